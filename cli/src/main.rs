@@ -1,0 +1,2 @@
+//! dropcast
+fn main() {}

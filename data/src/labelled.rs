@@ -1,0 +1,97 @@
+//! Labelled traces in memory: columns of features and outcomes (`docs/trace.md`).
+
+use serde::{Deserialize, Serialize};
+
+/// What the virtual Longest Queue Drop did with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Outcome {
+    /// Transmitted.
+    Departed = 1,
+    /// Accepted, then pushed out to make room for another packet.
+    PushedOut = 2,
+    /// Never accepted.
+    Rejected = 3,
+}
+
+impl Outcome {
+    /// The label of the packet: whether LQD dropped it.
+    pub fn is_drop(self) -> bool {
+        self != Outcome::Departed
+    }
+
+    /// The outcome with this number in a file, if there is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Outcome::Departed),
+            2 => Some(Outcome::PushedOut),
+            3 => Some(Outcome::Rejected),
+            _ => None,
+        }
+    }
+}
+
+/// The order of a labelled trace's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowOrder {
+    /// One row per arrival, in order of arrival: can be replayed.
+    Arrival,
+    /// One row per departure or push-out, in that order (the Credence artifact's CSV): can be
+    /// trained and scored on, but not replayed or split by time.
+    Departure,
+}
+
+/// Who arrived, when and where: one value per row in each column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArrivalColumns {
+    /// Arrival time, nanoseconds.
+    pub time_ns: Vec<u64>,
+    /// Switch.
+    pub switch_id: Vec<u16>,
+    /// Output port.
+    pub port: Vec<u16>,
+    /// Queue within the port.
+    pub queue: Vec<u8>,
+    /// Bytes in the buffer.
+    pub size_bytes: Vec<u32>,
+}
+
+/// A run of consecutive rows of a labelled trace, by columns.
+///
+/// `features[f][r]` is the value of feature `f` in row `r`; which features, and in what order, is
+/// known to whoever asked for the batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelledBatch {
+    /// Absent where the input does not tell (the artifact's CSV).
+    pub arrivals: Option<ArrivalColumns>,
+    /// One column per feature, each as long as `drop`.
+    pub features: Vec<Vec<u32>>,
+    /// The label: whether LQD dropped the packet.
+    pub drop: Vec<bool>,
+    /// What became of the packet; absent where the input only has the label.
+    pub outcome: Option<Vec<Outcome>>,
+}
+
+impl LabelledBatch {
+    /// An empty batch with `features` feature columns that has every other column too.
+    pub fn with_arrivals(features: usize) -> Self {
+        LabelledBatch {
+            arrivals: Some(ArrivalColumns::default()),
+            features: vec![Vec::new(); features],
+            drop: Vec::new(),
+            outcome: Some(Vec::new()),
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.drop.len()
+    }
+
+    /// Whether the batch has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.drop.is_empty()
+    }
+}

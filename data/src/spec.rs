@@ -1,0 +1,378 @@
+//! Switch descriptions (`docs/switch.md`): what a shared-buffer switch is made of.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Output port number.
+pub type PortId = u16;
+
+/// How a port picks the queue it serves next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// One packet from each backlogged queue in turn.
+    #[default]
+    RoundRobin,
+    /// The backlogged queue with the lowest number.
+    StrictPriority,
+    /// Deficit weighted round robin with `quantum_bytes` per queue.
+    Dwrr,
+}
+
+/// One shared-buffer switch. Checked: a value of this type is consistent.
+///
+/// Queues are numbered `port * queues_per_port + queue` wherever a single index is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SpecText", into = "SpecText")]
+pub struct SwitchSpec {
+    /// Shared buffer `B`, bytes.
+    pub buffer_bytes: u32,
+    /// Base round-trip time, nanoseconds: the time constant of the moving averages.
+    pub base_rtt_ns: u64,
+    /// Line rate of each output port, bits per second.
+    pub line_rate_bps: Vec<u64>,
+    /// Queues of each port.
+    pub queues_per_port: u8,
+    /// How each port serves its queues.
+    pub scheduler: Scheduler,
+    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    pub wire_overhead_bytes: u32,
+    /// By queue within a port: may its packets be pushed out?
+    pub pushable: Vec<bool>,
+    /// By queue within a port: does it draw on the shared buffer? The packets of one that does
+    /// not are never dropped and do not count in the occupancy.
+    pub shared: Vec<bool>,
+    /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
+    pub quantum_bytes: Vec<u32>,
+}
+
+/// What is wrong with a switch description.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("switch description: {field}: {problem}")]
+pub struct SpecError {
+    /// The field at fault.
+    pub field: &'static str,
+    /// What is wrong and what is expected.
+    pub problem: String,
+}
+
+fn wrong(field: &'static str, problem: impl Into<String>) -> SpecError {
+    SpecError { field, problem: problem.into() }
+}
+
+impl SwitchSpec {
+    /// A switch of `ports` equal ports with one pushable queue each, round robin, no wire overhead.
+    pub fn uniform(ports: u16, line_rate_bps: u64, buffer_bytes: u32, base_rtt_ns: u64) -> Self {
+        SwitchSpec {
+            buffer_bytes,
+            base_rtt_ns,
+            line_rate_bps: vec![line_rate_bps; usize::from(ports)],
+            queues_per_port: 1,
+            scheduler: Scheduler::RoundRobin,
+            wire_overhead_bytes: 0,
+            pushable: vec![true],
+            shared: vec![true],
+            quantum_bytes: Vec::new(),
+        }
+    }
+
+    /// Number of output ports, the papers' `N`.
+    pub fn ports(&self) -> usize {
+        self.line_rate_bps.len()
+    }
+
+    /// Number of queues of the switch.
+    pub fn queues(&self) -> usize {
+        self.ports() * usize::from(self.queues_per_port)
+    }
+
+    /// Index of a queue among all queues of the switch.
+    pub fn queue_index(&self, port: PortId, queue: u8) -> usize {
+        usize::from(port) * usize::from(self.queues_per_port) + usize::from(queue)
+    }
+
+    /// Time on the wire of a packet that takes `size_bytes` in the buffer, rounded up, nanoseconds.
+    pub fn wire_time_ns(&self, port: usize, size_bytes: u32) -> u64 {
+        let bits = (u128::from(size_bytes) + u128::from(self.wire_overhead_bytes)) * 8;
+        let time = (bits * 1_000_000_000).div_ceil(u128::from(self.line_rate_bps[port]));
+        u64::try_from(time).unwrap_or(u64::MAX)
+    }
+}
+
+/// The switches of one input: one description for all of them, or one for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SpecsText", into = "SpecsText")]
+pub enum SwitchSpecs {
+    /// Every switch is like this.
+    Same(SwitchSpec),
+    /// By switch number.
+    Each(BTreeMap<u16, SwitchSpec>),
+}
+
+impl SwitchSpecs {
+    /// The description of switch `id`, if there is one.
+    pub fn get(&self, id: u16) -> Option<&SwitchSpec> {
+        match self {
+            SwitchSpecs::Same(spec) => Some(spec),
+            SwitchSpecs::Each(specs) => specs.get(&id),
+        }
+    }
+
+    /// Parses a switch description file.
+    ///
+    /// # Errors
+    /// The TOML parser's message, which names the line and what is wrong with it.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// The description as a TOML file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).expect("a switch description has only TOML's types")
+    }
+}
+
+/// A value for every port or queue, or a list with one each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum OneOrEach<T> {
+    One(T),
+    Each(Vec<T>),
+}
+
+impl<T: Clone + PartialEq> OneOrEach<T> {
+    fn expand(self, field: &'static str, count: usize) -> Result<Vec<T>, SpecError> {
+        match self {
+            OneOrEach::One(value) => Ok(vec![value; count]),
+            OneOrEach::Each(values) if values.len() == count => Ok(values),
+            OneOrEach::Each(values) => Err(wrong(
+                field,
+                format!("has {} values, expected one value or a list of {count}", values.len()),
+            )),
+        }
+    }
+
+    fn shorten(values: Vec<T>) -> Self {
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => {
+                OneOrEach::One(first.clone())
+            }
+            _ => OneOrEach::Each(values),
+        }
+    }
+}
+
+/// A switch description as it is written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpecText {
+    ports: u16,
+    line_rate_bps: OneOrEach<u64>,
+    buffer_bytes: u64,
+    base_rtt_ns: u64,
+    #[serde(default = "one")]
+    queues_per_port: u8,
+    #[serde(default)]
+    scheduler: Scheduler,
+    #[serde(default)]
+    wire_overhead_bytes: u32,
+    #[serde(default = "all")]
+    pushable: OneOrEach<bool>,
+    #[serde(default = "all")]
+    shared: OneOrEach<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantum_bytes: Option<OneOrEach<u32>>,
+}
+
+fn one() -> u8 {
+    1
+}
+
+fn all() -> OneOrEach<bool> {
+    OneOrEach::One(true)
+}
+
+impl TryFrom<SpecText> for SwitchSpec {
+    type Error = SpecError;
+
+    fn try_from(text: SpecText) -> Result<Self, SpecError> {
+        let ports = usize::from(text.ports);
+        let queues = usize::from(text.queues_per_port);
+        if ports == 0 {
+            return Err(wrong("ports", "is 0, a switch has at least one port"));
+        }
+        if queues == 0 {
+            return Err(wrong("queues_per_port", "is 0, a port has at least one queue"));
+        }
+        let buffer_bytes =
+            u32::try_from(text.buffer_bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| {
+                wrong(
+                    "buffer_bytes",
+                    format!("is {}, expected 1 to {} bytes", text.buffer_bytes, u32::MAX),
+                )
+            })?;
+        if text.base_rtt_ns == 0 {
+            return Err(wrong("base_rtt_ns", "is 0, the moving averages need a time constant"));
+        }
+        let line_rate_bps = text.line_rate_bps.expand("line_rate_bps", ports)?;
+        if line_rate_bps.contains(&0) {
+            return Err(wrong("line_rate_bps", "is 0 for a port, packets would never leave"));
+        }
+        let quantum_bytes = match (text.scheduler, text.quantum_bytes) {
+            (Scheduler::Dwrr, None) => {
+                return Err(wrong("quantum_bytes", "is missing, the dwrr scheduler needs it"));
+            }
+            (Scheduler::Dwrr, Some(quantum)) => quantum.expand("quantum_bytes", queues)?,
+            (_, Some(_)) => {
+                return Err(wrong("quantum_bytes", "is given, but the scheduler is not dwrr"));
+            }
+            (_, None) => Vec::new(),
+        };
+        if quantum_bytes.contains(&0) {
+            return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
+        }
+        Ok(SwitchSpec {
+            buffer_bytes,
+            base_rtt_ns: text.base_rtt_ns,
+            line_rate_bps,
+            queues_per_port: text.queues_per_port,
+            scheduler: text.scheduler,
+            wire_overhead_bytes: text.wire_overhead_bytes,
+            pushable: text.pushable.expand("pushable", queues)?,
+            shared: text.shared.expand("shared", queues)?,
+            quantum_bytes,
+        })
+    }
+}
+
+impl From<SwitchSpec> for SpecText {
+    fn from(spec: SwitchSpec) -> Self {
+        SpecText {
+            ports: u16::try_from(spec.ports()).expect("ports were counted in 16 bits"),
+            line_rate_bps: OneOrEach::shorten(spec.line_rate_bps),
+            buffer_bytes: u64::from(spec.buffer_bytes),
+            base_rtt_ns: spec.base_rtt_ns,
+            queues_per_port: spec.queues_per_port,
+            scheduler: spec.scheduler,
+            wire_overhead_bytes: spec.wire_overhead_bytes,
+            pushable: OneOrEach::shorten(spec.pushable),
+            shared: OneOrEach::shorten(spec.shared),
+            quantum_bytes: (!spec.quantum_bytes.is_empty())
+                .then(|| OneOrEach::shorten(spec.quantum_bytes)),
+        }
+    }
+}
+
+/// Several switches as they are written: `[[switch]]` tables with an `id`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListText {
+    switch: Vec<NumberedText>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct NumberedText {
+    id: u16,
+    #[serde(flatten)]
+    spec: SpecText,
+}
+
+/// Either form. The list is tried when a `switch` key is present, so that a mistake in a single
+/// description is reported as what it is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum SpecsText {
+    Each(ListText),
+    Same(SpecText),
+}
+
+impl<'de> Deserialize<'de> for SpecsText {
+    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let table = toml::Table::deserialize(input)?;
+        if table.contains_key("switch") {
+            table.try_into().map(SpecsText::Each).map_err(D::Error::custom)
+        } else {
+            table.try_into().map(SpecsText::Same).map_err(D::Error::custom)
+        }
+    }
+}
+
+impl TryFrom<SpecsText> for SwitchSpecs {
+    type Error = SpecError;
+
+    fn try_from(text: SpecsText) -> Result<Self, SpecError> {
+        let list = match text {
+            SpecsText::Same(spec) => return Ok(SwitchSpecs::Same(spec.try_into()?)),
+            SpecsText::Each(list) => list.switch,
+        };
+        let mut specs = BTreeMap::new();
+        for NumberedText { id, spec } in list {
+            if specs.insert(id, SwitchSpec::try_from(spec)?).is_some() {
+                return Err(wrong("switch.id", format!("{id} is described twice")));
+            }
+        }
+        if specs.is_empty() {
+            return Err(wrong("switch", "is an empty list"));
+        }
+        Ok(SwitchSpecs::Each(specs))
+    }
+}
+
+impl From<SwitchSpecs> for SpecsText {
+    fn from(specs: SwitchSpecs) -> Self {
+        match specs {
+            SwitchSpecs::Same(spec) => SpecsText::Same(spec.into()),
+            SwitchSpecs::Each(specs) => SpecsText::Each(ListText {
+                switch: specs
+                    .into_iter()
+                    .map(|(id, spec)| NumberedText { id, spec: spec.into() })
+                    .collect(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAF: &str = "
+        ports = 20
+        line_rate_bps = 10_000_000_000
+        buffer_bytes = 1_052_672
+        base_rtt_ns = 32_000
+        queues_per_port = 2
+        wire_overhead_bytes = 33
+        pushable = [false, true]
+    ";
+
+    #[test]
+    fn a_description_survives_being_written() {
+        let specs = SwitchSpecs::from_toml(LEAF).expect("valid");
+        assert_eq!(SwitchSpecs::from_toml(&specs.to_toml()).expect("own output"), specs);
+        let spec = specs.get(7).expect("the same for all").clone();
+        assert_eq!((spec.ports(), spec.queues(), spec.queue_index(3, 1)), (20, 40, 7));
+        assert_eq!(spec.wire_time_ns(0, 1432), 1172);
+        let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
+        assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
+        assert_eq!(each.get(3), None);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let check = |change: (&str, &str), says: &str| {
+            let error = SwitchSpecs::from_toml(&LEAF.replace(change.0, change.1))
+                .expect_err("has a mistake")
+                .to_string();
+            assert!(error.contains(says), "{error:?} should say {says:?}");
+        };
+        check(("ports = 20", "ports = 0"), "ports: is 0");
+        check(("1_052_672", "5_000_000_000"), "buffer_bytes: is 5000000000");
+        check(("32_000", "0"), "base_rtt_ns");
+        check(("10_000_000_000", "[1, 2]"), "line_rate_bps: has 2 values");
+        check(("pushable", "pushible"), "pushible");
+        check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");
+        check(("ports = 20", "ports = \"x\""), "ports");
+    }
+}

@@ -1,0 +1,86 @@
+//! Moving averages of queue length and occupancy, as the Credence authors' switch keeps them.
+
+/// An integer moving average, updated when bytes leave.
+///
+/// On each update at time `now` with value `x`: `avg = trunc(g*x + (1-g)*avg)` with
+/// `g = min(dt, tau)/tau`, `dt` the time since the last update. Starts at 0, as if updated at
+/// time 0. Source: the public ns-3 code of Credence (NSDI '24); the paper's section 4.1 names the
+/// features, tau is the base round-trip time.
+///
+/// The arithmetic is IEEE double precision in the order written above, because that is what the
+/// reference does and truncation makes the last bit visible: exact rational arithmetic gives other
+/// integers where `g*x + (1-g)*x` rounds just below `x`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovingAverage {
+    value: u32,
+    updated_ns: u64,
+}
+
+impl MovingAverage {
+    /// The average now.
+    pub fn value(self) -> u32 {
+        self.value
+    }
+
+    /// Takes in the value `x` that holds from `now_ns` on.
+    pub fn update(&mut self, x: u32, now_ns: u64, tau_ns: u64) {
+        let dt_ns = now_ns.saturating_sub(self.updated_ns).min(tau_ns);
+        let g = dt_ns as f64 / tau_ns as f64;
+        self.value = (g * f64::from(x) + (1.0 - g) * f64::from(self.value)) as u32;
+        self.updated_ns = now_ns;
+    }
+}
+
+/// The averages of one switch: one for each queue, one for the occupancy.
+#[derive(Clone, Debug)]
+pub struct Averages {
+    tau_ns: u64,
+    occupancy: MovingAverage,
+    queues: Vec<MovingAverage>,
+}
+
+impl Averages {
+    /// Averages of a switch with `queues` queues, time constant `tau_ns` (the base RTT).
+    pub fn new(queues: usize, tau_ns: u64) -> Self {
+        Averages {
+            tau_ns,
+            occupancy: MovingAverage::default(),
+            queues: vec![MovingAverage::default(); queues],
+        }
+    }
+
+    /// Takes in that a packet left `queue` (departed or was pushed out) at `now_ns`, leaving
+    /// `queue_bytes` in it and `occupancy_bytes` in the buffer.
+    pub fn removed(&mut self, queue: usize, queue_bytes: u32, occupancy_bytes: u32, now_ns: u64) {
+        self.queues[queue].update(queue_bytes, now_ns, self.tau_ns);
+        self.occupancy.update(occupancy_bytes, now_ns, self.tau_ns);
+    }
+
+    /// The average length of `queue`, bytes.
+    pub fn queue_bytes(&self, queue: usize) -> u32 {
+        self.queues[queue].value()
+    }
+
+    /// The average occupancy, bytes.
+    pub fn occupancy_bytes(&self) -> u32 {
+        self.occupancy.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_after_tau_forgets_the_past_and_one_before_mixes() {
+        let mut average = MovingAverage::default();
+        average.update(1000, 250, 1000);
+        assert_eq!(average.value(), 250);
+        average.update(2000, 5000, 1000);
+        assert_eq!(average.value(), 2000);
+        average.update(9, 5000, 1000);
+        assert_eq!(average.value(), 2000, "no time has passed");
+        average.update(0, 5001, 1000);
+        assert_eq!(average.value(), 1998);
+    }
+}

@@ -1,0 +1,248 @@
+//! Which features there are, and how each is read off the state of a buffer.
+
+use crate::Averages;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What features need to know of a buffer. All lengths are bytes.
+pub trait BufferView {
+    /// Length of one queue.
+    fn queue_bytes(&self, queue: usize) -> u32;
+    /// Bytes in the shared buffer, the papers' `Q`.
+    fn occupancy_bytes(&self) -> u32;
+    /// Length of the longest queue that draws on the shared buffer.
+    fn longest_queue_bytes(&self) -> u32;
+    /// Number of queues that draw on the shared buffer and hold more than `bytes`.
+    fn queues_longer_than(&self, bytes: u32) -> u32;
+}
+
+/// A feature: what a prediction is made from. Its value is recorded when a packet arrives, before
+/// the packet is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Feature {
+    /// Length of the packet's queue.
+    QueueLength = 0,
+    /// Moving average of the length of the packet's queue.
+    AvgQueueLength = 1,
+    /// Bytes in the shared buffer.
+    Occupancy = 2,
+    /// Moving average of the occupancy.
+    AvgOccupancy = 3,
+    /// Length of the longest queue.
+    LongestQueue = 4,
+    /// Number of queues longer than the packet's queue.
+    Rank = 5,
+}
+
+impl Feature {
+    /// Every feature, in the order of trace columns.
+    pub const ALL: [Feature; 6] = [
+        Feature::QueueLength,
+        Feature::AvgQueueLength,
+        Feature::Occupancy,
+        Feature::AvgOccupancy,
+        Feature::LongestQueue,
+        Feature::Rank,
+    ];
+
+    /// The four features of the Credence paper (section 4.1).
+    pub const PAPER4: [Feature; 4] =
+        [Feature::QueueLength, Feature::AvgQueueLength, Feature::Occupancy, Feature::AvgOccupancy];
+
+    /// Name: the column of a trace, and what `model.json` says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Feature::QueueLength => "queue_length",
+            Feature::AvgQueueLength => "avg_queue_length",
+            Feature::Occupancy => "occupancy",
+            Feature::AvgOccupancy => "avg_occupancy",
+            Feature::LongestQueue => "longest_queue",
+            Feature::Rank => "rank",
+        }
+    }
+
+    /// Unit of its values.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Feature::Rank => "queues",
+            _ => "bytes",
+        }
+    }
+
+    /// One sentence that defines it.
+    pub fn definition(self) -> &'static str {
+        match self {
+            Feature::QueueLength => "bytes in the packet's queue before it is added",
+            Feature::AvgQueueLength => {
+                "moving average of the queue's bytes, updated when a packet leaves it, time constant base RTT"
+            }
+            Feature::Occupancy => "bytes in the shared buffer before the packet is added",
+            Feature::AvgOccupancy => {
+                "moving average of the occupancy, updated when a packet leaves the switch, time constant base RTT"
+            }
+            Feature::LongestQueue => "bytes in the longest queue of the shared buffer",
+            Feature::Rank => "queues of the shared buffer that are longer than the packet's queue",
+        }
+    }
+
+    /// Where it comes from.
+    pub fn source(self) -> &'static str {
+        match self {
+            Feature::LongestQueue | Feature::Rank => {
+                "Longest Queue Drop's own decision variable: how far the packet's queue is from being the victim"
+            }
+            _ => "Credence (NSDI '24), section 4.1 and the authors' ns-3 code",
+        }
+    }
+
+    /// Largest value it can take in a switch with this buffer and number of queues.
+    pub fn max(self, buffer_bytes: u32, queues: usize) -> u32 {
+        match self {
+            Feature::Rank => u32::try_from(queues.saturating_sub(1)).unwrap_or(u32::MAX),
+            _ => buffer_bytes,
+        }
+    }
+
+    fn value(self, buffer: &impl BufferView, averages: &Averages, queue: usize) -> u32 {
+        match self {
+            Feature::QueueLength => buffer.queue_bytes(queue),
+            Feature::AvgQueueLength => averages.queue_bytes(queue),
+            Feature::Occupancy => buffer.occupancy_bytes(),
+            Feature::AvgOccupancy => averages.occupancy_bytes(),
+            Feature::LongestQueue => buffer.longest_queue_bytes(),
+            Feature::Rank => buffer.queues_longer_than(buffer.queue_bytes(queue)),
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no feature or set of features has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown feature {0:?}; known are paper4 (queue_length, avg_queue_length, occupancy, avg_occupancy), longest_queue (or longest), rank"
+)]
+pub struct UnknownFeature(pub String);
+
+/// An ordered list of distinct features.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct FeatureSet(Vec<Feature>);
+
+impl FeatureSet {
+    /// The paper's four features.
+    pub fn paper4() -> Self {
+        FeatureSet(Feature::PAPER4.to_vec())
+    }
+
+    /// Every feature there is.
+    pub fn all() -> Self {
+        FeatureSet(Feature::ALL.to_vec())
+    }
+
+    /// The features, in order.
+    pub fn features(&self) -> &[Feature] {
+        &self.0
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes the value of each feature for a packet that arrives for `queue` to `values`.
+    ///
+    /// # Panics
+    /// If `values` is shorter than the set.
+    pub fn observe(
+        &self,
+        buffer: &impl BufferView,
+        averages: &Averages,
+        queue: usize,
+        values: &mut [u32],
+    ) {
+        for (slot, feature) in self.0.iter().enumerate() {
+            values[slot] = feature.value(buffer, averages, queue);
+        }
+    }
+
+    fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownFeature> {
+        let mut features = Vec::new();
+        let mut add = |feature| {
+            if !features.contains(&feature) {
+                features.push(feature);
+            }
+        };
+        for name in names {
+            match name.trim() {
+                "paper4" => Feature::PAPER4.into_iter().for_each(&mut add),
+                "longest" => add(Feature::LongestQueue),
+                name => add(Feature::ALL
+                    .into_iter()
+                    .find(|feature| feature.name() == name)
+                    .ok_or_else(|| UnknownFeature(name.to_owned()))?),
+            }
+        }
+        Ok(FeatureSet(features))
+    }
+}
+
+/// Reads `paper4,longest,rank` or names of single features, separated by commas.
+impl FromStr for FeatureSet {
+    type Err = UnknownFeature;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFeature> {
+        FeatureSet::from_names(text.split(','))
+    }
+}
+
+impl TryFrom<Vec<String>> for FeatureSet {
+    type Error = UnknownFeature;
+
+    fn try_from(names: Vec<String>) -> Result<Self, UnknownFeature> {
+        FeatureSet::from_names(names.iter().map(String::as_str))
+    }
+}
+
+impl From<FeatureSet> for Vec<String> {
+    fn from(set: FeatureSet) -> Self {
+        set.names()
+    }
+}
+
+impl fmt::Display for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_read_by_name_without_repeats() {
+        let set: FeatureSet = "paper4,longest,rank,occupancy".parse().expect("known names");
+        assert_eq!(set, FeatureSet::all());
+        assert_eq!(set.to_string().parse(), Ok(set));
+        let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");
+        assert!(error.to_string().contains("\"rnak\""));
+    }
+}

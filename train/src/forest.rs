@@ -1,0 +1,91 @@
+//! The forest IR: what every trainer produces, and what every export starts from.
+
+use serde::{Deserialize, Serialize};
+
+/// A node of a tree. Children are indices into the tree's nodes and come after their parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Node {
+    /// Values of `feature` up to `threshold` (inclusive) go `left`, larger ones `right`.
+    Split {
+        /// Index into the forest's features.
+        feature: u16,
+        /// `x <= threshold` goes left.
+        threshold: u32,
+        /// Index of the left child.
+        left: u32,
+        /// Index of the right child.
+        right: u32,
+    },
+    /// Where a row ends.
+    Leaf {
+        /// Drop share of the leaf scaled to 0..=255.
+        weight: u8,
+    },
+}
+
+/// A decision tree; node 0 is the root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// The nodes, parents before children.
+    pub nodes: Vec<Node>,
+}
+
+/// A forest of integer trees over named features.
+///
+/// A row's score is the sum of the weights of the leaves it reaches, one in each tree; it is
+/// predicted to be dropped if and only if `score > vote_threshold` (a tie means accept).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forest {
+    /// Names of the features, in the order that predictions expect them.
+    pub features: Vec<String>,
+    /// `score > vote_threshold` predicts a drop.
+    pub vote_threshold: u32,
+    /// The trees.
+    pub trees: Vec<Tree>,
+}
+
+impl Tree {
+    /// Weight of the leaf that `row` reaches.
+    pub fn weight(&self, row: &[u32]) -> u8 {
+        let mut at = 0;
+        loop {
+            match self.nodes[at] {
+                Node::Leaf { weight } => return weight,
+                Node::Split { feature, threshold, left, right } => {
+                    let goes_left = row[usize::from(feature)] <= threshold;
+                    at = if goes_left { left } else { right } as usize;
+                }
+            }
+        }
+    }
+
+    /// Longest path from the root to a leaf, in splits.
+    pub fn depth(&self) -> usize {
+        let mut depths = vec![0; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            if let Node::Split { left, right, .. } = *node {
+                depths[left as usize] = depths[at] + 1;
+                depths[right as usize] = depths[at] + 1;
+            }
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+}
+
+impl Forest {
+    /// Sum of leaf weights for `row`, whose values are in the order of `features`.
+    pub fn score(&self, row: &[u32]) -> u32 {
+        self.trees.iter().map(|tree| u32::from(tree.weight(row))).sum()
+    }
+
+    /// Whether a drop is predicted for `row`.
+    pub fn predicts_drop(&self, row: &[u32]) -> bool {
+        self.score(row) > self.vote_threshold
+    }
+
+    /// Depth of the deepest tree.
+    pub fn depth(&self) -> usize {
+        self.trees.iter().map(Tree::depth).max().unwrap_or(0)
+    }
+}

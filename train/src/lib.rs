@@ -1,0 +1,5 @@
+//! Training: forests on labelled traces.
+
+mod forest;
+
+pub use forest::{Forest, Node, Tree};
