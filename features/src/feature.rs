@@ -142,6 +142,11 @@ impl FeatureSet {
         FeatureSet(Feature::PAPER4.to_vec())
     }
 
+    /// No features.
+    pub fn none() -> Self {
+        FeatureSet(Vec::new())
+    }
+
     /// Every feature there is.
     pub fn all() -> Self {
         FeatureSet(Feature::ALL.to_vec())

@@ -1,1 +1,31 @@
-//! switch
+//! Shared-buffer switches: one event loop, two time models, one file per buffer-sharing policy.
+//!
+//! A [`Switch`] is a [`Buffer`], a [`Policy`] that admits packets to it and a [`Service`] that
+//! takes them out. The services are the time models: [`Slotted`] is the papers' (Credence,
+//! appendix A: unit packets, every queue sends one per slot), [`LineRate`] is continuous time with
+//! packets of any size, and [`Observed`] lets a trace's own departures drain the queues.
+//!
+//! [`VirtualLqd`] is push-out Longest Queue Drop with the moving averages of `dropcast-features`
+//! beside it: the tracer labels packets with it, and FollowLQD and Credence take their thresholds
+//! and features from it. So what is trained is what runs.
+
+mod buffer;
+mod longest;
+mod policies;
+mod policy;
+mod service;
+mod switch;
+mod virtual_lqd;
+
+pub use buffer::{Buffer, Fit, Held};
+pub use policies::complete_partitioning::CompletePartitioning;
+pub use policies::complete_sharing::CompleteSharing;
+pub use policies::credence::{Asked, Credence, Live, Predictor, Recorded};
+pub use policies::dynamic_thresholds::DynamicThresholds;
+pub use policies::follow_lqd::FollowLqd;
+pub use policies::harmonic::Harmonic;
+pub use policies::lqd::{Lqd, Victim};
+pub use policy::{Decision, Packet, Policy};
+pub use service::{LineRate, Observed, Service, Slotted};
+pub use switch::{NoObserver, Observer, Removal, Switch};
+pub use virtual_lqd::VirtualLqd;

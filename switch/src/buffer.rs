@@ -1,0 +1,198 @@
+//! The packets a switch holds.
+
+use crate::longest::Longest;
+use dropcast_data::SwitchSpec;
+use dropcast_features::BufferView;
+use std::collections::VecDeque;
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The number it was admitted with.
+    pub id: u64,
+    /// Bytes it takes in the buffer.
+    pub size_bytes: u32,
+}
+
+/// When a packet of `s` bytes fits into a buffer of `B` that holds `Q`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// `Q + s <= B`.
+    #[default]
+    Exact,
+    /// `Q + s < B`: the Credence authors' ns-3 code never fills its buffer to the last byte.
+    Strict,
+}
+
+/// A shared buffer: FIFO queues, their lengths, and the longest.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    capacity_bytes: u32,
+    occupancy_bytes: u32,
+    fit: Fit,
+    ports: usize,
+    queues_per_port: usize,
+    fifos: Vec<VecDeque<Held>>,
+    lengths: Vec<u32>,
+    /// Lengths of the queues that share the buffer, 0 for the others.
+    shared_lengths: Vec<u32>,
+    shares: Vec<bool>,
+    pushable: Vec<bool>,
+    longest_pushable: Longest,
+    longest_other: Longest,
+}
+
+impl Buffer {
+    /// The empty buffer of a switch.
+    pub fn new(spec: &SwitchSpec, fit: Fit) -> Self {
+        let queues = spec.queues();
+        let per_queue =
+            |of: &[bool]| -> Vec<bool> { of.iter().copied().cycle().take(queues).collect() };
+        let shares = per_queue(&spec.shared);
+        let pushable =
+            per_queue(&spec.pushable).into_iter().zip(&shares).map(|(p, &s)| p && s).collect();
+        Buffer {
+            capacity_bytes: spec.buffer_bytes,
+            occupancy_bytes: 0,
+            fit,
+            ports: spec.ports(),
+            queues_per_port: usize::from(spec.queues_per_port),
+            fifos: vec![VecDeque::new(); queues],
+            lengths: vec![0; queues],
+            shared_lengths: vec![0; queues],
+            shares,
+            pushable,
+            longest_pushable: Longest::new(queues),
+            longest_other: Longest::new(queues),
+        }
+    }
+
+    /// Size of the shared buffer, the papers' `B`.
+    pub fn capacity_bytes(&self) -> u32 {
+        self.capacity_bytes
+    }
+
+    /// Number of output ports, the papers' `N`.
+    pub fn ports(&self) -> usize {
+        self.ports
+    }
+
+    /// Number of queues at each port.
+    pub fn queues_per_port(&self) -> usize {
+        self.queues_per_port
+    }
+
+    /// Number of queues.
+    pub fn queues(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Length of every queue, bytes.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// Lengths of the queues that draw on the shared buffer, 0 for the others.
+    pub fn shared_lengths(&self) -> &[u32] {
+        &self.shared_lengths
+    }
+
+    /// Whether a queue draws on the shared buffer.
+    pub fn shares(&self, queue: usize) -> bool {
+        self.shares[queue]
+    }
+
+    /// Whether packets of a queue may be pushed out.
+    pub fn is_pushable(&self, queue: usize) -> bool {
+        self.pushable[queue]
+    }
+
+    /// Whether adding a packet of `size_bytes` would exceed the capacity, whatever [`Fit`] says.
+    pub fn overflows(&self, size_bytes: u32) -> bool {
+        u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.capacity_bytes)
+    }
+
+    /// Whether there is room for a packet of `size_bytes`.
+    pub fn fits(&self, size_bytes: u32) -> bool {
+        let after = u64::from(self.occupancy_bytes) + u64::from(size_bytes);
+        match self.fit {
+            Fit::Exact => after <= u64::from(self.capacity_bytes),
+            Fit::Strict => after < u64::from(self.capacity_bytes),
+        }
+    }
+
+    /// The longest queue that may be pushed out of, and its length; none if all are empty.
+    /// Ties go to the lowest port, then queue.
+    pub fn longest_pushable(&self) -> Option<(usize, u32)> {
+        let (queue, bytes) = self.longest_pushable.winner();
+        (bytes > 0).then_some((queue, bytes))
+    }
+
+    /// The packet at the head of a queue.
+    pub fn head(&self, queue: usize) -> Option<&Held> {
+        self.fifos[queue].front()
+    }
+
+    /// Packets held, in all queues.
+    pub fn packets(&self) -> impl Iterator<Item = &Held> {
+        self.fifos.iter().flatten()
+    }
+
+    pub(crate) fn push(&mut self, queue: usize, packet: Held) {
+        self.fifos[queue].push_back(packet);
+        self.set_length(queue, self.lengths[queue] + packet.size_bytes);
+        if self.shares[queue] {
+            self.occupancy_bytes += packet.size_bytes;
+        }
+    }
+
+    pub(crate) fn pop_head(&mut self, queue: usize) -> Option<Held> {
+        let packet = self.fifos[queue].pop_front()?;
+        self.forget(queue, packet);
+        Some(packet)
+    }
+
+    pub(crate) fn pop_tail(&mut self, queue: usize) -> Option<Held> {
+        let packet = self.fifos[queue].pop_back()?;
+        self.forget(queue, packet);
+        Some(packet)
+    }
+
+    fn forget(&mut self, queue: usize, packet: Held) {
+        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
+        if self.shares[queue] {
+            self.occupancy_bytes -= packet.size_bytes;
+        }
+    }
+
+    fn set_length(&mut self, queue: usize, bytes: u32) {
+        self.lengths[queue] = bytes;
+        if self.shares[queue] {
+            self.shared_lengths[queue] = bytes;
+            let longest = if self.pushable[queue] {
+                &mut self.longest_pushable
+            } else {
+                &mut self.longest_other
+            };
+            longest.set(queue, bytes);
+        }
+    }
+}
+
+impl BufferView for Buffer {
+    fn queue_bytes(&self, queue: usize) -> u32 {
+        self.lengths[queue]
+    }
+
+    fn occupancy_bytes(&self) -> u32 {
+        self.occupancy_bytes
+    }
+
+    fn longest_queue_bytes(&self) -> u32 {
+        self.longest_pushable.winner().1.max(self.longest_other.winner().1)
+    }
+
+    fn queues_longer_than(&self, bytes: u32) -> u32 {
+        self.shared_lengths.iter().map(|&length| u32::from(length > bytes)).sum()
+    }
+}

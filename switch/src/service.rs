@@ -1,0 +1,215 @@
+//! When packets leave: the time models.
+
+use crate::Buffer;
+use dropcast_data::{Scheduler, SwitchSpec};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Says which packet leaves next, and when. Time never goes back.
+pub trait Service {
+    /// A packet was added to `queue` at `now`.
+    fn arrived(&mut self, queue: usize, now: u64);
+
+    /// The next departure not after `now`: its time, and the queue whose head leaves. The head is
+    /// removed before the next call.
+    fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)>;
+}
+
+/// The papers' time (Credence, appendix A): at the end of every slot each queue sends one packet.
+///
+/// Arrivals of slot `t` come at time `t`, so they see the departure phases of all slots before.
+#[derive(Clone, Debug, Default)]
+pub struct Slotted {
+    /// The slot whose departure phase is under way.
+    slot: u64,
+    /// The first queue that has not had its turn in it.
+    queue: usize,
+}
+
+impl Service for Slotted {
+    fn arrived(&mut self, _: usize, _: u64) {}
+
+    fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
+        while self.slot < now {
+            while self.queue < buffer.queues() {
+                self.queue += 1;
+                if buffer.lengths()[self.queue - 1] > 0 {
+                    return Some((self.slot, self.queue - 1));
+                }
+            }
+            self.queue = 0;
+            self.slot = if buffer.packets().next().is_none() { now } else { self.slot + 1 };
+        }
+        None
+    }
+}
+
+/// Continuous time: each port serves its queues by its scheduler at line rate.
+///
+/// A packet leaves the buffer when its transmission begins, and the port is busy for its time on
+/// the wire, [`SwitchSpec::wire_time_ns`]. Ports that are due at the same time go in port order.
+#[derive(Clone, Debug)]
+pub struct LineRate {
+    spec: SwitchSpec,
+    /// When each port that is busy or backlogged may begin its next packet.
+    due: BinaryHeap<Reverse<(u64, usize)>>,
+    ports: Vec<Port>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Port {
+    /// Whether the port stands in `due`.
+    is_due: bool,
+    turn: Turn,
+}
+
+/// Where a port's scheduler stands.
+#[derive(Clone, Debug, Default)]
+struct Turn {
+    /// Round robin and DWRR: the queue that is looked at first.
+    queue: usize,
+    /// DWRR: bytes each queue may still send.
+    deficit_bytes: Vec<u64>,
+    /// DWRR: whether `queue` got its quantum in this visit.
+    was_credited: bool,
+}
+
+impl LineRate {
+    /// The service of a switch whose ports are idle.
+    pub fn new(spec: &SwitchSpec) -> Self {
+        let deficit_bytes = vec![0; spec.quantum_bytes.len()];
+        let turn = Turn { deficit_bytes, ..Turn::default() };
+        LineRate {
+            spec: spec.clone(),
+            due: BinaryHeap::new(),
+            ports: vec![Port { is_due: false, turn }; spec.ports()],
+        }
+    }
+
+    /// The queue of a port to serve now, or none if all are empty.
+    fn pick(&mut self, buffer: &Buffer, port: usize) -> Option<usize> {
+        let queues = usize::from(self.spec.queues_per_port);
+        let first = port * queues;
+        let turn = &mut self.ports[port].turn;
+        let lengths = &buffer.lengths()[first..first + queues];
+        let picked = match self.spec.scheduler {
+            Scheduler::StrictPriority => lengths.iter().position(|&bytes| bytes > 0),
+            Scheduler::RoundRobin => {
+                let picked = (0..queues)
+                    .map(|step| (turn.queue + step) % queues)
+                    .find(|&queue| lengths[queue] > 0);
+                turn.queue = picked.map_or(turn.queue, |queue| (queue + 1) % queues);
+                picked
+            }
+            Scheduler::Dwrr => turn.pick_dwrr(&self.spec.quantum_bytes, lengths, |queue| {
+                buffer.head(first + queue).map_or(0, |head| u64::from(head.size_bytes))
+            }),
+        };
+        picked.map(|queue| first + queue)
+    }
+}
+
+impl Turn {
+    /// Deficit round robin (Shreedhar and Varghese): a visited queue gets its quantum once, sends
+    /// while its deficit covers its head, and loses the deficit when it runs empty.
+    fn pick_dwrr(
+        &mut self,
+        quantum_bytes: &[u32],
+        lengths: &[u32],
+        head_bytes: impl Fn(usize) -> u64,
+    ) -> Option<usize> {
+        if lengths.iter().all(|&bytes| bytes == 0) {
+            *self = Turn { deficit_bytes: vec![0; lengths.len()], ..Turn::default() };
+            return None;
+        }
+        loop {
+            let queue = self.queue;
+            if lengths[queue] > 0 {
+                if !self.was_credited {
+                    self.deficit_bytes[queue] += u64::from(quantum_bytes[queue]);
+                    self.was_credited = true;
+                }
+                let head = head_bytes(queue);
+                if self.deficit_bytes[queue] >= head {
+                    self.deficit_bytes[queue] -= head;
+                    return Some(queue);
+                }
+            } else {
+                self.deficit_bytes[queue] = 0;
+            }
+            self.queue = (queue + 1) % lengths.len();
+            self.was_credited = false;
+        }
+    }
+}
+
+impl Service for LineRate {
+    fn arrived(&mut self, queue: usize, now: u64) {
+        let port = queue / usize::from(self.spec.queues_per_port);
+        if !self.ports[port].is_due {
+            self.ports[port].is_due = true;
+            self.due.push(Reverse((now, port)));
+        }
+    }
+
+    fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
+        loop {
+            let &Reverse((time, port)) = self.due.peek().filter(|due| due.0.0 <= now)?;
+            self.due.pop();
+            let Some(queue) = self.pick(buffer, port) else {
+                self.ports[port].is_due = false;
+                continue;
+            };
+            let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
+            let free = time.saturating_add(self.spec.wire_time_ns(port, size_bytes));
+            self.due.push(Reverse((free, port)));
+            return Some((time, queue));
+        }
+    }
+}
+
+/// A trace's own departures drain the queues.
+///
+/// Departing bytes are credited to the queue they left; its head packets leave as far as the
+/// credit covers them. Where the traced switch ran LQD, that is exactly the packet that departed.
+/// Credit that an empty queue has no use for is lost, as a threshold that is 0 stays 0 (Credence,
+/// Algorithm 1, UpdateThreshold).
+#[derive(Clone, Debug)]
+pub struct Observed {
+    credit_bytes: Vec<u64>,
+    /// The departure that is being applied.
+    departure: Option<(u64, usize)>,
+}
+
+impl Observed {
+    /// No departures yet, for a switch with `queues` queues.
+    pub fn new(queues: usize) -> Self {
+        Observed { credit_bytes: vec![0; queues], departure: None }
+    }
+
+    /// `size_bytes` were seen to leave `queue` at `time`. Applied by the next
+    /// [`crate::Switch::advance`], which must come before another departure is told.
+    pub fn departed(&mut self, queue: usize, size_bytes: u32, time: u64) {
+        self.credit_bytes[queue] += u64::from(size_bytes);
+        self.departure = Some((time, queue));
+    }
+}
+
+impl Service for Observed {
+    fn arrived(&mut self, _: usize, _: u64) {}
+
+    fn next(&mut self, buffer: &Buffer, _: u64) -> Option<(u64, usize)> {
+        let (time, queue) = self.departure?;
+        let credit_bytes = &mut self.credit_bytes[queue];
+        match buffer.head(queue) {
+            Some(head) if u64::from(head.size_bytes) <= *credit_bytes => {
+                *credit_bytes -= u64::from(head.size_bytes);
+                return Some((time, queue));
+            }
+            Some(_) => {}
+            None => *credit_bytes = 0,
+        }
+        self.departure = None;
+        None
+    }
+}

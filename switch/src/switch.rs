@@ -1,0 +1,105 @@
+//! The event loop: a buffer, a policy that fills it and a service that empties it.
+
+use crate::{Buffer, Decision, Fit, Held, Packet, Policy, Service};
+use dropcast_data::{Outcome, SwitchSpec};
+
+/// A packet that has just left the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The packet.
+    pub packet: Held,
+    /// The queue it was in.
+    pub queue: usize,
+    /// When it left.
+    pub time: u64,
+    /// Departed or pushed out.
+    pub outcome: Outcome,
+}
+
+/// Somebody who is told of every packet that leaves the buffer.
+pub trait Observer {
+    /// A packet left; `buffer` is what remains.
+    fn removed(&mut self, removal: &Removal, buffer: &Buffer);
+}
+
+/// Nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    fn removed(&mut self, _: &Removal, _: &Buffer) {}
+}
+
+/// A shared-buffer switch.
+#[derive(Clone, Debug)]
+pub struct Switch<P, S> {
+    buffer: Buffer,
+    policy: P,
+    service: S,
+}
+
+impl<P: Policy, S: Service> Switch<P, S> {
+    /// An empty switch.
+    pub fn new(spec: &SwitchSpec, fit: Fit, policy: P, service: S) -> Self {
+        Switch { buffer: Buffer::new(spec, fit), policy, service }
+    }
+
+    /// What it holds.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// Its policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Its service, to tell it what was observed.
+    pub fn service_mut(&mut self) -> &mut S {
+        &mut self.service
+    }
+
+    /// Serves the queues up to and including time `now`. Time must not go back.
+    pub fn advance(&mut self, now: u64, observer: &mut impl Observer) {
+        self.policy.advance(now);
+        while let Some((time, queue)) = self.service.next(&self.buffer, now) {
+            if let Some(packet) = self.buffer.pop_head(queue) {
+                let removal = Removal { packet, queue, time, outcome: Outcome::Departed };
+                observer.removed(&removal, &self.buffer);
+            }
+        }
+    }
+
+    /// A packet arrives at `now`, up to which the switch was advanced. Returns whether it was
+    /// accepted.
+    pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
+        if self.buffer.shares(packet.queue) && !self.make_room(packet, now, observer) {
+            return false;
+        }
+        self.buffer.push(packet.queue, Held { id: packet.id, size_bytes: packet.size_bytes });
+        self.service.arrived(packet.queue, now);
+        true
+    }
+
+    /// [`Switch::advance`] to `now`, then [`Switch::admit`], with nobody watching.
+    pub fn arrive(&mut self, packet: &Packet, now: u64) -> bool {
+        self.advance(now, &mut NoObserver);
+        self.admit(packet, now, &mut NoObserver)
+    }
+
+    fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
+        self.policy.arrives(packet, now);
+        loop {
+            match self.policy.decide(&self.buffer, packet) {
+                Decision::Accept => return true,
+                Decision::Reject => return false,
+                Decision::PushOut(queue) => {
+                    let Some(victim) = self.buffer.pop_tail(queue) else { return false };
+                    let outcome = Outcome::PushedOut;
+                    let removal = Removal { packet: victim, queue, time: now, outcome };
+                    observer.removed(&removal, &self.buffer);
+                }
+            }
+        }
+    }
+}
