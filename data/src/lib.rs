@@ -7,8 +7,10 @@
 
 mod event;
 mod labelled;
+mod settings;
 mod spec;
 
 pub use event::{Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};

@@ -18,13 +18,14 @@ mod switch;
 mod virtual_lqd;
 
 pub use buffer::{Buffer, Fit, Held};
+pub use dropcast_data::Victim;
 pub use policies::complete_partitioning::CompletePartitioning;
 pub use policies::complete_sharing::CompleteSharing;
 pub use policies::credence::{Asked, Credence, Live, Predictor, Recorded};
 pub use policies::dynamic_thresholds::DynamicThresholds;
 pub use policies::follow_lqd::FollowLqd;
 pub use policies::harmonic::Harmonic;
-pub use policies::lqd::{Lqd, Victim};
+pub use policies::lqd::Lqd;
 pub use policy::{Decision, Packet, Policy};
 pub use service::{LineRate, Observed, Service, Slotted};
 pub use switch::{NoObserver, Observer, Removal, Switch};

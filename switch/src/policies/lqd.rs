@@ -1,17 +1,7 @@
 //! Longest Queue Drop, the push-out policy (Aiello et al.; Credence section 2).
 
 use crate::{Buffer, Decision, Packet, Policy};
-
-/// Which packet goes when the buffer is full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Victim {
-    /// The tail packet of the longest queue, the arriving packet not counted. Algorithm 1's
-    /// thresholds move exactly as these queues do.
-    #[default]
-    Tail,
-    /// The arriving packet counts as the tail of its queue: if that is the longest, it is dropped.
-    Arrival,
-}
+use dropcast_data::Victim;
 
 /// Push-out Longest Queue Drop: when a packet does not fit, push out from the longest queue.
 ///

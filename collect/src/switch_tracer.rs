@@ -1,0 +1,101 @@
+//! Virtual LQD at one switch.
+
+use crate::waiting::{Row, Waiting};
+use dropcast_data::{CollectSettings, Departures, Event, EventKind, Outcome, SwitchSpec};
+use dropcast_features::{Feature, FeatureSet};
+use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
+
+/// One switch's virtual queues, drained in one of the two ways.
+#[derive(Debug)]
+pub(crate) struct SwitchTracer {
+    spec: SwitchSpec,
+    queues: Queues,
+}
+
+#[derive(Debug)]
+enum Queues {
+    Observed(Box<VirtualLqd<Observed>>),
+    LineRate(Box<VirtualLqd<LineRate>>),
+}
+
+impl SwitchTracer {
+    pub(crate) fn new(spec: SwitchSpec, settings: CollectSettings) -> Self {
+        let fit = if settings.strict_fit { Fit::Strict } else { Fit::Exact };
+        let victim = settings.victim;
+        let queues = match settings.departures {
+            Departures::Observed => {
+                let service = Observed::new(spec.queues());
+                Queues::Observed(Box::new(VirtualLqd::new(&spec, victim, fit, service)))
+            }
+            Departures::LineRate => {
+                let service = LineRate::new(&spec);
+                Queues::LineRate(Box::new(VirtualLqd::new(&spec, victim, fit, service)))
+            }
+        };
+        SwitchTracer { spec, queues }
+    }
+
+    pub(crate) fn has_queue(&self, event: &Event) -> bool {
+        usize::from(event.port) < self.spec.ports() && event.queue < self.spec.queues_per_port
+    }
+
+    /// Takes in an event of this switch, for a queue it has.
+    pub(crate) fn event(&mut self, event: &Event, set: &FeatureSet, waiting: &mut Waiting) {
+        let queue = self.spec.queue_index(event.port, event.queue);
+        match (event.kind, &mut self.queues) {
+            (EventKind::Arrival, Queues::Observed(lqd)) => arrival(lqd, event, queue, set, waiting),
+            (EventKind::Arrival, Queues::LineRate(lqd)) => {
+                lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
+                arrival(lqd, event, queue, set, waiting);
+            }
+            (EventKind::Departure, Queues::Observed(lqd)) => {
+                lqd.service_mut().departed(queue, event.size_bytes, event.time_ns);
+                lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
+            }
+            (EventKind::Departure, Queues::LineRate(_)) => {}
+        }
+    }
+
+    /// Serves the queues up to `now_ns`, if time alone does that.
+    pub(crate) fn advance(&mut self, now_ns: u64, waiting: &mut Waiting) {
+        if let Queues::LineRate(lqd) = &mut self.queues {
+            lqd.advance(now_ns, |row, outcome| waiting.resolve(row, outcome));
+        }
+    }
+
+    /// No more arrivals come: everything held is transmitted.
+    pub(crate) fn drain(&self, waiting: &mut Waiting) {
+        let buffer = match &self.queues {
+            Queues::Observed(lqd) => lqd.buffer(),
+            Queues::LineRate(lqd) => lqd.buffer(),
+        };
+        for packet in buffer.packets() {
+            waiting.resolve(packet.id, Outcome::Departed);
+        }
+    }
+}
+
+/// Records the features of an arriving packet, then lets LQD have it.
+fn arrival<S: dropcast_switch::Service>(
+    lqd: &mut VirtualLqd<S>,
+    event: &Event,
+    queue: usize,
+    set: &FeatureSet,
+    waiting: &mut Waiting,
+) {
+    let mut values = [0; Feature::ALL.len()];
+    lqd.observe(set, queue, &mut values);
+    let packet = Packet { id: waiting.next_number(), queue, size_bytes: event.size_bytes };
+    waiting.push(Row {
+        time_ns: event.time_ns,
+        size_bytes: event.size_bytes,
+        switch_id: event.switch_id,
+        port: event.port,
+        queue: event.queue,
+        values,
+    });
+    let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));
+    if !accepted {
+        waiting.resolve(packet.id, Outcome::Rejected);
+    }
+}

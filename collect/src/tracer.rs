@@ -1,0 +1,173 @@
+//! Many switches, one stream of rows.
+
+use crate::switch_tracer::SwitchTracer;
+use crate::waiting::Waiting;
+use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpecs};
+use dropcast_features::FeatureSet;
+use std::collections::BTreeMap;
+
+/// Why a trace can't go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// An event of a switch that is not described.
+    #[error("event at {time_ns} ns: switch {switch_id} is not in the switch description")]
+    UnknownSwitch {
+        /// When.
+        time_ns: u64,
+        /// Which switch.
+        switch_id: u16,
+    },
+    /// An event for a queue that the switch does not have.
+    #[error("event at {time_ns} ns: switch {switch_id} has no port {port} with queue {queue}")]
+    UnknownQueue {
+        /// When.
+        time_ns: u64,
+        /// Which switch.
+        switch_id: u16,
+        /// Which port.
+        port: u16,
+        /// Which queue.
+        queue: u8,
+    },
+    /// One packet's label stays open while too many others come.
+    #[error(
+        "{rows} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns), the limit: its queue is starved by the scheduler, or its departure is missing from the trace; raise --max-waiting-rows or use --departures line-rate"
+    )]
+    TooManyWaiting {
+        /// How many rows wait.
+        rows: usize,
+        /// The row whose label is open, counted from 0 over all arrivals.
+        row: u64,
+        /// Its switch.
+        switch_id: u16,
+        /// Its port.
+        port: u16,
+        /// Its queue.
+        queue: u8,
+        /// When it arrived.
+        time_ns: u64,
+    },
+}
+
+/// Virtual LQD at every switch of an input.
+///
+/// Switches are independent of each other; their rows come out in order of arrival. A row waits
+/// until its packet's fate and those of all rows before it are known: memory is bounded by the
+/// packets that arrive while one packet is held, and by [`Tracer::with_max_waiting_rows`].
+#[derive(Debug)]
+pub struct Tracer {
+    specs: SwitchSpecs,
+    settings: CollectSettings,
+    features: FeatureSet,
+    switches: BTreeMap<u16, SwitchTracer>,
+    waiting: Waiting,
+    max_waiting_rows: usize,
+}
+
+impl Tracer {
+    /// Rows that may wait unless another limit is set: about 1 GB of them.
+    pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 24;
+
+    /// A tracer for these switches that records these features.
+    pub fn new(specs: SwitchSpecs, settings: CollectSettings, features: FeatureSet) -> Self {
+        Tracer {
+            specs,
+            settings,
+            features,
+            switches: BTreeMap::new(),
+            waiting: Waiting::default(),
+            max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
+        }
+    }
+
+    /// Stops with an error when more than `rows` rows wait.
+    pub fn with_max_waiting_rows(mut self, rows: usize) -> Self {
+        self.max_waiting_rows = rows;
+        self
+    }
+
+    /// Takes in events, in order of time, and gives back the rows that are now known.
+    ///
+    /// # Errors
+    /// If an event is for an unknown switch or queue, or too many rows wait.
+    pub fn push(&mut self, batch: &EventBatch) -> Result<LabelledBatch, CollectError> {
+        for event in &batch.events {
+            self.event(event)?;
+        }
+        if let Some(last) = batch.events.last() {
+            // A switch that fell silent must not keep the others' rows waiting.
+            for switch in self.switches.values_mut() {
+                switch.advance(last.time_ns, &mut self.waiting);
+            }
+        }
+        let rows = self.waiting.take_known(self.features.len());
+        self.check_waiting()?;
+        Ok(rows)
+    }
+
+    /// No more events come: the packets still held are transmitted, and the last rows known.
+    pub fn finish(mut self) -> LabelledBatch {
+        for switch in self.switches.values() {
+            switch.drain(&mut self.waiting);
+        }
+        self.waiting.take_known(self.features.len())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), CollectError> {
+        let &Event { time_ns, switch_id, port, queue, .. } = event;
+        if !self.switches.contains_key(&switch_id) {
+            let spec = self.specs.get(switch_id).cloned();
+            let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
+            self.switches.insert(switch_id, SwitchTracer::new(spec, self.settings));
+        }
+        match self.switches.get_mut(&switch_id) {
+            Some(switch) if switch.has_queue(event) => {
+                switch.event(event, &self.features, &mut self.waiting);
+                Ok(())
+            }
+            _ => Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue }),
+        }
+    }
+
+    fn check_waiting(&self) -> Result<(), CollectError> {
+        let rows = self.waiting.len();
+        match self.waiting.first() {
+            Some((row, first)) if rows > self.max_waiting_rows => {
+                Err(CollectError::TooManyWaiting {
+                    rows,
+                    row,
+                    switch_id: first.switch_id,
+                    port: first.port,
+                    queue: first.queue,
+                    time_ns: first.time_ns,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Traces a whole input: batches of events in, batches of rows out.
+///
+/// Ends after the first error.
+pub fn trace<E: From<CollectError>>(
+    tracer: Tracer,
+    events: impl IntoIterator<Item = Result<EventBatch, E>>,
+) -> impl Iterator<Item = Result<LabelledBatch, E>> {
+    let mut tracer = Some(tracer);
+    let mut events = events.into_iter();
+    std::iter::from_fn(move || {
+        let mut running = tracer.take()?;
+        match events.next() {
+            None => Some(Ok(running.finish())),
+            Some(batch) => {
+                let rows = batch.and_then(|batch| Ok(running.push(&batch)?));
+                if rows.is_ok() {
+                    tracer = Some(running);
+                }
+                Some(rows)
+            }
+        }
+    })
+}

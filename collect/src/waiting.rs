@@ -1,0 +1,80 @@
+//! Rows whose label is not known yet.
+
+use dropcast_data::{LabelledBatch, Outcome};
+use dropcast_features::Feature;
+use std::collections::VecDeque;
+
+/// An arrival with its features.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) time_ns: u64,
+    pub(crate) size_bytes: u32,
+    pub(crate) switch_id: u16,
+    pub(crate) port: u16,
+    pub(crate) queue: u8,
+    /// Filled as far as there are features.
+    pub(crate) values: [u32; Feature::ALL.len()],
+}
+
+/// Rows in order of arrival, from the first whose label is not known on. A row's number counts
+/// the arrivals before it.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    rows: VecDeque<(Row, Option<Outcome>)>,
+    /// Number of the first row.
+    first: u64,
+}
+
+impl Waiting {
+    /// The number the next row will get.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.first + self.rows.len() as u64
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn push(&mut self, row: Row) {
+        self.rows.push_back((row, None));
+    }
+
+    /// The row that keeps the others waiting, and its number.
+    pub(crate) fn first(&self) -> Option<(u64, &Row)> {
+        self.rows.front().map(|(row, _)| (self.first, row))
+    }
+
+    /// Gives row `number` its outcome.
+    pub(crate) fn resolve(&mut self, number: u64, outcome: Outcome) {
+        let at = usize::try_from(number - self.first).expect("as many rows as fit in memory");
+        self.rows[at].1 = Some(outcome);
+    }
+
+    /// Takes the rows up to the first that still waits.
+    pub(crate) fn take_known(&mut self, features: usize) -> LabelledBatch {
+        let mut batch = LabelledBatch::with_arrivals(features);
+        while let Some(&(row, Some(outcome))) = self.rows.front() {
+            self.rows.pop_front();
+            self.first += 1;
+            append(&mut batch, &row, outcome);
+        }
+        batch
+    }
+}
+
+fn append(batch: &mut LabelledBatch, row: &Row, outcome: Outcome) {
+    if let Some(arrivals) = &mut batch.arrivals {
+        arrivals.time_ns.push(row.time_ns);
+        arrivals.switch_id.push(row.switch_id);
+        arrivals.port.push(row.port);
+        arrivals.queue.push(row.queue);
+        arrivals.size_bytes.push(row.size_bytes);
+    }
+    for (column, value) in batch.features.iter_mut().zip(row.values) {
+        column.push(value);
+    }
+    batch.drop.push(outcome.is_drop());
+    if let Some(outcomes) = &mut batch.outcome {
+        outcomes.push(outcome);
+    }
+}

@@ -1,0 +1,94 @@
+//! How a labelled trace was collected.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What drains the virtual queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Departures {
+    /// The trace's own departures: right when the real switch ran LQD.
+    Observed,
+    /// Each port at line rate: arrivals alone suffice, whatever the real switch ran.
+    #[default]
+    LineRate,
+}
+
+/// Which packet goes when the buffer of virtual LQD is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The tail packet of the longest queue, the arriving packet not counted. Credence's
+    /// thresholds (Algorithm 1) move exactly as these queues do.
+    #[default]
+    Tail,
+    /// The arriving packet counts as the tail of its queue: if that is the longest, it is dropped.
+    Arrival,
+}
+
+/// How virtual LQD is run over a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectSettings {
+    /// What drains the queues.
+    #[serde(default)]
+    pub departures: Departures,
+    /// Who is dropped.
+    #[serde(default)]
+    pub victim: Victim,
+    /// Whether a packet must leave at least one byte free to be accepted, as in the Credence
+    /// authors' ns-3 code.
+    #[serde(default)]
+    pub strict_fit: bool,
+}
+
+/// A word that is none of those expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is not one of {expected}")]
+pub struct UnknownWord {
+    found: String,
+    expected: &'static str,
+}
+
+impl FromStr for Departures {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "observed" => Ok(Departures::Observed),
+            "line-rate" => Ok(Departures::LineRate),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "observed, line-rate" }),
+        }
+    }
+}
+
+impl fmt::Display for Departures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Departures::Observed => "observed",
+            Departures::LineRate => "line-rate",
+        })
+    }
+}
+
+impl FromStr for Victim {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "tail" => Ok(Victim::Tail),
+            "arrival" => Ok(Victim::Arrival),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "tail, arrival" }),
+        }
+    }
+}
+
+impl fmt::Display for Victim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Victim::Tail => "tail",
+            Victim::Arrival => "arrival",
+        })
+    }
+}
