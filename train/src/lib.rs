@@ -1,5 +1,47 @@
 //! Training: forests on labelled traces.
+//!
+//! [`fit`] reads labelled rows from a [`BatchSource`], grows a forest of integer trees from
+//! histograms, chooses its vote threshold and measures it. The result is a [`Model`], whose file
+//! is `model.json`. Nothing here opens a file.
+//!
+//! The forest itself ([`Forest`], [`Tree`], [`Node`]) is the form that every trainer produces and
+//! every export starts from.
 
+mod best_split;
+mod binned;
+mod bins;
+mod confusion;
+mod error;
+mod fit;
 mod forest;
+mod forest_check;
+mod forest_fit;
+mod growing;
+mod histogram;
+mod json_layout;
+mod model;
+mod params;
+mod random;
+mod sample;
+mod scores;
+mod share;
+mod source;
+mod split;
+mod vote;
 
+pub use confusion::Confusion;
+pub use error::TrainError;
+pub use fit::{FitTask, Fitted, fit};
 pub use forest::{Forest, Node, Tree};
+pub use forest_check::{ForestError, MAX_DEPTH, TreeError};
+pub use model::{
+    DataOrigin, FORMAT_VERSION, Metrics, Model, ModelError, PartMetrics, Provenance, SwitchContext,
+};
+pub use params::{
+    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
+};
+pub use scores::{Decision, ScoreHistogram};
+pub use share::{NotAShare, Share};
+pub use source::{BatchSource, Batches, RowId, RunBatch};
+pub use split::{Part, Split};
+pub use vote::{VoteError, VoteRule};

@@ -1,0 +1,73 @@
+//! Why a forest could not be trained.
+
+use crate::VoteError;
+use std::error::Error;
+
+/// Why a forest could not be trained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The source failed; its error says how.
+    #[error("cannot read the labelled rows")]
+    Source(#[source] Box<dyn Error + Send + Sync>),
+    /// A batch has the wrong number of feature columns, or columns of different lengths.
+    #[error(
+        "run {run}: a batch has {found} feature columns where {features} are trained on, or columns of different lengths"
+    )]
+    Columns {
+        /// The batch's run.
+        run: u64,
+        /// How many features are trained on.
+        features: usize,
+        /// How many columns the batch has.
+        found: usize,
+    },
+    /// A split by time needs arrival times.
+    #[error(
+        "the {split} split needs arrival times, which run {run} does not have: split by random rows, or keep whole runs for testing"
+    )]
+    NoTimes {
+        /// The split.
+        split: &'static str,
+        /// The run.
+        run: u64,
+    },
+    /// There is nothing to split on.
+    #[error("no features to train on")]
+    NoFeatures,
+    /// The source is empty.
+    #[error("no rows to train on: the labelled data is empty")]
+    NoRows,
+    /// The split left nothing to train on.
+    #[error("no rows to train on: the split keeps all {rows} rows for testing")]
+    NoTrainingRows {
+        /// Rows of the source.
+        rows: u64,
+    },
+    /// Only accepted packets.
+    #[error(
+        "none of the {rows} training rows is a drop: a forest cannot learn what it never sees (train on a longer or busier trace, or split otherwise)"
+    )]
+    NoDrops {
+        /// Training rows.
+        rows: u64,
+    },
+    /// Only dropped packets.
+    #[error("all {rows} training rows are drops: a forest cannot learn what it never sees")]
+    NoAccepts {
+        /// Training rows.
+        rows: u64,
+    },
+    /// A later pass over the source showed a run that an earlier one did not.
+    #[error("the labelled data changed while it was read")]
+    SourceChanged,
+    /// The vote threshold could not be chosen.
+    #[error(transparent)]
+    Vote(#[from] VoteError),
+}
+
+impl TrainError {
+    pub(crate) fn source(error: impl Error + Send + Sync + 'static) -> Self {
+        TrainError::Source(Box::new(error))
+    }
+}

@@ -1,0 +1,45 @@
+//! A share of a whole.
+
+use serde::{Deserialize, Serialize};
+
+/// A number from 0 up to, not including, 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(f64);
+
+/// A number that is not a [`Share`].
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{0} is not a share, a number from 0 up to, not including, 1")]
+pub struct NotAShare(f64);
+
+impl Share {
+    /// One half.
+    pub const HALF: Share = Share(0.5);
+
+    /// `value` as a share.
+    ///
+    /// # Errors
+    /// If it is not `0 <= value < 1`.
+    pub fn new(value: f64) -> Result<Self, NotAShare> {
+        if (0.0..1.0).contains(&value) { Ok(Share(value)) } else { Err(NotAShare(value)) }
+    }
+
+    /// The share as a number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = NotAShare;
+
+    fn try_from(value: f64) -> Result<Self, NotAShare> {
+        Share::new(value)
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        share.0
+    }
+}

@@ -1,0 +1,209 @@
+//! The vote threshold: how it is chosen, on training rows only.
+
+use crate::{Decision, ScoreHistogram, Share};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// How the vote threshold is chosen.
+///
+/// Every rule works on the exact [`ScoreHistogram`] of the training rows. As a text: `f1`,
+/// `eta-bound`, `fixed` (0.5) or `fixed:SHARE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum VoteRule {
+    /// The highest F1.
+    #[default]
+    F1,
+    /// The lowest bound on `eta` by Theorem 2 of the Credence paper, `N` the number of ports;
+    /// among equals (all of them where no threshold has a bound) the highest F1.
+    EtaBound,
+    /// This share of the highest score that the forest could give; 0.5 is the trees' majority.
+    Fixed(Share),
+}
+
+/// Why a vote threshold could not be chosen, or a rule not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VoteError {
+    /// Not a rule.
+    #[error(
+        "unknown vote rule {0:?}; known are f1, eta-bound, fixed and fixed:SHARE (0 <= SHARE < 1)"
+    )]
+    Unknown(String),
+    /// The bound is a function of the number of ports.
+    #[error("the eta-bound vote rule needs the number of ports of the switch, which is not known")]
+    PortsUnknown,
+}
+
+impl VoteRule {
+    /// The threshold, and what it does to the rows of `scores`, for a forest of `trees` trees in
+    /// a switch of `ports` ports.
+    ///
+    /// Thresholds between the same two scores decide alike; the middle one is taken. Among equally
+    /// good decisions the one that predicts fewest drops wins: a tie means accept.
+    ///
+    /// # Errors
+    /// [`VoteError::PortsUnknown`] if the rule needs `ports`.
+    pub fn choose(
+        self,
+        scores: &ScoreHistogram,
+        trees: usize,
+        ports: Option<u16>,
+    ) -> Result<Decision, VoteError> {
+        let fixed = |share: f64| {
+            let threshold = (share * 255.0 * trees as f64).floor() as u32;
+            Decision { threshold, confusion: scores.confusion(threshold) }
+        };
+        let best = |better: &dyn Fn(&Decision, &Decision) -> Ordering| {
+            scores.decisions().into_iter().max_by(better).unwrap_or_else(|| fixed(0.5))
+        };
+        match self {
+            VoteRule::Fixed(share) => Ok(fixed(share.get())),
+            VoteRule::F1 => Ok(best(&by_f1)),
+            VoteRule::EtaBound => {
+                let ports = ports.ok_or(VoteError::PortsUnknown)?;
+                // The numerator is the number of accepted rows: the same for every threshold.
+                let bound = |decision: &Decision| decision.confusion.eta_denominator(ports);
+                Ok(best(&|a, b| bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))))
+            }
+        }
+    }
+}
+
+/// Orders decisions on the same rows by F1, exactly.
+fn by_f1(a: &Decision, b: &Decision) -> Ordering {
+    let fraction = |decision: &Decision| {
+        let c = decision.confusion;
+        (u128::from(c.tp), u128::from(2 * c.tp + c.fp + c.fn_).max(1))
+    };
+    let ((a_top, a_bottom), (b_top, b_bottom)) = (fraction(a), fraction(b));
+    (a_top * b_bottom).cmp(&(b_top * a_bottom))
+}
+
+impl FromStr for VoteRule {
+    type Err = VoteError;
+
+    fn from_str(text: &str) -> Result<Self, VoteError> {
+        let unknown = || VoteError::Unknown(text.to_owned());
+        match text.split_once(':') {
+            None if text == "f1" => Ok(VoteRule::F1),
+            None if text == "eta-bound" => Ok(VoteRule::EtaBound),
+            None if text == "fixed" => Ok(VoteRule::Fixed(Share::HALF)),
+            Some(("fixed", share)) => {
+                let share = share
+                    .parse()
+                    .ok()
+                    .and_then(|share| Share::new(share).ok())
+                    .ok_or_else(unknown)?;
+                Ok(VoteRule::Fixed(share))
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for VoteRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VoteRule::F1 => f.write_str("f1"),
+            VoteRule::EtaBound => f.write_str("eta-bound"),
+            VoteRule::Fixed(share) => write!(f, "fixed:{}", share.get()),
+        }
+    }
+}
+
+impl TryFrom<String> for VoteRule {
+    type Error = VoteError;
+
+    fn try_from(text: String) -> Result<Self, VoteError> {
+        text.parse()
+    }
+}
+
+impl From<VoteRule> for String {
+    fn from(rule: VoteRule) -> Self {
+        rule.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn histogram(rows: &[(u32, bool)]) -> ScoreHistogram {
+        let mut histogram = ScoreHistogram::new(1);
+        rows.iter().for_each(|&(score, drop)| histogram.add(score, drop));
+        histogram
+    }
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        for text in ["f1", "eta-bound", "fixed:0.5", "fixed:0.125"] {
+            assert_eq!(text.parse::<VoteRule>().unwrap().to_string(), text);
+        }
+        assert_eq!("fixed".parse(), Ok(VoteRule::Fixed(Share::HALF)));
+        for text in ["", "F1", "fixed:1", "fixed:-0.1", "fixed:nan", "fixed:x", "f1:0.5"] {
+            assert_eq!(text.parse::<VoteRule>(), Err(VoteError::Unknown(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn half_of_the_votes_is_a_tie_and_a_tie_means_accept() {
+        let scores = histogram(&[(510, true), (511, true)]);
+        let decision = "fixed".parse::<VoteRule>().unwrap().choose(&scores, 4, None).unwrap();
+        assert_eq!(decision.threshold, 510);
+        assert_eq!(decision.confusion.tp, 1);
+    }
+
+    #[test]
+    fn equally_good_thresholds_predict_fewest_drops() {
+        // F1 is 2/3 for scores above 10 (1 of 2 found, no error) and above 0 (2 found, 2 errors).
+        let scores = histogram(&[(20, true), (10, true), (10, false), (10, false), (0, false)]);
+        let decision = VoteRule::F1.choose(&scores, 1, None).unwrap();
+        assert_eq!(decision.threshold, 15);
+    }
+
+    #[test]
+    fn the_eta_bound_forgives_no_missed_drop_in_a_wide_switch() {
+        let mut rows = vec![(0, false); 100];
+        rows.extend([(9, true), (9, true), (4, true)]);
+        rows.extend([(4, false); 5]);
+        let scores = histogram(&rows);
+        let threshold = |ports| VoteRule::EtaBound.choose(&scores, 1, ports).unwrap().threshold;
+        assert_eq!(threshold(Some(2)), 6, "one more drop found is not worth 5 false ones");
+        assert_eq!(threshold(Some(20)), 2);
+        assert_eq!(VoteRule::EtaBound.choose(&scores, 1, None), Err(VoteError::PortsUnknown));
+    }
+
+    #[test]
+    fn where_no_threshold_has_a_bound_f1_decides() {
+        let scores = histogram(&[(9, true), (0, true), (0, true), (0, false), (9, false)]);
+        let (eta, f1) = (VoteRule::EtaBound, VoteRule::F1);
+        let decision = eta.choose(&scores, 1, Some(20)).unwrap();
+        assert_eq!(decision.confusion.eta_bound(20), None);
+        assert_eq!(Ok(decision), f1.choose(&scores, 1, None));
+    }
+
+    proptest! {
+        #[test]
+        fn no_threshold_beats_the_chosen_one(
+            rows in prop::collection::vec((0_u32..20, any::<bool>()), 1..60),
+            ports in 1_u16..9,
+        ) {
+            let scores = histogram(&rows);
+            let all = || (0..20).map(|threshold| scores.confusion(threshold));
+            let best = all().filter_map(|confusion| confusion.f1()).fold(0.0, f64::max);
+            let chosen = VoteRule::F1.choose(&scores, 1, None).unwrap();
+            prop_assert!(chosen.confusion.f1().unwrap_or(0.0) == best);
+
+            let best = all()
+                .filter_map(|confusion| confusion.eta_bound(ports))
+                .fold(f64::INFINITY, f64::min);
+            let chosen = VoteRule::EtaBound.choose(&scores, 1, Some(ports)).unwrap();
+            prop_assert!(chosen.confusion.eta_bound(ports).unwrap_or(f64::INFINITY) == best);
+        }
+    }
+}
