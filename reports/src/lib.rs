@@ -1,1 +1,3 @@
-//! reports
+//! What a model is worth, as numbers and pictures.
+
+pub mod plot;

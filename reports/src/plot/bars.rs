@@ -1,0 +1,117 @@
+//! Drawing a [`BarFigure`].
+
+use super::canvas::{Axes, Canvas, Plot, Sample, Stand, TEXT, paint, width};
+use super::figure::{Axis, BarFigure};
+use super::palette::look;
+use super::svg::{Page, PlotError};
+use super::ticks::Ruler;
+use crate::plot::Scale;
+
+/// Gap between a bar and what is written beside it.
+const GAP: i32 = 10;
+
+impl BarFigure {
+    /// The figure as SVG.
+    ///
+    /// # Errors
+    /// If the drawing library fails; with an SVG in memory it has no known reason to.
+    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+        paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
+    }
+
+    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
+        let legend: Vec<_> = self
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(at, group)| (Sample::Bar(look(at)), group.name.as_str()))
+            .collect();
+        if legend.len() > 1 {
+            canvas.legend(&legend)?;
+        }
+        canvas.notes(&self.notes)?;
+
+        let names = self.categories.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
+        let (low, high) = self.range(names);
+        let axis = Axis { range: Some((low, high)), scale: Scale::Linear, ..self.value.clone() };
+        let x = Ruler::new(&axis, std::iter::empty(), 7);
+        let rows = self.categories.len().max(1) as f64;
+        let y = Ruler { scale: Scale::Linear, low: 0.0, high: rows, ticks: Vec::new() };
+        let across = Axes { ruler: &x, label: &self.value.label };
+        let plot = canvas.axes(names + 2 * GAP + 8, across, Axes { ruler: &y, label: "" })?;
+        self.draw_bars(canvas, &plot)
+    }
+
+    /// Ends of the value axis: zero, every bar, and room for what is written beside the bars.
+    fn range(&self, names: i32) -> (f64, f64) {
+        let values = || self.groups.iter().flat_map(|group| group.values.iter().flatten());
+        let low = values().copied().filter(|v| v.is_finite()).fold(0.0, f64::min);
+        let high = values().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let spread = if high > low { high - low } else { 1.0 };
+        let labels = self.groups.iter().flat_map(|group| &group.labels);
+        let label = labels.map(|label| width(label, TEXT)).max().unwrap_or(0) + 3 * GAP;
+        let plot = f64::from(super::canvas::WIDTH_UNITS as i32 - names - 120);
+        let share = (f64::from(label) / plot).min(0.35);
+        let sides = if low < 0.0 { 2.0 } else { 1.0 };
+        let pad = spread * share / (1.0 - sides * share);
+        (if low < 0.0 { low - pad } else { 0.0 }, high + pad)
+    }
+
+    fn draw_bars(&self, canvas: &Canvas<'_>, plot: &Plot) -> Result<(), PlotError> {
+        let band = 1.0 / (self.groups.len() as f64 + 0.6);
+        let rows = self.categories.len() as f64;
+        for (row, name) in self.categories.iter().enumerate() {
+            let top = rows - row as f64;
+            let (_, middle) = plot.place(0.0, top - 0.5);
+            canvas.text(name, (plot.across.start - GAP - 8, middle), Stand::EndsAt)?;
+            for (at, group) in self.groups.iter().enumerate() {
+                let Some(value) = group.values.get(row).copied().flatten() else { continue };
+                let upper = top - (0.3 + at as f64 + 0.08) * band;
+                let lower = top - (0.3 + at as f64 + 0.92) * band;
+                let (from, to) = (plot.place(0.0, upper), plot.place(value, lower));
+                canvas.bar(from, to, look(at))?;
+                let label = group.labels.get(row).map_or("", String::as_str);
+                let (x, stand) = if value < 0.0 {
+                    (to.0 - GAP, Stand::EndsAt)
+                } else {
+                    (to.0 + GAP, Stand::StartsAt)
+                };
+                canvas.text(label, (x, (from.1 + to.1) / 2), stand)?;
+            }
+        }
+        let zero = plot.place(0.0, 0.0).0;
+        canvas.zero_line(zero, plot.down.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::BarGroup;
+
+    #[test]
+    fn every_bar_has_its_name_and_label() {
+        let group = |name: &str, values: [Option<f64>; 3]| BarGroup {
+            name: name.to_owned(),
+            values: values.to_vec(),
+            labels: values.iter().map(|v| v.map_or(String::new(), |v| format!("{v} %"))).collect(),
+        };
+        let figure = BarFigure {
+            title: "Lost against LQD".to_owned(),
+            value: Axis::new("Percent"),
+            categories: ["Credence", "DT", "Harmonic"].map(str::to_owned).to_vec(),
+            groups: vec![
+                group("packets", [Some(-0.25), Some(1.5), None]),
+                group("bytes", [Some(0.0), Some(2.5), Some(0.125)]),
+            ],
+            ..BarFigure::default()
+        };
+        let svg = figure.to_svg(Page::Alone).unwrap();
+        for text in ["Credence", "DT", "Harmonic", "packets", "bytes", "-0.25 %", "1.5 %", "2.5 %"]
+        {
+            assert!(svg.contains(&format!(">{text}<")), "{text} is not in\n{svg}");
+        }
+        let (low, high) = figure.range(100);
+        assert!(low < -0.25 && high > 2.5);
+    }
+}

@@ -1,0 +1,145 @@
+//! What a figure is made of.
+
+/// How numbers are laid out along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// Powers of two at even distances.
+    Log2,
+    /// Powers of ten at even distances.
+    Log10,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// What it measures, and the unit.
+    pub label: String,
+    /// How it is laid out. Values that a logarithmic scale cannot show are drawn at its lower end.
+    pub scale: Scale,
+    /// Lowest and highest value; by default what the data needs.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Axis {
+    /// A linear axis that is as long as the data needs.
+    pub fn new(label: impl Into<String>) -> Self {
+        Axis { label: label.into(), ..Axis::default() }
+    }
+
+    /// The same axis with another scale.
+    #[must_use]
+    pub fn scale(self, scale: Scale) -> Self {
+        Axis { scale, ..self }
+    }
+
+    /// The same axis from `low` to `high`.
+    #[must_use]
+    pub fn range(self, low: f64, high: f64) -> Self {
+        Axis { range: Some((low, high)), ..self }
+    }
+}
+
+/// A point of a series. Points that are not finite are left out of the plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Where along the horizontal axis.
+    pub x: f64,
+    /// Where along the vertical axis.
+    pub y: f64,
+    /// An interval around `y` (say, over seeds), drawn as a bar.
+    pub interval: Option<(f64, f64)>,
+    /// What was expected here and who says so; for the CSV.
+    pub expectation: Option<String>,
+}
+
+impl Point {
+    /// A point without interval or expectation.
+    pub fn new(x: f64, y: f64) -> Self {
+        Point { x, y, ..Point::default() }
+    }
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Draw {
+    /// Points joined by a line.
+    #[default]
+    Line,
+    /// A value holds until the next point.
+    Steps,
+    /// Large markers, not joined.
+    Marks,
+    /// A thin dotted line without markers, for reference.
+    Rule,
+}
+
+/// A named sequence of points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// What the legend calls it.
+    pub name: String,
+    /// The points, in drawing order.
+    pub points: Vec<Point>,
+    /// How it is drawn.
+    pub draw: Draw,
+}
+
+impl Series {
+    /// A series of `(x, y)` pairs.
+    pub fn new(
+        name: impl Into<String>,
+        draw: Draw,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
+        let points = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
+        Series { name: name.into(), points, draw }
+    }
+}
+
+/// A line chart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineFigure {
+    /// What the figure is called.
+    pub title: String,
+    /// What it shows, for those who cannot see it.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, first to last.
+    pub series: Vec<Series>,
+    /// Lines of text below the plot, such as what a paper expects.
+    pub notes: Vec<String>,
+}
+
+/// Bars of one kind, one for each category of a [`BarFigure`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BarGroup {
+    /// What the legend calls it.
+    pub name: String,
+    /// Length of each bar; none where there is nothing to show.
+    pub values: Vec<Option<f64>>,
+    /// What is written beside each bar.
+    pub labels: Vec<String>,
+}
+
+/// A chart of horizontal bars from zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BarFigure {
+    /// What the figure is called.
+    pub title: String,
+    /// What it shows, for those who cannot see it.
+    pub description: String,
+    /// The horizontal axis; always linear and as long as the data needs.
+    pub value: Axis,
+    /// Names of the bars, top to bottom.
+    pub categories: Vec<String>,
+    /// The bars of each category, top to bottom.
+    pub groups: Vec<BarGroup>,
+    /// Lines of text below the plot.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,163 @@
+//! Drawing a [`LineFigure`].
+
+use super::canvas::{Axes, Canvas, Plot, Sample, TEXT, paint, width};
+use super::figure::{Draw, LineFigure, Point, Series};
+use super::palette::{Look, look};
+use super::svg::{Page, PlotError};
+use super::ticks::Ruler;
+
+/// Series with more points than this have markers on some of them only.
+const MARKED: usize = 24;
+
+impl LineFigure {
+    /// The figure as SVG.
+    ///
+    /// # Errors
+    /// If the drawing library fails; with an SVG in memory it has no known reason to.
+    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+        paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
+    }
+
+    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
+        let series = self.looks();
+        let legend: Vec<_> = series
+            .iter()
+            .map(|(series, look)| (Sample::Line(series.draw, *look), series.name.as_str()))
+            .collect();
+        if legend.len() > 1 {
+            canvas.legend(&legend)?;
+        }
+        canvas.notes(&self.notes)?;
+
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let x = Ruler::new(&self.x, points().map(|point| point.x), 8);
+        let y = Ruler::new(&self.y, points().flat_map(heights), 6);
+        let widest = y.ticks.iter().map(|tick| width(&tick.1, TEXT)).max().unwrap_or(0);
+        let (across, up) =
+            (Axes { ruler: &x, label: &self.x.label }, Axes { ruler: &y, label: &self.y.label });
+        let plot = canvas.axes(widest + 64, across, up)?;
+        series.iter().try_for_each(|(series, look)| draw_series(canvas, &plot, series, *look))
+    }
+
+    /// Each series with its look. Rules take no look away from others.
+    fn looks(&self) -> Vec<(&Series, Look)> {
+        let mut next = 0;
+        let mut with_look = Vec::new();
+        for series in &self.series {
+            with_look.push((series, look(next)));
+            next += usize::from(series.draw != Draw::Rule);
+        }
+        with_look
+    }
+}
+
+fn heights(point: &Point) -> impl Iterator<Item = f64> {
+    let (low, high) = point.interval.unwrap_or((point.y, point.y));
+    [point.y, low, high].into_iter()
+}
+
+fn draw_series(
+    canvas: &Canvas<'_>,
+    plot: &Plot,
+    series: &Series,
+    look: Look,
+) -> Result<(), PlotError> {
+    let shown: Vec<&Point> =
+        series.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite()).collect();
+    let places: Vec<_> = shown.iter().map(|point| plot.place(point.x, point.y)).collect();
+    for point in &shown {
+        if let Some((low, high)) = point.interval {
+            canvas.interval(plot.place(point.x, low), plot.place(point.x, high), look)?;
+        }
+    }
+    if series.draw != Draw::Marks && places.len() > 1 {
+        canvas.line(path(&places, series.draw), series.draw, look)?;
+    }
+    if series.draw == Draw::Rule {
+        return Ok(());
+    }
+    let every = if series.draw == Draw::Marks || places.len() <= MARKED {
+        1
+    } else {
+        places.len().div_ceil(MARKED / 2)
+    };
+    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))
+}
+
+/// The corners of the line through `places`, without those that round to the one before.
+fn path(places: &[(i32, i32)], draw: Draw) -> Vec<(i32, i32)> {
+    let mut path: Vec<(i32, i32)> = Vec::with_capacity(places.len());
+    for &(x, y) in places {
+        if let (Draw::Steps, Some(&(_, before))) = (draw, path.last()) {
+            path.push((x, before));
+        }
+        path.push((x, y));
+    }
+    path.dedup();
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{Axis, Scale};
+
+    fn figure() -> LineFigure {
+        LineFigure {
+            title: "Ratio <against> flips & more".to_owned(),
+            description: "A \"test\" figure.".to_owned(),
+            x: Axis::new("Trees").scale(Scale::Log2),
+            y: Axis::new("Ratio"),
+            series: vec![
+                Series::new("Credence", Draw::Line, [(1.0, 1.0), (2.0, 1.3), (128.0, 2.9)]),
+                Series::new("DT", Draw::Line, [(1.0, 1.5), (2.0, f64::NAN), (128.0, 1.5)]),
+                Series::new("LQD", Draw::Rule, [(1.0, 1.0), (128.0, 1.0)]),
+            ],
+            notes: vec!["The paper expects 2.9 at 128.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn an_svg_names_itself_and_shows_every_text() {
+        let svg = figure().to_svg(Page::Alone).unwrap();
+        for text in [
+            "role=\"img\"",
+            "<title>Ratio &lt;against&gt; flips &amp; more</title>",
+            "<desc>A &quot;test&quot; figure.</desc>",
+            ">Trees<",
+            ">Ratio<",
+            ">Credence<",
+            ">128<",
+            ">The paper expects 2.9 at 128.<",
+        ] {
+            assert!(svg.contains(text), "{text} is not in\n{svg}");
+        }
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn the_same_figure_gives_the_same_bytes() {
+        assert_eq!(figure().to_svg(Page::Inline), figure().to_svg(Page::Inline));
+    }
+
+    #[test]
+    fn text_sizes_are_short_numbers() {
+        let svg = figure().to_svg(Page::Inline).unwrap();
+        for size in svg.split("font-size=\"").skip(1) {
+            let size = size.split('"').next().unwrap();
+            assert!(size.len() <= 4, "font size {size}");
+        }
+    }
+
+    #[test]
+    fn empty_figures_are_drawn() {
+        let empty = LineFigure { title: "Nothing".to_owned(), ..LineFigure::default() };
+        assert!(empty.to_svg(Page::Alone).unwrap().contains("Nothing"));
+    }
+
+    #[test]
+    fn steps_hold_until_the_next_point() {
+        assert_eq!(path(&[(0, 5), (4, 1)], Draw::Steps), [(0, 5), (4, 5), (4, 1)]);
+        assert_eq!(path(&[(0, 5), (0, 5), (4, 1)], Draw::Line), [(0, 5), (4, 1)]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Where an axis has ticks, and what is written there.
+
+use super::figure::{Axis, Scale};
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use std::ops::Range;
+
+/// An axis ready to draw: positions are in drawing units, the logarithm on a logarithmic scale.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ruler {
+    pub(super) scale: Scale,
+    /// Ends, drawing units; `low < high`.
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// Ticks in ascending order, drawing units, each with its text.
+    pub(super) ticks: Vec<(f64, String)>,
+}
+
+impl Ruler {
+    /// The ruler of `axis` for these values, with about `most` ticks at most.
+    pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
+        let (low, high) = axis.range.unwrap_or_else(|| extent(axis.scale, values));
+        match axis.scale {
+            Scale::Linear => linear(low, high, axis.range.is_none(), most),
+            Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
+        }
+    }
+
+    /// A value in drawing units, held within the ends.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let place = match self.scale {
+            Scale::Linear => value,
+            Scale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
+            Scale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
+        };
+        place.clamp(self.low, self.high)
+    }
+}
+
+impl Ranged for Ruler {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.low) / (self.high - self.low);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.ticks.iter().map(|tick| tick.0).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+/// What is written at each tick.
+impl ValueFormatter<f64> for Ruler {
+    fn format_ext(&self, value: &f64) -> String {
+        self.ticks.iter().find(|tick| tick.0 == *value).map_or(String::new(), |tick| tick.1.clone())
+    }
+}
+
+/// Lowest and highest value that the scale can show, kept apart.
+fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let shown = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
+    let (low, high) =
+        shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    match () {
+        () if low > high => (0.0, 1.0),
+        () if low == high && low == 0.0 => (0.0, 1.0),
+        () if low == high => (low.min(0.0), high.max(0.0)),
+        () => (low, high),
+    }
+}
+
+fn linear(low: f64, high: f64, grow: bool, most: usize) -> Ruler {
+    let step = nice_step((high - low) / most.max(1) as f64);
+    let (mut first, mut last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    let (mut low, mut high) = (low, high);
+    if grow {
+        (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
+        (low, high) = (first as f64 * step, last as f64 * step);
+    }
+    let decimals = decimals(step);
+    let ticks = (first..=last).map(|k| {
+        let place = (k as f64 * step).clamp(low, high);
+        (place, grouped(place, decimals))
+    });
+    Ruler { scale: Scale::Linear, low, high, ticks: ticks.collect() }
+}
+
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`.
+fn nice_step(least: f64) -> f64 {
+    let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
+    let power = 10f64.powi(least.log10().floor() as i32);
+    let slack = 1.0 - 1e-9;
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= least * slack)
+        .unwrap_or(10.0 * power)
+}
+
+/// Decimals that tell the multiples of `step` apart.
+fn decimals(step: f64) -> usize {
+    (0..12)
+        .find(|&digits| {
+            let scaled = step * 10f64.powi(digits as i32);
+            (scaled - scaled.round()).abs() < 1e-6 * scaled
+        })
+        .unwrap_or(12)
+}
+
+/// A number with commas between thousands.
+pub(super) fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{:.*}", decimals, value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mut out = String::new();
+    if value < 0.0 && text.chars().any(|c| c.is_ascii_digit() && c != '0') {
+        out.push('\u{2212}');
+    }
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+fn logarithmic(scale: Scale, low: f64, high: f64, most: usize) -> Ruler {
+    let log = |v: f64| if scale == Scale::Log2 { v.log2() } else { v.log10() };
+    let low = log(if low > 0.0 { low } else { 1.0 });
+    let high = log(if high > 0.0 { high } else { 1.0 }).max(low);
+    let (first, last) = ((low + 1e-9).floor() as i32, (high - 1e-9).ceil() as i32);
+    let last = last.max(first + 1);
+    let every = usize::try_from(last - first).unwrap_or(1).div_ceil(most.max(1)).max(1);
+    let ticks =
+        (first..=last).step_by(every).map(|power| (f64::from(power), power_text(scale, power)));
+    Ruler { scale, low: f64::from(first), high: f64::from(last), ticks: ticks.collect() }
+}
+
+fn power_text(scale: Scale, power: i32) -> String {
+    let base: f64 = if scale == Scale::Log2 { 2.0 } else { 10.0 };
+    let value = base.powi(power);
+    if (0.001..100_000.0).contains(&value) {
+        let decimals = (0..10).find(|&d| (value * 10f64.powi(d)).fract() == 0.0).unwrap_or(3);
+        return grouped(value, decimals as usize);
+    }
+    let digits = power.to_string();
+    let raised = digits.chars().map(|c| match c {
+        '-' => '\u{207B}',
+        '1' => '\u{B9}',
+        '2' => '\u{B2}',
+        '3' => '\u{B3}',
+        c => char::from_u32(0x2070 + c.to_digit(10).unwrap_or(0)).unwrap_or(c),
+    });
+    format!("{base}{}", raised.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis, values: &[f64]) -> Vec<String> {
+        let ruler = Ruler::new(axis, values.iter().copied(), 6);
+        ruler.ticks.iter().map(|tick| tick.1.clone()).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_numbers() {
+        let unit = Axis::new("").range(0.0, 1.0);
+        assert_eq!(texts(&unit, &[]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let axis = Axis::new("");
+        assert_eq!(
+            texts(&axis, &[0.0, 1_052_672.0]),
+            ["0", "200,000", "400,000", "600,000", "800,000", "1,000,000", "1,200,000"]
+        );
+        assert_eq!(texts(&axis, &[1.0, 1.1]), ["1.00", "1.02", "1.04", "1.06", "1.08", "1.10"]);
+        assert_eq!(
+            texts(&axis, &[-0.1, 0.1]),
+            ["\u{2212}0.10", "\u{2212}0.05", "0.00", "0.05", "0.10"]
+        );
+        assert_eq!(texts(&axis, &[5.0, 5.0]), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(texts(&axis, &[f64::NAN]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_powers() {
+        let axis = Axis::new("").scale(Scale::Log2);
+        assert_eq!(texts(&axis, &[1.0, 32.0]), ["1", "2", "4", "8", "16", "32"]);
+        let axis = Axis::new("").scale(Scale::Log10);
+        assert_eq!(texts(&axis, &[0.0, 1.0, 2e6]), ["1", "100", "10,000", "10\u{2076}"]);
+        assert_eq!(texts(&axis, &[0.02, 0.5]), ["0.01", "0.1", "1"]);
+    }
+
+    #[test]
+    fn values_beyond_the_ends_are_held() {
+        let ruler = Ruler::new(&Axis::new("").scale(Scale::Log10), [1.0, 100.0].into_iter(), 6);
+        assert_eq!((ruler.place(0.0), ruler.place(10.0), ruler.place(1e9)), (0.0, 1.0, 2.0));
+    }
+}
