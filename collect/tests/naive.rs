@@ -18,8 +18,10 @@ struct Naive {
     queues: Vec<Vec<(usize, u32)>>,
     averages: Vec<(u32, u64)>,
     occupancy_average: (u32, u64),
-    /// By port: when it may send next, the queue whose turn it is.
+    /// By port: when it may take out its next packet, the queue whose turn it is.
     ports: Vec<(u64, usize)>,
+    /// By port: when each of its packets began and ended on the wire.
+    wire: Vec<Vec<(u64, u64)>>,
     credit: Vec<u32>,
 }
 
@@ -32,6 +34,7 @@ impl Naive {
             averages: vec![(0, 0); spec.queues()],
             occupancy_average: (0, 0),
             ports: vec![(0, 0); spec.ports()],
+            wire: vec![Vec::new(); spec.ports()],
             credit: vec![0; spec.queues()],
         }
     }
@@ -98,8 +101,20 @@ impl Naive {
                 .expect("the port is backlogged");
             let queue = port * per_port + class;
             let bytes = self.queues[queue][0].1;
-            self.ports[port] = (time + self.spec.wire_time_ns(port, bytes), (class + 1) % per_port);
+            let begins = time.max(self.wire[port].last().map_or(0, |&(_, end)| end));
+            self.wire[port].push((begins, begins + self.spec.wire_time_ns(port, bytes)));
+            self.ports[port] = (self.next_out(port).max(time), (class + 1) % per_port);
             self.depart(queue, time, rows);
+        }
+    }
+
+    /// When the next packet may leave the buffer: as the last one ends, or, with a ring of `r`
+    /// places, as the `r`-th before it begins.
+    fn next_out(&self, port: usize) -> u64 {
+        let sent = &self.wire[port];
+        match usize::from(self.spec.transmit_ring_packets) {
+            0 => sent.last().map_or(0, |&(_, end)| end),
+            ring => sent.len().checked_sub(ring).map_or(0, |at| sent[at].0),
         }
     }
 
@@ -191,20 +206,20 @@ impl Naive {
 }
 
 fn specs() -> impl Strategy<Value = SwitchSpec> {
-    (1u16..5, 1u8..4, 3u32..40, 1u64..60, any::<bool>(), 0u32..3, any::<[bool; 6]>()).prop_map(
-        |(ports, queues, buffer, rtt, strict, overhead, class)| {
+    (1u16..5, 1u8..4, 3u32..40, 1u64..60, any::<bool>(), 0u32..3, 0u16..4, any::<[bool; 6]>())
+        .prop_map(|(ports, queues, buffer, rtt, strict, overhead, ring, class)| {
             let queues_per_port = usize::from(queues);
             SwitchSpec {
                 queues_per_port: queues,
                 scheduler: if strict { Scheduler::StrictPriority } else { Scheduler::RoundRobin },
                 wire_overhead_bytes: overhead,
+                transmit_ring_packets: ring,
                 // Mostly true: a switch nobody can be pushed out of shows little.
                 pushable: (0..queues_per_port).map(|q| q == 0 || class[q]).collect(),
                 shared: (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect(),
                 ..SwitchSpec::uniform(ports, 4_000_000_000, buffer, rtt)
             }
-        },
-    )
+        })
 }
 
 fn settings() -> impl Strategy<Value = CollectSettings> {

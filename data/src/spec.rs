@@ -37,6 +37,10 @@ pub struct SwitchSpec {
     pub scheduler: Scheduler,
     /// Bytes a packet takes on the wire beyond those it takes in the buffer.
     pub wire_overhead_bytes: u32,
+    /// Packets that a port takes out of the shared buffer ahead of the one on the wire: the depth
+    /// of its device queue. 0 where a packet leaves the buffer when its transmission begins; the
+    /// Credence authors' ns-3 ports hold 1.
+    pub transmit_ring_packets: u16,
     /// By queue within a port: may its packets be pushed out?
     pub pushable: Vec<bool>,
     /// By queue within a port: does it draw on the shared buffer? The packets of one that does
@@ -70,6 +74,7 @@ impl SwitchSpec {
             queues_per_port: 1,
             scheduler: Scheduler::RoundRobin,
             wire_overhead_bytes: 0,
+            transmit_ring_packets: 0,
             pushable: vec![true],
             shared: vec![true],
             quantum_bytes: Vec::new(),
@@ -176,6 +181,8 @@ struct SpecText {
     scheduler: Scheduler,
     #[serde(default)]
     wire_overhead_bytes: u32,
+    #[serde(default)]
+    transmit_ring_packets: u16,
     #[serde(default = "all")]
     pushable: OneOrEach<bool>,
     #[serde(default = "all")]
@@ -238,6 +245,7 @@ impl TryFrom<SpecText> for SwitchSpec {
             queues_per_port: text.queues_per_port,
             scheduler: text.scheduler,
             wire_overhead_bytes: text.wire_overhead_bytes,
+            transmit_ring_packets: text.transmit_ring_packets,
             pushable: text.pushable.expand("pushable", queues)?,
             shared: text.shared.expand("shared", queues)?,
             quantum_bytes,
@@ -255,6 +263,7 @@ impl From<SwitchSpec> for SpecText {
             queues_per_port: spec.queues_per_port,
             scheduler: spec.scheduler,
             wire_overhead_bytes: spec.wire_overhead_bytes,
+            transmit_ring_packets: spec.transmit_ring_packets,
             pushable: OneOrEach::shorten(spec.pushable),
             shared: OneOrEach::shorten(spec.shared),
             quantum_bytes: (!spec.quantum_bytes.is_empty())

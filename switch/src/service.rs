@@ -3,7 +3,7 @@
 use crate::Buffer;
 use dropcast_data::{Scheduler, SwitchSpec};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Says which packet leaves next, and when. Time never goes back.
 pub trait Service {
@@ -47,11 +47,13 @@ impl Service for Slotted {
 /// Continuous time: each port serves its queues by its scheduler at line rate.
 ///
 /// A packet leaves the buffer when its transmission begins, and the port is busy for its time on
-/// the wire, [`SwitchSpec::wire_time_ns`]. Ports that are due at the same time go in port order.
+/// the wire, [`SwitchSpec::wire_time_ns`]. A port with a transmit ring takes packets out that much
+/// earlier: the next one leaves the buffer when the ring has a place for it. Ports that are due at
+/// the same time go in port order.
 #[derive(Clone, Debug)]
 pub struct LineRate {
     spec: SwitchSpec,
-    /// When each port that is busy or backlogged may begin its next packet.
+    /// When each port that is busy or backlogged may take out its next packet.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     ports: Vec<Port>,
 }
@@ -60,7 +62,28 @@ pub struct LineRate {
 struct Port {
     /// Whether the port stands in `due`.
     is_due: bool,
+    /// When the last packet taken out has been sent.
+    sent_ns: u64,
+    /// When the last packets taken out begin on the wire, as many as the ring has places.
+    ring_ns: VecDeque<u64>,
     turn: Turn,
+}
+
+impl Port {
+    /// A packet is taken out at `now`; returns when the next one may be.
+    fn send(&mut self, now: u64, wire_ns: u64, ring_packets: usize) -> u64 {
+        let begins_ns = self.sent_ns.max(now);
+        self.sent_ns = begins_ns.saturating_add(wire_ns);
+        if ring_packets == 0 {
+            return self.sent_ns;
+        }
+        if self.ring_ns.len() == ring_packets {
+            self.ring_ns.pop_front();
+        }
+        self.ring_ns.push_back(begins_ns);
+        let has_place = self.ring_ns.len() < ring_packets;
+        if has_place { now } else { self.ring_ns[0].max(now) }
+    }
 }
 
 /// Where a port's scheduler stands.
@@ -82,7 +105,7 @@ impl LineRate {
         LineRate {
             spec: spec.clone(),
             due: BinaryHeap::new(),
-            ports: vec![Port { is_due: false, turn }; spec.ports()],
+            ports: vec![Port { turn, ..Port::default() }; spec.ports()],
         }
     }
 
@@ -161,8 +184,10 @@ impl Service for LineRate {
                 continue;
             };
             let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
-            let free = time.saturating_add(self.spec.wire_time_ns(port, size_bytes));
-            self.due.push(Reverse((free, port)));
+            let wire_ns = self.spec.wire_time_ns(port, size_bytes);
+            let ring_packets = usize::from(self.spec.transmit_ring_packets);
+            let due_ns = self.ports[port].send(time, wire_ns, ring_packets);
+            self.due.push(Reverse((due_ns, port)));
             return Some((time, queue));
         }
     }
