@@ -71,7 +71,7 @@ impl Confusion {
     }
 
     /// The denominator of [`Confusion::eta_bound`].
-    pub(crate) fn eta_denominator(&self, ports: u16) -> u64 {
+    pub fn eta_denominator(&self, ports: u16) -> u64 {
         let lost = u64::from(ports.saturating_sub(1)).saturating_mul(self.fn_);
         self.tn.saturating_sub(lost)
     }

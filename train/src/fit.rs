@@ -95,7 +95,7 @@ fn bin_rows<S: BatchSource + ?Sized>(
     let features = task.features.len();
     let params = task.params.get();
     let seed = params.random_state;
-    let mut times = RunTimes::new(seed);
+    let mut times = RunTimes::default();
     if task.split.needs_times() {
         each_batch(source, features, |batch, ids| times.add(&task.split, batch, ids))?;
     }

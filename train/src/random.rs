@@ -15,7 +15,6 @@ pub(crate) enum Purpose {
     FeatureOrder = 2,
     Split = 3,
     BinSample = 4,
-    TimeSample = 5,
 }
 
 /// A stream of random numbers, addressed by position.

@@ -1,7 +1,6 @@
 //! Splits: which rows train and which test.
 
 use crate::random::{Purpose, Stream};
-use crate::sample::Smallest;
 use crate::{RowId, RunBatch, Share, TrainError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -89,24 +88,27 @@ fn paper_share() -> Share {
     Share::new(0.6).expect("0.6 is a share")
 }
 
-/// What splits by time need to know of each run: when its rows arrived, by a sample of them.
+/// What splits by time need to know of each run: when its rows arrived.
 ///
 /// A trace's duration says little about where its rows are (a warm-up may be nine tenths of it),
-/// so cuts are made at shares of the rows. At most 16,384 times are kept per run: a cut is exact
-/// up to as many rows, and off by 0.4% of the rows (one standard deviation) beyond.
+/// so cuts are made at shares of the rows. Of each switch, the times of evenly spaced rows are
+/// kept, 16,384 to 32,768 of them: a cut is exact up to as many rows, and off by at most a
+/// 16,384th of a switch's rows beyond.
 #[derive(Debug, Default)]
 pub(crate) struct RunTimes {
-    seed: u64,
-    runs: BTreeMap<u64, Smallest<(u64, u64)>>,
+    switches: BTreeMap<(u64, u16), SpacedTimes>,
 }
 
-const TIMES_KEPT: usize = 1 << 14;
+const TIMES_KEPT: usize = 1 << 15;
+
+/// The time of every `spacing`th row of a switch.
+#[derive(Debug)]
+struct SpacedTimes {
+    spacing: u64,
+    times_ns: Vec<u64>,
+}
 
 impl RunTimes {
-    pub(crate) fn new(seed: u64) -> Self {
-        RunTimes { seed, runs: BTreeMap::new() }
-    }
-
     /// Takes in a batch.
     pub(crate) fn add(
         &mut self,
@@ -114,12 +116,47 @@ impl RunTimes {
         batch: &RunBatch,
         ids: &[RowId],
     ) -> Result<(), TrainError> {
-        let times = times(split, batch)?;
-        let sample = self.runs.entry(batch.run).or_insert_with(|| Smallest::new(TIMES_KEPT));
-        for (&id, &time_ns) in ids.iter().zip(times) {
-            sample.offer((Stream::of_row(self.seed, Purpose::TimeSample, id), time_ns));
+        let mut times = times(split, batch)?;
+        for same in ids.chunk_by(|a, b| a.switch == b.switch) {
+            let (these, others) = times.split_at(same.len());
+            times = others;
+            let spaced = self
+                .switches
+                .entry((batch.run, same[0].switch))
+                .or_insert_with(|| SpacedTimes { spacing: 1, times_ns: Vec::new() });
+            same.iter().zip(these).for_each(|(id, &time_ns)| spaced.add(id.row, time_ns));
         }
         Ok(())
+    }
+
+    /// By run, the times of its rows in ascending order, each with the number of rows it is for.
+    fn by_run(self) -> BTreeMap<u64, Vec<(u64, u64)>> {
+        let mut runs: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        for ((run, _), SpacedTimes { spacing, times_ns }) in self.switches {
+            let times = times_ns.into_iter().map(|time_ns| (time_ns, spacing));
+            runs.entry(run).or_default().extend(times);
+        }
+        runs.values_mut().for_each(|times| times.sort_unstable());
+        runs
+    }
+}
+
+impl SpacedTimes {
+    /// Takes in the next row.
+    fn add(&mut self, row: u64, time_ns: u64) {
+        if !row.is_multiple_of(self.spacing) {
+            return;
+        }
+        if self.times_ns.len() == TIMES_KEPT {
+            // Row number `spacing * TIMES_KEPT`: a multiple of the new spacing too.
+            let mut nth = 0_u32;
+            self.times_ns.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.spacing *= 2;
+        }
+        self.times_ns.push(time_ns);
     }
 }
 
@@ -142,16 +179,8 @@ pub(crate) struct SplitPlan<'a> {
 impl<'a> SplitPlan<'a> {
     /// The plan of `split`; `times` has seen every row if the split needs times.
     pub(crate) fn new(split: &'a Split, seed: u64, times: RunTimes) -> Self {
-        let cuts = times
-            .runs
-            .into_iter()
-            .map(|(run, sample)| {
-                let mut times: Vec<u64> =
-                    sample.into_sorted().into_iter().map(|(_, time_ns)| time_ns).collect();
-                times.sort_unstable();
-                (run, cuts(split, &times))
-            })
-            .collect();
+        let cuts =
+            times.by_run().into_iter().map(|(run, times)| (run, cuts(split, &times))).collect();
         SplitPlan { split, seed, cuts }
     }
 
@@ -187,19 +216,25 @@ impl<'a> SplitPlan<'a> {
     }
 }
 
-/// Where to cut a run whose rows arrived at `times`, ascending.
-fn cuts(split: &Split, times: &[u64]) -> Vec<u64> {
-    let rows = times.len();
-    let time_at = |row: usize| times.get(row).copied();
+/// Where to cut a run: `times` are those of its rows, ascending, each for a number of rows.
+fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
+    let rows: u64 = times.iter().map(|&(_, rows)| rows).sum();
+    let time_of_row = |row: u64| {
+        let mut before = 0;
+        times.iter().find_map(|&(time_ns, rows)| {
+            before += rows;
+            (before > row).then_some(time_ns)
+        })
+    };
     match split {
         Split::Time { train_share, .. } => {
-            time_at((train_share.get() * rows as f64) as usize).into_iter().collect()
+            time_of_row((train_share.get() * rows as f64) as u64).into_iter().collect()
         }
         Split::TimeBlocks { blocks, .. } => {
             let blocks = u64::from(blocks.get());
             let first =
-                |block: u64| (u128::from(block) * rows as u128 / u128::from(blocks)) as usize;
-            (1..blocks).filter_map(|block| time_at(first(block))).collect()
+                |block: u64| (u128::from(block) * u128::from(rows) / u128::from(blocks)) as u64;
+            (1..blocks).filter_map(|block| time_of_row(first(block))).collect()
         }
         _ => Vec::new(),
     }
@@ -232,7 +267,7 @@ mod tests {
     }
 
     fn parts(split: &Split, batches: &[RunBatch]) -> Result<String, TrainError> {
-        let mut times = RunTimes::new(1);
+        let mut times = RunTimes::default();
         if split.needs_times() {
             each_batch(batches, 0, |batch, ids| times.add(split, batch, ids))?;
         }
@@ -293,6 +328,23 @@ mod tests {
         assert_eq!(whole, halves);
         let train = whole.matches('r').count();
         assert!((11_700..12_300).contains(&train), "{train}");
+    }
+
+    #[test]
+    fn cuts_of_long_runs_are_off_by_little() {
+        let rows = 1_000_003;
+        let times: Vec<u64> = (0..rows).map(|row| row * row).collect();
+        let split = parts(&Split::time(), &[run_of(5, &times)]).unwrap();
+        let train = split.find('e').unwrap() as f64;
+        assert!((train - 0.6 * rows as f64).abs() < rows as f64 / 16_384.0, "{train}");
+        assert!(!split[train as usize..].contains('r'));
+    }
+
+    #[test]
+    fn switches_of_a_run_are_cut_at_the_same_time() {
+        let mut run = run_of(5, &[1, 2, 3, 4, 5, 5, 6, 7, 8, 9]);
+        run.batch.arrivals.as_mut().unwrap().switch_id = vec![0, 1, 0, 0, 1, 0, 1, 1, 1, 1];
+        assert_eq!(parts(&Split::time(), &[run]).unwrap(), "rrrrrreeee");
     }
 
     #[test]

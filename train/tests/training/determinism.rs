@@ -1,0 +1,123 @@
+//! The same rows and task give the same `model.json`, byte for byte.
+
+use crate::support::{self, task};
+use dropcast_train::{ClassWeight, Criterion, FitTask, ForestParams, RunBatch, Split, fit};
+use std::num::NonZeroUsize;
+
+/// Two runs of two switches whose packets interleave; features and drops go together loosely.
+fn runs() -> Vec<RunBatch> {
+    let mut state = 1_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let run = |run: u64, random: &mut dyn FnMut(u64) -> u64| {
+        let mut rows = Vec::new();
+        for _ in 0..6000 {
+            let queue = random(40) * random(40) * random(40);
+            let occupancy = queue + random(100_000);
+            let drop = queue + occupancy / 4 + random(15_000) > 55_000;
+            rows.push((vec![queue as u32, random(9) as u32, occupancy as u32], drop));
+        }
+        let mut batch = support::run_of(run, &rows);
+        let switches = (0..rows.len()).map(|_| random(2) as u16 * 5).collect();
+        batch.batch.arrivals.as_mut().unwrap().switch_id = switches;
+        batch
+    };
+    vec![run(11, &mut random), run(22, &mut random)]
+}
+
+/// The same rows, cut into batches of these sizes in turn.
+fn cut(runs: &[RunBatch], sizes: &[usize]) -> Vec<RunBatch> {
+    let mut batches = Vec::new();
+    let mut sizes = sizes.iter().cycle();
+    for RunBatch { run, batch } in runs {
+        let mut from = 0;
+        while from < batch.len() {
+            let rows = from..(from + sizes.next().unwrap()).min(batch.len());
+            from = rows.end;
+            let mut part = batch.clone();
+            part.features.iter_mut().for_each(|column| *column = column[rows.clone()].to_vec());
+            part.drop = batch.drop[rows.clone()].to_vec();
+            let arrivals = part.arrivals.as_mut().unwrap();
+            arrivals.time_ns = arrivals.time_ns[rows.clone()].to_vec();
+            arrivals.switch_id = arrivals.switch_id[rows].to_vec();
+            batches.push(RunBatch { run: *run, batch: part });
+        }
+    }
+    batches
+}
+
+fn tasks() -> Vec<FitTask> {
+    let params = [
+        ForestParams { n_estimators: 5, max_bins: 32, ..ForestParams::default() },
+        ForestParams {
+            n_estimators: 3,
+            max_depth: 8,
+            criterion: Criterion::Entropy,
+            class_weight: ClassWeight::Balanced,
+            max_samples: Some(0.5),
+            random_state: 9,
+            ..ForestParams::default()
+        },
+    ];
+    let splits = [Split::None, Split::time(), Split::time_blocks(), Split::random()];
+    let pairs = params.iter().flat_map(|params| splits.iter().map(move |split| (params, split)));
+    pairs.map(|(params, split)| task(3, params.clone().check().unwrap(), split.clone())).collect()
+}
+
+fn model(batches: &[RunBatch], task: &FitTask) -> String {
+    fit(batches, task).unwrap().model.to_json()
+}
+
+#[test]
+fn threads_leave_no_trace() {
+    let runs = runs();
+    for task in tasks() {
+        let one = model(&runs, &task);
+        for threads in [2, 3] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            assert_eq!(model(&runs, &FitTask { threads, ..task.clone() }), one);
+        }
+    }
+}
+
+#[test]
+fn neither_do_batches_nor_the_order_of_runs() {
+    let runs = runs();
+    for task in tasks() {
+        let whole = model(&runs, &task);
+        assert_eq!(model(&cut(&runs, &[1, 700, 3, 0, 2048]), &task), whole);
+        let mut reversed = runs.clone();
+        reversed.reverse();
+        assert_eq!(model(&reversed, &task), whole);
+        // Batches of both runs take turns.
+        let mut mixed = cut(&runs, &[100]);
+        mixed.sort_by_key(|batch| batch.batch.arrivals.as_ref().unwrap().time_ns[0]);
+        assert_eq!(model(&mixed, &task), whole);
+    }
+}
+
+#[test]
+fn the_seed_does() {
+    let runs = runs();
+    let with_seed = |random_state: u64| {
+        let params = ForestParams { random_state, ..ForestParams::default() };
+        fit(&runs[..], &task(3, params.check().unwrap(), Split::None)).unwrap().model.forest
+    };
+    assert_ne!(with_seed(1).trees, with_seed(2).trees);
+    let trees = with_seed(1).trees;
+    assert_ne!(trees[0], trees[1], "trees of one forest differ");
+}
+
+#[test]
+fn a_learnable_label_is_learned() {
+    let runs = runs();
+    let task = task(3, ForestParams::default().check().unwrap(), Split::time_blocks());
+    let fitted = fit(&runs[..], &task).unwrap();
+    let metrics = fitted.model.metrics.unwrap();
+    let test = metrics.test.unwrap();
+    assert!(test.f1.unwrap() > 0.7, "{test:?}");
+    assert!(test.average_precision.unwrap() > 0.8, "{test:?}");
+    assert_eq!(metrics.train.rows + test.rows, 12_000);
+}
