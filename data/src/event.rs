@@ -10,6 +10,17 @@ pub enum EventKind {
     Departure = 1,
 }
 
+impl EventKind {
+    /// The kind with this number in a file, if there is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(EventKind::Arrival),
+            1 => Some(EventKind::Departure),
+            _ => None,
+        }
+    }
+}
+
 /// One packet event. Events of an input are ordered by time, ties in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {

@@ -5,12 +5,56 @@
 //! shares. Readers and writers sit behind the `files` feature, so that a core can depend on the
 //! types without Parquet.
 
+mod check;
 mod event;
 mod labelled;
+mod provenance;
 mod settings;
 mod spec;
+mod trace_meta;
 
+pub use check::{BadEvent, EventChecker};
 pub use event::{Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
+pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
+
+#[cfg(feature = "files")]
+mod atomic;
+#[cfg(feature = "files")]
+mod cell;
+#[cfg(feature = "files")]
+mod csv;
+#[cfg(feature = "files")]
+mod describe;
+#[cfg(feature = "files")]
+mod error;
+#[cfg(feature = "files")]
+mod events;
+#[cfg(feature = "files")]
+mod input;
+#[cfg(feature = "files")]
+mod parquet_table;
+#[cfg(feature = "files")]
+mod parquet_writer;
+#[cfg(feature = "files")]
+mod switch_file;
+#[cfg(feature = "files")]
+mod trace;
+
+#[cfg(feature = "files")]
+pub use atomic::{AtomicFile, write_atomic};
+#[cfg(feature = "files")]
+pub use describe::{FileKind, TableShape, describe};
+#[cfg(feature = "files")]
+pub use error::DataError;
+#[cfg(feature = "files")]
+pub use events::{
+    EventColumns, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow, SWITCH_KEY,
+};
+#[cfg(feature = "files")]
+pub use switch_file::read_switches;
+#[cfg(feature = "files")]
+pub use trace::{TRACE_KEY, TraceReader, TraceWriter};

@@ -1,0 +1,243 @@
+//! Single values on their way in: integers that must fit their type.
+
+use crate::{EventKind, Outcome};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, PrimitiveArray};
+use arrow_schema::DataType;
+use std::collections::BTreeMap;
+
+/// What is wrong with a value that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadCell {
+    #[error("is empty, expected {0}")]
+    Empty(&'static str),
+    #[error("is {text:?}, expected {expected}")]
+    NotANumber { text: String, expected: &'static str },
+    #[error("is {value}, expected {expected}")]
+    OutOfRange { value: String, expected: &'static str },
+    #[error("are {got}, but the header line names {expected}")]
+    FieldCount { got: usize, expected: usize },
+}
+
+impl BadCell {
+    /// The name under which skipped rows are counted.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            BadCell::Empty(_) => "empty",
+            BadCell::NotANumber { .. } => "not-a-number",
+            BadCell::OutOfRange { .. } => "out-of-range",
+            BadCell::FieldCount { .. } => "field-count",
+        }
+    }
+}
+
+/// A value that is an integer in a file.
+pub(crate) trait Cell: Copy {
+    /// What is expected, for messages.
+    const EXPECTED: &'static str;
+    /// Stands where a value could not be read, in a row that is then not used.
+    const FILLER: Self;
+    fn from_u64(value: u64) -> Option<Self>;
+
+    /// Reads a field of text. Quotes and white space around it must be gone.
+    fn from_text(text: &[u8]) -> Result<Self, BadCell> {
+        let expected = Self::EXPECTED;
+        if text.is_empty() {
+            return Err(BadCell::Empty(expected));
+        }
+        let (negative, digits) = match text {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return Err(BadCell::NotANumber { text: excerpt(text), expected });
+        }
+        let add = |sum: Option<u64>, &digit: &u8| {
+            sum?.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        };
+        // Nineteen digits always fit in 64 bits.
+        let value = if digits.len() < 20 {
+            Some(digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
+        } else {
+            digits.iter().fold(Some(0), add)
+        };
+        let value = if negative { value.filter(|&value| value == 0) } else { value };
+        value
+            .and_then(Self::from_u64)
+            .ok_or_else(|| BadCell::OutOfRange { value: excerpt(text), expected })
+    }
+}
+
+macro_rules! integer_cell {
+    ($($type:ty: $expected:literal,)*) => {$(
+        impl Cell for $type {
+            const EXPECTED: &'static str = $expected;
+            const FILLER: Self = 0;
+            fn from_u64(value: u64) -> Option<Self> {
+                value.try_into().ok()
+            }
+        }
+    )*};
+}
+
+integer_cell! {
+    u8: "an integer from 0 to 255",
+    u16: "an integer from 0 to 65535",
+    u32: "an integer from 0 to 4294967295",
+    u64: "an integer from 0 to 18446744073709551615",
+}
+
+impl Cell for bool {
+    const EXPECTED: &'static str = "0 or 1";
+    const FILLER: Self = false;
+    fn from_u64(value: u64) -> Option<Self> {
+        (value < 2).then_some(value == 1)
+    }
+}
+
+impl Cell for Outcome {
+    const EXPECTED: &'static str = "1 (departed), 2 (pushed out) or 3 (rejected)";
+    const FILLER: Self = Outcome::Departed;
+    fn from_u64(value: u64) -> Option<Self> {
+        Outcome::from_code(value.try_into().ok()?)
+    }
+}
+
+impl Cell for EventKind {
+    const EXPECTED: &'static str = "0 (arrival) or 1 (departure)";
+    const FILLER: Self = EventKind::Arrival;
+    fn from_u64(value: u64) -> Option<Self> {
+        EventKind::from_code(value.try_into().ok()?)
+    }
+}
+
+/// The first values of a batch that could not be read, one for each row that has any.
+#[derive(Debug, Default)]
+pub(crate) struct BadCells(BTreeMap<usize, (String, BadCell)>);
+
+impl BadCells {
+    fn note(&mut self, row: usize, field: &str, cell: BadCell) {
+        self.0.entry(row).or_insert_with(|| (field.to_owned(), cell));
+    }
+
+    /// By row, ascending.
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = (usize, (String, BadCell))> {
+        self.0.into_iter()
+    }
+}
+
+/// Whether a column of this type can hold integers that we read.
+pub(crate) fn is_integer(data_type: &DataType) -> bool {
+    data_type.is_integer() || *data_type == DataType::Boolean
+}
+
+/// The values of a column that [`is_integer`]; those that do not fit are noted in `bad`.
+pub(crate) fn read_column<T: Cell>(array: &dyn Array, field: &str, bad: &mut BadCells) -> Vec<T> {
+    match array.data_type() {
+        DataType::UInt8 => read_integers(array.as_primitive::<UInt8Type>(), field, bad),
+        DataType::UInt16 => read_integers(array.as_primitive::<UInt16Type>(), field, bad),
+        DataType::UInt32 => read_integers(array.as_primitive::<UInt32Type>(), field, bad),
+        DataType::UInt64 => read_integers(array.as_primitive::<UInt64Type>(), field, bad),
+        DataType::Int8 => read_integers(array.as_primitive::<Int8Type>(), field, bad),
+        DataType::Int16 => read_integers(array.as_primitive::<Int16Type>(), field, bad),
+        DataType::Int32 => read_integers(array.as_primitive::<Int32Type>(), field, bad),
+        DataType::Int64 => read_integers(array.as_primitive::<Int64Type>(), field, bad),
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            note_nulls::<T>(array, field, bad);
+            (0..array.len())
+                .map(|row| T::from_u64(u64::from(values.value(row))).unwrap_or(T::FILLER))
+                .collect()
+        }
+        other => {
+            for row in 0..array.len() {
+                let value = format!("of type {other}");
+                bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
+            }
+            vec![T::FILLER; array.len()]
+        }
+    }
+}
+
+fn read_integers<A, T>(array: &PrimitiveArray<A>, field: &str, bad: &mut BadCells) -> Vec<T>
+where
+    A: ArrowPrimitiveType<Native: TryInto<u64> + std::fmt::Display>,
+    T: Cell,
+{
+    note_nulls::<T>(array, field, bad);
+    let read =
+        |(row, &value): (usize, &A::Native)| match value.try_into().ok().and_then(T::from_u64) {
+            Some(value) => value,
+            // What lies under a null is arbitrary.
+            None if array.is_null(row) => T::FILLER,
+            None => {
+                let value = value.to_string();
+                bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
+                T::FILLER
+            }
+        };
+    array.values().iter().enumerate().map(read).collect()
+}
+
+fn note_nulls<T: Cell>(array: &dyn Array, field: &str, bad: &mut BadCells) {
+    if array.null_count() > 0 {
+        for row in (0..array.len()).filter(|&row| array.is_null(row)) {
+            bad.note(row, field, BadCell::Empty(T::EXPECTED));
+        }
+    }
+}
+
+/// Enough of a field to recognise it by.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    const SHOWN_BYTES: usize = 40;
+    let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)]).into_owned();
+    if text.len() > SHOWN_BYTES {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_that_is_not_a_fitting_number_is_named() {
+        let check = |text: &str, says: &str| {
+            let error = u16::from_text(text.as_bytes()).unwrap_err().to_string();
+            assert_eq!(error, format!("is {says}, expected an integer from 0 to 65535"));
+        };
+        check("", "empty");
+        check("x", "\"x\"");
+        check("-", "\"-\"");
+        check("1.0", "\"1.0\"");
+        check("+1", "\"+1\"");
+        check("-3", "-3");
+        check("65536", "65536");
+        check("99999999999999999999999999", "99999999999999999999999999");
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_is_read_as_the_standard_library_reads_it(value in any::<i128>(), small in any::<i32>()) {
+            for text in [value.to_string(), (value >> 63).to_string(), small.to_string(), format!("000{small}")] {
+                let text = text.trim_start_matches('+');
+                prop_assert_eq!(u64::from_text(text.as_bytes()).ok(), text.parse().ok());
+                prop_assert_eq!(u32::from_text(text.as_bytes()).ok(), text.parse().ok());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let read = std::str::from_utf8(&bytes).ok().and_then(|text| text.parse::<u64>().ok());
+            let ours = u64::from_text(&bytes).ok();
+            // The standard library also takes a leading plus.
+            prop_assert!(ours == read || bytes.first() == Some(&b'+'));
+        }
+    }
+}

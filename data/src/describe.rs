@@ -1,0 +1,106 @@
+//! Telling our files apart without reading them through.
+
+use crate::csv::CsvRows;
+use crate::error::shown;
+use crate::events::switches_in_footer;
+use crate::input::{Expect, Input};
+use crate::parquet_table::ParquetTable;
+use crate::trace::{is_artifact, meta_in_footer, meta_of};
+use crate::{DataError, EventColumns, SwitchSpecs, TraceMeta};
+use std::path::Path;
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// Packet events in Parquet.
+    EventParquet {
+        /// Its columns and size.
+        table: TableShape,
+        /// The switches, where the footer describes them.
+        switches: Option<SwitchSpecs>,
+    },
+    /// Packet events in text.
+    EventCsv {
+        /// Names of the columns.
+        columns: Vec<String>,
+    },
+    /// A labelled trace in Parquet.
+    Trace {
+        /// Its columns and size.
+        table: TableShape,
+        /// Whether it says what it is; if not, `meta` is what its columns tell.
+        own: bool,
+        /// What it says about itself.
+        meta: Box<TraceMeta>,
+    },
+    /// A labelled trace in the Credence artifact's CSV.
+    ArtifactCsv {
+        /// Names of the columns.
+        columns: Vec<String>,
+    },
+    /// Parquet with columns that are neither events nor labels.
+    OtherParquet {
+        /// Its columns and size.
+        table: TableShape,
+    },
+    /// Something else.
+    Unknown,
+}
+
+/// Columns and size of a Parquet file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableShape {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of row groups.
+    pub row_groups: usize,
+}
+
+/// Tells what the file at `path` is by its footer or header line. Rows are not read.
+///
+/// # Errors
+/// If it cannot be read, is empty, or is a broken one of our files.
+pub fn describe(path: &Path) -> Result<FileKind, DataError> {
+    let file = shown(path);
+    match Input::open(path, Expect::Anything)? {
+        Input::Parquet(opened, _) => describe_table(&file, &ParquetTable::open(&file, opened)?),
+        Input::Text(input) => match CsvRows::start(&file, input) {
+            Ok(rows) => Ok(describe_header(&file, rows.header())),
+            // Text that is no table, or no text.
+            Err(DataError::File { .. }) => Ok(FileKind::Unknown),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn describe_table(file: &str, table: &ParquetTable) -> Result<FileKind, DataError> {
+    let shape = TableShape {
+        columns: table.columns().to_vec(),
+        rows: table.rows(),
+        row_groups: table.row_groups(),
+    };
+    let own = meta_in_footer(file, table)?.is_some();
+    if own || table.find("drop").or(table.find("outcome")).is_some() {
+        let meta = Box::new(meta_of(file, table)?);
+        return Ok(FileKind::Trace { table: shape, own, meta });
+    }
+    if EventColumns::default().locate(file, table.columns()).is_ok() {
+        let switches = switches_in_footer(file, table)?;
+        return Ok(FileKind::EventParquet { table: shape, switches });
+    }
+    Ok(FileKind::OtherParquet { table: shape })
+}
+
+fn describe_header(file: &str, header: &[String]) -> FileKind {
+    let columns = header.to_vec();
+    if is_artifact(header) {
+        FileKind::ArtifactCsv { columns }
+    } else if EventColumns::default().locate(file, header).is_ok() {
+        FileKind::EventCsv { columns }
+    } else {
+        FileKind::Unknown
+    }
+}

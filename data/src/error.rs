@@ -1,0 +1,160 @@
+//! The one error type of everything that reads or writes a file.
+
+use crate::trace_meta::TRACE_SCHEMA_VERSION;
+use parquet::errors::ParquetError;
+use std::io;
+use std::path::Path;
+
+/// Why a file could not be read or written. Each message names the file; a lower-level cause is
+/// the error's source, not part of its text.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The operating system refused.
+    #[error("{file}: cannot {doing}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The Parquet reader or writer gave up.
+    #[error("{file}: {problem}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// What went wrong and what to do.
+        problem: &'static str,
+        /// What the Parquet library said.
+        source: ParquetError,
+    },
+    /// The file as a whole is not what it should be.
+    #[error("{file}: {problem}; {hint}")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// One row cannot be used.
+    #[error("{file}: row {row}{}: {field} {problem}", at_line(*line))]
+    Row {
+        /// The file.
+        file: String,
+        /// Number of the row, from 0, not counting a header line.
+        row: u64,
+        /// Number of the line, from 1; only in text.
+        line: Option<u64>,
+        /// The field at fault.
+        field: String,
+        /// What is wrong and what is expected.
+        problem: String,
+    },
+    /// A column that is needed is not there.
+    #[error("{file}: has no column {column:?}, it has {}; {hint}", listed(has))]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// The columns that are there.
+        has: Vec<String>,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A feature that was asked for is not in the trace.
+    #[error(
+        "{file}: has no feature {feature:?}, it has {}; collect the trace with that feature or do without it",
+        listed(has)
+    )]
+    MissingFeature {
+        /// The file.
+        file: String,
+        /// The feature.
+        feature: String,
+        /// The features of the trace.
+        has: Vec<String>,
+    },
+    /// Rows in arrival order are needed and these are not.
+    #[error(
+        "{file}: its rows are not known to be in order of arrival, so it cannot be replayed or split by \
+         time; use a trace made by `dropcast collect`, or a random split"
+    )]
+    NotInArrivalOrder {
+        /// The file.
+        file: String,
+    },
+    /// Nothing describes the switches.
+    #[error("{file}: does not describe its switches; give a description with --switch FILE.toml")]
+    NoSwitches {
+        /// The file.
+        file: String,
+    },
+    /// A switch description is wrong.
+    #[error("{file}: its switch description is wrong; see docs/switch.md")]
+    Switches {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: toml::de::Error,
+    },
+    /// What a labelled trace says about itself cannot be read.
+    #[error("{file}: the account of itself in its footer cannot be read; collect the trace again")]
+    Footer {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The file is of a later version of the format.
+    #[error(
+        "{file}: is a labelled trace of schema version {version}, this program reads up to {}; use a newer dropcast",
+        TRACE_SCHEMA_VERSION
+    )]
+    NewerVersion {
+        /// The file.
+        file: String,
+        /// Its version.
+        version: u64,
+    },
+    /// A `field=column` pair is not one.
+    #[error("--column {pair:?}: {problem}")]
+    ColumnPair {
+        /// The pair as given.
+        pair: String,
+        /// What is wrong and what is expected.
+        problem: String,
+    },
+}
+
+impl DataError {
+    pub(crate) fn io(file: &str, doing: &'static str) -> impl FnOnce(io::Error) -> DataError {
+        move |source| DataError::Io { file: file.to_owned(), doing, source }
+    }
+
+    pub(crate) fn file(file: &str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        DataError::File { file: file.to_owned(), problem: problem.into(), hint: hint.into() }
+    }
+
+    pub(crate) fn writing(file: &str) -> impl FnOnce(ParquetError) -> DataError {
+        let problem = "cannot be written";
+        move |source| DataError::Parquet { file: file.to_owned(), problem, source }
+    }
+}
+
+/// How a path is named in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn at_line(line: Option<u64>) -> String {
+    line.map_or_else(String::new, |line| format!(" (line {line})"))
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,91 @@
+//! Events from Parquet.
+
+use super::columns::{EventColumns, EventPlaces};
+use super::gate::Gate;
+use crate::cell::{BadCells, Cell, read_column};
+use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::{DataError, Event, EventBatch, EventKind};
+use arrow_array::RecordBatch;
+
+/// The events of a Parquet file.
+pub(crate) struct EventTable {
+    batches: ParquetBatches,
+    places: EventPlaces,
+}
+
+impl EventTable {
+    pub(crate) fn start(
+        file: &str,
+        table: ParquetTable,
+        columns: &EventColumns,
+    ) -> Result<Self, DataError> {
+        let places = columns.locate(file, table.columns())?;
+        let batches = table.read(places.all())?;
+        Ok(EventTable { batches, places })
+    }
+
+    /// The next good events, perhaps none; `None` after the last.
+    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+        let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
+        let mut bad = BadCells::default();
+        let mut events = self.read_events(&batch, &mut bad);
+        let mut bad = bad.into_rows().peekable();
+        let mut row = 0;
+        let mut stopped = Ok(());
+        events.retain(|event| {
+            let this = row;
+            row += 1;
+            if stopped.is_err() {
+                return false;
+            }
+            let judged = match bad.next_if(|(bad_row, _)| *bad_row == this) {
+                Some((_, (field, cell))) => gate.unreadable(None, &field, &cell).map(|()| false),
+                None => gate.admit(event, None),
+            };
+            judged.unwrap_or_else(|error| {
+                stopped = Err(error);
+                false
+            })
+        });
+        stopped.map(|()| Some(EventBatch { events }))
+    }
+
+    fn read_events(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<Event> {
+        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, kind, flow_hash, flags } =
+            self.places;
+        let time_ns: Vec<u64> = self.read(batch, "time_ns", Some(time_ns), bad);
+        let switch_id: Vec<u16> = self.read(batch, "switch_id", switch_id, bad);
+        let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
+        let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
+        let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
+        let kind: Vec<EventKind> = self.read(batch, "kind", kind, bad);
+        let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
+        let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
+        (0..batch.num_rows())
+            .map(|row| Event {
+                time_ns: time_ns[row],
+                flow_hash: flow_hash[row],
+                size_bytes: size_bytes[row],
+                switch_id: switch_id[row],
+                port: port[row],
+                queue: queue[row],
+                kind: kind[row],
+                flags: flags[row],
+            })
+            .collect()
+    }
+
+    /// A column; all fillers, which are zero, where the file does not have it.
+    fn read<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        field: &str,
+        place: Option<usize>,
+        bad: &mut BadCells,
+    ) -> Vec<T> {
+        match place {
+            Some(place) => read_column(self.batches.column(batch, place), field, bad),
+            None => vec![T::FILLER; batch.num_rows()],
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Opening an input: what it is by its first bytes, and the hash of all of them.
+
+mod hash;
+mod text;
+
+pub(crate) use hash::FileHash;
+pub(crate) use text::TextInput;
+
+use crate::DataError;
+use crate::error::shown;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// A stream of bytes that another thread may read.
+pub(crate) type Bytes = Box<dyn Read + Send>;
+
+/// An opened input that is not empty.
+pub(crate) enum Input {
+    /// Begins like a Parquet file: as a file that can be read anywhere, and its hash to be.
+    Parquet(File, FileHash),
+    /// Anything else: as text, decompressed if it begins like gzip.
+    Text(TextInput),
+}
+
+/// What the caller says a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expect {
+    Anything,
+    Text,
+    Parquet,
+}
+
+pub(crate) const PARQUET_MAGIC: &[u8] = b"PAR1";
+pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+impl Input {
+    /// Opens `path`, or standard input for `-`.
+    pub(crate) fn open(path: &Path, expect: Expect) -> Result<Self, DataError> {
+        let file = shown(path);
+        let cannot_read = || DataError::io(&file, "be read");
+        let regular = if path.as_os_str() == "-" { None } else { Some(open_file(path, &file)?) };
+        let seekable = match &regular {
+            Some(opened) => opened.metadata().map_err(cannot_read())?.is_file(),
+            None => false,
+        };
+        let mut source: Bytes = match &regular {
+            Some(opened) => Box::new(opened.try_clone().map_err(cannot_read())?),
+            None => Box::new(io::stdin()),
+        };
+        let mut head = Vec::new();
+        source.by_ref().take(4).read_to_end(&mut head).map_err(cannot_read())?;
+        if head.is_empty() {
+            return Err(DataError::file(&file, "is empty", "expected events or a trace in it"));
+        }
+        let is_parquet = match expect {
+            Expect::Anything => head.starts_with(PARQUET_MAGIC),
+            Expect::Text => false,
+            Expect::Parquet => true,
+        };
+        let whole = Box::new(Cursor::new(head.clone()).chain(source));
+        match regular {
+            Some(opened) if is_parquet && seekable => {
+                (&opened).seek(SeekFrom::Start(0)).map_err(cannot_read())?;
+                Ok(Input::Parquet(opened, FileHash::of(path)))
+            }
+            _ if is_parquet => {
+                let (spooled, hash) = spool(whole).map_err(DataError::io(&file, "be spooled"))?;
+                Ok(Input::Parquet(spooled, FileHash::known(hash)))
+            }
+            _ => Ok(Input::Text(TextInput::start(whole, head.starts_with(GZIP_MAGIC)))),
+        }
+    }
+}
+
+/// The name under which an input is recorded.
+pub(crate) fn recorded_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
+}
+
+fn open_file(path: &Path, file: &str) -> Result<File, DataError> {
+    let opened = File::open(path).map_err(DataError::io(file, "be opened"))?;
+    if path.is_dir() {
+        return Err(DataError::file(file, "is a directory", "name a file in it"));
+    }
+    Ok(opened)
+}
+
+/// Parquet is read from its end, so what cannot be sought is stored first. The temporary file has
+/// no name and goes when it is closed.
+fn spool(mut source: Bytes) -> io::Result<(File, String)> {
+    let mut spooled = tempfile::tempfile()?;
+    let mut hashing = hash::HashingReader::new(&mut source);
+    io::copy(&mut hashing, &mut spooled)?;
+    let hash = hashing.finish();
+    spooled.seek(SeekFrom::Start(0))?;
+    Ok((spooled, hash))
+}

@@ -1,0 +1,153 @@
+//! Text inputs: read, hashed and decompressed on a thread of their own.
+
+use super::Bytes;
+use super::hash::HashingReader;
+use flate2::read::MultiGzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+const BLOCK_BYTES: usize = 1 << 18;
+const BLOCKS_AHEAD: usize = 4;
+
+/// The text of an input, block by block; its hash when it has all been read.
+pub(crate) struct TextInput {
+    blocks: Receiver<io::Result<Block>>,
+    block: Vec<u8>,
+    used: usize,
+    hash: Option<String>,
+}
+
+enum Block {
+    Text(Vec<u8>),
+    End { hash: String },
+}
+
+impl TextInput {
+    /// Starts to read `source`.
+    pub(crate) fn start(source: Bytes, gzip: bool) -> Self {
+        let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
+        std::thread::spawn(move || {
+            // A receiver that is gone wants nothing more.
+            let _ = send_blocks(source, gzip, &sender).map_err(|error| sender.send(Err(error)));
+        });
+        TextInput { blocks, block: Vec::new(), used: 0, hash: None }
+    }
+
+    /// The hash of the input's bytes as stored; known once the end has been read.
+    pub(crate) fn hash(&self) -> Option<&str> {
+        self.hash.as_deref()
+    }
+}
+
+fn send_blocks(
+    source: Bytes,
+    gzip: bool,
+    sender: &SyncSender<io::Result<Block>>,
+) -> io::Result<()> {
+    let stored = BufReader::with_capacity(BLOCK_BYTES, HashingReader::new(source));
+    let mut stored = if gzip {
+        let mut text = MultiGzDecoder::new(stored);
+        if !pump(&mut text, sender)? {
+            return Ok(());
+        }
+        text.into_inner()
+    } else {
+        stored
+    };
+    // Without gzip this is the whole text; with it, nothing is left.
+    if pump(&mut stored, sender)? {
+        let hash = stored.into_inner().finish();
+        let _ = sender.send(Ok(Block::End { hash }));
+    }
+    Ok(())
+}
+
+/// Sends all of `text`; false if nobody listens any more.
+fn pump(text: &mut impl Read, sender: &SyncSender<io::Result<Block>>) -> io::Result<bool> {
+    loop {
+        let mut block = Vec::with_capacity(BLOCK_BYTES);
+        let read = text.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block);
+        // What was read before an error is given first, so that a row's error comes before it.
+        let more = !block.is_empty();
+        if more && sender.send(Ok(Block::Text(block))).is_err() {
+            return Ok(false);
+        }
+        read?;
+        if !more {
+            return Ok(true);
+        }
+    }
+}
+
+impl Read for TextInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for TextInput {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.used == self.block.len() && self.hash.is_none() {
+            let received = self.blocks.recv();
+            match received.map_err(|_| io::Error::other("the reading thread stopped early"))?? {
+                Block::Text(block) => (self.block, self.used) = (block, 0),
+                Block::End { hash } => self.hash = Some(hash),
+            }
+        }
+        Ok(&self.block[self.used..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.used = (self.used + count).min(self.block.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::{Cursor, Write};
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(stored: Vec<u8>, gzip: bool) -> io::Result<(Vec<u8>, String)> {
+        let mut input = TextInput::start(Box::new(Cursor::new(stored)), gzip);
+        let mut text = Vec::new();
+        input.read_to_end(&mut text)?;
+        Ok((text, input.hash().unwrap().to_owned()))
+    }
+
+    #[test]
+    fn text_arrives_whole_plain_or_compressed() {
+        let text: Vec<u8> = (0..300_000u32).flat_map(|i| i.to_le_bytes()).collect();
+        let (plain, hash) = read(text.clone(), false).unwrap();
+        assert_eq!(plain, text);
+        assert_eq!(read(text.clone(), false).unwrap().1, hash);
+        let mut members = gzip(&text[..1_000]);
+        members.extend(gzip(&text[1_000..]));
+        let (unpacked, stored_hash) = read(members, true).unwrap();
+        assert!(unpacked == text && stored_hash != hash);
+    }
+
+    #[test]
+    fn broken_gzip_is_an_error() {
+        let whole = gzip(&vec![b'x'; 100_000]);
+        assert!(read(whole[..whole.len() - 5].to_vec(), true).is_err());
+        let mut changed = whole.clone();
+        let last = changed.len() - 6;
+        changed[last] ^= 1;
+        assert!(read(changed, true).is_err());
+    }
+
+    #[test]
+    fn an_input_nobody_reads_to_the_end_does_not_hang() {
+        drop(TextInput::start(Box::new(io::repeat(b'x')), false));
+    }
+}

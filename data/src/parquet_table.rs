@@ -1,0 +1,124 @@
+//! Parquet files as tables of integer columns.
+
+use crate::DataError;
+use crate::cell::is_integer;
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Rows of a batch, at most.
+pub(crate) const BATCH_ROWS: usize = 65_536;
+
+/// A Parquet file whose footer has been read.
+pub(crate) struct ParquetTable {
+    file: String,
+    builder: ParquetRecordBatchReaderBuilder<File>,
+    columns: Vec<String>,
+}
+
+/// The batches of some columns.
+pub(crate) struct ParquetBatches {
+    file: String,
+    reader: ParquetRecordBatchReader,
+    /// The chosen columns, ascending: the order in which batches have them.
+    roots: Vec<usize>,
+    rows_left: u64,
+}
+
+impl ParquetTable {
+    /// Reads the footer. Arrow's own copy of the schema is passed over, so that a column has the
+    /// type that Parquet says it has.
+    pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = guarded(file, || {
+            ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
+        })?;
+        let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+        Ok(ParquetTable { file: file.to_owned(), builder, columns })
+    }
+
+    /// Names of the columns.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Place of a column.
+    pub(crate) fn find(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
+    /// The text under a key of the footer.
+    pub(crate) fn footer(&self, key: &str) -> Option<&str> {
+        let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.builder.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
+    }
+
+    /// Number of row groups.
+    pub(crate) fn row_groups(&self) -> usize {
+        self.builder.metadata().num_row_groups()
+    }
+
+    /// Starts to read the columns at `roots`, which must hold integers.
+    pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
+        let rows_left = self.rows();
+        let ParquetTable { file, builder, .. } = self;
+        for &root in &roots {
+            let field = builder.schema().field(root);
+            if !is_integer(field.data_type()) {
+                let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
+                let hint = "expected an integer type; write it as one";
+                return Err(DataError::file(&file, problem, hint));
+            }
+        }
+        roots.sort_unstable();
+        roots.dedup();
+        let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
+        let reader =
+            guarded(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
+        Ok(ParquetBatches { file, reader, roots, rows_left })
+    }
+}
+
+impl ParquetBatches {
+    /// The next rows; `None` after the last.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
+        let reader = &mut self.reader;
+        let batch = guarded(&self.file, || Ok(reader.next().transpose()?))?;
+        let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        if rows > self.rows_left || (rows == 0 && self.rows_left > 0) {
+            let problem = "has more or fewer rows than its footer says";
+            return Err(DataError::file(&self.file, problem, REMEDY));
+        }
+        self.rows_left -= rows;
+        Ok(batch)
+    }
+
+    /// The column that is at `root` in the file.
+    pub(crate) fn column<'a>(&self, batch: &'a RecordBatch, root: usize) -> &'a dyn Array {
+        let place = self.roots.iter().position(|&chosen| chosen == root);
+        batch.column(place.expect("only chosen columns are asked for")).as_ref()
+    }
+}
+
+const REMEDY: &str = "it is damaged or incomplete, make or copy it again";
+const BROKEN: &str =
+    "is not a whole Parquet file; it is damaged or incomplete, make or copy it again";
+
+/// Runs a step of the Parquet library. On damaged files it may panic as well as fail (the profile
+/// keeps overflow checks on); either way the file is what is wrong, not the program.
+fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
+    let stopped = |_| Err(ParquetError::General("the reader stopped on a broken value".to_owned()));
+    catch_unwind(AssertUnwindSafe(step))
+        .unwrap_or_else(stopped)
+        .map_err(|source| DataError::Parquet { file: file.to_owned(), problem: BROKEN, source })
+}

@@ -1,0 +1,141 @@
+//! Labelled traces from files, in batches.
+
+use super::artifact::{ArtifactRows, is_artifact};
+use super::table::{TraceTable, meta_of};
+use crate::csv::CsvRows;
+use crate::error::shown;
+use crate::input::{Expect, FileHash, Input, recorded_name};
+use crate::parquet_table::ParquetTable;
+use crate::{DataError, InputProvenance, LabelledBatch, RowOrder, TraceMeta};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reads labelled rows: a trace of `dropcast collect`, Parquet made elsewhere with the same columns,
+/// or the Credence artifact's CSV. Yields batches of 1 to 65,536 rows; after an error, nothing more.
+/// Memory does not grow with the trace.
+pub struct TraceReader {
+    file: String,
+    name: String,
+    meta: TraceMeta,
+    source: Source,
+    sha256: String,
+    done: bool,
+}
+
+enum Source {
+    Artifact(ArtifactRows),
+    Parquet(TraceTable, Option<FileHash>),
+}
+
+/// Under this name provenance counts the rows of an artifact CSV in which everything is 0.
+const ALL_ZERO: &str = "all-zero";
+/// Under this name provenance counts rows in order of departure.
+const DEPARTURE_ORDER: &str = "departure-order";
+
+impl TraceReader {
+    /// Opens the trace at `path`, or on standard input if it is `-`. Batches have these features, in
+    /// this order; other feature columns are not decoded.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is empty, is not a labelled trace, is of a later version, or
+    /// lacks a feature.
+    pub fn open(path: &Path, features: &[String]) -> Result<Self, DataError> {
+        let file = shown(path);
+        let (meta, source) = match Input::open(path, Expect::Anything)? {
+            Input::Text(input) => {
+                let rows = CsvRows::start(&file, input)?;
+                if !is_artifact(rows.header()) {
+                    let problem = format!("has the columns {}", rows.header().join(", "));
+                    let hint = "expected a labelled trace: Parquet of `dropcast collect`, or the Credence artifact's CSV";
+                    return Err(DataError::file(&file, problem, hint));
+                }
+                let meta = TraceMeta::unknown(RowOrder::Departure, ArtifactRows::features());
+                (meta, Source::Artifact(ArtifactRows::start(&file, rows, features)?))
+            }
+            Input::Parquet(opened, hash) => {
+                let table = ParquetTable::open(&file, opened)?;
+                let meta = meta_of(&file, &table)?;
+                let table = TraceTable::start(&file, table, &meta, features)?;
+                (meta, Source::Parquet(table, Some(hash)))
+            }
+        };
+        let name = recorded_name(path);
+        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// As [`open`](Self::open), for rows that will be replayed or split by time.
+    ///
+    /// # Errors
+    /// Also [`DataError::NotInArrivalOrder`].
+    pub fn open_in_arrival_order(path: &Path, features: &[String]) -> Result<Self, DataError> {
+        let reader = Self::open(path, features)?;
+        reader.require_arrival_order()?;
+        Ok(reader)
+    }
+
+    /// Refuses rows that are not known to be in order of arrival, with their times.
+    ///
+    /// # Errors
+    /// [`DataError::NotInArrivalOrder`].
+    pub fn require_arrival_order(&self) -> Result<(), DataError> {
+        match self.meta.order {
+            RowOrder::Arrival => Ok(()),
+            RowOrder::Departure => Err(DataError::NotInArrivalOrder { file: self.file.clone() }),
+        }
+    }
+
+    /// What the trace says about itself, or what can be told of it where it says nothing.
+    pub fn meta(&self) -> &TraceMeta {
+        &self.meta
+    }
+
+    /// What was read. Complete once the iterator has ended without an error.
+    pub fn provenance(&self) -> InputProvenance {
+        let (events, all_zero) = match &self.source {
+            Source::Artifact(rows) => (rows.rows(), Some(rows.all_zero())),
+            Source::Parquet(table, _) => (table.rows(), None),
+        };
+        let mut notes: BTreeMap<String, u64> = BTreeMap::new();
+        notes.extend(all_zero.map(|count| (ALL_ZERO.to_owned(), count)));
+        if self.meta.order == RowOrder::Departure {
+            notes.insert(DEPARTURE_ORDER.to_owned(), events);
+        }
+        InputProvenance {
+            name: self.name.clone(),
+            sha256: self.sha256.clone(),
+            events,
+            skipped: BTreeMap::new(),
+            notes,
+        }
+    }
+
+    fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
+        let batch = match &mut self.source {
+            Source::Artifact(rows) => rows.next_batch()?,
+            Source::Parquet(table, _) => table.next_batch()?,
+        };
+        if batch.is_none() {
+            self.sha256 = match &mut self.source {
+                Source::Artifact(rows) => rows.hash().unwrap_or_default().to_owned(),
+                Source::Parquet(_, hash) => match hash.take() {
+                    Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
+                    None => std::mem::take(&mut self.sha256),
+                },
+            };
+        }
+        Ok(batch)
+    }
+}
+
+impl Iterator for TraceReader {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let batch = self.next_batch().transpose();
+        self.done = !matches!(batch, Some(Ok(_)));
+        batch
+    }
+}

@@ -1,0 +1,268 @@
+//! Labelled rows from Parquet.
+
+use super::{BASE_COLUMNS, TRACE_KEY};
+use crate::cell::{BadCells, Cell, read_column};
+use crate::events::switches_in_footer;
+use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::trace_meta::TRACE_SCHEMA_VERSION;
+use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use arrow_array::RecordBatch;
+
+/// The labelled rows of a Parquet file.
+pub(crate) struct TraceTable {
+    file: String,
+    batches: ParquetBatches,
+    places: Places,
+    /// Rows already read.
+    row: u64,
+    clock_ns: u64,
+    /// Whether time may not go backwards.
+    ordered: bool,
+}
+
+struct Places {
+    arrivals: Option<ArrivalPlaces>,
+    /// Name and place of each feature, in the order in which they were asked for.
+    features: Vec<(String, usize)>,
+    label: LabelPlaces,
+}
+
+#[derive(Clone, Copy)]
+struct ArrivalPlaces {
+    time_ns: usize,
+    switch_id: Option<usize>,
+    port: usize,
+    queue: Option<usize>,
+    size_bytes: usize,
+}
+
+#[derive(Clone, Copy)]
+enum LabelPlaces {
+    Drop(usize),
+    Outcome { outcome: usize, drop: Option<usize> },
+}
+
+/// What a Parquet file says about itself, if it is a labelled trace written by dropcast.
+pub(crate) fn meta_in_footer(
+    file: &str,
+    table: &ParquetTable,
+) -> Result<Option<TraceMeta>, DataError> {
+    let Some(text) = table.footer(TRACE_KEY) else { return Ok(None) };
+    let broken = |source| DataError::Footer { file: file.to_owned(), source };
+    let json: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
+    // The version first: the rest of a later version need not be readable.
+    let version = json.get("schema_version").and_then(serde_json::Value::as_u64);
+    if let Some(version) = version.filter(|&version| version > u64::from(TRACE_SCHEMA_VERSION)) {
+        return Err(DataError::NewerVersion { file: file.to_owned(), version });
+    }
+    serde_json::from_value(json).map(Some).map_err(broken)
+}
+
+/// What is known of a labelled trace: what it says, or what its columns tell.
+pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, DataError> {
+    if let Some(meta) = meta_in_footer(file, table)? {
+        return Ok(meta);
+    }
+    let order = match ArrivalPlaces::find(table) {
+        Some(_) => RowOrder::Arrival,
+        None => RowOrder::Departure,
+    };
+    let is_feature = |name: &&String| !BASE_COLUMNS.contains(&name.as_str());
+    let features = table.columns().iter().filter(is_feature).cloned().collect();
+    let switches = switches_in_footer(file, table)?;
+    Ok(TraceMeta { switches, ..TraceMeta::unknown(order, features) })
+}
+
+impl TraceTable {
+    pub(crate) fn start(
+        file: &str,
+        table: ParquetTable,
+        meta: &TraceMeta,
+        features: &[String],
+    ) -> Result<Self, DataError> {
+        let places = Places {
+            arrivals: ArrivalPlaces::find(&table),
+            features: find_features(file, &table, meta, features)?,
+            label: LabelPlaces::find(file, &table)?,
+        };
+        let batches = table.read(places.all())?;
+        let ordered = meta.order == RowOrder::Arrival;
+        Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
+    }
+
+    /// The next rows; `None` after the last.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
+        let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
+        let mut bad = BadCells::default();
+        let arrivals =
+            self.places.arrivals.map(|places| self.read_arrivals(&batch, places, &mut bad));
+        let features = self.places.features.iter();
+        let features =
+            features.map(|(name, place)| self.read(&batch, name, *place, &mut bad)).collect();
+        let (drop, outcome) = self.read_label(&batch, &mut bad);
+        if let Some((row, (field, cell))) = bad.into_rows().next() {
+            return Err(self.wrong(row, &field, cell.to_string()));
+        }
+        let batch = LabelledBatch { arrivals, features, drop, outcome };
+        self.check(&batch)?;
+        self.row += batch.len() as u64;
+        Ok(Some(batch))
+    }
+
+    /// Rows read so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.row
+    }
+
+    fn read_arrivals(
+        &self,
+        batch: &RecordBatch,
+        places: ArrivalPlaces,
+        bad: &mut BadCells,
+    ) -> ArrivalColumns {
+        ArrivalColumns {
+            time_ns: self.read(batch, "time_ns", places.time_ns, bad),
+            switch_id: self.read_or_zero(batch, "switch_id", places.switch_id, bad),
+            port: self.read(batch, "port", places.port, bad),
+            queue: self.read_or_zero(batch, "queue", places.queue, bad),
+            size_bytes: self.read(batch, "size_bytes", places.size_bytes, bad),
+        }
+    }
+
+    fn read_label(
+        &self,
+        batch: &RecordBatch,
+        bad: &mut BadCells,
+    ) -> (Vec<bool>, Option<Vec<Outcome>>) {
+        match self.places.label {
+            LabelPlaces::Drop(place) => (self.read(batch, "drop", place, bad), None),
+            LabelPlaces::Outcome { outcome, drop } => {
+                let outcome: Vec<Outcome> = self.read(batch, "outcome", outcome, bad);
+                let drop = match drop {
+                    Some(place) => self.read(batch, "drop", place, bad),
+                    None => outcome.iter().map(|outcome| outcome.is_drop()).collect(),
+                };
+                (drop, Some(outcome))
+            }
+        }
+    }
+
+    fn read<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        field: &str,
+        place: usize,
+        bad: &mut BadCells,
+    ) -> Vec<T> {
+        read_column(self.batches.column(batch, place), field, bad)
+    }
+
+    fn read_or_zero<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        field: &str,
+        place: Option<usize>,
+        bad: &mut BadCells,
+    ) -> Vec<T> {
+        match place {
+            Some(place) => self.read(batch, field, place, bad),
+            None => vec![T::FILLER; batch.num_rows()],
+        }
+    }
+
+    fn check(&mut self, batch: &LabelledBatch) -> Result<(), DataError> {
+        if let Some(outcome) = &batch.outcome {
+            let unlike = |(&drop, outcome): (&bool, &Outcome)| drop != outcome.is_drop();
+            if let Some(row) = batch.drop.iter().zip(outcome).position(unlike) {
+                let problem = format!(
+                    "is {}, but its outcome is {}; a packet is dropped unless its outcome is 1",
+                    u8::from(batch.drop[row]),
+                    outcome[row] as u8
+                );
+                return Err(self.wrong(row, "drop", problem));
+            }
+        }
+        let times = batch.arrivals.as_ref().filter(|_| self.ordered);
+        for (row, &time_ns) in times.iter().flat_map(|arrivals| &arrivals.time_ns).enumerate() {
+            if time_ns < self.clock_ns {
+                let before = self.clock_ns;
+                let problem = format!(
+                    "is {time_ns}, before the row above it at {before}; sort the rows by time"
+                );
+                return Err(self.wrong(row, "time_ns", problem));
+            }
+            self.clock_ns = time_ns;
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, row_of_batch: usize, field: &str, problem: String) -> DataError {
+        DataError::Row {
+            file: self.file.clone(),
+            row: self.row + row_of_batch as u64,
+            line: None,
+            field: field.to_owned(),
+            problem,
+        }
+    }
+}
+
+fn find_features(
+    file: &str,
+    table: &ParquetTable,
+    meta: &TraceMeta,
+    features: &[String],
+) -> Result<Vec<(String, usize)>, DataError> {
+    let missing = |feature: &String| DataError::MissingFeature {
+        file: file.to_owned(),
+        feature: feature.clone(),
+        has: meta.features.clone(),
+    };
+    let find = |feature: &String| {
+        let place = table.find(feature).filter(|_| meta.features.contains(feature));
+        place.map(|place| (feature.clone(), place)).ok_or_else(|| missing(feature))
+    };
+    features.iter().map(find).collect()
+}
+
+impl Places {
+    fn all(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.features.iter().map(|(_, place)| *place).collect();
+        if let Some(arrivals) = &self.arrivals {
+            all.extend([arrivals.time_ns, arrivals.port, arrivals.size_bytes]);
+            all.extend([arrivals.switch_id, arrivals.queue].into_iter().flatten());
+        }
+        match self.label {
+            LabelPlaces::Drop(place) => all.push(place),
+            LabelPlaces::Outcome { outcome, drop } => all.extend([outcome].into_iter().chain(drop)),
+        }
+        all
+    }
+}
+
+impl ArrivalPlaces {
+    fn find(table: &ParquetTable) -> Option<Self> {
+        Some(ArrivalPlaces {
+            time_ns: table.find("time_ns")?,
+            switch_id: table.find("switch_id"),
+            port: table.find("port")?,
+            queue: table.find("queue"),
+            size_bytes: table.find("size_bytes")?,
+        })
+    }
+}
+
+impl LabelPlaces {
+    fn find(file: &str, table: &ParquetTable) -> Result<Self, DataError> {
+        match (table.find("outcome"), table.find("drop")) {
+            (Some(outcome), drop) => Ok(LabelPlaces::Outcome { outcome, drop }),
+            (None, Some(drop)) => Ok(LabelPlaces::Drop(drop)),
+            (None, None) => Err(DataError::MissingColumn {
+                file: file.to_owned(),
+                column: "drop".to_owned(),
+                has: table.columns().to_vec(),
+                hint: "a labelled trace has drop or outcome; make one from events with `dropcast collect`",
+            }),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a labelled trace says about itself: the JSON in its footer (`docs/trace.md`).
+
+use crate::{CollectSettings, InputProvenance, RowOrder, SwitchSpecs};
+use serde::{Deserialize, Serialize};
+
+/// Version of the labelled trace format that this crate writes, and the newest it reads.
+pub const TRACE_SCHEMA_VERSION: u32 = 1;
+
+/// Name of the moving average of the Credence authors' ns-3 code (`docs/features.md`).
+pub const AVERAGE_NS3_TRUNC: &str = "ns3-trunc";
+
+/// A labelled trace's account of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TraceMeta {
+    /// Version of the format.
+    pub schema_version: u32,
+    /// Name and version of the tool that wrote it; empty where a trace made elsewhere does not say.
+    pub tool_version: String,
+    /// The order of the rows.
+    pub order: RowOrder,
+    /// The switches; absent where the trace does not say.
+    pub switches: Option<SwitchSpecs>,
+    /// Names of the feature columns, in column order.
+    pub features: Vec<String>,
+    /// Name of the definition of the moving averages; absent where the trace does not say.
+    pub average: Option<String>,
+    /// How the labels were made; absent where the trace does not say.
+    pub collect: Option<CollectSettings>,
+    /// What it was made from.
+    pub inputs: Vec<InputProvenance>,
+}
+
+impl TraceMeta {
+    /// The account of a trace in arrival order written by `tool_version`, with these features and
+    /// the authors' moving average; settings and inputs are still to be filled in.
+    pub fn new(
+        tool_version: impl Into<String>,
+        switches: SwitchSpecs,
+        features: Vec<String>,
+    ) -> Self {
+        TraceMeta {
+            schema_version: TRACE_SCHEMA_VERSION,
+            tool_version: tool_version.into(),
+            order: RowOrder::Arrival,
+            switches: Some(switches),
+            features,
+            average: Some(AVERAGE_NS3_TRUNC.to_owned()),
+            collect: None,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// What is known of a trace that says nothing about itself.
+    pub fn unknown(order: RowOrder, features: Vec<String>) -> Self {
+        TraceMeta {
+            schema_version: TRACE_SCHEMA_VERSION,
+            tool_version: String::new(),
+            order,
+            switches: None,
+            features,
+            average: None,
+            collect: None,
+            inputs: Vec::new(),
+        }
+    }
+}
