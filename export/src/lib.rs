@@ -1,1 +1,28 @@
-//! export
+//! Forests as tables and code for devices, and the vectors that verify them.
+//!
+//! [`export`] turns a forest into the files of one [`Target`]. It does no IO: the caller writes
+//! what it returns. [`Vectors`] are the rows on which whatever runs a forest must agree with
+//! [`Forest::score`](dropcast_train::Forest::score), and [`Facts`] say what a forest takes.
+//!
+//! A target is one file that turns a checked model into text or bytes, and one line in `target.rs`.
+
+mod c;
+mod complete;
+mod dct;
+mod error;
+mod facts;
+mod ident;
+mod model;
+mod origin;
+mod region;
+mod splitmix;
+mod target;
+mod ties;
+mod vectors;
+
+pub use error::ExportError;
+pub use facts::{Facts, FeatureThresholds};
+pub use origin::{Column, Origin};
+pub use target::{EmittedFile, Target, UnknownTarget, export};
+pub use ties::Ties;
+pub use vectors::{LeafPlace, Vectors};

@@ -1,0 +1,59 @@
+//! A dependency-free C99 header: integers only, no state, no allocation, valid C++ too.
+//! `docs/c-header.md` says how to use it.
+
+mod branches;
+mod preamble;
+mod table;
+
+use crate::ExportError;
+use crate::model::Model;
+use crate::target::{EmittedFile, Target};
+
+/// The C header.
+pub(crate) const TARGET: Target = Target {
+    name: "c",
+    about: "C99 header, as tables and as nested ifs, see docs/c-header.md",
+    emit,
+};
+
+fn emit(model: &Model<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+    Ok(vec![EmittedFile { name: format!("{}.h", model.prefix), bytes: header(model).into_bytes() }])
+}
+
+fn header(model: &Model<'_>) -> String {
+    let guard = format!("DROPCAST_{}_H", model.prefix.to_ascii_uppercase());
+    [
+        preamble::about(model),
+        format!("#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n"),
+        preamble::constants(model),
+        table::score(model),
+        branches::score(model),
+        decision(model),
+        format!("#endif /* {guard} */\n"),
+    ]
+    .join("\n")
+}
+
+/// The functions to call: which variant scores is the includer's choice.
+fn decision(model: &Model<'_>) -> String {
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    format!(
+        "\
+/* The score of a row: by branches if {upper}_BRANCHES is defined, else by tables. */
+static inline uint32_t {name}_score(const uint32_t x[{upper}_N_FEATURES])
+{{
+#ifdef {upper}_BRANCHES
+    return {name}_score_branches(x);
+#else
+    return {name}_score_table(x);
+#endif
+}}
+
+/* 1 if the packet is predicted to be dropped, else 0. A tie accepts. */
+static inline int {name}_drop(const uint32_t x[{upper}_N_FEATURES])
+{{
+    return {name}_score(x) > {upper}_VOTE_THRESHOLD;
+}}
+"
+    )
+}

@@ -1,0 +1,95 @@
+//! What a header says of itself, and its constants.
+
+use crate::ident::{identifier, plain};
+use crate::model::Model;
+
+/// The comment at the top.
+pub(super) fn about(model: &Model<'_>) -> String {
+    let (origin, name) = (model.origin, &model.prefix);
+    let averages = match origin.average_ns {
+        Some(average_ns) => format!("Moving averages have a time constant of {average_ns} ns."),
+        None => "The model states no time constant of moving averages.".to_owned(),
+    };
+    format!(
+        "\
+/* {name}.h: would push-out Longest Queue Drop drop this packet?
+ *
+ * Written by dropcast {version} from model \"{model_name}\",
+ * SHA-256 of its model.json {sha256}.
+ * {trees} of depth {depth} on {features}.
+ * {averages}
+ *
+ * {name}_drop(x) is 1 if the packet is predicted to be dropped. x holds the packet's features,
+ * recorded before it is added to the buffer, in the order of enum {name}_feature.
+ */
+",
+        version = plain(&origin.tool_version),
+        model_name = plain(&origin.model_name),
+        sha256 = plain(&origin.model_sha256),
+        trees = counted(model.forest.trees.len(), "tree"),
+        depth = model.complete.layout.depth(),
+        features = counted(model.forest.features.len(), "feature"),
+    )
+}
+
+/// The features and the numbers that a program may need.
+pub(super) fn constants(model: &Model<'_>) -> String {
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    let features: Vec<String> = model
+        .origin
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            format!(
+                "    /* {definition}; unit: {unit} */\n    {upper}_FEATURE_{feature} = {at}",
+                unit = plain(&column.unit),
+                definition = plain(&column.definition),
+                feature = identifier(&column.name).to_ascii_uppercase(),
+            )
+        })
+        .collect();
+    format!(
+        "\
+enum {name}_feature {{
+{features}
+}};
+
+#define {upper}_N_FEATURES {n_features}
+#define {upper}_N_TREES {trees}
+#define {upper}_DEPTH {depth}
+{vote}
+#define {upper}_MODEL_SHA256 \"{sha256}\"
+",
+        features = features.join(",\n"),
+        n_features = model.forest.features.len(),
+        trees = model.forest.trees.len(),
+        depth = model.complete.layout.depth(),
+        vote = vote_threshold(model),
+        sha256 = plain(&model.origin.model_sha256),
+    )
+}
+
+/// A threshold that no score exceeds is written as the largest score: the same decisions, and no
+/// compiler warns that a comparison with the largest integer is always false.
+fn vote_threshold(model: &Model<'_>) -> String {
+    let upper = model.prefix.to_ascii_uppercase();
+    let largest = 255 * u32::from(model.complete.layout.trees());
+    let threshold = model.forest.vote_threshold;
+    if threshold <= largest {
+        return format!(
+            "/* A drop is predicted if and only if the score is larger. */\n\
+             #define {upper}_VOTE_THRESHOLD {threshold}u"
+        );
+    }
+    format!(
+        "/* A drop is predicted if and only if the score is larger: never. The model says {threshold}\n \
+         * but no score exceeds {largest}. */\n\
+         #define {upper}_VOTE_THRESHOLD {largest}u"
+    )
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

@@ -1,0 +1,45 @@
+//! The compact byte table `.dct`, for whatever links `dropcast-oracle` or reads bytes.
+//! `docs/dct.md` describes it byte by byte.
+
+use crate::ExportError;
+use crate::model::Model;
+use crate::target::{EmittedFile, Target};
+use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
+
+/// The compact byte table.
+pub(crate) const TARGET: Target =
+    Target { name: "dct", about: "compact byte table, see docs/dct.md", emit };
+
+fn emit(model: &Model<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+    Ok(vec![EmittedFile { name: format!("{}.dct", model.prefix), bytes: encode(model) }])
+}
+
+fn encode(model: &Model<'_>) -> Vec<u8> {
+    let layout = model.complete.layout;
+    let mut bytes = vec![0; layout.total_bytes()];
+    bytes[Field::MAGIC].copy_from_slice(&MAGIC);
+    bytes[Field::VERSION].copy_from_slice(&[VERSION]);
+    bytes[Field::TREES].copy_from_slice(&layout.trees().to_le_bytes());
+    bytes[Field::DEPTH].copy_from_slice(&[layout.depth()]);
+    bytes[Field::FEATURES].copy_from_slice(&[layout.features()]);
+    bytes[Field::VOTE_THRESHOLD].copy_from_slice(&model.forest.vote_threshold.to_le_bytes());
+    let average_ns = model.origin.average_ns.unwrap_or(0);
+    bytes[Field::AVERAGE_NS].copy_from_slice(&average_ns.to_le_bytes());
+    bytes[Field::MODEL_ID].copy_from_slice(&model.id);
+
+    let splits = || model.complete.trees.iter().flat_map(|tree| &tree.splits);
+    let weights = model.complete.trees.iter().flat_map(|tree| &tree.weights);
+    let codes = model.origin.columns.iter().map(|column| column.code);
+    fill(&mut bytes[layout.thresholds()], splits().flat_map(|split| split.threshold.to_le_bytes()));
+    fill(&mut bytes[layout.columns()], splits().map(|split| split.column));
+    fill(&mut bytes[layout.weights()], weights.copied());
+    fill(&mut bytes[layout.feature_codes()], codes);
+
+    let checksum = crc32(&bytes[Field::CHECKSUM.end..]);
+    bytes[Field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+fn fill(place: &mut [u8], with: impl Iterator<Item = u8>) {
+    place.iter_mut().zip(with).for_each(|(byte, value)| *byte = value);
+}

@@ -1,0 +1,109 @@
+//! What a forest can be exported to.
+
+use crate::model::Model;
+use crate::{ExportError, Origin, c, dct};
+use dropcast_train::Forest;
+use std::fmt;
+use std::str::FromStr;
+
+/// Something that a forest can be exported to.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) emit: fn(&Model<'_>) -> Result<Vec<EmittedFile>, ExportError>,
+}
+
+/// Every target; a new one is a file with a `TARGET` and a line here.
+const TARGETS: &[Target] = &[c::TARGET, dct::TARGET];
+
+/// A file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmittedFile {
+    /// Its name, without a folder: letters, digits, `_` and `.` only.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// The files that hold `forest` for `target`. The same arguments give the same bytes.
+///
+/// # Errors
+/// If the forest is not a valid one, not the one that `origin` describes, or too large.
+pub fn export(
+    forest: &Forest,
+    origin: &Origin,
+    target: Target,
+) -> Result<Vec<EmittedFile>, ExportError> {
+    (target.emit)(&Model::new(forest, origin)?)
+}
+
+impl Target {
+    /// Every target there is, in the order of their names.
+    pub fn all() -> &'static [Target] {
+        TARGETS
+    }
+
+    /// Its name, as on the command line.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// What it is, in a few words.
+    pub fn about(self) -> &'static str {
+        self.about
+    }
+}
+
+/// A name that no target has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown target {0:?}; known are {known}", known = known())]
+pub struct UnknownTarget(pub String);
+
+fn known() -> String {
+    TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTarget> {
+        let target = TARGETS.iter().find(|target| target.name == name);
+        target.copied().ok_or_else(|| UnknownTarget(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.name)
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Target {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_read_by_name() {
+        for &target in Target::all() {
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+        assert!(Target::all().is_sorted_by_key(|target| target.name));
+        let error = "p4".parse::<Target>().expect_err("not yet");
+        assert_eq!(error.to_string(), "unknown target \"p4\"; known are c, dct");
+    }
+}

@@ -1,0 +1,113 @@
+/* example.h: would push-out Longest Queue Drop drop this packet?
+ *
+ * Written by dropcast 0.1.0 from model "example",
+ * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
+ * 2 trees of depth 2 on 2 features.
+ * Moving averages have a time constant of 8000 ns.
+ *
+ * example_drop(x) is 1 if the packet is predicted to be dropped. x holds the packet's features,
+ * recorded before it is added to the buffer, in the order of enum example_feature.
+ */
+
+#ifndef DROPCAST_EXAMPLE_H
+#define DROPCAST_EXAMPLE_H
+
+#include <stdint.h>
+
+enum example_feature {
+    /* bytes in the packet's queue before it is added; unit: bytes */
+    EXAMPLE_FEATURE_QUEUE_LENGTH = 0,
+    /* bytes in the shared buffer before the packet is added; unit: bytes */
+    EXAMPLE_FEATURE_OCCUPANCY = 1
+};
+
+#define EXAMPLE_N_FEATURES 2
+#define EXAMPLE_N_TREES 2
+#define EXAMPLE_DEPTH 2
+/* A drop is predicted if and only if the score is larger. */
+#define EXAMPLE_VOTE_THRESHOLD 160u
+#define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to
+ * 2i + 2. A leaf above the last level has been filled up with splits that lead left. */
+static const uint32_t example_thresholds[2][3] = {
+    { 30000u, 4294967295u, 900000u },
+    { 700000u, 4294967295u, 4294967295u },
+};
+
+static const uint8_t example_columns[2][3] = {
+    { 0, 0, 1 },
+    { 1, 0, 0 },
+};
+
+/* Leaves, left to right. */
+static const uint8_t example_weights[2][4] = {
+    { 2, 2, 40, 230 },
+    { 5, 5, 120, 120 },
+};
+
+/* The score of a row, by tables: the same number of steps for every row. */
+static inline uint32_t example_score_table(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+    uint32_t score = 0;
+    unsigned int tree, level, at;
+
+    for (tree = 0; tree < EXAMPLE_N_TREES; tree++) {
+        at = 0;
+        for (level = 0; level < EXAMPLE_DEPTH; level++) {
+            at = 2u * at + (x[example_columns[tree][at]] <= example_thresholds[tree][at] ? 1u : 2u);
+        }
+        score += example_weights[tree][at - 3u];
+    }
+    return score;
+}
+
+static inline uint32_t example_tree_0(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+    if (x[EXAMPLE_FEATURE_QUEUE_LENGTH] <= 30000u) {
+        return 2u;
+    } else {
+        if (x[EXAMPLE_FEATURE_OCCUPANCY] <= 900000u) {
+            return 40u;
+        } else {
+            return 230u;
+        }
+    }
+}
+
+static inline uint32_t example_tree_1(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+    if (x[EXAMPLE_FEATURE_OCCUPANCY] <= 700000u) {
+        return 5u;
+    } else {
+        return 120u;
+    }
+}
+
+/* The score of a row, by nested ifs. */
+static inline uint32_t example_score_branches(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+    uint32_t score = 0;
+
+    score += example_tree_0(x);
+    score += example_tree_1(x);
+    return score;
+}
+
+/* The score of a row: by branches if EXAMPLE_BRANCHES is defined, else by tables. */
+static inline uint32_t example_score(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+#ifdef EXAMPLE_BRANCHES
+    return example_score_branches(x);
+#else
+    return example_score_table(x);
+#endif
+}
+
+/* 1 if the packet is predicted to be dropped, else 0. A tie accepts. */
+static inline int example_drop(const uint32_t x[EXAMPLE_N_FEATURES])
+{
+    return example_score(x) > EXAMPLE_VOTE_THRESHOLD;
+}
+
+#endif /* DROPCAST_EXAMPLE_H */

@@ -1,0 +1,41 @@
+//! What is emitted for one small forest, kept as files. `UPDATE_GOLDEN=1 cargo test` rewrites
+//! them.
+
+use crate::forests::{example, exported};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+#[test]
+fn the_header_is_as_it_was() {
+    let (forest, origin) = example();
+    let header = String::from_utf8(exported(&forest, &origin, "c")).expect("ASCII");
+    assert!(header.is_ascii());
+    same_as_file("example.h", &header);
+}
+
+#[test]
+fn the_table_is_as_it_was() {
+    let (forest, origin) = example();
+    same_as_file("example.dct.hex", &hex_dump(&exported(&forest, &origin, "dct")));
+}
+
+fn same_as_file(name: &str, emitted: &str) {
+    let path = folder().join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, emitted).expect("golden files are writable");
+    }
+    let golden = std::fs::read_to_string(&path).expect("there is a golden file");
+    assert_eq!(emitted, golden, "{name} changed; if so intended, run with UPDATE_GOLDEN=1");
+}
+
+/// As `xxd -g1` prints, without the text column.
+pub(crate) fn hex_dump(bytes: &[u8]) -> String {
+    let line = |(at, line): (usize, &[u8])| {
+        let bytes: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{:08x}: {}\n", 16 * at, bytes.join(" "))
+    };
+    bytes.chunks(16).enumerate().map(line).collect()
+}

@@ -1,0 +1,9 @@
+//! Whatever a forest is exported to says what the forest says.
+
+mod c_header;
+mod dct;
+mod documented;
+mod forests;
+mod golden;
+mod tools;
+mod vectors;
