@@ -1,1 +1,21 @@
-//! simulate
+//! Traffic for shared-buffer switches (`docs/workloads.md`).
+//!
+//! [`LeafWorkload`] generates the arrivals of a leaf switch, [`BurstTraffic`] those of the
+//! Credence paper's slotted experiment (Figure 14), and [`FlowSizes`] holds the flow-size
+//! distributions. Everything is open loop: no sender reacts to a queue or a loss. A workload reads
+//! no file and no clock; the same parameters and seed give the same packets, one at a time, in
+//! memory that does not grow with the length of the trace.
+
+mod arrivals;
+mod bursts;
+mod flow_sizes;
+mod ingress;
+mod leaf;
+mod rng;
+mod sources;
+mod tournament;
+
+pub use arrivals::LeafArrivals;
+pub use bursts::{BurstTraffic, Slots};
+pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
+pub use leaf::{LeafWorkload, WorkloadError};

@@ -1,0 +1,30 @@
+//! Randomness: one seed, one independent stream for each thing that is random.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// What a stream is for. The numbers are part of what a seed means: never reuse one.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub(crate) enum Stream {
+    /// Flows from the uplinks to the servers.
+    Incoming = 0,
+    /// Flows from the servers to the uplinks.
+    Outgoing = 1,
+    /// Flows between servers of the rack.
+    RackLocal = 2,
+    /// Requests of this rack's servers, answered through the uplinks.
+    Incast = 3,
+    /// Requests of servers elsewhere, answered by this rack's servers.
+    OutgoingIncast = 4,
+    /// The slotted model's bursts.
+    Bursts = 5,
+}
+
+/// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not
+/// overlap, so that changing one source leaves the draws of the others as they were.
+pub(crate) fn stream(seed: u64, stream: Stream) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(stream as u64);
+    rng
+}
