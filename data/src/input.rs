@@ -4,6 +4,7 @@ mod hash;
 mod text;
 
 pub(crate) use hash::FileHash;
+pub use hash::{sha256, sha256_file};
 pub(crate) use text::TextInput;
 
 use crate::DataError;

@@ -94,4 +94,26 @@ impl LabelledBatch {
     pub fn is_empty(&self) -> bool {
         self.drop.is_empty()
     }
+
+    /// Keeps the rows for which `keep`, one value per row, is true.
+    pub fn retain(&mut self, keep: &[bool]) {
+        fn column<T>(values: &mut Vec<T>, keep: &[bool]) {
+            let mut flags = keep.iter();
+            values.retain(|_| flags.next().copied().unwrap_or(false));
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            column(&mut arrivals.time_ns, keep);
+            column(&mut arrivals.switch_id, keep);
+            column(&mut arrivals.port, keep);
+            column(&mut arrivals.queue, keep);
+            column(&mut arrivals.size_bytes, keep);
+        }
+        for feature in &mut self.features {
+            column(feature, keep);
+        }
+        column(&mut self.drop, keep);
+        if let Some(outcome) = &mut self.outcome {
+            column(outcome, keep);
+        }
+    }
 }

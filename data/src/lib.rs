@@ -55,6 +55,8 @@ pub use events::{
     EventColumns, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow, SWITCH_KEY,
 };
 #[cfg(feature = "files")]
+pub use input::{sha256, sha256_file};
+#[cfg(feature = "files")]
 pub use switch_file::read_switches;
 #[cfg(feature = "files")]
 pub use trace::{TRACE_KEY, TraceReader, TraceWriter};

@@ -21,6 +21,7 @@ mod histogram;
 mod json_layout;
 mod model;
 mod params;
+mod part_rows;
 mod random;
 mod sample;
 mod scores;
@@ -40,6 +41,7 @@ pub use model::{
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
+pub use part_rows::rows_of_part;
 pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
 pub use source::{BatchSource, Batches, RowId, RunBatch};

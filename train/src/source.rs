@@ -75,7 +75,7 @@ pub(crate) fn each_batch<S: BatchSource + ?Sized>(
     Ok(())
 }
 
-fn check_columns(batch: &RunBatch, features: usize) -> Result<(), TrainError> {
+pub(crate) fn check_columns(batch: &RunBatch, features: usize) -> Result<(), TrainError> {
     let rows = batch.batch.len();
     let mut lengths: Vec<usize> = batch.batch.features.iter().map(Vec::len).collect();
     if let Some(arrivals) = &batch.batch.arrivals {
@@ -90,13 +90,13 @@ fn check_columns(batch: &RunBatch, features: usize) -> Result<(), TrainError> {
 
 /// Counts the rows of each run and switch.
 #[derive(Default)]
-struct RowNumbers {
+pub(crate) struct RowNumbers {
     next: BTreeMap<(u64, u16), u64>,
 }
 
 impl RowNumbers {
     /// Replaces `ids` by those of the batch's rows.
-    fn name(&mut self, batch: &RunBatch, ids: &mut Vec<RowId>) {
+    pub(crate) fn name(&mut self, batch: &RunBatch, ids: &mut Vec<RowId>) {
         ids.clear();
         let run = batch.run;
         let rows = batch.batch.len();

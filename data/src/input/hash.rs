@@ -1,5 +1,7 @@
 //! SHA-256 of inputs, beside the reading of them.
 
+use crate::DataError;
+use crate::error::shown;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
@@ -83,6 +85,19 @@ fn hash_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
     let mut chunk = vec![0; CHUNK_BYTES];
     while !stop.load(Ordering::Relaxed) && hashing.read(&mut chunk)? > 0 {}
     Ok(hashing.finish())
+}
+
+/// SHA-256 of the file at `path`, lower-case hex.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sha256_file(path: &Path) -> Result<String, DataError> {
+    hash_file(path, &AtomicBool::new(false)).map_err(DataError::io(&shown(path), "be hashed"))
+}
+
+/// SHA-256 of `bytes`, lower-case hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 fn hex(bytes: &[u8]) -> String {
