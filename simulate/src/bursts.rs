@@ -7,6 +7,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 use std::collections::VecDeque;
 
+/// Keeps a slot within memory.
+const MAX_BURSTS_PER_SLOT: f64 = 1000.0;
+
 /// Unit packets in slots: bursts as large as the buffer, each to one port, chosen evenly, arrive
 /// as a Poisson process (Credence, appendix D). The paper names neither ports, nor buffer, nor
 /// rate; the defaults are ours.
@@ -55,9 +58,12 @@ impl BurstTraffic {
         if self.burst_packets == 0 {
             return wrong("burst_packets", "is 0, expected at least 1".into());
         }
-        if !(self.bursts_per_slot.is_finite() && self.bursts_per_slot > 0.0) {
-            let rate = self.bursts_per_slot;
-            return wrong("bursts_per_slot", format!("is {rate}, expected a number above 0"));
+        let rate = self.bursts_per_slot;
+        if !(rate > 0.0 && rate <= MAX_BURSTS_PER_SLOT) {
+            return wrong(
+                "bursts_per_slot",
+                format!("is {rate}, expected above 0 and at most {MAX_BURSTS_PER_SLOT}"),
+            );
         }
         let packets_per_slot = self.bursts_per_slot * f64::from(self.burst_packets);
         if let Some(limit) = self.arrivals_per_slot.filter(|&most| most as f64 <= packets_per_slot)
@@ -183,6 +189,7 @@ mod tests {
         check(|t| t.ports = 0, "ports: is 0");
         check(|t| t.burst_packets = 0, "burst_packets: is 0");
         check(|t| t.bursts_per_slot = 0.0, "bursts_per_slot: is 0");
+        check(|t| t.bursts_per_slot = f64::INFINITY, "bursts_per_slot: is inf");
         check(|t| t.bursts_per_slot = f64::NAN, "bursts_per_slot: is NaN");
         check(|t| t.arrivals_per_slot = Some(3), "arrivals_per_slot: is 3, but 3.2 packets");
     }

@@ -10,8 +10,12 @@ use serde::{Deserialize, Serialize};
 /// Largest packet on the wire, bytes.
 const MAX_WIRE_BYTES: u64 = 65_536;
 
-/// Least `flow_rate`: keeps the times at which flows send within 64 bits.
+/// Least `flow_rate`.
 const MIN_FLOW_RATE: f64 = 1e-6;
+
+/// Longest time, nanoseconds (104 days): the sum of any two fits 64 bits with room to spare, and an
+/// `f64` holds every one exactly.
+const MAX_NS: u64 = 1 << 53;
 
 /// Arrivals of a leaf switch, open loop: flows with sizes from a published distribution and incast
 /// bursts, each packet serialised by the ingress link that it comes over (`docs/workloads.md`).
@@ -55,7 +59,7 @@ pub struct LeafWorkload {
     /// Payload of an incast, as a share of the buffer.
     pub incast_burst: f64,
     /// Senders that answer a request, each with an equal part of the burst.
-    pub incast_fan_in: u32,
+    pub incast_fan_in: u16,
     /// Requests per second of each server of the rack, answered through the uplinks.
     pub incast_per_server_hz: f64,
     /// Requests of servers elsewhere that this rack's servers answer, per second and server of
@@ -80,15 +84,15 @@ impl Default for LeafWorkload {
             payload_bytes: 1400,
             header_bytes: 32,
             packets_per_ack: 1,
-            flow_rate: 0.25,
+            flow_rate: 0.2,
             flow_sizes: FlowSizeChoice::default(),
             load: 0.8,
             outgoing_load: 0.4,
             rack_local_load: 0.0,
             incast_burst: 0.75,
             incast_fan_in: 16,
-            incast_per_server_hz: 30.0,
-            outgoing_incast_per_server_hz: 30.0,
+            incast_per_server_hz: 45.0,
+            outgoing_incast_per_server_hz: 60.0,
             duration_ns: 150_000_000,
             seed: 1,
         }
@@ -178,7 +182,7 @@ impl LeafWorkload {
             pace_ns: 0,
         };
         let packet_ns = framing.wire_ns(self.payload_bytes + self.header_bytes);
-        framing.pace_ns = (packet_ns as f64 / self.flow_rate).round() as u64;
+        framing.pace_ns = ((packet_ns as f64 / self.flow_rate).round() as u64).min(MAX_NS);
         framing
     }
 
@@ -251,8 +255,11 @@ impl LeafWorkload {
         if self.rack_local_load > 0.0 && self.servers < 2 {
             return Err(wrong("rack_local_load", "needs at least 2 servers"));
         }
-        if self.duration_ns >= 1 << 53 {
-            return Err(wrong("duration_ns", "is 2^53 or more, 104 days"));
+        for (field, value) in [("base_rtt_ns", self.base_rtt_ns), ("duration_ns", self.duration_ns)]
+        {
+            if value > MAX_NS {
+                return Err(wrong(field, format!("is {value}, at most {MAX_NS} (104 days)")));
+            }
         }
         if self.incast_per_server_hz > 0.0 || self.outgoing_incast_per_server_hz > 0.0 {
             if self.incast_fan_in == 0 {
@@ -413,10 +420,11 @@ mod tests {
         check(|w| w.incast_burst = f64::INFINITY, "incast_burst: is inf");
         check(|w| w.incast_fan_in = 0, "incast_fan_in: is 0");
         check(|w| w.incast_burst = 0.0, "incast_burst: is 0 bytes");
-        check(|w| w.duration_ns = u64::MAX, "duration_ns");
+        check(|w| w.duration_ns = u64::MAX, "duration_ns: is 18446744073709551615");
+        check(|w| w.base_rtt_ns = u64::MAX, "base_rtt_ns: is 18446744073709551615");
         check(|w| (w.servers, w.rack_local_load) = (1, 0.1), "at least 2 servers");
         check(|w| w.flow_sizes = FlowSizeChoice::Points(vec![(5, 0.5)]), "point 1: the last");
-        check(|w| w.load = 0.97, "the uplinks (towards the switch) would be offered 1.0");
+        check(|w| w.load = 0.97, "the uplinks (towards the switch) would be offered 1.");
         check(|w| w.rack_local_load = 0.95, "the servers' links (towards the switch)");
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Shape {
     /// Payload of one incast, bytes; at least `fan_in`.
     pub(crate) burst_bytes: u64,
     /// Answers of one incast.
-    pub(crate) fan_in: u32,
+    pub(crate) fan_in: u16,
     /// Payload a sender puts out in the first round-trip time, bytes.
     pub(crate) unscheduled_bytes: u32,
     pub(crate) sizes: FlowSizes,
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::flow_sizes::FlowSizeName;
 
-    fn shape(servers: u16, fan_in: u32, burst_bytes: u64) -> Shape {
+    fn shape(servers: u16, fan_in: u16, burst_bytes: u64) -> Shape {
         Shape {
             servers,
             uplinks: 4,
@@ -185,7 +185,7 @@ mod tests {
     fn answers_add_up_to_the_burst() {
         for (fan_in, burst) in [(16, 789_504), (7, 100), (3, 3), (1, 5)] {
             let answers: Vec<u64> = shape(16, fan_in, burst).answers().collect();
-            assert_eq!(answers.len(), fan_in as usize);
+            assert_eq!(answers.len(), usize::from(fan_in));
             assert_eq!(answers.iter().sum::<u64>(), burst);
             assert!(answers[0] - answers[answers.len() - 1] <= 1);
         }
@@ -194,13 +194,13 @@ mod tests {
     #[test]
     fn an_outgoing_incast_has_distinct_senders_while_there_are_any() {
         let mut source = Source::new(Pattern::OutgoingIncast, 1e-6, 10, 3).expect("positive rate");
-        for fan_in in [4u32, 10, 13] {
+        for fan_in in [4u16, 10, 13] {
             let mut start = Vec::new();
             source.fire(&shape(10, fan_in, 10_000), &mut start);
             let mut senders: Vec<u16> = start.iter().map(|(link, _)| *link).collect();
             senders.sort_unstable();
             senders.dedup();
-            assert_eq!(senders.len(), fan_in.min(10) as usize);
+            assert_eq!(senders.len(), usize::from(fan_in.min(10)));
             assert!(start.iter().all(|(_, flow)| (10..14).contains(&flow.out_port)));
         }
     }
