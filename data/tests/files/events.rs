@@ -1,0 +1,379 @@
+//! Packet events: what is read, what is refused, and in which words.
+
+use crate::{Scratch, gzip, story, switches};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int8Array, Int64Array, StringArray, UInt8Array,
+    UInt16Array, UInt32Array, UInt64Array,
+};
+use dropcast_data::{
+    DataError, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions, EventReader,
+    EventWriter, InputProvenance, OnBadRow,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+fn options() -> EventOptions {
+    EventOptions { specs: Some(switches()), ..EventOptions::default() }
+}
+
+fn skipping() -> EventOptions {
+    EventOptions { on_bad_row: OnBadRow::Skip, ..options() }
+}
+
+fn read(path: &Path, options: EventOptions) -> Result<(Vec<Event>, InputProvenance), DataError> {
+    let mut reader = EventReader::open(path, options)?;
+    let mut events = Vec::new();
+    for batch in reader.by_ref() {
+        let batch = batch?;
+        assert!((1..=65_536).contains(&batch.events.len()));
+        events.extend(batch.events);
+    }
+    Ok((events, reader.provenance()))
+}
+
+fn event(time_ns: u64, port: u16, size_bytes: u32, kind: EventKind) -> Event {
+    Event { time_ns, flow_hash: 0, size_bytes, switch_id: 0, port, queue: 0, kind, flags: 0 }
+}
+
+fn two() -> Vec<Event> {
+    vec![event(5, 1, 100, EventKind::Arrival), event(7, 1, 100, EventKind::Departure)]
+}
+
+#[test]
+fn text_is_read_in_many_forms() {
+    let scratch = Scratch::new();
+    let check = |bytes: &[u8]| {
+        let path = scratch.file("e.csv", bytes);
+        assert_eq!(read(&path, options()).unwrap().0, two(), "{}", bytes.escape_ascii());
+    };
+    let plain = "time_ns,port,size_bytes,kind\n5,1,100,0\n7,1,100,1\n";
+    check(plain.as_bytes());
+    check(plain.replace(',', "\t").as_bytes());
+    check(plain.replace(',', "; ").replace('\n', "\r\n").as_bytes());
+    check(plain.replace(',', "  ").as_bytes());
+    check(plain.trim_end().as_bytes());
+    check(&gzip(plain.as_bytes()));
+    check(b"kind,note,size_bytes,port,time_ns\n\"ARRIVAL\",\"a,b\",100,1,5\n\ndeq,,100,1,7\n");
+    check(b"switch_id,flags,time_ns,port,size_bytes,kind,queue,flow_hash\n0,0,5,1,100,enq,0,0\n0,0,7,1,100,Depart,0,0\n");
+}
+
+#[test]
+fn columns_can_have_other_names_and_kind_may_be_absent() {
+    let scratch = Scratch::new();
+    let path = scratch.file("e.csv", "ts,out,len\n5,1,100\n");
+    let pairs = ["time_ns=ts", "port=out", "size_bytes=len"].map(str::to_owned);
+    let columns = EventColumns::parse(&pairs).unwrap();
+    let (events, _) = read(&path, EventOptions { columns, ..options() }).unwrap();
+    assert_eq!(events, two()[..1]);
+}
+
+#[test]
+fn parquet_of_any_integer_type_is_read() {
+    let scratch = Scratch::new();
+    let check = |columns: &[(&str, ArrayRef)]| {
+        let path = scratch.parquet("e.parquet", columns);
+        assert_eq!(read(&path, options()).unwrap().0, two());
+    };
+    check(&[
+        ("time_ns", Arc::new(UInt64Array::from(vec![5, 7]))),
+        ("port", Arc::new(UInt16Array::from(vec![1, 1]))),
+        ("size_bytes", Arc::new(UInt32Array::from(vec![100, 100]))),
+        ("kind", Arc::new(UInt8Array::from(vec![0, 1]))),
+    ]);
+    check(&[
+        ("kind", Arc::new(BooleanArray::from(vec![false, true]))),
+        ("note", Arc::new(StringArray::from(vec!["unread", "column"]))),
+        ("size_bytes", Arc::new(Int8Array::from(vec![100, 100]))),
+        ("port", Arc::new(Int64Array::from(vec![1, 1]))),
+        ("time_ns", Arc::new(Int64Array::from(vec![5, 7]))),
+        ("queue", Arc::new(Int64Array::from(vec![0, 0]))),
+    ]);
+}
+
+#[test]
+fn bad_text_is_refused_in_clear_words() {
+    let scratch = Scratch::new();
+    let check = |text: &str, says: &str| {
+        let path = scratch.file("e.csv", text);
+        let error = read(&path, options()).expect_err(text);
+        assert_eq!(story(&error, scratch.0.path()), format!("e.csv: {says}"));
+    };
+    const HEAD: &str = "time_ns,port,queue,size_bytes,kind\n";
+    let row = |row: &str, says: &str| {
+        let text = format!("{HEAD}10,0,0,100,0\n\n{row}\n");
+        check(&text, &format!("row 1 (line 4): {says}"));
+    };
+    row("x,0,0,100,0", "time_ns is \"x\", expected an integer from 0 to 18446744073709551615");
+    row("10,-1,0,100,0", "port is -1, expected an integer from 0 to 65535");
+    row("10,0,300,100,0", "queue is 300, expected an integer from 0 to 255");
+    row("10,0,0,1e3,0", "size_bytes is \"1e3\", expected an integer from 0 to 4294967295");
+    row("10,0,0,,0", "size_bytes is empty, expected an integer from 0 to 4294967295");
+    row(
+        "99999999999999999999,0,0,1,0",
+        "time_ns is 99999999999999999999, expected an integer from 0 to 18446744073709551615",
+    );
+    row("10,0,0,100,2", "kind is 2, expected 0 (arrival) or 1 (departure)");
+    row("10,0,0,100,left", "kind is \"left\", expected 0, 1, arrival or departure");
+    row("10,0,0,100", "fields are 4, but the header line names 5");
+    row("9,0,0,100,0", "time_ns is 9, before the event above it at 10; sort the input by time");
+    row("10,4,0,100,0", "port is 4, but switch 0 has ports 0 to 3");
+    row("10,0,2,100,0", "queue is 2, but each port of switch 0 has queues 0 to 1");
+    row("10,0,0,0,0", "size_bytes is 0, a packet takes at least one byte");
+    row("10,0,0,10001,0", "size_bytes is 10001, more than the whole buffer of 10000 bytes");
+    row(
+        "10,0,1,100,1",
+        "kind is a departure from switch 0, port 0, queue 1, which holds no packet: every arrival before it has already departed",
+    );
+    let expected = "expected a header line that names the columns, or a Parquet file";
+    check("", "is empty; expected events or a trace in it");
+    check("\n\n", &format!("has no text in it; {expected}"));
+    check("1,2,3,4\n", &format!("begins with a row of numbers (1,2,3,4); {expected}"));
+    check(
+        "time,port,size_bytes\n",
+        "has no column \"time_ns\", it has time, port, size_bytes; say which column it is with --column FIELD=COLUMN",
+    );
+}
+
+#[test]
+fn a_header_without_rows_is_an_input_without_events() {
+    let scratch = Scratch::new();
+    let path = scratch.file("e.csv", "time_ns,port,size_bytes\n");
+    let (events, provenance) = read(&path, options()).unwrap();
+    assert!(events.is_empty());
+    assert_eq!((provenance.events, provenance.sha256.len()), (0, 64));
+}
+
+fn table(change: &str, array: ArrayRef) -> Vec<(&str, ArrayRef)> {
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("time_ns", Arc::new(UInt64Array::from(vec![5, 7, 9]))),
+        ("port", Arc::new(UInt16Array::from(vec![1, 1, 1]))),
+        ("size_bytes", Arc::new(UInt32Array::from(vec![100, 100, 100]))),
+        ("kind", Arc::new(UInt8Array::from(vec![0, 1, 0]))),
+    ];
+    columns.retain(|(name, _)| *name != change);
+    columns.push((change, array));
+    columns
+}
+
+#[test]
+fn bad_parquet_is_refused_in_clear_words() {
+    let scratch = Scratch::new();
+    let check = |change: &str, array: ArrayRef, says: &str| {
+        let path = scratch.parquet("e.parquet", &table(change, array));
+        let error = read(&path, options()).expect_err(says);
+        assert_eq!(story(&error, scratch.0.path()), format!("e.parquet: {says}"));
+    };
+    check(
+        "time_ns",
+        Arc::new(Int64Array::from(vec![5, -7, 9])),
+        "row 1: time_ns is -7, expected an integer from 0 to 18446744073709551615",
+    );
+    check(
+        "time_ns",
+        Arc::new(UInt64Array::from(vec![5, 7, 6])),
+        "row 2: time_ns is 6, before the event above it at 7; sort the input by time",
+    );
+    check(
+        "port",
+        Arc::new(UInt32Array::from(vec![1, 65_536, 1])),
+        "row 1: port is 65536, expected an integer from 0 to 65535",
+    );
+    check(
+        "kind",
+        Arc::new(UInt8Array::from(vec![Some(0), None, Some(1)])),
+        "row 1: kind is empty, expected 0 (arrival) or 1 (departure)",
+    );
+    check(
+        "kind",
+        Arc::new(UInt8Array::from(vec![0, 7, 1])),
+        "row 1: kind is 7, expected 0 (arrival) or 1 (departure)",
+    );
+    check(
+        "size_bytes",
+        Arc::new(StringArray::from(vec!["100", "100", "x"])),
+        "column \"size_bytes\" is of type Utf8; expected an integer type; write it as one",
+    );
+    check(
+        "size_bytes",
+        Arc::new(Float64Array::from(vec![100.0, 100.0, f64::NAN])),
+        "column \"size_bytes\" is of type Float64; expected an integer type; write it as one",
+    );
+    // An earlier row that cannot be is named before a later one that cannot be read.
+    check(
+        "time_ns",
+        Arc::new(Int64Array::from(vec![Some(5), Some(4), None])),
+        "row 1: time_ns is 4, before the event above it at 5; sort the input by time",
+    );
+}
+
+#[test]
+fn files_that_are_not_there_or_whole_are_refused() {
+    let scratch = Scratch::new();
+    let refuse = |path: &Path| story(&read(path, options()).unwrap_err(), scratch.0.path());
+    assert!(refuse(&scratch.path("none")).starts_with("none: cannot be opened: No such file"));
+    assert!(refuse(scratch.0.path()).ends_with("is a directory; name a file in it"));
+    let whole =
+        std::fs::read(scratch.parquet("w", &table("queue", Arc::new(Int8Array::from(vec![0; 3])))));
+    let whole = whole.unwrap();
+    for length in [4, 11, whole.len() / 2, whole.len() - 1] {
+        let says = refuse(&scratch.file("cut.parquet", &whole[..length]));
+        assert!(says.starts_with("cut.parquet: is not a whole Parquet file; it is damaged or incomplete, make or copy it again: "), "{says}");
+    }
+    let packed = gzip(b"time_ns,port,size_bytes\n1,1,1\n");
+    let says = refuse(&scratch.file("cut.csv.gz", &packed[..packed.len() - 9]));
+    assert!(says.starts_with("cut.csv.gz: cannot be read: "), "{says}");
+    let path = scratch.file("e.csv", "time_ns,port,size_bytes\n1,1,1\n");
+    let error = EventReader::open(&path, EventOptions::default()).err().unwrap();
+    assert_eq!(
+        story(&error, scratch.0.path()),
+        "e.csv: does not describe its switches; give a description with --switch FILE.toml"
+    );
+    let format = Some(EventFormat::Parquet);
+    let error = EventReader::open(&path, EventOptions { format, ..options() }).err().unwrap();
+    assert!(story(&error, scratch.0.path()).starts_with("e.csv: is not a whole Parquet file"));
+}
+
+#[test]
+fn after_an_error_there_is_nothing_more() {
+    let scratch = Scratch::new();
+    let path = scratch.file("e.csv", "time_ns,port,size_bytes\n1,1,1\nx,1,1\n2,1,1\n");
+    let mut reader = EventReader::open(&path, options()).unwrap();
+    assert!(reader.next().unwrap().is_err());
+    assert!(reader.next().is_none());
+}
+
+fn counts(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    expected.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect()
+}
+
+#[test]
+fn skipped_rows_are_counted_by_reason() {
+    let scratch = Scratch::new();
+    let text = "time_ns,port,size_bytes,kind\n\
+        5,1,100,0\n4,1,100,0\nx,1,100,0\n900,77,100,0\n6,1,0,0\n6,1\n7,1,100,1\n7,1,100,1\n,,,\n";
+    let (events, provenance) = read(&scratch.file("e.csv", text), skipping()).unwrap();
+    assert_eq!(events, two());
+    assert_eq!(provenance.events, 2);
+    let expected = [
+        ("departure-without-arrival", 1),
+        ("empty", 1),
+        ("field-count", 1),
+        ("not-a-number", 1),
+        ("port-out-of-range", 1),
+        ("size-zero", 1),
+        ("time-backwards", 1),
+    ];
+    assert_eq!(provenance.skipped, counts(&expected));
+
+    let times = Int64Array::from(vec![Some(5), Some(-1), None, Some(7), Some(6)]);
+    let columns: [(&str, ArrayRef); 4] = [
+        ("time_ns", Arc::new(times)),
+        ("port", Arc::new(UInt8Array::from(vec![1; 5]))),
+        ("size_bytes", Arc::new(UInt8Array::from(vec![100; 5]))),
+        ("kind", Arc::new(UInt8Array::from(vec![0, 0, 0, 1, 0]))),
+    ];
+    let (events, provenance) = read(&scratch.parquet("e.parquet", &columns), skipping()).unwrap();
+    assert_eq!(events, two());
+    let expected = [("empty", 1), ("out-of-range", 1), ("time-backwards", 1)];
+    assert_eq!(provenance.skipped, counts(&expected));
+}
+
+#[test]
+fn batches_that_are_all_bad_are_passed_over() {
+    let scratch = Scratch::new();
+    let rows = 150_000_u32;
+    let mut sizes = vec![0; rows as usize];
+    *sizes.last_mut().unwrap() = 9;
+    let columns: [(&str, ArrayRef); 3] = [
+        ("time_ns", Arc::new(UInt32Array::from_iter_values(0..rows))),
+        ("port", Arc::new(UInt8Array::from(vec![1; rows as usize]))),
+        ("size_bytes", Arc::new(UInt32Array::from(sizes))),
+    ];
+    let (events, provenance) = read(&scratch.parquet("e.parquet", &columns), skipping()).unwrap();
+    assert_eq!(events, [event(149_999, 1, 9, EventKind::Arrival)]);
+    assert_eq!(provenance.skipped, counts(&[("size-zero", 149_999)]));
+}
+
+#[test]
+fn provenance_names_and_hashes_the_file_and_nothing_else() {
+    let scratch = Scratch::new();
+    let text = "time_ns,port,size_bytes\n1,1,1\n";
+    let (_, plain) = read(&scratch.file("e.csv", text), options()).unwrap();
+    assert_eq!(plain.name, "e.csv");
+    // `printf 'time_ns,port,size_bytes\n1,1,1\n' | sha256sum`
+    assert_eq!(plain.sha256, "f120c01ac8630cfe42cda354e0971dc66b627bb270da19c8dcaa47dc903b2b75");
+    let (_, again) = read(&scratch.file("e.csv", text), options()).unwrap();
+    assert_eq!(plain, again);
+}
+
+fn any_events() -> impl Strategy<Value = Vec<Event>> {
+    let row = (0..1u64 << 40, any::<u64>(), 1..10_000u32, 0..4u16, 0..2u8, any::<u8>());
+    prop::collection::vec(row, 0..200).prop_map(|rows| {
+        let mut time_ns = 0;
+        let next = |(wait, flow_hash, size_bytes, port, queue, flags)| {
+            time_ns += wait;
+            let (switch_id, kind) = ((flow_hash % 9) as u16, EventKind::Arrival);
+            Event { time_ns, flow_hash, size_bytes, switch_id, port, queue, kind, flags }
+        };
+        let mut events: Vec<Event> = rows.into_iter().map(next).collect();
+        // What came in may leave at the end.
+        let leave =
+            |event: &Event| Event { kind: EventKind::Departure, time_ns: u64::MAX, ..*event };
+        let leaving: Vec<Event> = events.iter().step_by(3).map(leave).collect();
+        events.extend(leaving);
+        events
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn events_survive_parquet_and_text(events in any_events()) {
+        let scratch = Scratch::new();
+        let path = scratch.path("e.parquet");
+        let mut writer = EventWriter::create(&path, &switches()).unwrap();
+        for chunk in events.chunks(70) {
+            writer.write(&EventBatch { events: chunk.to_vec() }).unwrap();
+        }
+        prop_assert!(!path.exists());
+        writer.finish().unwrap();
+        let reader = EventReader::open(&path, EventOptions::default()).unwrap();
+        prop_assert_eq!(reader.specs(), &switches());
+        let (read_back, provenance) = read(&path, EventOptions::default()).unwrap();
+        prop_assert_eq!(&read_back, &events);
+        prop_assert_eq!(provenance.events, events.len() as u64);
+
+        let mut text = "flags flow_hash kind size_bytes queue port switch_id time_ns\n".to_owned();
+        for e in &events {
+            let kind = e.kind as u8;
+            writeln!(text, "{} {} {kind} {} {} {} {} {}", e.flags, e.flow_hash, e.size_bytes, e.queue, e.port, e.switch_id, e.time_ns).unwrap();
+        }
+        let (read_back, _) = read(&scratch.file("e.txt", gzip(text.as_bytes())), options()).unwrap();
+        prop_assert_eq!(&read_back, &events);
+    }
+}
+
+#[test]
+fn equal_events_give_equal_bytes() {
+    let scratch = Scratch::new();
+    let write = |name: &str| {
+        let mut writer = EventWriter::create(&scratch.path(name), &switches()).unwrap();
+        writer.write(&EventBatch { events: two() }).unwrap();
+        writer.finish().unwrap();
+        std::fs::read(scratch.path(name)).unwrap()
+    };
+    assert_eq!(write("a"), write("b"));
+}
+
+#[test]
+fn a_writer_that_is_dropped_leaves_nothing() {
+    let scratch = Scratch::new();
+    let mut writer = EventWriter::create(&scratch.path("e.parquet"), &switches()).unwrap();
+    writer.write(&EventBatch { events: two() }).unwrap();
+    drop(writer);
+    assert!(scratch.names().is_empty());
+}

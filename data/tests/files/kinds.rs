@@ -1,0 +1,69 @@
+//! Telling files apart.
+
+use crate::{Scratch, gzip, story, switches};
+use arrow_array::{ArrayRef, UInt8Array};
+use dropcast_data::{
+    EventBatch, EventWriter, FileKind, TableShape, TraceMeta, TraceWriter, describe, read_switches,
+};
+use std::sync::Arc;
+
+fn shape(columns: &str, rows: u64, row_groups: usize) -> TableShape {
+    TableShape { columns: columns.split(' ').map(str::to_owned).collect(), rows, row_groups }
+}
+
+#[test]
+fn each_kind_of_file_is_recognised() {
+    let scratch = Scratch::new();
+    let names = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<_>>();
+
+    let path = scratch.path("e");
+    let mut events = EventWriter::create(&path, &switches()).unwrap();
+    events.write(&EventBatch::default()).unwrap();
+    events.finish().unwrap();
+    let table = shape("time_ns switch_id port queue size_bytes kind flow_hash flags", 0, 0);
+    let expected = FileKind::EventParquet { table, switches: Some(switches()) };
+    assert_eq!(describe(&path).unwrap(), expected);
+
+    let path = scratch.path("t");
+    let meta = Box::new(TraceMeta::new("x", switches(), names("rank")));
+    TraceWriter::create(&path, &meta).unwrap().finish().unwrap();
+    let table = shape("time_ns switch_id port queue size_bytes rank drop outcome", 0, 0);
+    assert_eq!(describe(&path).unwrap(), FileKind::Trace { table, own: true, meta });
+
+    let column = || -> ArrayRef { Arc::new(UInt8Array::from(vec![1, 1])) };
+    let path = scratch.parquet("x", &[("rank", column()), ("outcome", column())]);
+    match describe(&path).unwrap() {
+        FileKind::Trace { table, own: false, meta } => {
+            assert_eq!(table, shape("rank outcome", 2, 1));
+            assert_eq!((meta.features, meta.switches), (names("rank"), None));
+        }
+        other => panic!("{other:?}"),
+    }
+    let path = scratch.parquet("x", &[("rank", column())]);
+    assert_eq!(describe(&path).unwrap(), FileKind::OtherParquet { table: shape("rank", 2, 1) });
+
+    let text = "time_ns,port,size_bytes\n1,2,3\n";
+    let columns = names("time_ns port size_bytes");
+    let path = scratch.file("x", gzip(text.as_bytes()));
+    assert_eq!(describe(&path).unwrap(), FileKind::EventCsv { columns });
+    let header = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop";
+    let path = scratch.file("x", header);
+    assert_eq!(describe(&path).unwrap(), FileKind::ArtifactCsv { columns: names(header) });
+    for other in ["a,b\n", "{\"schema\": 1}", "\u{1}\u{2}binary", "7"] {
+        assert_eq!(describe(&scratch.file("x", other)).unwrap(), FileKind::Unknown);
+    }
+    assert!(describe(&scratch.file("x", "")).is_err());
+    assert!(describe(&scratch.file("x", "PAR1 and then nothing")).is_err());
+}
+
+#[test]
+fn switch_descriptions_are_read_from_files() {
+    let scratch = Scratch::new();
+    let path = scratch.file("s.toml", switches().to_toml());
+    assert_eq!(read_switches(&path).unwrap(), switches());
+    let path = scratch.file("s.toml", switches().to_toml().replace("= 10000\n", "= 0\n"));
+    let says = story(&read_switches(&path).unwrap_err(), scratch.0.path());
+    assert!(says.starts_with("s.toml: its switch description is wrong; see docs/switch.md: "));
+    assert!(says.contains("buffer_bytes: is 0"), "{says}");
+    assert!(read_switches(&scratch.path("none")).is_err());
+}
