@@ -59,13 +59,14 @@ enum {name}_feature {{
 #define {upper}_N_TREES {trees}
 #define {upper}_DEPTH {depth}
 {vote}
-#define {upper}_MODEL_SHA256 \"{sha256}\"
+{average}#define {upper}_MODEL_SHA256 \"{sha256}\"
 ",
         features = features.join(",\n"),
         n_features = model.forest.features.len(),
         trees = model.forest.trees.len(),
         depth = model.complete.layout.depth(),
         vote = vote_threshold(model),
+        average = average(model),
         sha256 = plain(&model.origin.model_sha256),
     )
 }
@@ -87,6 +88,14 @@ fn vote_threshold(model: &Model<'_>) -> String {
          * but no score exceeds {largest}. */\n\
          #define {upper}_VOTE_THRESHOLD {largest}u"
     )
+}
+
+fn average(model: &Model<'_>) -> String {
+    let upper = model.prefix.to_ascii_uppercase();
+    match model.origin.average_ns {
+        Some(average_ns) => format!("#define {upper}_AVERAGE_NS {average_ns}u\n"),
+        None => String::new(),
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -26,6 +26,7 @@ enum example_feature {
 #define EXAMPLE_DEPTH 2
 /* A drop is predicted if and only if the score is larger. */
 #define EXAMPLE_VOTE_THRESHOLD 160u
+#define EXAMPLE_AVERAGE_NS 8000u
 #define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
 
 /* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to

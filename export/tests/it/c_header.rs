@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// What nobody should have to switch off for our headers.
-const WARNINGS: [&str; 6] =
+pub(crate) const WARNINGS: [&str; 6] =
     ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion"];
 
 /// Trees, depth, features of the forests that are compiled.
