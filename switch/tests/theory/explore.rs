@@ -1,0 +1,134 @@
+//! Decides a claim for *every* arrival sequence of a switch, of any length.
+//!
+//! In the slotted model a switch of `N` ports and buffer `B` has finitely many states. A claim
+//! such as "Credence transmits at least what FollowLQD does" compares counts along the joint run
+//! of the switches it names. [`decide`] computes, for every joint state, the lowest value that
+//! the difference of the counts can have there, over all sequences (Bellman and Ford, one layer
+//! per packet). Either a sequence with a negative value turns up, and the first one is one of the
+//! shortest in packets, or the values reach a fixed point, which proves the claim for this `N`
+//! and `B`.
+
+use std::collections::BTreeMap;
+
+/// Ports a game may have.
+pub(crate) const MAX_PORTS: usize = 4;
+/// Queue lengths, or thresholds, of a switch; those beyond `N` stay 0.
+pub(crate) type Lengths = [u8; MAX_PORTS];
+/// A joint state: a game says what each row means.
+pub(crate) type State = [Lengths; 4];
+
+/// A claim as a difference that must not become negative.
+pub(crate) trait Game {
+    /// Number of ports, also the most packets per slot.
+    fn ports(&self) -> usize;
+    /// What can happen when a packet arrives for `port`: pushes each choice (a prediction, a
+    /// label, what OPT does) with the state after it and what it adds to the value.
+    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>);
+    /// The departure phase; none if the choices so far contradict it.
+    fn end_of_slot(&self, state: &State) -> Option<State>;
+    /// Whether the choices so far are consistent if nothing more arrives.
+    fn may_end(&self, _: &State) -> bool {
+        true
+    }
+}
+
+/// A packet of a sequence: its port and the choice made.
+pub(crate) type Move = (usize, char);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The claim holds for every sequence; the number of joint states that were reached.
+    Holds { states: usize },
+    /// It fails on this sequence, slot by slot; none has fewer packets.
+    Fails { slots: Vec<Vec<Move>>, value: i32 },
+    /// Neither was found with this many packets.
+    Open { packets: usize },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    state: State,
+    /// Packets that arrived in the current slot.
+    arrived: u8,
+}
+
+struct Reached {
+    key: Key,
+    value: i32,
+    parent: usize,
+    /// None: the end of a slot.
+    step: Option<Move>,
+}
+
+pub(crate) fn decide(game: &impl Game, most_packets: usize) -> Verdict {
+    let start = Key { state: [[0; MAX_PORTS]; 4], arrived: 0 };
+    let mut best = BTreeMap::from([(start, 0)]);
+    let mut reached = vec![Reached { key: start, value: 0, parent: 0, step: None }];
+    let mut layer = 0..1;
+    for _ in 0..=most_packets {
+        let mut at = layer.start;
+        while at < reached.len() {
+            if reached[at].value < 0 && game.may_end(&reached[at].key.state) {
+                return Verdict::Fails { slots: slots(&reached, at), value: reached[at].value };
+            }
+            if let Some(state) = game.end_of_slot(&reached[at].key.state) {
+                keep(&mut best, &mut reached, Key { state, arrived: 0 }, at, None, 0);
+            }
+            at += 1;
+        }
+        layer.end = reached.len();
+        let mut choices = Vec::new();
+        for from in layer.clone() {
+            let Key { state, arrived } = reached[from].key;
+            if usize::from(arrived) == game.ports()
+                || best[&reached[from].key] < reached[from].value
+            {
+                continue;
+            }
+            for port in 0..game.ports() {
+                choices.clear();
+                game.arrival(&state, port, &mut choices);
+                for &(choice, state, gain) in &choices {
+                    let key = Key { state, arrived: arrived + 1 };
+                    keep(&mut best, &mut reached, key, from, Some((port, choice)), gain);
+                }
+            }
+        }
+        layer = layer.end..reached.len();
+        if layer.is_empty() {
+            return Verdict::Holds { states: best.len() };
+        }
+    }
+    Verdict::Open { packets: most_packets }
+}
+
+fn keep(
+    best: &mut BTreeMap<Key, i32>,
+    reached: &mut Vec<Reached>,
+    key: Key,
+    parent: usize,
+    step: Option<Move>,
+    gain: i32,
+) {
+    let value = reached[parent].value + gain;
+    if best.get(&key).is_none_or(|&known| value < known) {
+        best.insert(key, value);
+        reached.push(Reached { key, value, parent, step });
+    }
+}
+
+fn slots(reached: &[Reached], mut at: usize) -> Vec<Vec<Move>> {
+    let mut steps = Vec::new();
+    while at != 0 {
+        steps.push(reached[at].step);
+        at = reached[at].parent;
+    }
+    let mut slots = vec![Vec::new()];
+    for step in steps.into_iter().rev() {
+        match step {
+            Some(packet) => slots.last_mut().expect("starts with one").push(packet),
+            None => slots.push(Vec::new()),
+        }
+    }
+    slots
+}

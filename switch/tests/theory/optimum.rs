@@ -1,0 +1,85 @@
+//! What an algorithm that knows the future can transmit: OPT.
+//!
+//! OPT needs no push-out: what it would push out it need not accept. So it is the largest set of
+//! packets that never exceed the buffer, every queue sending one packet per slot.
+
+use crate::pseudocode::departures;
+use crate::sequence::{Sequence, count, sequences};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Most packets accepted, by dynamic programming over queue lengths.
+pub(crate) fn optimum(sequence: &Sequence) -> usize {
+    let mut most = BTreeMap::from([(vec![0u8; sequence.ports], 0)]);
+    for slot in &sequence.slots {
+        for &port in slot {
+            let before: Vec<_> = most.iter().map(|(lengths, &n)| (lengths.clone(), n)).collect();
+            for (mut lengths, accepted) in before {
+                if lengths.iter().sum::<u8>() < sequence.buffer {
+                    lengths[port] += 1;
+                    let entry = most.entry(lengths).or_insert(0);
+                    *entry = (*entry).max(accepted + 1);
+                }
+            }
+        }
+        let mut after = BTreeMap::new();
+        for (mut lengths, accepted) in most {
+            departures(&mut lengths);
+            let entry = after.entry(lengths).or_insert(0);
+            *entry = accepted.max(*entry);
+        }
+        most = after;
+    }
+    most.into_values().max().unwrap_or(0)
+}
+
+/// The same by trying every set of packets.
+fn brute_force(sequence: &Sequence) -> usize {
+    (0u32..1 << sequence.len())
+        .filter(|set| {
+            let mut lengths = vec![0u8; sequence.ports];
+            let mut id = 0;
+            sequence.slots.iter().all(|slot| {
+                for &port in slot {
+                    lengths[port] += (set >> id & 1) as u8;
+                    id += 1;
+                }
+                let fits = lengths.iter().sum::<u8>() <= sequence.buffer;
+                departures(&mut lengths);
+                fits
+            })
+        })
+        .map(u32::count_ones)
+        .max()
+        .unwrap_or(0) as usize
+}
+
+proptest! {
+    #[test]
+    fn optimum_is_the_best_of_all_sets(sequence in sequences(6)) {
+        let sequence = Sequence { slots: first(14, &sequence.slots), ..sequence };
+        prop_assert_eq!(optimum(&sequence), brute_force(&sequence));
+    }
+
+    #[test]
+    fn optimum_is_at_least_what_any_policy_transmits(sequence in sequences(10)) {
+        let optimum = optimum(&sequence);
+        prop_assert!(count(&sequence.lqd(dropcast_switch::Victim::Tail)) <= optimum);
+        for (policy, transmitted) in sequence.others() {
+            prop_assert!(transmitted <= optimum, "{policy}");
+        }
+    }
+}
+
+/// The slots up to `packets` packets.
+fn first(packets: usize, slots: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut total = 0;
+    slots
+        .iter()
+        .take_while(|slot| {
+            total += slot.len();
+            total <= packets
+        })
+        .cloned()
+        .collect()
+}
