@@ -1,3 +1,33 @@
 //! What a model is worth, as numbers and pictures.
+//!
+//! A [`ReportBuilder`] reads labelled rows in batches, in bounded memory, and makes a [`Report`]:
+//! every number there is, in one value. An [`Exporter`] writes it as JSON, as a page or as text.
+//! Nothing here opens a file.
 
+mod builder;
+mod curve;
+pub mod fig15;
+mod figures;
+mod format;
+mod html;
+mod json;
+mod numbers;
 pub mod plot;
+mod replay;
+mod replay_section;
+mod report;
+mod text;
+mod value_histogram;
+
+pub use builder::{BuildError, ModelSource, ReportBuilder, TraceSource};
+pub use curve::{CurvePoint, MOST_POINTS};
+pub use format::{ExportError, Exporter, ReportFormat, UnknownFormat};
+pub use html::Html;
+pub use json::Json;
+pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, Sent};
+pub use report::{
+    AgreementSection, BestF1, CurveSection, Distribution, EtaSection, FeatureSection, LabelSection,
+    ModelSection, PolicySection, PredictionSection, REPORT_SCHEMA_VERSION, ReplaySection,
+    ReplayTotals, Report, ScoreBin, SwitchSection, TraceSection,
+};
+pub use text::Text;

@@ -16,4 +16,5 @@ mod svg;
 mod ticks;
 
 pub use figure::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series};
+pub(crate) use svg::escape;
 pub use svg::{Page, PlotError};

@@ -49,7 +49,7 @@ fn text_on_one_line(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     for line in svg.lines() {
         out.push_str(line);
-        if !(line.starts_with("<text") && !line.ends_with("</text>")) {
+        if !line.starts_with("<text") || line.ends_with("</text>") {
             out.push('\n');
         }
     }

@@ -1,6 +1,7 @@
 //! Where an axis has ticks, and what is written there.
 
 use super::figure::{Axis, Scale};
+use crate::numbers;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
@@ -120,12 +121,7 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
     if value < 0.0 && text.chars().any(|c| c.is_ascii_digit() && c != '0') {
         out.push('\u{2212}');
     }
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
+    out.push_str(&numbers::grouped(whole));
     if !fraction.is_empty() {
         out.push('.');
         out.push_str(fraction);

@@ -1,0 +1,456 @@
+//! From labelled rows and a model to a [`Report`].
+
+use crate::curve::{MOST_POINTS, exact, thinned};
+use crate::replay::{Arrival, Replay, ReplayError, ReplayOptions, Replayed};
+use crate::replay_section::{ratio, totals};
+use crate::report::{
+    BestF1, CurveSection, Distribution, FeatureSection, LabelSection, ModelSection,
+    REPORT_SCHEMA_VERSION, ReplaySection, Report, ScoreBin, SwitchSection, TraceSection,
+};
+use crate::value_histogram::ValueHistogram;
+use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use dropcast_features::Feature;
+use dropcast_switch::Fit;
+use dropcast_train::{Confusion, Forest, Model, ScoreHistogram};
+use std::mem;
+
+/// Bins of the score histogram at most.
+const MOST_BINS: u32 = 64;
+/// Points of a distribution function at most.
+const MOST_CDF_POINTS: usize = 128;
+
+/// Where a model came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelSource {
+    /// File name, if it has one.
+    pub name: Option<String>,
+    /// SHA-256 of its file, lower-case hex.
+    pub sha256: Option<String>,
+}
+
+/// A labelled trace that is about to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceSource {
+    /// File name.
+    pub name: String,
+    /// What it says of itself. Without switches in it, it is not replayed.
+    pub meta: TraceMeta,
+    /// Names of the features in its batches, in order: at least those of the model.
+    pub columns: Vec<String>,
+}
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Rows before a trace was named.
+    #[error("rows were given before the trace that they belong to")]
+    NoTrace,
+    /// A trace lacks what the model needs.
+    #[error("trace {trace} has no feature {feature}, which the model needs; it has {}", has.join(", "))]
+    MissingFeature {
+        /// The trace.
+        trace: String,
+        /// What is missing.
+        feature: String,
+        /// What there is.
+        has: Vec<String>,
+    },
+    /// A batch whose columns do not fit together.
+    #[error("trace {trace}: a batch of {rows} rows has {problem}")]
+    UnevenBatch {
+        /// The trace.
+        trace: String,
+        /// Its rows.
+        rows: usize,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A row that cannot be replayed.
+    #[error("trace {trace}, row {row}: {source}")]
+    Replay {
+        /// The trace.
+        trace: String,
+        /// The row, from 1.
+        row: u64,
+        /// What is wrong.
+        source: ReplayError,
+    },
+}
+
+/// Makes a [`Report`] in one pass over the traces, in bounded memory.
+pub struct ReportBuilder<'m> {
+    tool: String,
+    model: &'m Model,
+    source: ModelSource,
+    traces: Vec<Trace>,
+    /// Of the last trace; none where it cannot be replayed.
+    replay: Option<Replay>,
+    omitted: Option<String>,
+    replayed: Vec<(SwitchSection, Replayed)>,
+    scores: ScoreHistogram,
+    outcomes: Outcomes,
+    features: Vec<(String, [ValueHistogram; 2])>,
+}
+
+struct Trace {
+    source: TraceSource,
+    input: Option<InputProvenance>,
+    rows: u64,
+    /// By feature of the model: its column in the batches.
+    model_columns: Vec<usize>,
+    /// By column of the batches: its place in `features`.
+    places: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Outcomes {
+    pushed_out: u64,
+    rejected: u64,
+    are_missing: bool,
+}
+
+impl<'m> ReportBuilder<'m> {
+    /// A report on `model` by `tool` (name and version).
+    pub fn new(tool: impl Into<String>, model: &'m Model, source: ModelSource) -> Self {
+        ReportBuilder {
+            tool: tool.into(),
+            model,
+            source,
+            traces: Vec::new(),
+            replay: None,
+            omitted: None,
+            replayed: Vec::new(),
+            scores: ScoreHistogram::new(model.forest.trees.len()),
+            outcomes: Outcomes::default(),
+            features: Vec::new(),
+        }
+    }
+
+    /// The batches that follow belong to this trace. Its switches begin with empty buffers.
+    ///
+    /// # Errors
+    /// If the trace lacks a feature of the model.
+    pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
+        self.end_replay();
+        let columns = &source.columns;
+        let column_of = |feature: &String| {
+            columns.iter().position(|column| column == feature).ok_or_else(|| {
+                let (trace, has) = (source.name.clone(), columns.clone());
+                BuildError::MissingFeature { trace, feature: feature.clone(), has }
+            })
+        };
+        let features = self.model.features.names();
+        let model_columns = features.iter().map(column_of).collect::<Result<_, _>>()?;
+        let places = columns.iter().map(|column| place(&mut self.features, column)).collect();
+        match why_not_replayed(&source) {
+            None => self.replay = new_replay(&source.meta),
+            Some(reason) => self.omitted = self.omitted.take().or(Some(reason)),
+        }
+        self.traces.push(Trace { source, input: None, rows: 0, model_columns, places });
+        Ok(())
+    }
+
+    /// No part of the report replays arrivals, for this reason: say, the rows are a sample.
+    pub fn omit_replay(&mut self, reason: impl Into<String>) {
+        self.omitted = self.omitted.take().or(Some(reason.into()));
+        self.replay = None;
+    }
+
+    /// The next rows of the trace.
+    ///
+    /// # Errors
+    /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
+    /// replayed.
+    pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), BuildError> {
+        let trace = self.traces.last_mut().ok_or(BuildError::NoTrace)?;
+        trace.check(batch)?;
+        if self.replay.is_some() && batch.arrivals.is_none() {
+            let name = &trace.source.name;
+            let reason = format!("trace {name} does not say when and where its packets arrived");
+            self.omitted = self.omitted.take().or(Some(reason));
+            self.replay = None;
+        }
+        let mut values = vec![0; trace.model_columns.len()];
+        for row in 0..batch.len() {
+            for (value, &column) in values.iter_mut().zip(&trace.model_columns) {
+                *value = batch.features[column][row];
+            }
+            let (score, dropped) = (self.model.forest.score(&values), batch.drop[row]);
+            self.scores.add(score, dropped);
+            if let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) {
+                let arrival = Arrival {
+                    time_ns: arrivals.time_ns[row],
+                    switch_id: arrivals.switch_id[row],
+                    port: arrivals.port[row],
+                    queue: arrivals.queue[row],
+                    size_bytes: arrivals.size_bytes[row],
+                    dropped,
+                    predicted: score > self.model.forest.vote_threshold,
+                };
+                replay.arrive(&arrival).map_err(|source| trace.bad_row(row, source))?;
+            }
+        }
+        for (column, &place) in batch.features.iter().zip(&trace.places) {
+            for (&value, &dropped) in column.iter().zip(&batch.drop) {
+                self.features[place].1[usize::from(dropped)].add(value);
+            }
+        }
+        trace.rows += batch.len() as u64;
+        self.outcomes.add(batch);
+        Ok(())
+    }
+
+    /// The trace has no more rows; this is the file that they were in.
+    pub fn end_trace(&mut self, input: InputProvenance) {
+        self.end_replay();
+        if let Some(trace) = self.traces.last_mut() {
+            trace.input = Some(input);
+        }
+    }
+
+    /// The report on all rows so far.
+    pub fn finish(mut self) -> Report {
+        self.end_replay();
+        let forest = &self.model.forest;
+        let replay = if self.omitted.is_some() { None } else { replay_section(self.replayed) };
+        let none = || "there are no arrivals".to_owned();
+        let replay_omitted =
+            self.omitted.or_else(|| if replay.is_none() { Some(none()) } else { None });
+        Report {
+            schema_version: REPORT_SCHEMA_VERSION,
+            tool: self.tool,
+            model: model_section(self.model, self.source),
+            labels: self.outcomes.section(&self.scores),
+            prediction: self.scores.confusion(forest.vote_threshold).into(),
+            curve: curve_section(&self.scores, forest),
+            score_histogram: score_bins(&self.scores),
+            features: self.features.iter().map(feature_section).collect(),
+            traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
+            replay,
+            replay_omitted,
+        }
+    }
+
+    fn end_replay(&mut self) {
+        let (Some(replay), Some(trace)) = (self.replay.take(), self.traces.last()) else { return };
+        let collect = trace.source.meta.collect.unwrap_or_default();
+        for (switch_id, replayed) in replay.finish() {
+            let section = SwitchSection {
+                trace: self.traces.len() - 1,
+                switch_id,
+                ports: replayed.ports,
+                victim: collect.victim,
+                strict_fit: collect.strict_fit,
+                results: totals([&replayed].into_iter()),
+            };
+            self.replayed.push((section, replayed));
+        }
+    }
+}
+
+/// The place of a feature's histograms, new ones if it has none yet.
+fn place(features: &mut Vec<(String, [ValueHistogram; 2])>, name: &str) -> usize {
+    features.iter().position(|feature| feature.0 == name).unwrap_or_else(|| {
+        features.push((name.to_owned(), Default::default()));
+        features.len() - 1
+    })
+}
+
+fn why_not_replayed(source: &TraceSource) -> Option<String> {
+    let name = &source.name;
+    if source.meta.order == RowOrder::Departure {
+        return Some(format!(
+            "the rows of {name} are in order of departure; a replay needs them in order of arrival"
+        ));
+    }
+    let is_unknown = source.meta.switches.is_none();
+    is_unknown.then(|| format!("trace {name} does not describe its switch"))
+}
+
+fn new_replay(meta: &TraceMeta) -> Option<Replay> {
+    let collect = meta.collect.unwrap_or_default();
+    let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
+    let options = ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() };
+    meta.switches.clone().map(|switches| Replay::new(switches, options))
+}
+
+impl Trace {
+    fn check(&self, batch: &LabelledBatch) -> Result<(), BuildError> {
+        let rows = batch.len();
+        let uneven = |problem: String| {
+            Err(BuildError::UnevenBatch { trace: self.source.name.clone(), rows, problem })
+        };
+        let (columns, expected) = (batch.features.len(), self.source.columns.len());
+        if columns != expected {
+            return uneven(format!("{columns} feature columns, expected {expected}"));
+        }
+        let arrivals = batch.arrivals.iter().flat_map(|arrivals| {
+            [
+                arrivals.time_ns.len(),
+                arrivals.switch_id.len(),
+                arrivals.port.len(),
+                arrivals.queue.len(),
+                arrivals.size_bytes.len(),
+            ]
+        });
+        let outcomes = batch.outcome.iter().map(Vec::len);
+        let mut lengths = batch.features.iter().map(Vec::len).chain(arrivals).chain(outcomes);
+        match lengths.find(|&length| length != rows) {
+            Some(length) => uneven(format!("a column of {length}")),
+            None => Ok(()),
+        }
+    }
+
+    fn bad_row(&self, row: usize, source: ReplayError) -> BuildError {
+        let row = self.rows + row as u64 + 1;
+        BuildError::Replay { trace: self.source.name.clone(), row, source }
+    }
+
+    fn section(self, model: &Model) -> TraceSection {
+        let trained_on = model.provenance.as_ref().map(|provenance| &provenance.data);
+        let in_training_data = match (&self.input, trained_on) {
+            (Some(input), Some(data)) => {
+                Some(data.iter().any(|origin| origin.sha256 == input.sha256))
+            }
+            _ => None,
+        };
+        TraceSection {
+            name: self.source.name,
+            input: self.input,
+            rows: self.rows,
+            in_training_data,
+            meta: self.source.meta,
+        }
+    }
+}
+
+impl Outcomes {
+    fn add(&mut self, batch: &LabelledBatch) {
+        let Some(outcomes) = &batch.outcome else {
+            self.are_missing |= !batch.is_empty();
+            return;
+        };
+        let count = |of| outcomes.iter().filter(|outcome| **outcome == of).count() as u64;
+        self.pushed_out += count(Outcome::PushedOut);
+        self.rejected += count(Outcome::Rejected);
+    }
+
+    fn section(&self, scores: &ScoreHistogram) -> LabelSection {
+        let (transmitted, drops) = scores.totals();
+        let rows = transmitted + drops;
+        LabelSection {
+            rows,
+            drops,
+            drop_share: ratio(drops, rows),
+            pushed_out: (!self.are_missing).then_some(self.pushed_out),
+            rejected: (!self.are_missing).then_some(self.rejected),
+        }
+    }
+}
+
+fn model_section(model: &Model, source: ModelSource) -> ModelSection {
+    let trees = model.forest.trees.len();
+    ModelSection {
+        name: source.name,
+        sha256: source.sha256,
+        features: model.features.names(),
+        trees,
+        depth: model.forest.depth(),
+        vote_threshold: model.forest.vote_threshold,
+        max_score: u32::try_from(255 * trees).unwrap_or(u32::MAX),
+    }
+}
+
+fn curve_section(scores: &ScoreHistogram, forest: &Forest) -> CurveSection {
+    let chosen: Confusion = scores.confusion(forest.vote_threshold);
+    let points = exact(scores);
+    let mut best_f1: Option<BestF1> = None;
+    for point in &points {
+        if let Some(f1) = point.f1.filter(|&f1| best_f1.is_none_or(|best| f1 > best.f1)) {
+            best_f1 = Some(BestF1 { vote_threshold: point.vote_threshold, f1 });
+        }
+    }
+    let best_at = best_f1.map(|best| best.vote_threshold);
+    CurveSection {
+        average_precision: scores.average_precision(),
+        distinct_decisions: points.len(),
+        best_f1,
+        points: thinned(points, MOST_POINTS, |point| {
+            point.confusion == chosen || Some(point.vote_threshold) == best_at
+        }),
+    }
+}
+
+fn score_bins(scores: &ScoreHistogram) -> Vec<ScoreBin> {
+    let all = u32::try_from(scores.accepts().len()).unwrap_or(u32::MAX);
+    let wide = all.div_ceil(MOST_BINS).max(1);
+    let bin = |from: u32| {
+        let to = from.saturating_add(wide).min(all) - 1;
+        let sum = |counts: &[u64]| counts[from as usize..=to as usize].iter().sum();
+        ScoreBin { from, to, transmitted: sum(scores.accepts()), dropped: sum(scores.drops()) }
+    };
+    (0..all).step_by(wide as usize).map(bin).collect()
+}
+
+fn feature_section((name, by_label): &(String, [ValueHistogram; 2])) -> FeatureSection {
+    let known = Feature::ALL.into_iter().find(|feature| feature.name() == name);
+    FeatureSection {
+        name: name.clone(),
+        unit: known.map(|feature| feature.unit().to_owned()),
+        definition: known.map(|feature| feature.definition().to_owned()),
+        transmitted: distribution(&by_label[0]),
+        dropped: distribution(&by_label[1]),
+    }
+}
+
+fn distribution(values: &ValueHistogram) -> Distribution {
+    let all: Vec<(u32, f64)> = values
+        .cumulative()
+        .map(|(value, rows)| (value, rows as f64 / values.rows() as f64))
+        .collect();
+    Distribution {
+        rows: values.rows(),
+        min: values.least(),
+        mean: values.mean(),
+        p50: values.percentile(50),
+        p90: values.percentile(90),
+        p99: values.percentile(99),
+        max: values.most(),
+        cdf: thinned_cdf(all),
+    }
+}
+
+/// The first and last point, and between them those at which the curve has moved on enough, in
+/// value or in share.
+fn thinned_cdf(all: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    if all.len() <= MOST_CDF_POINTS {
+        return all;
+    }
+    let (&first, &last) = match (all.first(), all.last()) {
+        (Some(first), Some(last)) => (first, last),
+        _ => return all,
+    };
+    let range = f64::from(last.0 - first.0).max(1.0);
+    let along = |point: (u32, f64)| f64::from(point.0 - first.0) / range + point.1 - first.1;
+    let step = along(last) / (MOST_CDF_POINTS - 2) as f64;
+    let mut marks_passed = 0.0;
+    let chosen = all.iter().enumerate().filter(|&(at, &point)| {
+        let marks = (along(point) / step).floor();
+        let passes = mem::replace(&mut marks_passed, marks) < marks;
+        passes || at == 0 || at + 1 == all.len()
+    });
+    chosen.map(|(_, &point)| point).collect()
+}
+
+fn replay_section(replayed: Vec<(SwitchSection, Replayed)>) -> Option<ReplaySection> {
+    if replayed.is_empty() {
+        return None;
+    }
+    Some(ReplaySection {
+        time_model: "continuous".to_owned(),
+        dynamic_thresholds_alpha: ReplayOptions::default().alpha,
+        total: totals(replayed.iter().map(|(_, replayed)| replayed)),
+        switches: replayed.into_iter().map(|(section, _)| section).collect(),
+    })
+}

@@ -1,0 +1,111 @@
+//! Figure 15 of the Credence paper: prediction scores against the number of trees.
+
+use crate::plot::{Axis, LineFigure, Point, Scale, Series};
+use dropcast_train::PartMetrics;
+
+/// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
+pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Depth of every tree.
+pub const DEPTH: u8 = 4;
+
+/// What the paper says (section 4.1 and Figure 15), at 4 trees: the score, and its value.
+const PAPER_AT_4_TREES: [(&str, f64); 5] =
+    [("accuracy", 0.99), ("precision", 0.65), ("recall", 0.35), ("F1", 0.45), ("1/eta", 0.99)];
+
+/// The scores of one forest on its test rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fig15Row {
+    /// How it was split and decided; rows of one recipe belong together.
+    pub recipe: String,
+    /// Number of trees.
+    pub trees: u16,
+    /// Scores on the test rows.
+    pub metrics: PartMetrics,
+    /// Exact eta in packets by replay of the test rows; none where they cannot be replayed.
+    pub eta: Option<f64>,
+}
+
+impl Fig15Row {
+    /// The scores in the order of the figure; undefined ones are `None`.
+    fn scores(&self) -> [(&'static str, Option<f64>); 6] {
+        let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = self.metrics;
+        [
+            ("accuracy", accuracy),
+            ("precision", precision),
+            ("recall", recall),
+            ("F1", f1),
+            ("1/eta", self.eta.map(f64::recip)),
+            ("1/eta bound", eta_bound.map(f64::recip)),
+        ]
+    }
+}
+
+/// One figure for the rows of `recipe`, with the paper's values at 4 trees beside them.
+pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
+    let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe).collect();
+    let names = rows.first().map_or([""; 6], |row| row.scores().map(|(name, _)| name));
+    let series = names.iter().enumerate().map(|(score, &name)| Series {
+        name: name.to_owned(),
+        points: rows
+            .iter()
+            .filter_map(|row| {
+                let expectation = expectation(name, row.trees);
+                let y = row.scores()[score].1?;
+                Some(Point { expectation, ..Point::new(f64::from(row.trees), y) })
+            })
+            .collect(),
+        ..Series::default()
+    });
+    LineFigure {
+        title: format!("Prediction scores against trees, depth {DEPTH} ({recipe})"),
+        description: format!(
+            "Accuracy, precision, recall, F1 and the inverse of eta on the test rows, for forests of 1 to 128 trees of depth {DEPTH}."
+        ),
+        x: Axis::new("trees").scale(Scale::Log2),
+        y: Axis::new("score").range(0.0, 1.0),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        notes: vec![
+            "Paper (Figure 15; values at 4 trees in section 4.1): accuracy 0.99, precision 0.65, recall 0.35,".to_owned(),
+            "F1 0.45, 1/eta 0.99; no significant improvement beyond 4 trees.".to_owned(),
+        ],
+    }
+}
+
+fn expectation(score: &str, trees: u16) -> Option<String> {
+    if trees != 4 {
+        return None;
+    }
+    let (_, value) = PAPER_AT_4_TREES.iter().find(|(name, _)| *name == score)?;
+    Some(format!("{value} (paper, section 4.1)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_train::ScoreHistogram;
+
+    #[test]
+    fn undefined_scores_are_left_out_and_the_papers_stand_beside_ours() {
+        let mut scores = ScoreHistogram::new(4);
+        scores.add(0, false);
+        scores.add(900, true);
+        let row = |trees, threshold| Fig15Row {
+            recipe: "r".to_owned(),
+            trees,
+            metrics: PartMetrics::of(&scores, threshold, None),
+            eta: Some(1.25),
+        };
+        // Nobody is predicted to be dropped at 1020, so precision has no value there.
+        let figure = figure(&[row(4, 500), row(8, 1020)], "r");
+        let of = |name: &str| {
+            let series = figure.series.iter().find(|series| series.name == name);
+            series.map(|series| series.points.clone()).unwrap_or_default()
+        };
+        assert_eq!(of("precision").len(), 1);
+        assert_eq!(of("precision")[0].expectation.as_deref(), Some("0.65 (paper, section 4.1)"));
+        assert_eq!(of("1/eta").iter().map(|p| p.y).collect::<Vec<_>>(), [0.8, 0.8]);
+        assert_eq!(of("recall")[1].y, 0.0);
+        assert!(of("1/eta bound").is_empty(), "the number of ports is not known");
+    }
+}

@@ -1,0 +1,15 @@
+//! A report as JSON: all of it, versioned (`docs/report.md`).
+
+use crate::{ExportError, Exporter, Report};
+
+/// Indented JSON with fields in a fixed order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json;
+
+impl Exporter for Json {
+    fn export(&self, report: &Report) -> Result<String, ExportError> {
+        let mut text = serde_json::to_string_pretty(report)?;
+        text.push('\n');
+        Ok(text)
+    }
+}

@@ -1,0 +1,55 @@
+//! How numbers are written for readers.
+
+/// What stands for a number that is not defined.
+pub(crate) const UNDEFINED: &str = "undefined";
+
+/// A count with commas between thousands.
+pub(crate) fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+/// Digits with commas between thousands.
+pub(crate) fn grouped(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A ratio with so many decimals. One that is not 1 is never written as 1, nor one that is not 0
+/// as 0: a loss of two packets in a million is not none.
+pub(crate) fn ratio(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let looks_exact =
+        [0.0, 1.0].into_iter().any(|exact| value != exact && text == format!("{exact:.decimals$}"));
+    if looks_exact && decimals < 12 { ratio(value, decimals + 2) } else { text }
+}
+
+/// A ratio, or that there is none.
+pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| UNDEFINED.to_owned(), |value| ratio(value, decimals))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        assert_eq!([0, 999, 1_000, 2_735_521].map(count), ["0", "999", "1,000", "2,735,521"]);
+    }
+
+    #[test]
+    fn a_ratio_that_is_not_one_does_not_look_it() {
+        assert_eq!(ratio(1.0, 4), "1.0000");
+        assert_eq!(ratio(0.999_999, 4), "0.999999");
+        assert_eq!(ratio(0.000_02, 4), "0.000020");
+        assert_eq!(ratio(0.0, 4), "0.0000");
+        assert_eq!(ratio(1.028_4, 4), "1.0284");
+        assert_eq!(optional(None, 4), "undefined");
+    }
+}

@@ -1,0 +1,107 @@
+//! A report as a summary for a terminal.
+
+use crate::numbers::{count, optional};
+use crate::{ExportError, Exporter, ReplaySection, Report};
+
+/// A few dozen lines of plain text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Text;
+
+impl Exporter for Text {
+    fn export(&self, report: &Report) -> Result<String, ExportError> {
+        let mut lines = heading(report);
+        lines.extend(predictions(report));
+        match (&report.replay, &report.replay_omitted) {
+            (Some(replay), _) => lines.extend(replays(replay)),
+            (None, reason) => {
+                let reason = reason.as_deref().unwrap_or("no reason given");
+                lines.push(format!("eta and throughput: not replayed, because {reason}"));
+            }
+        }
+        Ok(lines.join("\n") + "\n")
+    }
+}
+
+fn heading(report: &Report) -> Vec<String> {
+    let (model, labels) = (&report.model, &report.labels);
+    let drops = labels.drop_share.map(|share| share * 100.0);
+    let mut lines = vec![
+        format!("model    {}", model.name.as_deref().unwrap_or("(in memory)")),
+        format!(
+            "         {} trees of depth {}, vote threshold {} of {}, features {}",
+            model.trees,
+            model.depth,
+            model.vote_threshold,
+            model.max_score,
+            model.features.join(",")
+        ),
+        format!("traces   {}", report.trace_names()),
+        format!(
+            "         {} packets, {} drops ({} %)",
+            count(labels.rows),
+            count(labels.drops),
+            optional(drops, 4)
+        ),
+    ];
+    if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
+        lines.push("         the model was trained on some of these rows".to_owned());
+    }
+    lines.push(String::new());
+    lines
+}
+
+fn predictions(report: &Report) -> Vec<String> {
+    let prediction = &report.prediction;
+    let confusion = prediction.confusion;
+    let score = |name: &str, value| format!("{name:<22}{:>10}", optional(value, 4));
+    let row = |name: &str, predicted, accepted| {
+        format!("{name:<22}{:>16}{:>18}", count(predicted), count(accepted))
+    };
+    vec![
+        format!("{:<22}{:>16}{:>18}", "", "predicted drop", "predicted accept"),
+        row("dropped by LQD", confusion.tp, confusion.fn_),
+        row("transmitted by LQD", confusion.fp, confusion.tn),
+        String::new(),
+        score("accuracy", prediction.accuracy),
+        score("precision", prediction.precision),
+        score("recall", prediction.recall),
+        score("F1", prediction.f1),
+        score("average precision", report.curve.average_precision),
+        String::new(),
+    ]
+}
+
+fn replays(replay: &ReplaySection) -> Vec<String> {
+    let (total, eta) = (&replay.total, &replay.total.eta);
+    let error = |name: &str, eta, inverse| {
+        format!("{name:<22}{:>10}{:>12}", optional(eta, 4), optional(inverse, 4))
+    };
+    let mut lines = vec![
+        format!("{:<22}{:>10}{:>12}", "error", "eta", "1/eta"),
+        error("exact, packets", eta.packets, eta.packets_inverse),
+        error("exact, bytes", eta.bytes, eta.bytes_inverse),
+        error("bound (Theorem 2)", eta.bound, eta.bound_inverse),
+        String::new(),
+        format!(
+            "{:<22}{:>16}{:>10}{:>20}{:>10}",
+            "transmitted", "packets", "of LQD", "bytes", "of LQD"
+        ),
+    ];
+    lines.extend(total.policies.iter().map(|policy| {
+        format!(
+            "{:<22}{:>16}{:>10}{:>20}{:>10}",
+            policy.policy.name(),
+            count(policy.sent.packets),
+            optional(policy.packets_to_lqd, 4),
+            count(policy.sent.bytes),
+            optional(policy.bytes_to_lqd, 4)
+        )
+    }));
+    lines.push(String::new());
+    lines.push(format!(
+        "The replay's LQD and the trace's labels agree on {} of all packets (F1 {}).",
+        optional(total.lqd_agreement.share, 4),
+        optional(total.lqd_agreement.f1, 4)
+    ));
+    lines
+}
