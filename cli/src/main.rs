@@ -1,2 +1,34 @@
-//! dropcast
-fn main() {}
+//! The `dropcast` command: arguments, progress and exit codes; the work is done in the libraries.
+
+mod args;
+mod commands;
+mod config;
+mod failure;
+mod output;
+mod progress;
+mod traces;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::of_arguments(&error),
+    };
+    failure::exit_code(std::panic::catch_unwind(|| run(cli)))
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Collect(args) => commands::collect::run(&args),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
+    }
+}

@@ -1,0 +1,277 @@
+//! What can be said on the command line.
+
+use crate::config::{CollectConfig, TrainConfig};
+use crate::output::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dropcast_export::Target;
+use dropcast_reports::ReportFormat;
+use std::path::PathBuf;
+
+/// Drop-prediction oracles for shared-buffer switches.
+///
+/// Packet events become a labelled trace (what would push-out Longest Queue Drop have dropped?),
+/// the trace trains a shallow random forest, and the forest is exported as integer tables for a
+/// dataplane, with a report on how good it is. `dropcast run` does all of it.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(Box<RunArgs>),
+    Simulate(SimulateArgs),
+    Collect(CollectArgs),
+    Train(TrainArgs),
+    Export(ExportArgs),
+    Report(ReportArgs),
+    Inspect(InspectArgs),
+    Reproduce(ReproduceArgs),
+}
+
+/// Run the whole pipeline: events, labelled trace, forest, tables, report.
+///
+/// Without --events, the arrivals of a leaf switch are generated (docs/workloads.md). Everything
+/// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it:
+///
+///     dropcast run
+///     dropcast run --events events.parquet --switch switch.toml --name mine
+///     dropcast run --config runs/mine/config.toml
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Settings of the run; what is said on the command line goes before them.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Packet events (docs/events.md) instead of generated ones.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) events: Option<PathBuf>,
+    /// Switch description (docs/switch.md), if the events do not bring one.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) switch: Option<PathBuf>,
+    /// Name of the run, and of its folder.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Folder of all runs.
+    #[arg(long, default_value = "runs", value_name = "DIR")]
+    pub(crate) runs: PathBuf,
+    /// Seed of everything random.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Threads for training; the result is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Generate the arrivals of a leaf switch as event Parquet (docs/workloads.md).
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// Workload settings, the fields of docs/workloads.md.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) workload: Option<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Length of the trace, milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) duration_ms: Option<u64>,
+    /// Load of the flows towards the servers, as a share of the uplinks' rate.
+    #[arg(long)]
+    pub(crate) load: Option<f64>,
+    /// Payload of an incast, as a share of the buffer.
+    #[arg(long)]
+    pub(crate) burst: Option<f64>,
+    /// Where the events go.
+    #[arg(short, long, value_name = "OUT.parquet")]
+    pub(crate) output: PathBuf,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Label packet events: run Longest Queue Drop virtually beside whatever the real switch did.
+///
+/// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
+/// dropped it (docs/trace.md).
+///
+///     dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
+///     zcat events.csv.gz | dropcast collect --events - --switch leaf.toml --column time_ns=ts -o t.parquet
+#[derive(Debug, Args)]
+pub(crate) struct CollectArgs {
+    /// Packet events, Parquet or CSV (docs/events.md); - for standard input.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) events: PathBuf,
+    /// Switch description (docs/switch.md), if the events do not bring one.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) switch: Option<PathBuf>,
+    /// The column that holds a field of the event. May be repeated.
+    #[arg(long = "column", value_name = "FIELD=COLUMN")]
+    pub(crate) columns: Vec<String>,
+    /// What to do with a row that is wrong.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) on_bad_row: BadRows,
+    #[command(flatten)]
+    pub(crate) settings: CollectConfig,
+    /// Rows that may wait for a label before the trace is refused; each takes about 60 bytes.
+    #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
+    pub(crate) max_waiting_rows: usize,
+    /// Where the labelled trace goes.
+    #[arg(short, long, value_name = "OUT.parquet")]
+    pub(crate) output: PathBuf,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// What to do with a row that is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BadRows {
+    /// Stop with an error that names it.
+    #[default]
+    Fail,
+    /// Leave it out and count it.
+    Skip,
+}
+
+/// Train a forest on labelled traces.
+///
+/// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
+/// split keeps for testing, or on --test files.
+///
+///     dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
+#[derive(Debug, Args)]
+pub(crate) struct TrainArgs {
+    /// Labelled traces: ours (docs/trace.md) or the Credence artifact's CSV.
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub(crate) data: Vec<PathBuf>,
+    /// Labelled traces to test on; then all of --data trains.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub(crate) test: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: TrainConfig,
+    /// Threads; the model is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Where the model goes.
+    #[arg(short, long, value_name = "MODEL.json")]
+    pub(crate) output: PathBuf,
+    /// How the metrics are printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Write a model as tables or code for a dataplane.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The model.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// What to write: c (a C99 header, docs/c-header.md) or dct (a byte table, docs/dct.md).
+    #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
+    pub(crate) target: Vec<Target>,
+    /// Folder for the files.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Measure a model on labelled traces: scores, eta, and what Credence would gain (docs/report.md).
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The model.
+    #[arg(long)]
+    pub(crate) model: PathBuf,
+    /// Labelled traces.
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub(crate) data: Vec<PathBuf>,
+    /// Which rows: of a trace that the model was trained on, only those it was not.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) rows: ReportRows,
+    /// What to write: text, a summary; json, everything for programs; html, a page with plots.
+    #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Where it goes; standard output unless given.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Which rows a report is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportRows {
+    /// The rows that the model's split kept for testing; all rows of files it has not seen.
+    #[default]
+    Unseen,
+    /// Every row, those it was trained on too.
+    All,
+}
+
+/// Tell what a file is and what is in it: events, traces, models, tables, reports.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// How it is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Make a figure of the Credence paper again: numbers as CSV, picture as SVG.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    #[command(subcommand)]
+    pub(crate) figure: Figure,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Figure {
+    Fig14(Fig14Args),
+    Fig15(Fig15Args),
+}
+
+/// Figure 14: throughput of LQD over throughput of Credence, as predictions are flipped.
+#[derive(Debug, Args)]
+pub(crate) struct Fig14Args {
+    /// Output ports N.
+    #[arg(long, default_value_t = 16)]
+    pub(crate) ports: u16,
+    /// Buffer B, packets.
+    #[arg(long, default_value_t = 160)]
+    pub(crate) buffer: u32,
+    /// Full-buffer bursts per slot.
+    #[arg(long, default_value_t = 0.02)]
+    pub(crate) bursts_per_slot: f64,
+    /// Slots.
+    #[arg(long, default_value_t = 20_000)]
+    pub(crate) slots: u64,
+    /// How often predictions are flipped anew for each probability.
+    #[arg(long, default_value_t = 5)]
+    pub(crate) repetitions: u32,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for fig14.csv, fig14.svg and, of other ports, buffers and burst rates,
+    /// fig14-cases.csv.
+    #[arg(short, long, default_value = "runs/fig14", value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+/// Figure 15: prediction scores against the number of trees, depth 4.
+#[derive(Debug, Args)]
+pub(crate) struct Fig15Args {
+    /// Labelled traces; generated unless given.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub(crate) data: Vec<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for fig15.csv and fig15.svg.
+    #[arg(short, long, default_value = "runs/fig15", value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}

@@ -1,0 +1,142 @@
+//! `dropcast inspect`.
+
+use super::train::text as metrics_text;
+use crate::args::InspectArgs;
+use crate::failure::UserError;
+use crate::output;
+use dropcast_data::{FileKind, TableShape, describe};
+use dropcast_features::Feature;
+use dropcast_oracle::{MAGIC, Table};
+use dropcast_train::{Metrics, Model};
+use serde::Serialize;
+use std::path::Path;
+
+pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    let found = inspect(&args.file)?;
+    output::print(args.format, &found, Found::text)
+}
+
+/// What a file holds.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Found {
+    Events { columns: Vec<String>, rows: Option<u64>, switches: Option<String> },
+    Trace { columns: Vec<String>, rows: Option<u64>, meta: Option<serde_json::Value> },
+    Parquet { columns: Vec<String>, rows: u64 },
+    Model { features: Vec<String>, trees: usize, depth: usize, metrics: Option<Metrics> },
+    Table { features: Vec<String>, trees: u16, depth: u8, vote_threshold: u32, bytes: usize },
+    Report { schema_version: serde_json::Value },
+}
+
+fn inspect(path: &Path) -> anyhow::Result<Found> {
+    let head = head_of(path)?;
+    if head.starts_with(&MAGIC) {
+        return inspect_table(path);
+    }
+    if head.trim_ascii_start().starts_with(b"{") {
+        return inspect_json(path);
+    }
+    let size = |table: TableShape| (table.columns, Some(table.rows));
+    Ok(match describe(path)? {
+        FileKind::EventParquet { table, switches } => {
+            let (columns, rows) = size(table);
+            Found::Events { columns, rows, switches: switches.map(|specs| specs.to_toml()) }
+        }
+        FileKind::EventCsv { columns } => Found::Events { columns, rows: None, switches: None },
+        FileKind::Trace { table, meta, .. } => {
+            let (columns, rows) = size(table);
+            Found::Trace { columns, rows, meta: Some(serde_json::to_value(meta)?) }
+        }
+        FileKind::ArtifactCsv { columns } => Found::Trace { columns, rows: None, meta: None },
+        FileKind::OtherParquet { table } => {
+            Found::Parquet { columns: table.columns, rows: table.rows }
+        }
+        _ => return Err(unknown(path)),
+    })
+}
+
+fn unknown(path: &Path) -> anyhow::Error {
+    let path = path.display();
+    UserError(format!(
+        "{path}: is none of our files (events, labelled trace, model.json, .dct, report.json)"
+    ))
+    .into()
+}
+
+fn head_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+    use std::io::Read;
+    let failed = |error| UserError(format!("{}: cannot be read: {error}", path.display()));
+    let mut head = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(64).read_to_end(&mut head).map_err(failed)?;
+    Ok(head)
+}
+
+fn inspect_json(path: &Path) -> anyhow::Result<Found> {
+    let text = super::export::read_text(path)?;
+    let json: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|error| UserError(format!("{}: {error}", path.display())))?;
+    if json.get("format_version").is_some() {
+        let (Model { forest, metrics, .. }, _) = super::export::read_model(path)?;
+        let (trees, depth) = (forest.trees.len(), forest.depth());
+        return Ok(Found::Model { features: forest.features, trees, depth, metrics });
+    }
+    match json.get("schema_version") {
+        Some(version) => Ok(Found::Report { schema_version: version.clone() }),
+        None => Err(unknown(path)),
+    }
+}
+
+fn inspect_table(path: &Path) -> anyhow::Result<Found> {
+    let failed = |error: &dyn std::fmt::Display| UserError(format!("{}: {error}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let table = Table::parse(&bytes).map_err(|error| failed(&error))?;
+    let name = |&code: &u8| {
+        let feature = Feature::ALL.into_iter().find(|&feature| feature as u8 == code);
+        feature.map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
+    };
+    Ok(Found::Table {
+        features: table.feature_codes().iter().map(name).collect(),
+        trees: table.layout().trees(),
+        depth: table.layout().depth(),
+        vote_threshold: table.vote_threshold(),
+        bytes: bytes.len(),
+    })
+}
+
+impl Found {
+    fn text(&self) -> String {
+        let rows =
+            |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
+        match self {
+            Found::Events { columns, rows: count, switches } => {
+                let switches = switches.as_deref().unwrap_or("not described in the file\n");
+                let columns = columns.join(" ");
+                format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", rows(count))
+            }
+            Found::Trace { columns, rows: count, meta } => {
+                let meta = meta.as_ref().map_or_else(
+                    || "Credence artifact CSV, in order of departure\n".to_owned(),
+                    |meta| format!("{meta:#}\n"),
+                );
+                format!("labelled trace\n{}columns: {}\n{meta}", rows(count), columns.join(" "))
+            }
+            Found::Parquet { columns, rows } => {
+                format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
+            }
+            Found::Model { features, trees, depth, metrics } => {
+                let metrics = metrics.as_ref().map_or_else(String::new, metrics_text);
+                format!(
+                    "model: {trees} trees of depth {depth} on {}\n{metrics}",
+                    features.join(" ")
+                )
+            }
+            Found::Table { features, trees, depth, vote_threshold, bytes } => format!(
+                "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",
+                features.join(" ")
+            ),
+            Found::Report { schema_version } => {
+                format!("report, schema version {schema_version}\n")
+            }
+        }
+    }
+}

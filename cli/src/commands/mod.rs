@@ -1,0 +1,11 @@
+//! One file per command.
+
+pub(crate) mod collect;
+pub(crate) mod export;
+mod fig14;
+pub(crate) mod inspect;
+pub(crate) mod report;
+pub(crate) mod reproduce;
+pub(crate) mod run;
+pub(crate) mod simulate;
+pub(crate) mod train;

@@ -1,0 +1,104 @@
+//! `dropcast report`.
+
+use super::export::read_model;
+use crate::args::{ReportArgs, ReportRows};
+use crate::progress::Stage;
+use crate::traces::{TraceFile, TraceFiles};
+use dropcast_data::{sha256, write_atomic};
+use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
+use dropcast_train::{Model, Part, Split, rows_of_part};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    let report = report(&args.model, &args.data, args.rows)?;
+    let text = args.format.exporter().export(&report)?;
+    match &args.output {
+        Some(path) => write_atomic(path, text.as_bytes())?,
+        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+/// Measures the model at `path` on traces.
+pub(crate) fn report(path: &Path, data: &[PathBuf], rows: ReportRows) -> anyhow::Result<Report> {
+    let (model, text) = read_model(path)?;
+    let source = ModelSource {
+        name: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        sha256: Some(sha256(text.as_bytes())),
+    };
+    measure_named(&model, source, data, rows)
+}
+
+/// Measures a model that is in no file.
+pub(crate) fn measure(model: &Model, data: &[PathBuf], rows: ReportRows) -> anyhow::Result<Report> {
+    measure_named(model, ModelSource::default(), data, rows)
+}
+
+fn measure_named(
+    model: &Model,
+    source: ModelSource,
+    data: &[PathBuf],
+    rows: ReportRows,
+) -> anyhow::Result<Report> {
+    let stage = Stage::begin("report");
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
+    let mut builder = ReportBuilder::new(tool, model, source);
+    for path in data {
+        add_trace(&mut builder, model, path, rows, &stage)?;
+    }
+    let report = builder.finish();
+    stage.end("scored and replayed");
+    Ok(report)
+}
+
+fn add_trace(
+    builder: &mut ReportBuilder<'_>,
+    model: &Model,
+    path: &Path,
+    rows: ReportRows,
+    stage: &Stage,
+) -> anyhow::Result<()> {
+    let features = &model.features;
+    let files = TraceFiles::open(&[path.to_owned()], features)?;
+    let TraceFile { origin, meta, .. } = &files.files[0];
+    let seen = match rows {
+        ReportRows::All => None,
+        ReportRows::Unseen => split_of(model, origin.run),
+    };
+    let (split, seed, part) = match &seen {
+        Some((split, seed)) => (*split, *seed, Part::Test),
+        None => (&Split::None, 0, Part::Train),
+    };
+    builder.begin_trace(TraceSource {
+        name: origin.name.clone(),
+        meta: meta.clone(),
+        columns: features.names(),
+    })?;
+    if matches!(split, Split::Random { .. }) {
+        builder.omit_replay(format!(
+            "the test rows of {}, split at random, are not consecutive arrivals",
+            origin.name
+        ));
+    }
+    for batch in rows_of_part(&files, features.len(), split, seed, part)? {
+        let batch = batch?.batch;
+        stage.advance(batch.len());
+        builder.add(&batch)?;
+    }
+    Ok(())
+}
+
+/// How the rows of a run were divided when the model was made, if it was made from that run.
+///
+/// `None` too where the model was trained on every row of the run: there are no others.
+fn split_of(model: &Model, run: u64) -> Option<(&Split, u64)> {
+    let provenance = model.provenance.as_ref()?;
+    let is_known = provenance.data.iter().any(|origin| origin.run == run);
+    let seed = provenance.parameters.get().random_state;
+    match &provenance.split {
+        Split::None => None,
+        Split::Runs { test } if !test.contains(&run) => None,
+        split => is_known.then_some((split, seed)),
+    }
+}

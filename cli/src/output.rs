@@ -1,0 +1,34 @@
+//! Data on stdout, as text or JSON.
+
+use clap::ValueEnum;
+use serde::Serialize;
+use std::io::Write;
+
+/// How a command prints its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Prints a result: `text` for people, `value` for programs.
+pub(crate) fn print<T: Serialize>(
+    format: Format,
+    value: &T,
+    text: impl FnOnce(&T) -> String,
+) -> anyhow::Result<()> {
+    let mut printed = match format {
+        Format::Text => text(value),
+        Format::Json => serde_json::to_string_pretty(value)?,
+    };
+    if !printed.ends_with('\n') {
+        printed.push('\n');
+    }
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(printed.as_bytes())?;
+    stdout.flush()?;
+    Ok(())
+}
