@@ -6,7 +6,7 @@ mod preamble;
 mod table;
 
 use crate::ExportError;
-use crate::model::Model;
+use crate::checked::Checked;
 use crate::target::{EmittedFile, Target};
 
 /// The C header.
@@ -16,11 +16,11 @@ pub(crate) const TARGET: Target = Target {
     emit,
 };
 
-fn emit(model: &Model<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![EmittedFile { name: format!("{}.h", model.prefix), bytes: header(model).into_bytes() }])
 }
 
-fn header(model: &Model<'_>) -> String {
+fn header(model: &Checked<'_>) -> String {
     let guard = format!("DROPCAST_{}_H", model.prefix.to_ascii_uppercase());
     [
         preamble::about(model),
@@ -35,7 +35,7 @@ fn header(model: &Model<'_>) -> String {
 }
 
 /// The functions to call: which variant scores is the includer's choice.
-fn decision(model: &Model<'_>) -> String {
+fn decision(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     format!(
         "\

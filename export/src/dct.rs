@@ -2,7 +2,7 @@
 //! `docs/dct.md` describes it byte by byte.
 
 use crate::ExportError;
-use crate::model::Model;
+use crate::checked::Checked;
 use crate::target::{EmittedFile, Target};
 use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
 
@@ -10,11 +10,11 @@ use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
 pub(crate) const TARGET: Target =
     Target { name: "dct", about: "compact byte table, see docs/dct.md", emit };
 
-fn emit(model: &Model<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![EmittedFile { name: format!("{}.dct", model.prefix), bytes: encode(model) }])
 }
 
-fn encode(model: &Model<'_>) -> Vec<u8> {
+fn encode(model: &Checked<'_>) -> Vec<u8> {
     let layout = model.complete.layout;
     let mut bytes = vec![0; layout.total_bytes()];
     bytes[Field::MAGIC].copy_from_slice(&MAGIC);
@@ -23,8 +23,7 @@ fn encode(model: &Model<'_>) -> Vec<u8> {
     bytes[Field::DEPTH].copy_from_slice(&[layout.depth()]);
     bytes[Field::FEATURES].copy_from_slice(&[layout.features()]);
     bytes[Field::VOTE_THRESHOLD].copy_from_slice(&model.forest.vote_threshold.to_le_bytes());
-    let average_ns = model.origin.average_ns.unwrap_or(0);
-    bytes[Field::AVERAGE_NS].copy_from_slice(&average_ns.to_le_bytes());
+    bytes[Field::AVERAGE_NS].copy_from_slice(&model.average_ns.to_le_bytes());
     bytes[Field::MODEL_ID].copy_from_slice(&model.id);
 
     let splits = || model.complete.trees.iter().flat_map(|tree| &tree.splits);

@@ -1,30 +1,21 @@
 //! Why a forest cannot be exported.
 
 use dropcast_oracle::ShapeError;
+use dropcast_train::ForestError;
 
 /// Why a forest cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The forest has no trees, so that it says nothing.
-    #[error("the forest has no trees")]
-    NoTrees,
+    /// The forest is not a sound one.
+    #[error("the forest is not sound")]
+    Forest(#[source] ForestError),
     /// More trees than any target counts.
     #[error("the forest has {0} trees; at most {max} can be exported", max = u16::MAX)]
     TooManyTrees(usize),
     /// The number of features is one that no target can index.
     #[error("the forest has {0} features; 1 to {max} can be exported", max = u8::MAX)]
     FeatureCount(usize),
-    /// The nodes of a tree are not a tree.
-    #[error("tree {tree}, node {node}: {problem}")]
-    BadTree {
-        /// Which tree, from 0.
-        tree: usize,
-        /// Which of its nodes, from 0.
-        node: usize,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
     /// The forest's features are not the ones that its origin describes.
     #[error("the forest's features are {forest}, the model's are {origin}")]
     OtherFeatures {
@@ -36,6 +27,9 @@ pub enum ExportError {
     /// Two features have the same name, or names that become the same identifier.
     #[error("features {0:?} and {1:?} have the same name in code")]
     SameName(String, String),
+    /// The time constant of the moving averages does not fit 32 bits.
+    #[error("the averages' time constant of {0} ns is more than 4.29 s")]
+    TimeConstant(u64),
     /// The model's hash is not one.
     #[error("{0:?} is not a SHA-256 in hexadecimal")]
     NotAHash(String),

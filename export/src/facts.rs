@@ -1,6 +1,6 @@
 //! What a forest takes, whatever runs it.
 
-use crate::model::Model;
+use crate::checked::Checked;
 use crate::{ExportError, Origin};
 use dropcast_train::{Forest, Node};
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl Facts {
     /// # Errors
     /// If the forest cannot be exported.
     pub fn new(forest: &Forest, origin: &Origin) -> Result<Self, ExportError> {
-        let layout = Model::new(forest, origin)?.complete.layout;
+        let layout = Checked::new(forest, origin)?.complete.layout;
         let nodes = || forest.trees.iter().flat_map(|tree| &tree.nodes);
         let splits = nodes().filter(|node| matches!(node, Node::Split { .. })).count();
         let heaviest = |nodes: &[Node]| nodes.iter().map(weight).max().unwrap_or(0);

@@ -7,12 +7,12 @@
 //! A target is one file that turns a checked model into text or bytes, and one line in `target.rs`.
 
 mod c;
+mod checked;
 mod complete;
 mod dct;
 mod error;
 mod facts;
 mod ident;
-mod model;
 mod origin;
 mod region;
 mod splitmix;

@@ -2,6 +2,7 @@
 
 use crate::ExportError;
 use dropcast_features::FeatureSet;
+use dropcast_train::Model;
 
 /// Where a forest comes from: what emitted files say of the model, its features and the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Origin {
     pub columns: Vec<Column>,
     /// Time constant of the moving averages among the features, ns (`tau`, the base round-trip
     /// time), where the model states one.
-    pub average_ns: Option<u32>,
+    pub average_ns: Option<u64>,
 }
 
 /// One value of a row.
@@ -48,6 +49,14 @@ impl Origin {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             columns: columns.collect(),
             average_ns: None,
+        }
+    }
+
+    /// A model read from a `model.json` with this hash.
+    pub fn of_model(model: &Model, model_name: &str, model_sha256: &str) -> Self {
+        Origin {
+            average_ns: model.switch.base_rtt_ns,
+            ..Origin::new(model_name, model_sha256, &model.features)
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a forest can be exported to.
 
-use crate::model::Model;
+use crate::checked::Checked;
 use crate::{ExportError, Origin, c, dct};
 use dropcast_train::Forest;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub struct Target {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    pub(crate) emit: fn(&Model<'_>) -> Result<Vec<EmittedFile>, ExportError>,
+    pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
 /// Every target; a new one is a file with a `TARGET` and a line here.
@@ -35,7 +35,7 @@ pub fn export(
     origin: &Origin,
     target: Target,
 ) -> Result<Vec<EmittedFile>, ExportError> {
-    (target.emit)(&Model::new(forest, origin)?)
+    (target.emit)(&Checked::new(forest, origin)?)
 }
 
 impl Target {

@@ -1,7 +1,7 @@
 //! The rows on which whatever runs a forest must agree with the reference.
 
 use crate::ExportError;
-use crate::model::check_forest;
+use crate::checked::check_forest;
 use crate::region::{Region, regions};
 use crate::splitmix::SplitMix;
 use crate::ties::{Search, Ties, critical_values, rows_scoring};

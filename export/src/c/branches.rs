@@ -1,11 +1,11 @@
 //! The forest as nested ifs: no tables, few instructions for each row.
 
+use crate::checked::Checked;
 use crate::ident::identifier;
-use crate::model::Model;
 use dropcast_train::{Node, Tree};
 
 /// One function for each tree, so that a compiler can keep them apart, and their sum.
-pub(super) fn score(model: &Model<'_>) -> String {
+pub(super) fn score(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let mut text = String::new();
     for (number, tree) in model.forest.trees.iter().enumerate() {
@@ -31,7 +31,7 @@ pub(super) fn score(model: &Model<'_>) -> String {
 }
 
 struct Branches<'a> {
-    model: &'a Model<'a>,
+    model: &'a Checked<'a>,
     tree: &'a Tree,
 }
 

@@ -1,14 +1,14 @@
 //! What a header says of itself, and its constants.
 
+use crate::checked::Checked;
 use crate::ident::{identifier, plain};
-use crate::model::Model;
 
 /// The comment at the top.
-pub(super) fn about(model: &Model<'_>) -> String {
+pub(super) fn about(model: &Checked<'_>) -> String {
     let (origin, name) = (model.origin, &model.prefix);
-    let averages = match origin.average_ns {
-        Some(average_ns) => format!("Moving averages have a time constant of {average_ns} ns."),
-        None => "The model states no time constant of moving averages.".to_owned(),
+    let averages = match model.average_ns {
+        0 => "The model states no time constant of moving averages.".to_owned(),
+        average_ns => format!("Moving averages have a time constant of {average_ns} ns."),
     };
     format!(
         "\
@@ -33,7 +33,7 @@ pub(super) fn about(model: &Model<'_>) -> String {
 }
 
 /// The features and the numbers that a program may need.
-pub(super) fn constants(model: &Model<'_>) -> String {
+pub(super) fn constants(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let features: Vec<String> = model
         .origin
@@ -58,43 +58,25 @@ enum {name}_feature {{
 #define {upper}_N_FEATURES {n_features}
 #define {upper}_N_TREES {trees}
 #define {upper}_DEPTH {depth}
-{vote}
+/* A drop is predicted if and only if the score is larger. */
+#define {upper}_VOTE_THRESHOLD {vote}u
 {average}#define {upper}_MODEL_SHA256 \"{sha256}\"
 ",
         features = features.join(",\n"),
         n_features = model.forest.features.len(),
         trees = model.forest.trees.len(),
         depth = model.complete.layout.depth(),
-        vote = vote_threshold(model),
+        vote = model.forest.vote_threshold,
         average = average(model),
         sha256 = plain(&model.origin.model_sha256),
     )
 }
 
-/// A threshold that no score exceeds is written as the largest score: the same decisions, and no
-/// compiler warns that a comparison with the largest integer is always false.
-fn vote_threshold(model: &Model<'_>) -> String {
+fn average(model: &Checked<'_>) -> String {
     let upper = model.prefix.to_ascii_uppercase();
-    let largest = 255 * u32::from(model.complete.layout.trees());
-    let threshold = model.forest.vote_threshold;
-    if threshold <= largest {
-        return format!(
-            "/* A drop is predicted if and only if the score is larger. */\n\
-             #define {upper}_VOTE_THRESHOLD {threshold}u"
-        );
-    }
-    format!(
-        "/* A drop is predicted if and only if the score is larger: never. The model says {threshold}\n \
-         * but no score exceeds {largest}. */\n\
-         #define {upper}_VOTE_THRESHOLD {largest}u"
-    )
-}
-
-fn average(model: &Model<'_>) -> String {
-    let upper = model.prefix.to_ascii_uppercase();
-    match model.origin.average_ns {
-        Some(average_ns) => format!("#define {upper}_AVERAGE_NS {average_ns}u\n"),
-        None => String::new(),
+    match model.average_ns {
+        0 => String::new(),
+        average_ns => format!("#define {upper}_AVERAGE_NS {average_ns}u\n"),
     }
 }
 

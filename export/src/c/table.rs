@@ -1,10 +1,10 @@
 //! The forest as arrays and one loop: small code, the same number of steps for every row.
 
+use crate::checked::Checked;
 use crate::complete::CompleteTree;
-use crate::model::Model;
 
 /// The arrays and the function that walks them.
-pub(super) fn score(model: &Model<'_>) -> String {
+pub(super) fn score(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let layout = model.complete.layout;
     let (trees, splits, leaves) =
@@ -52,7 +52,7 @@ static inline uint32_t {name}_score_table(const uint32_t x[{upper}_N_FEATURES])
 }
 
 /// The function for trees that are single leaves.
-fn constant_score(model: &Model<'_>) -> String {
+fn constant_score(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     format!(
         "\
@@ -73,7 +73,7 @@ static inline uint32_t {name}_score_table(const uint32_t x[{upper}_N_FEATURES])
 }
 
 /// One braced list for each tree.
-fn rows(model: &Model<'_>, numbers: impl Fn(&CompleteTree) -> Vec<String>) -> String {
+fn rows(model: &Checked<'_>, numbers: impl Fn(&CompleteTree) -> Vec<String>) -> String {
     let row = |tree| format!("    {{ {} }},\n", wrapped(&numbers(tree)));
     model.complete.trees.iter().map(row).collect()
 }

@@ -35,9 +35,8 @@ pub(crate) fn random_forest(shape: Shape, seed: u64) -> Forest {
     let features = (0..shape.features).map(|at| format!("feature_{at}")).collect();
     let mut forest = Forest { features, vote_threshold: 0, trees };
     forest.vote_threshold = match random.random_range(0..20) {
-        0 => u32::MAX,
-        1 => 0,
-        2 => 255 * shape.trees as u32,
+        0 => 0,
+        1 => 255 * shape.trees as u32,
         _ => {
             let row: Vec<u32> =
                 (0..shape.features).map(|_| random.random_range(0..shape.largest)).collect();
