@@ -6,6 +6,7 @@
 
 mod builder;
 mod curve;
+pub mod fig14;
 pub mod fig15;
 mod figures;
 mod format;
