@@ -2,7 +2,6 @@
 
 use crate::DataError;
 use crate::error::shown;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -27,12 +26,12 @@ impl AtomicFile {
         if path.is_dir() {
             return Err(DataError::file(&file, "is a directory", "name a file to write"));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(".dropcast-")
-            .suffix(".tmp")
-            .permissions(permissions())
-            .tempfile_in(directory(path))
-            .map_err(DataError::io(&file, "be created"))?;
+        let mut temporary = tempfile::Builder::new();
+        temporary.prefix(".dropcast-").suffix(".tmp");
+        #[cfg(unix)]
+        temporary.permissions(permissions());
+        let temporary =
+            temporary.tempfile_in(directory(path)).map_err(DataError::io(&file, "be created"))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
         Ok(AtomicFile { target: path.to_owned(), writer })
     }
@@ -100,7 +99,13 @@ fn permissions() -> std::fs::Permissions {
 
 #[cfg(unix)]
 fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
+    std::fs::File::open(directory)?.sync_all()
+}
+
+/// Elsewhere a directory cannot be flushed on its own.
+#[cfg(not(unix))]
+fn sync_directory(_directory: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ mod error;
 #[cfg(feature = "files")]
 mod events;
 #[cfg(feature = "files")]
+mod guard;
+#[cfg(feature = "files")]
 mod input;
 #[cfg(feature = "files")]
 mod parquet_table;

@@ -2,6 +2,7 @@
 
 use crate::DataError;
 use crate::cell::is_integer;
+use crate::guard::guarded;
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -9,7 +10,6 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 65_536;
@@ -35,7 +35,7 @@ impl ParquetTable {
     /// type that Parquet says it has.
     pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = guarded(file, || {
+        let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
         let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -84,7 +84,7 @@ impl ParquetTable {
         roots.dedup();
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
         let reader =
-            guarded(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
+            attempt(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
         Ok(ParquetBatches { file, reader, roots, rows_left })
     }
 }
@@ -93,7 +93,7 @@ impl ParquetBatches {
     /// The next rows; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let reader = &mut self.reader;
-        let batch = guarded(&self.file, || Ok(reader.next().transpose()?))?;
+        let batch = attempt(&self.file, || Ok(reader.next().transpose()?))?;
         let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
         if rows > self.rows_left || (rows == 0 && self.rows_left > 0) {
             let problem = "has more or fewer rows than its footer says";
@@ -114,11 +114,14 @@ const REMEDY: &str = "it is damaged or incomplete, make or copy it again";
 const BROKEN: &str =
     "is not a whole Parquet file; it is damaged or incomplete, make or copy it again";
 
-/// Runs a step of the Parquet library. On damaged files it may panic as well as fail (the profile
-/// keeps overflow checks on); either way the file is what is wrong, not the program.
-fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
-    let stopped = |_| Err(ParquetError::General("the reader stopped on a broken value".to_owned()));
-    catch_unwind(AssertUnwindSafe(step))
-        .unwrap_or_else(stopped)
-        .map_err(|source| DataError::Parquet { file: file.to_owned(), problem: BROKEN, source })
+/// Runs a step of the Parquet library. On damaged files it may panic as well as fail (some of its
+/// checks are assertions, and the profile keeps overflow checks on); either way the file is what is
+/// wrong, not the program.
+fn attempt<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
+    let stopped = |message| Err(ParquetError::General(format!("the reader stopped: {message}")));
+    guarded(step).unwrap_or_else(stopped).map_err(|source| DataError::Parquet {
+        file: file.to_owned(),
+        problem: BROKEN,
+        source,
+    })
 }

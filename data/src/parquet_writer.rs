@@ -63,8 +63,8 @@ impl ParquetWriter {
     }
 }
 
-/// Times grow steadily, so their differences are short; the other columns repeat themselves, and
-/// fall back from a dictionary to differences where they do not.
+/// Times grow steadily, so their differences are short; the other columns have few values, or repeat
+/// them, and suit a dictionary.
 fn properties() -> WriterProperties {
     let time = ColumnPath::from("time_ns");
     WriterProperties::builder()

@@ -107,7 +107,7 @@ fn any_damage() -> impl Strategy<Value = Damage> {
 /// Half of the damage goes to the last part of the file, where Parquet keeps its footer.
 fn place(at: usize, length: usize) -> usize {
     let last = (length / 3).max(1);
-    if at % 2 == 0 { length - 1 - (at / 2) % last } else { (at / 2) % length }
+    if at.is_multiple_of(2) { length - 1 - (at / 2) % last } else { (at / 2) % length }
 }
 
 fn apply(bytes: &mut Vec<u8>, damage: &Damage) {

@@ -1,5 +1,6 @@
 //! Readers and writers on real files in a temporary directory.
 #![cfg(feature = "files")]
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod damage;
 mod events;
