@@ -247,6 +247,9 @@ pub(crate) struct Fig14Args {
     /// Full-buffer bursts per slot.
     #[arg(long, default_value_t = 0.02)]
     pub(crate) bursts_per_slot: f64,
+    /// Let a whole burst arrive in one slot, instead of at most N packets in each.
+    #[arg(long)]
+    pub(crate) bursts_at_once: bool,
     /// Slots.
     #[arg(long, default_value_t = 20_000)]
     pub(crate) slots: u64,

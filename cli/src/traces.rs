@@ -1,9 +1,10 @@
 //! Labelled traces in files, as a source to train on.
 
 use anyhow::Context;
-use dropcast_data::{DataError, LabelledBatch, SwitchSpecs, TraceMeta, TraceReader, sha256_file};
+use dropcast_data::{DataError, InputProvenance, SwitchSpecs, TraceMeta, TraceReader, sha256_file};
 use dropcast_features::FeatureSet;
 use dropcast_train::{BatchSource, Batches, DataOrigin, RunBatch, SwitchContext};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// One labelled trace.
@@ -12,6 +13,8 @@ pub(crate) struct TraceFile {
     pub(crate) path: PathBuf,
     pub(crate) origin: DataOrigin,
     pub(crate) meta: TraceMeta,
+    /// What was read of it, once it has been read to its end.
+    pub(crate) read: RefCell<InputProvenance>,
 }
 
 /// Labelled traces whose batches have the columns of `features`, in that order.
@@ -57,10 +60,6 @@ impl TraceFiles {
         }
         context
     }
-
-    fn read(&self, file: &TraceFile) -> Result<TraceReader, DataError> {
-        TraceReader::open(&file.path, &self.features)
-    }
 }
 
 impl TraceFile {
@@ -69,7 +68,8 @@ impl TraceFile {
         let sha256 = sha256_file(path)?;
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let run = u64::from_str_radix(&sha256[..16], 16).context("a hash is hexadecimal")?;
-        Ok(TraceFile { path: path.to_owned(), origin: DataOrigin { name, sha256, run }, meta })
+        let origin = DataOrigin { name, sha256, run };
+        Ok(TraceFile { path: path.to_owned(), origin, meta, read: RefCell::default() })
     }
 }
 
@@ -78,13 +78,28 @@ impl BatchSource for TraceFiles {
 
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
         Ok(Box::new(self.files.iter().flat_map(|file| -> Batches<'_, DataError> {
-            let run = file.origin.run;
-            match self.read(file) {
-                Ok(reader) => Box::new(reader.map(move |batch: Result<LabelledBatch, _>| {
-                    Ok(RunBatch { run, batch: batch? })
-                })),
+            match TraceReader::open(&file.path, &self.features) {
+                Ok(reader) => Box::new(FileBatches { file, reader }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }
         })))
+    }
+}
+
+/// The batches of one file; leaves behind what was read.
+struct FileBatches<'a> {
+    file: &'a TraceFile,
+    reader: TraceReader,
+}
+
+impl Iterator for FileBatches<'_> {
+    type Item = Result<RunBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.reader.next();
+        if next.is_none() {
+            *self.file.read.borrow_mut() = self.reader.provenance();
+        }
+        next.map(|batch| Ok(RunBatch { run: self.file.origin.run, batch: batch? }))
     }
 }

@@ -15,7 +15,7 @@ use dropcast_train::{Confusion, Forest, Model, ScoreHistogram};
 use std::mem;
 
 /// Bins of the score histogram at most.
-const MOST_BINS: u32 = 64;
+const MOST_BINS: u32 = 32;
 /// Points of a distribution function at most.
 const MOST_CDF_POINTS: usize = 128;
 
@@ -37,6 +37,8 @@ pub struct TraceSource {
     pub meta: TraceMeta,
     /// Names of the features in its batches, in order: at least those of the model.
     pub columns: Vec<String>,
+    /// Whether the batches hold only the rows that the model's own split kept for testing.
+    pub held_out: bool,
 }
 
 /// Why there is no report.
@@ -310,6 +312,7 @@ impl Trace {
     fn section(self, model: &Model) -> TraceSection {
         let trained_on = model.provenance.as_ref().map(|provenance| &provenance.data);
         let in_training_data = match (&self.input, trained_on) {
+            _ if self.source.held_out => Some(false),
             (Some(input), Some(data)) => {
                 Some(data.iter().any(|origin| origin.sha256 == input.sha256))
             }
@@ -319,6 +322,7 @@ impl Trace {
             name: self.source.name,
             input: self.input,
             rows: self.rows,
+            held_out: self.source.held_out,
             in_training_data,
             meta: self.source.meta,
         }

@@ -194,7 +194,8 @@ pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14E
         let credence: Vec<u64> = (0..options.repetitions)
             .map(|repetition| {
                 let flips = Flips { seed: options.seed, repetition, probability: p };
-                runs.count(runs.credence(|id| !lqd[id as usize] != flips.flips(id)))
+                let is_dropped = |id: u64| !lqd[id as usize];
+                runs.count(runs.credence(|id| is_dropped(id) ^ flips.flips(id)))
             })
             .collect();
         rows.push(row(p, Fig14Algorithm::Credence, &credence));
@@ -281,6 +282,33 @@ impl Fig14 {
                 .last()
                 .map(|row| row.flip_probability),
         }
+    }
+}
+
+impl Fig14SweepRow {
+    /// One line per case; a field is empty where the case has no value.
+    pub fn to_csv(rows: &[Fig14SweepRow]) -> String {
+        fn field<T: ToString>(value: Option<T>) -> String {
+            value.map_or_else(String::new, |value| value.to_string())
+        }
+        let mut out = "ports,buffer_packets,bursts_per_slot,lqd_drop_share,dt_ratio,credence_ratio_at_0_7,credence_ratio_at_1,beats_dt_at_0_7,beats_dt_up_to,expectation\n".to_owned();
+        for row in rows {
+            let fields = [
+                row.ports.to_string(),
+                row.buffer_packets.to_string(),
+                row.bursts_per_slot.to_string(),
+                field(row.lqd_drop_share),
+                field(row.dt_ratio),
+                field(row.credence_ratio_at_0_7),
+                field(row.credence_ratio_at_1),
+                field(row.beats_dt_at_0_7),
+                field(row.beats_dt_up_to),
+                format!("\"{PAPER}\""),
+            ];
+            out.push_str(&fields.join(","));
+            out.push('\n');
+        }
+        out
     }
 }
 

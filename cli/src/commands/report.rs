@@ -74,6 +74,7 @@ fn add_trace(
         name: origin.name.clone(),
         meta: meta.clone(),
         columns: features.names(),
+        held_out: seen.is_some(),
     })?;
     if matches!(split, Split::Random { .. }) {
         builder.omit_replay(format!(
@@ -86,6 +87,7 @@ fn add_trace(
         stage.advance(batch.len());
         builder.add(&batch)?;
     }
+    builder.end_trace(files.files[0].read.take());
     Ok(())
 }
 
