@@ -96,37 +96,35 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
     }
 }
 
-/// The scores that packets of each class get.
+/// The scores that packets of each class get. Ranges that no packet of a class got have no point.
 pub(crate) fn scores(report: &Report) -> LineFigure {
     let bins = &report.score_histogram;
-    let outline = |name: &str, of: fn(&ScoreBin) -> u64| {
+    let shares = |name: &str, of: fn(&ScoreBin) -> u64| {
         let all: u64 = bins.iter().map(of).sum();
-        let percent = |bin: &ScoreBin| of(bin) as f64 / all.max(1) as f64 * 100.0;
-        let starts = bins.iter().map(|bin| (f64::from(bin.from), percent(bin)));
-        let end = bins.last().map(|bin| (f64::from(bin.to) + 1.0, percent(bin)));
-        Series::new(name, Draw::Steps, starts.chain(end))
+        let points = bins.iter().filter(|bin| of(bin) > 0).map(|bin| {
+            let middle = (f64::from(bin.from) + f64::from(bin.to)) / 2.0;
+            (middle, of(bin) as f64 / all as f64 * 100.0)
+        });
+        Series::new(name, Draw::Line, points)
     };
-    let series = vec![
-        outline("transmitted by LQD", |bin| bin.transmitted),
-        outline("dropped by LQD", |bin| bin.dropped),
+    let mut series = vec![
+        shares("transmitted by LQD", |bin| bin.transmitted),
+        shares("dropped by LQD", |bin| bin.dropped),
     ];
-    let shares = series.iter().flat_map(|series| &series.points).map(|point| point.y);
-    let least = shares.filter(|&share| share > 0.0).fold(100.0, f64::min);
-    let chosen = f64::from(report.model.vote_threshold) + 1.0;
-    let rule = Series::new(
-        format!("from {chosen}: drop predicted"),
-        Draw::Rule,
-        [(chosen, least / 10.0), (chosen, 100.0)],
-    );
+    let points = series.iter().flat_map(|series| &series.points);
+    let least = points.map(|point| point.y).fold(100.0, f64::min);
+    let chosen = f64::from(report.model.vote_threshold);
+    let ends = [(chosen, least), (chosen, 100.0)];
+    series.push(Series::new(format!("vote threshold, {chosen}"), Draw::Rule, ends));
     LineFigure {
         title: "Forest scores by what LQD did".to_owned(),
         description: "Share of the transmitted and of the dropped packets in each range of forest \
                       scores."
             .to_owned(),
         x: Axis::new("Score (sum of leaf weights)")
-            .range(0.0, f64::from(report.model.max_score) + 1.0),
-        y: Axis::new("Share of the class, %").scale(Scale::Log10).range(least / 10.0, 100.0),
-        series: series.into_iter().chain([rule]).collect(),
+            .range(0.0, f64::from(report.model.max_score.max(1))),
+        y: Axis::new("Share of the class, %").scale(Scale::Log10).range(least, 100.0),
+        series,
         notes: Vec::new(),
     }
 }
@@ -156,7 +154,7 @@ pub(crate) fn feature(feature: &FeatureSection) -> LineFigure {
     for series in &mut series {
         series.points.push(crate::plot::Point::new(top, 1.0));
     }
-    let words = feature.name.replace('_', " ");
+    let words = feature.name.replace('_', " ").replace("avg", "average");
     LineFigure {
         title: format!("Distribution of {words}"),
         description: format!(
@@ -170,7 +168,7 @@ pub(crate) fn feature(feature: &FeatureSection) -> LineFigure {
     }
 }
 
-fn capitalised(words: &str) -> String {
+pub(crate) fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

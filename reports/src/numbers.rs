@@ -20,10 +20,14 @@ pub(crate) fn grouped(digits: &str) -> String {
     out
 }
 
-/// A ratio with so many decimals. One that is not 1 is never written as 1, nor one that is not 0
+/// A ratio or mean with so many decimals. One that is not 1 is never written as 1, nor one that is not 0
 /// as 0: a loss of two packets in a million is not none.
 pub(crate) fn ratio(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
+    let (whole, _) = text.split_once('.').unwrap_or((&text, ""));
+    if whole.len() > 3 && value > 0.0 {
+        return format!("{}{}", grouped(whole), &text[whole.len()..]);
+    }
     let looks_exact =
         [0.0, 1.0].into_iter().any(|exact| value != exact && text == format!("{exact:.decimals$}"));
     if looks_exact && decimals < 12 { ratio(value, decimals + 2) } else { text }
@@ -50,6 +54,7 @@ mod tests {
         assert_eq!(ratio(0.000_02, 4), "0.000020");
         assert_eq!(ratio(0.0, 4), "0.0000");
         assert_eq!(ratio(1.028_4, 4), "1.0284");
+        assert_eq!(ratio(10_909.9, 1), "10,909.9");
         assert_eq!(optional(None, 4), "undefined");
     }
 }

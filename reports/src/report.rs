@@ -67,8 +67,10 @@ pub struct TraceSection {
     pub input: Option<InputProvenance>,
     /// Rows read.
     pub rows: u64,
-    /// Whether the model says that it was trained on this file (same SHA-256): then these scores
-    /// flatter it. Null where either does not say.
+    /// Whether these are only the rows of the file that the model's own split kept for testing.
+    pub held_out: bool,
+    /// Whether the model says that it was trained on this file (same SHA-256) and these are not
+    /// held-out rows: then these scores flatter it. Null where either does not say.
     pub in_training_data: Option<bool>,
     /// What the trace says of itself.
     pub meta: TraceMeta,

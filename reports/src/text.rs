@@ -28,8 +28,8 @@ fn heading(report: &Report) -> Vec<String> {
     let mut lines = vec![
         format!("model    {}", model.name.as_deref().unwrap_or("(in memory)")),
         format!(
-            "         {} trees of depth {}, vote threshold {} of {}, features {}",
-            model.trees,
+            "         {} of depth {}, vote threshold {} of {}, features {}",
+            trees(model.trees),
             model.depth,
             model.vote_threshold,
             model.max_score,
@@ -46,8 +46,15 @@ fn heading(report: &Report) -> Vec<String> {
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         lines.push("         the model was trained on some of these rows".to_owned());
     }
+    if report.traces.iter().any(|trace| trace.held_out) {
+        lines.push("         only rows that the model's split kept for testing".to_owned());
+    }
     lines.push(String::new());
     lines
+}
+
+fn trees(count: usize) -> String {
+    if count == 1 { "1 tree".to_owned() } else { format!("{count} trees") }
 }
 
 fn predictions(report: &Report) -> Vec<String> {

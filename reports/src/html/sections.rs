@@ -4,7 +4,7 @@ use super::PAGE;
 use super::table::{Cell, table};
 use crate::plot::{PlotError, escape};
 use crate::report::{ReplaySection, ReplayTotals, Report};
-use crate::{figures, numbers};
+use crate::{ReplayPolicy, figures, numbers};
 
 /// The page so far.
 #[derive(Default)]
@@ -60,15 +60,22 @@ fn summary(page: &mut Body, report: &Report) {
             "The model was trained on a file that is scored here. On rows it has not seen it will do worse.",
         );
     }
+    if report.traces.iter().any(|trace| trace.held_out) {
+        page.html.push_str(
+            "<p>Scored are only the rows that the model's own split kept for testing.</p>\n",
+        );
+    }
     let total = report.replay.as_ref().map(|replay| &replay.total);
-    let credence = total.and_then(|total| total.policies.get(1));
+    let credence = total.and_then(|total| {
+        total.policies.iter().find(|policy| policy.policy == ReplayPolicy::Credence)
+    });
     let cards = [
         ("F1", report.prediction.f1),
         ("precision", report.prediction.precision),
         ("recall", report.prediction.recall),
         ("average precision", report.curve.average_precision),
         ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
-        ("Credence, packets of LQD's", credence.and_then(|credence| credence.packets_to_lqd)),
+        ("Credence's packets of LQD's", credence.and_then(|credence| credence.packets_to_lqd)),
     ];
     page.html.push_str("<ul class=\"cards\">\n");
     for (name, value) in cards {
@@ -86,6 +93,7 @@ fn predictions(page: &mut Body, report: &Report) {
         "A drop is predicted when the sum of leaf weights is above {} (of at most {}).",
         report.model.vote_threshold, report.model.max_score
     ));
+    page.html.push_str("<div class=\"tables\">\n");
     let counts = |name: &str, predicted, accepted| {
         vec![Cell::text(name), Cell::Count(Some(predicted)), Cell::Count(Some(accepted))]
     };
@@ -124,17 +132,21 @@ fn predictions(page: &mut Body, report: &Report) {
             vec![Cell::text("of these rejected on arrival"), Cell::Count(labels.rejected)],
         ],
     );
+    page.html.push_str("</div>\n");
 }
 
 fn thresholds(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.section("thresholds", "Other vote thresholds");
-    if let Some(best) = report.curve.best_f1 {
+    let own = report.prediction.f1;
+    if let Some(best) = report.curve.best_f1.filter(|best| own.is_none_or(|own| own < best.f1)) {
         page.paragraph(&format!(
             "The highest F1 on these packets is {}, at vote threshold {}. It was found with these \
              packets' labels; a model may only use its training data's.",
             numbers::ratio(best.f1, 4),
             best.vote_threshold
         ));
+    } else if own.is_some() {
+        page.paragraph("No other vote threshold has a higher F1 on these packets.");
     }
     page.html.push_str("<div class=\"figures\">\n");
     page.figure(
@@ -201,8 +213,9 @@ fn replays(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotError> {
     page.table(
         "How far the replay's own LQD drops what the labels say. They differ where labels were \
          made with observed departures.",
-        &["both drop", "only the label", "only the replay", "neither", "share alike", "F1"],
+        &["", "both drop", "only the label", "only the replay", "neither", "share alike", "F1"],
         &[vec![
+            Cell::text("packets"),
             Cell::Count(Some(agreement.confusion.tp)),
             Cell::Count(Some(agreement.confusion.fn_)),
             Cell::Count(Some(agreement.confusion.fp)),
@@ -226,6 +239,13 @@ fn throughput(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotError> 
         ),
     );
     page.html.push_str(&policies("All switches together.", &replay.total));
+    if let [only] = replay.switches.as_slice() {
+        page.paragraph(&format!(
+            "There is one switch, number {}, with {} ports.",
+            only.switch_id, only.ports
+        ));
+        return Ok(());
+    }
     for switch in &replay.switches {
         let name = format!(
             "Trace {}, switch {} ({} ports): \u{3B7} {} in packets, bound {}.",
@@ -268,8 +288,8 @@ fn scores(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.figure(
         &figures::scores(report).to_svg(PAGE)?,
         "How the forest scores packets of each class, each class by itself, on a logarithmic \
-         scale. The further apart the two outlines, the better the classes can be told apart. A \
-         range of scores that no packet got lies on the lower edge.",
+         scale. Drops right of the vote threshold and transmitted packets left of it are predicted \
+         rightly. A range of scores that no packet of a class got has no point.",
     );
     Ok(())
 }
@@ -282,8 +302,9 @@ fn features(page: &mut Body, report: &Report) -> Result<(), PlotError> {
         page.figure(
             &figures::feature(feature).to_svg(PAGE)?,
             &format!(
-                "{about}. The height of a line is the share of packets with at most this value. \
-                 Lines far apart mean that the feature tells drops from others."
+                "{}. The height of a line is the share of packets with at most this value. \
+                 Lines far apart mean that the feature tells drops from others.",
+                figures::capitalised(about)
             ),
         );
     }
@@ -343,10 +364,7 @@ fn provenance(page: &mut Body, report: &Report) {
             Cell::text(format!("{rows} rows{collect}")),
         ]
     }));
-    page.html.push_str(
-        &table("Files, with the SHA-256 of their bytes.", &["file", "SHA-256", "what"], &rows)
-            .replace("<table>", "<table class=\"words\">"),
-    );
+    page.table("Files, with the SHA-256 of their bytes.", &["file", "SHA-256", "what"], &rows);
     page.paragraph(
         "All numbers of this page are in the JSON inside it, element \u{201C}report\u{201D}; \
          docs/report.md explains each.",

@@ -44,8 +44,9 @@ fn data(exact: &str, shown: &str) -> String {
 pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
     let mut html = format!("<div class=\"wide\"><table>\n<caption>{}</caption>\n", escape(caption));
     html.push_str("<thead><tr>");
-    for head in heads {
-        html.push_str(&format!("<th scope=\"col\">{}</th>", escape(head)));
+    for (at, head) in heads.iter().enumerate() {
+        let class = rows.first().and_then(|row| row.get(at)).map_or("", Cell::class);
+        html.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {

@@ -14,11 +14,11 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::ops::Range;
 
 pub(super) const WIDTH_UNITS: u32 = 1440;
-pub(super) const HEIGHT_UNITS: u32 = 880;
-pub(super) const TEXT: i32 = 25;
-const TITLE: i32 = 32;
+pub(super) const HEIGHT_UNITS: u32 = 960;
+pub(super) const TEXT: i32 = 32;
+const TITLE: i32 = 37;
 const MARGIN: i32 = 24;
-const LINE_HEIGHT: i32 = 38;
+const LINE_HEIGHT: i32 = 46;
 /// Length of the sample of a line in the legend.
 const SAMPLE: i32 = 84;
 const MARKER: i32 = 9;
@@ -134,7 +134,7 @@ impl Canvas<'_> {
             self.text(name, (x + SAMPLE + 16, y), Stand::StartsAt)?;
             x += needs + 44;
         }
-        self.top = y + LINE_HEIGHT / 2 + 14;
+        self.top = y + LINE_HEIGHT / 2 + 22;
         Ok(())
     }
 

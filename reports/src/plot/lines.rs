@@ -7,7 +7,7 @@ use super::svg::{Page, PlotError};
 use super::ticks::Ruler;
 
 /// Series with more points than this have markers on some of them only.
-const MARKED: usize = 24;
+const MARKED: usize = 32;
 
 impl LineFigure {
     /// The figure as SVG.
@@ -79,7 +79,7 @@ fn draw_series(
     let every = if series.draw == Draw::Marks || places.len() <= MARKED {
         1
     } else {
-        places.len().div_ceil(MARKED / 2)
+        places.len().div_ceil(MARKED * 3 / 8)
     };
     places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))
 }

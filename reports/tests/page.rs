@@ -1,0 +1,125 @@
+//! The HTML page: well formed, complete, and with the numbers of the JSON.
+
+#[path = "tiny/mod.rs"]
+mod tiny;
+
+use dropcast_data::RowOrder;
+use dropcast_reports::{Exporter, Html, Json, Report};
+use serde_json::Value;
+
+fn page(report: &Report) -> String {
+    Html.export(report).expect("a page")
+}
+
+/// Elements that have no end tag.
+const VOID: [&str; 2] = ["meta", "br"];
+
+/// Walks over all tags: every element is closed, in order, and attributes are quoted.
+fn check_well_formed(html: &str) {
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("a doctype");
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("a tag ends");
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "</{name}> closes another element");
+            continue;
+        }
+        let name = tag.split([' ', '/']).next().unwrap_or_default();
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes in <{tag}>");
+        let mut outside_quotes = tag.split('"').step_by(2);
+        assert!(outside_quotes.all(|text| text.find('=').is_none_or(|at| at + 1 == text.len())));
+        if tag.ends_with('/') || VOID.contains(&name) {
+            continue;
+        }
+        open.push(name.to_owned());
+        if ["style", "script"].contains(&name) {
+            let close = rest.find(&format!("</{name}>")).expect("it ends");
+            rest = &rest[close..];
+        }
+    }
+    assert!(open.is_empty(), "{open:?} are left open");
+}
+
+fn embedded(html: &str) -> Value {
+    let (_, from) = html.split_once("id=\"report\">").expect("JSON inside");
+    let (json, _) = from.split_once("</script>").expect("it ends");
+    serde_json::from_str(json).expect("sound JSON")
+}
+
+fn numbers_of(json: &Value, out: &mut Vec<String>) {
+    match json {
+        Value::Number(number) => out.push(number.to_string()),
+        Value::Array(values) => values.iter().for_each(|value| numbers_of(value, out)),
+        Value::Object(fields) => fields.values().for_each(|value| numbers_of(value, out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_element_is_closed() {
+    check_well_formed(&page(&tiny::report(RowOrder::Arrival)));
+    check_well_formed(&page(&tiny::report(RowOrder::Departure)));
+}
+
+#[test]
+fn every_section_and_figure_is_there() {
+    let html = page(&tiny::report(RowOrder::Arrival));
+    for id in ["predictions", "thresholds", "eta", "throughput", "scores", "features", "provenance"]
+    {
+        assert_eq!(html.matches(&format!("<h2 id=\"{id}\">")).count(), 1, "{id}");
+    }
+    for title in [
+        "Precision and recall",
+        "Scores by vote threshold",
+        "Throughput lost against LQD",
+        "Forest scores by what LQD did",
+        "Distribution of queue length",
+        "Distribution of occupancy",
+    ] {
+        assert!(html.contains(&format!("role=\"img\" aria-label=\"{title}\"")), "{title}");
+    }
+    assert_eq!(html.matches("<figure>").count(), 6);
+    assert_eq!(html.matches("<figcaption>").count(), 6);
+    assert_eq!(html.matches("<desc>").count(), 6);
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let html = page(&tiny::report(RowOrder::Arrival));
+    for text in ["src=", "href=", "url(", "@import", "https://"] {
+        assert!(!html.contains(text), "{text}");
+    }
+    assert_eq!(html.matches("http://").count(), html.matches("xmlns=\"http://").count());
+}
+
+#[test]
+fn the_json_inside_is_the_report() {
+    let report = tiny::report(RowOrder::Arrival);
+    let json: Value = serde_json::from_str(&Json.export(&report).unwrap()).unwrap();
+    assert_eq!(embedded(&page(&report)), json);
+}
+
+#[test]
+fn numbers_of_the_page_are_those_of_the_json() {
+    let html = page(&tiny::report(RowOrder::Arrival));
+    let mut known = Vec::new();
+    numbers_of(&embedded(&html), &mut known);
+    let shown: Vec<&str> =
+        html.split("<data value=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(shown.len() > 50, "{} numbers", shown.len());
+    for number in shown {
+        assert!(known.iter().any(|known| known == number), "{number} is not in the JSON");
+    }
+}
+
+#[test]
+fn names_cannot_break_out_of_their_place() {
+    let mut report = tiny::report(RowOrder::Arrival);
+    report.traces[0].name = "</script><script>\"&".to_owned();
+    let html = page(&report);
+    check_well_formed(&html);
+    assert_eq!(html.matches("<script").count(), 1);
+    assert_eq!(embedded(&html)["traces"][0]["name"], "</script><script>\"&");
+}
