@@ -4,7 +4,6 @@ use crate::switch_tracer::SwitchTracer;
 use crate::waiting::Waiting;
 use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpecs};
 use dropcast_features::FeatureSet;
-use std::collections::BTreeMap;
 
 /// Why a trace can't go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +59,8 @@ pub struct Tracer {
     specs: SwitchSpecs,
     settings: CollectSettings,
     features: FeatureSet,
-    switches: BTreeMap<u16, SwitchTracer>,
+    /// In order of their numbers.
+    switches: Vec<(u16, SwitchTracer)>,
     waiting: Waiting,
     max_waiting_rows: usize,
 }
@@ -75,7 +75,7 @@ impl Tracer {
             specs,
             settings,
             features,
-            switches: BTreeMap::new(),
+            switches: Vec::new(),
             waiting: Waiting::default(),
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
         }
@@ -97,7 +97,7 @@ impl Tracer {
         }
         if let Some(last) = batch.events.last() {
             // A switch that fell silent must not keep the others' rows waiting.
-            for switch in self.switches.values_mut() {
+            for (_, switch) in &mut self.switches {
                 switch.advance(last.time_ns, &mut self.waiting);
             }
         }
@@ -108,7 +108,7 @@ impl Tracer {
 
     /// No more events come: the packets still held are transmitted, and the last rows known.
     pub fn finish(mut self) -> LabelledBatch {
-        for switch in self.switches.values() {
+        for (_, switch) in &self.switches {
             switch.drain(&mut self.waiting);
         }
         self.waiting.take_known(self.features.len())
@@ -116,18 +116,21 @@ impl Tracer {
 
     fn event(&mut self, event: &Event) -> Result<(), CollectError> {
         let &Event { time_ns, switch_id, port, queue, .. } = event;
-        if !self.switches.contains_key(&switch_id) {
-            let spec = self.specs.get(switch_id).cloned();
-            let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
-            self.switches.insert(switch_id, SwitchTracer::new(spec, self.settings));
-        }
-        match self.switches.get_mut(&switch_id) {
-            Some(switch) if switch.has_queue(event) => {
-                switch.event(event, &self.features, &mut self.waiting);
-                Ok(())
+        let at = match self.switches.binary_search_by_key(&switch_id, |(id, _)| *id) {
+            Ok(at) => at,
+            Err(at) => {
+                let spec = self.specs.get(switch_id).cloned();
+                let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
+                self.switches.insert(at, (switch_id, SwitchTracer::new(spec, self.settings)));
+                at
             }
-            _ => Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue }),
+        };
+        let switch = &mut self.switches[at].1;
+        if !switch.has_queue(event) {
+            return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
         }
+        switch.event(event, &self.features, &mut self.waiting);
+        Ok(())
     }
 
     fn check_waiting(&self) -> Result<(), CollectError> {

@@ -1,6 +1,6 @@
 //! Rows whose label is not known yet.
 
-use dropcast_data::{LabelledBatch, Outcome};
+use dropcast_data::{ArrivalColumns, LabelledBatch, Outcome};
 use dropcast_features::Feature;
 use std::collections::VecDeque;
 
@@ -52,13 +52,31 @@ impl Waiting {
 
     /// Takes the rows up to the first that still waits.
     pub(crate) fn take_known(&mut self, features: usize) -> LabelledBatch {
-        let mut batch = LabelledBatch::with_arrivals(features);
-        while let Some(&(row, Some(outcome))) = self.rows.front() {
-            self.rows.pop_front();
-            self.first += 1;
-            append(&mut batch, &row, outcome);
+        let known = self.rows.iter().take_while(|(_, outcome)| outcome.is_some()).count();
+        let mut batch = with_room(features, known);
+        for (row, outcome) in self.rows.drain(..known) {
+            if let Some(outcome) = outcome {
+                append(&mut batch, &row, outcome);
+            }
         }
+        self.first += known as u64;
         batch
+    }
+}
+
+/// An empty batch for `rows` rows.
+fn with_room(features: usize, rows: usize) -> LabelledBatch {
+    LabelledBatch {
+        arrivals: Some(ArrivalColumns {
+            time_ns: Vec::with_capacity(rows),
+            switch_id: Vec::with_capacity(rows),
+            port: Vec::with_capacity(rows),
+            queue: Vec::with_capacity(rows),
+            size_bytes: Vec::with_capacity(rows),
+        }),
+        features: (0..features).map(|_| Vec::with_capacity(rows)).collect(),
+        drop: Vec::with_capacity(rows),
+        outcome: Some(Vec::with_capacity(rows)),
     }
 }
 

@@ -98,9 +98,16 @@ impl SwitchSpec {
 
     /// Time on the wire of a packet that takes `size_bytes` in the buffer, rounded up, nanoseconds.
     pub fn wire_time_ns(&self, port: usize, size_bytes: u32) -> u64 {
-        let bits = (u128::from(size_bytes) + u128::from(self.wire_overhead_bytes)) * 8;
-        let time = (bits * 1_000_000_000).div_ceil(u128::from(self.line_rate_bps[port]));
-        u64::try_from(time).unwrap_or(u64::MAX)
+        let bits = (u64::from(size_bytes) + u64::from(self.wire_overhead_bytes)) * 8;
+        let rate_bps = self.line_rate_bps[port];
+        // Bits times 10^9 fit in 64 of them up to 2 GB; a 128-bit division takes several times as long.
+        match bits.checked_mul(1_000_000_000) {
+            Some(scaled) => scaled.div_ceil(rate_bps),
+            None => {
+                let time = (u128::from(bits) * 1_000_000_000).div_ceil(u128::from(rate_bps));
+                u64::try_from(time).unwrap_or(u64::MAX)
+            }
+        }
     }
 }
 
@@ -363,6 +370,8 @@ mod tests {
         let spec = specs.get(7).expect("the same for all").clone();
         assert_eq!((spec.ports(), spec.queues(), spec.queue_index(3, 1)), (20, 40, 7));
         assert_eq!(spec.wire_time_ns(0, 1432), 1172);
+        assert_eq!(spec.wire_time_ns(0, 36), 56, "55.2, rounded up");
+        assert_eq!(spec.wire_time_ns(0, u32::MAX), 3_435_973_863, "(2^32 + 32) * 0.8, rounded up");
         let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
         assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
         assert_eq!(each.get(3), None);
