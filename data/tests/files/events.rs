@@ -357,6 +357,29 @@ proptest! {
     }
 }
 
+/// What cannot be sought is read like standard input: Parquet is stored first.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_like_a_file() {
+    let scratch = Scratch::new();
+    let text = scratch.file("e.csv", "time_ns,port,size_bytes,kind\n5,1,100,0\n7,1,100,1\n");
+    let parquet = scratch.path("e.parquet");
+    let mut writer = EventWriter::create(&parquet, &switches()).unwrap();
+    writer.write(&EventBatch { events: two() }).unwrap();
+    writer.finish().unwrap();
+    let pipe = scratch.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for file in [text, parquet] {
+        let (from_file, expected) = read(&file, options()).unwrap();
+        let (from, to) = (file.clone(), pipe.clone());
+        let feeder = std::thread::spawn(move || std::fs::copy(from, to).unwrap());
+        let (from_pipe, provenance) = read(&pipe, options()).unwrap();
+        feeder.join().unwrap();
+        assert_eq!(from_pipe, from_file);
+        assert_eq!((provenance.name.as_str(), provenance.sha256), ("pipe", expected.sha256));
+    }
+}
+
 #[test]
 fn equal_events_give_equal_bytes() {
     let scratch = Scratch::new();
