@@ -116,6 +116,7 @@ impl Canvas<'_> {
             let y = self.bottom + LINE_HEIGHT * at as i32 + LINE_HEIGHT / 2;
             self.text(line, (MARGIN, y), Stand::StartsAt)?;
         }
+        self.bottom -= if lines.is_empty() { 0 } else { LINE_HEIGHT / 3 };
         Ok(())
     }
 

@@ -136,8 +136,10 @@ fn logarithmic(scale: Scale, low: f64, high: f64, most: usize) -> Ruler {
     let (first, last) = ((low + 1e-9).floor() as i32, (high - 1e-9).ceil() as i32);
     let last = last.max(first + 1);
     let every = usize::try_from(last - first).unwrap_or(1).div_ceil(most.max(1)).max(1);
-    let ticks =
-        (first..=last).step_by(every).map(|power| (f64::from(power), power_text(scale, power)));
+    let every = i32::try_from(every).unwrap_or(i32::MAX);
+    let ticks = (first..=last)
+        .filter(|power| power.rem_euclid(every) == 0)
+        .map(|power| (f64::from(power), power_text(scale, power)));
     Ruler { scale, low: f64::from(first), high: f64::from(last), ticks: ticks.collect() }
 }
 
