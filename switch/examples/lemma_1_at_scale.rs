@@ -1,0 +1,135 @@
+//! How often, and how far, Lemma 1 and Theorem 2 of the Credence paper fail on bursty traffic
+//! (`docs/theory.md`): 16 ports, a buffer of 160, bursts of 160 packets to one port as a Poisson
+//! process of 0.02 per slot (or the rate given as argument), at most 16 packets in a slot.
+//!
+//! `cargo run --release -p dropcast-switch --example lemma_1_at_scale -- [BURSTS_PER_SLOT]`
+
+#![allow(clippy::print_stdout, reason = "a program that prints")]
+
+use dropcast_data::{Outcome, SwitchSpec};
+use dropcast_switch::{
+    Buffer, Credence, Fit, FollowLqd, Lqd, Observer, Packet, Policy, Recorded, Removal, Slotted,
+    Switch, Victim,
+};
+use std::collections::VecDeque;
+
+const PORTS: usize = 16;
+const BUFFER: u32 = 160;
+const SLOTS: u64 = 20_000;
+const RUNS: u64 = 20;
+
+fn main() {
+    let rate = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.02);
+    println!(
+        "flips  runs  lemma 1 fails  eta    LQD/Credence  worst FollowLQD/Credence  theorem 2 fails"
+    );
+    for flips in [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0] {
+        let runs: Vec<Run> = (0..RUNS).map(|seed| Run::new(seed, rate, flips)).collect();
+        let mean = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
+        let worst = runs.iter().map(|run| run.follow / run.credence).fold(0.0, f64::max);
+        println!(
+            "{flips:5}  {RUNS:4}  {:13}  {:.4}  {:12.4}  {worst:24.4}  {:15}",
+            runs.iter().filter(|run| run.credence < run.follow).count(),
+            mean(|run| run.lqd / run.follow),
+            mean(|run| run.lqd / run.credence),
+            runs.iter().filter(|run| run.follow < run.bounded_by).count(),
+        );
+    }
+}
+
+/// Packets transmitted.
+struct Run {
+    lqd: f64,
+    follow: f64,
+    credence: f64,
+    /// Theorem 2's lower bound of `follow`.
+    bounded_by: f64,
+}
+
+impl Run {
+    fn new(seed: u64, rate: f64, flips: f64) -> Self {
+        let mut random = Random(seed);
+        let slots = bursts(&mut random, rate);
+        let spec = SwitchSpec::uniform(PORTS as u16, 1, BUFFER, 1);
+        let (tail, exact, service) = (Victim::Tail, Fit::Exact, Slotted::default);
+        let lqd = transmitted(&spec, &slots, |_| true, Lqd::new(tail));
+        let predicted: Vec<bool> =
+            lqd.iter().map(|&sent| sent == (random.next() < flips)).collect();
+        let kept = |id: usize| !predicted[id];
+        let follow = FollowLqd::new(&spec, tail, exact, service());
+        let predictor = Recorded(|id: u64| predicted[id as usize]);
+        let credence = Credence::new(&spec, tail, exact, service(), predictor);
+        let how_many =
+            |sent| lqd.iter().zip(&predicted).filter(|&(&s, &p)| s == sent && !p).count() as f64;
+        let (tn, false_negatives) = (how_many(true), how_many(false));
+        Run {
+            follow: count(&transmitted(&spec, &slots, kept, follow)),
+            credence: count(&transmitted(&spec, &slots, |_| true, credence)),
+            bounded_by: tn - (PORTS as f64 - 1.0) * false_negatives,
+            lqd: count(&lqd),
+        }
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+fn bursts(random: &mut Random, rate: f64) -> Vec<Vec<usize>> {
+    let mut waiting = VecDeque::new();
+    let mut next_burst = 0.0;
+    let slot = |slot: u64| {
+        while next_burst < slot as f64 {
+            let port = (random.next() * PORTS as f64) as usize;
+            waiting.extend(std::iter::repeat_n(port, BUFFER as usize));
+            next_burst -= (1.0 - random.next()).ln() / rate;
+        }
+        waiting.drain(..PORTS.min(waiting.len())).collect()
+    };
+    (0..SLOTS).map(slot).collect()
+}
+
+struct Sent(Vec<bool>);
+
+impl Observer for Sent {
+    fn removed(&mut self, removal: &Removal, _: &Buffer) {
+        if removal.outcome == Outcome::PushedOut {
+            self.0[removal.packet.id as usize] = false;
+        }
+    }
+}
+
+/// For each packet, whether it is transmitted; those not `kept` are not shown to the policy.
+fn transmitted(
+    spec: &SwitchSpec,
+    slots: &[Vec<usize>],
+    kept: impl Fn(usize) -> bool,
+    policy: impl Policy,
+) -> Vec<bool> {
+    let mut switch = Switch::new(spec, Fit::Exact, policy, Slotted::default());
+    let mut sent = Sent(Vec::new());
+    for (slot, ports) in (0..).zip(slots) {
+        switch.advance(slot, &mut sent);
+        for &queue in ports {
+            let id = sent.0.len();
+            sent.0.push(kept(id));
+            if kept(id) {
+                let packet = Packet { id: id as u64, queue, size_bytes: 1 };
+                sent.0[id] = switch.admit(&packet, slot, &mut sent);
+            }
+        }
+    }
+    sent.0
+}
+
+fn count(transmitted: &[bool]) -> f64 {
+    transmitted.iter().filter(|&&is| is).count() as f64
+}
