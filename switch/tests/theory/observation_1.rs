@@ -1,5 +1,7 @@
 //! Observation 1: FollowLQD is at least (N+1)/2-competitive.
 
+use crate::explore::{Verdict, decide};
+use crate::games::{Competitive, Rival, Size};
 use crate::optimum::optimum;
 use crate::sequence::{Sequence, count};
 use dropcast_switch::Victim;
@@ -45,5 +47,19 @@ fn the_ratio_of_opt_approaches_half_of_n_plus_1() {
         let gaps = [10, 100, 1000].map(|cycles| (limit - ratio(cycles)).abs());
         assert!(gaps[1] < gaps[0] / 5.0 && gaps[2] < gaps[1] / 5.0, "N = {ports}: {gaps:?}");
         assert!(gaps[2] < 0.01, "N = {ports}: {gaps:?}");
+    }
+}
+
+/// More than the paper claims: on these switches no sequence is worse than the observation's.
+#[test]
+fn half_of_n_plus_1_is_exact_on_small_switches() {
+    for (ports, buffer) in [(2, 2), (2, 3), (2, 4), (2, 6), (3, 2), (3, 3), (3, 4)] {
+        let holds = |scale| {
+            let game = Competitive { size: Size { ports, buffer }, rival: Rival::FollowLqd, scale };
+            matches!(decide(&game, 300), Verdict::Holds { .. })
+        };
+        let n = ports as i32;
+        assert!(holds((n + 1, 2)), "N = {ports}, B = {buffer}");
+        assert!(!holds((50 * (n + 1) - 1, 100)), "N = {ports}, B = {buffer}");
     }
 }
