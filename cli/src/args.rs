@@ -244,14 +244,14 @@ pub(crate) struct Fig14Args {
     /// Buffer B, packets.
     #[arg(long, default_value_t = 160)]
     pub(crate) buffer: u32,
-    /// Full-buffer bursts per slot.
-    #[arg(long, default_value_t = 0.02)]
+    /// Full-buffer bursts per slot. The paper does not say; by default the curve ends near its 2.9.
+    #[arg(long, default_value_t = 0.004)]
     pub(crate) bursts_per_slot: f64,
     /// Let a whole burst arrive in one slot, instead of at most N packets in each.
     #[arg(long)]
     pub(crate) bursts_at_once: bool,
     /// Slots.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 50_000)]
     pub(crate) slots: u64,
     /// How often predictions are flipped anew for each probability.
     #[arg(long, default_value_t = 5)]

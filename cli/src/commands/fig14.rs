@@ -13,7 +13,7 @@ use dropcast_simulate::{BurstTraffic, WorkloadError};
 const PORTS: [u16; 3] = [4, 16, 32];
 const BUFFER_PER_PORT: [u32; 3] = [5, 10, 40];
 /// Packets that arrive per slot, as a share of what all ports together send.
-const LOADS: [f64; 3] = [0.1, 0.2, 0.6];
+const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
 
 pub(super) fn run(args: &Fig14Args) -> anyhow::Result<()> {
     create_folder(&args.output)?;
