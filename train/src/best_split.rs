@@ -29,8 +29,10 @@ pub(crate) struct SplitRule {
 
 impl SplitRule {
     /// The best split of a node on the first `tried` features of `order`; if they have none, on
-    /// the first feature after them that has one. Ties go to the lowest feature, then the lowest
-    /// threshold.
+    /// the first feature after them that has one.
+    ///
+    /// Ties go to the feature that comes first, then to the lowest threshold. In small nodes many
+    /// splits are perfect: were ties to go to the lowest feature, trees would be more alike.
     pub(crate) fn search(
         &self,
         histogram: &Histogram,
@@ -45,11 +47,8 @@ impl SplitRule {
                 break;
             }
             let found = self.of_feature(histogram.of(feature, node), feature, &bins[feature]);
-            let better = |found: &BestSplit, best: &BestSplit| {
-                found.gain > best.gain || found.gain == best.gain && found.feature < best.feature
-            };
             if let Some(found) = found
-                && best.as_ref().is_none_or(|best| better(&found, best))
+                && best.is_none_or(|best| found.gain > best.gain)
             {
                 best = Some(found);
             }

@@ -1,8 +1,6 @@
 //! Bin edges: the integer thresholds among which splits are chosen.
 
-use crate::RowId;
-use crate::random::{Purpose, Stream};
-use crate::sample::Smallest;
+use crate::edges::{ValueCounts, every_edge};
 use std::collections::BTreeSet;
 
 /// The edges of one feature, ascending. A value `x` is in bin `b` if `b` edges are below it, so
@@ -61,63 +59,76 @@ impl Bins {
     }
 }
 
-/// Gathers what bins are made from, in bounded memory and without regard to the order of rows:
-/// the distinct values of a feature while they are few, and samples of accepted and of dropped
-/// rows for the others.
+/// Counts what bins are made from: of each feature, its distinct values while they are few, and
+/// the rows of each class on a fine grid of values. Memory is bounded, every row counts, and
+/// their order leaves no trace.
 #[derive(Debug)]
 pub(crate) struct BinSketch {
-    seed: u64,
     max_bins: usize,
-    distinct: Vec<Distinct>,
-    accepts: Smallest<SampledRow>,
-    drops: Smallest<SampledRow>,
+    features: Vec<(Distinct, Grid)>,
 }
-
-/// The hash that drew a row, and the row's features.
-type SampledRow = (u64, Box<[u32]>);
-
-/// Rows sampled of each class. Drops are a thousandth of all rows and are what the edges must
-/// resolve, so they have a sample of their own.
-const SAMPLED: usize = 1 << 16;
 
 impl BinSketch {
     /// A sketch for bins of `features` features, at most `max_bins` of each.
-    pub(crate) fn new(features: usize, max_bins: u16, seed: u64) -> Self {
-        BinSketch {
-            seed,
-            max_bins: usize::from(max_bins),
-            distinct: vec![Distinct::default(); features],
-            accepts: Smallest::new(SAMPLED),
-            drops: Smallest::new(SAMPLED),
-        }
+    pub(crate) fn new(features: usize, max_bins: u16) -> Self {
+        BinSketch { max_bins: usize::from(max_bins), features: vec![Default::default(); features] }
     }
 
     /// Takes in row `at` of the columns `features`.
-    pub(crate) fn add(&mut self, id: RowId, features: &[Vec<u32>], at: usize, drop: bool) {
-        for (distinct, column) in self.distinct.iter_mut().zip(features) {
+    pub(crate) fn add(&mut self, features: &[Vec<u32>], at: usize, drop: bool) {
+        for ((distinct, grid), column) in self.features.iter_mut().zip(features) {
             distinct.add(column[at], self.max_bins);
-        }
-        let sample = if drop { &mut self.drops } else { &mut self.accepts };
-        let hash = Stream::of_row(self.seed, Purpose::BinSample, id);
-        if !sample.refuses(|limit| hash > limit.0) {
-            sample.offer((hash, features.iter().map(|column| column[at]).collect()));
+            grid.add(column[at], drop);
         }
     }
 
     /// The bins of each feature.
     pub(crate) fn finish(self) -> Vec<Bins> {
-        let (accepts, drops) = (self.accepts.into_sorted(), self.drops.into_sorted());
-        let column = |rows: &[SampledRow], feature: usize| -> Vec<u32> {
-            rows.iter().map(|(_, row)| row[feature]).collect()
+        let edges = |(distinct, grid): (Distinct, Grid)| match distinct.finish() {
+            Some(values) => every_edge(&values),
+            None => grid.into_counts().edges(self.max_bins),
         };
-        let bins = |(feature, distinct): (usize, Distinct)| match distinct.finish() {
-            Some(values) => Bins::new(edges_between(&values)),
-            None => {
-                let masses = masses(column(&accepts, feature), column(&drops, feature));
-                Bins::new(quantile_edges(&masses, self.max_bins))
-            }
-        };
-        self.distinct.into_iter().enumerate().map(bins).collect()
+        self.features.into_iter().map(|feature| Bins::new(edges(feature))).collect()
+    }
+}
+
+/// Rows counted on a grid whose cells are as narrow as the largest value allows: 1 up to 262,143,
+/// 8 around a megabyte.
+#[derive(Clone, Debug, Default)]
+struct Grid {
+    /// A cell is `value >> shift`.
+    shift: u32,
+    /// By cell, accepted and dropped rows.
+    cells: Vec<[u64; 2]>,
+}
+
+/// Cells of a grid at most; a grid takes 4 MiB at most.
+const GRID_BITS: u32 = 18;
+
+impl Grid {
+    fn add(&mut self, value: u32, drop: bool) {
+        while value >> self.shift >> GRID_BITS > 0 {
+            self.widen();
+        }
+        let at = (value >> self.shift) as usize;
+        if at >= self.cells.len() {
+            self.cells.resize(at + 1, [0; 2]);
+        }
+        self.cells[at][usize::from(drop)] += 1;
+    }
+
+    /// Makes one cell of two.
+    fn widen(&mut self) {
+        let pairs = self.cells.chunks(2);
+        let sum = |class: usize, pair: &[[u64; 2]]| pair.iter().map(|cell| cell[class]).sum();
+        self.cells = pairs.map(|pair| [sum(0, pair), sum(1, pair)]).collect();
+        self.shift += 1;
+    }
+
+    fn into_counts(self) -> ValueCounts {
+        let width = 1 << self.shift;
+        let cells = (0_u32..).zip(self.cells).filter(|(_, counts)| *counts != [0; 2]);
+        ValueCounts::new(width, cells.map(|(cell, counts)| (cell << self.shift, counts)))
     }
 }
 
@@ -147,65 +158,16 @@ impl Distinct {
     }
 }
 
-/// The edge between neighbouring values `a < b`: scikit-learn's midpoint, rounded down. For
-/// integers both decide alike.
-fn between(a: u32, b: u32) -> u32 {
-    a + (b - a) / 2
-}
-
-fn edges_between(values: &[u32]) -> Vec<u32> {
-    values.windows(2).map(|pair| between(pair[0], pair[1])).collect()
-}
-
-/// Distinct values with their mass, ascending. Accepted and dropped rows have the same mass in
-/// total, so half of the bins resolve the values at which rows are dropped.
-fn masses(accepts: Vec<u32>, drops: Vec<u32>) -> Vec<(u32, u64)> {
-    let of_accept = if accepts.is_empty() { 0 } else { drops.len().max(1) as u64 };
-    let of_drop = if drops.is_empty() { 0 } else { accepts.len().max(1) as u64 };
-    let mut rows: Vec<(u32, u64)> = accepts.into_iter().map(|value| (value, of_accept)).collect();
-    rows.extend(drops.into_iter().map(|value| (value, of_drop)));
-    rows.sort_unstable();
-    rows.chunk_by(|a, b| a.0 == b.0)
-        .map(|same| (same[0].0, same.iter().map(|&(_, mass)| mass).sum()))
-        .collect()
-}
-
-/// Edges of at most `max_bins` bins of about the same mass. A value that is heavier than a bin
-/// gets one of its own; what it leaves is shared by the others.
-fn quantile_edges(masses: &[(u32, u64)], max_bins: usize) -> Vec<u32> {
-    let mut left: u64 = masses.iter().map(|&(_, mass)| mass).sum();
-    let mut bins_left = max_bins as u64;
-    let mut edges = Vec::new();
-    let mut filled = 0;
-    for pair in masses.windows(2) {
-        let ((value, mass), (next, next_mass)) = (pair[0], pair[1]);
-        filled += mass;
-        if bins_left == 1 {
-            break;
-        }
-        let is_full = filled * bins_left >= left;
-        let next_is_heavy = next_mass * bins_left >= left;
-        if is_full || next_is_heavy {
-            edges.push(between(value, next));
-            left -= filled;
-            bins_left -= 1;
-            filled = 0;
-        }
-    }
-    edges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn sketch(rows: &[(u32, bool)], max_bins: u16) -> Bins {
-        let mut sketch = BinSketch::new(1, max_bins, 1);
+        let mut sketch = BinSketch::new(1, max_bins);
         let column = [rows.iter().map(|&(value, _)| value).collect::<Vec<u32>>()];
         for (at, &(_, drop)) in rows.iter().enumerate() {
-            let id = RowId { run: 0, switch: 0, row: at as u64 };
-            sketch.add(id, &column, at, drop);
+            sketch.add(&column, at, drop);
         }
         sketch.finish().remove(0)
     }
@@ -227,7 +189,7 @@ mod tests {
         assert!(bins.edges().len() < 64);
         let among_drops = bins.edges().iter().filter(|&&edge| edge >= 900_000).count();
         assert!(among_drops >= 24, "{among_drops}");
-        assert_eq!(bins.edges()[0], 4, "0 is nine tenths of the accepted rows and has its own bin");
+        assert_eq!(bins.edges()[0], 5, "0 is nine tenths of the accepted rows and has its own bin");
     }
 
     #[test]
@@ -236,6 +198,19 @@ mod tests {
         assert_eq!(bins.middle(1, 2), 1);
         assert_eq!(bins.middle(0, 3), 1);
         assert_eq!(bins.middle(1, 4), 2, "12 is the last edge up to 55");
+    }
+
+    #[test]
+    fn wide_cells_count_what_narrow_ones_would() {
+        let values = [3, 70_000, 1_052_672, 1_052_671, 5, u32::MAX, 8, 1_052_672];
+        let mut growing = Grid::default();
+        values.iter().for_each(|&value| growing.add(value, value % 2 == 1));
+        let mut grown = Grid { shift: 14, cells: Vec::new() };
+        values.iter().for_each(|&value| grown.add(value, value % 2 == 1));
+        assert_eq!((growing.shift, growing.cells.len()), (14, 1 << GRID_BITS));
+        assert_eq!(growing.cells, grown.cells);
+        assert_eq!(growing.cells[0], [1, 2]);
+        assert_eq!(growing.cells[1_052_672 >> 14], [2, 1]);
     }
 
     proptest! {

@@ -102,16 +102,16 @@ fn bin_rows<S: BatchSource + ?Sized>(
     let plan = SplitPlan::new(&task.split, seed, times);
     let mut parts = Vec::new();
 
-    let mut sketch = BinSketch::new(features, params.max_bins, seed);
+    let mut sketch = BinSketch::new(features, params.max_bins);
     let mut counts = RowCounts::default();
     each_batch(source, features, |batch, ids| {
         plan.parts(batch, ids, &mut parts)?;
         let batch = &batch.batch;
         counts.all += ids.len() as u64;
-        for (at, (&id, &drop)) in ids.iter().zip(&batch.drop).enumerate() {
-            if parts[at] == Part::Train {
+        for (at, (&part, &drop)) in parts.iter().zip(&batch.drop).enumerate() {
+            if part == Part::Train {
                 counts.train[usize::from(drop)] += 1;
-                sketch.add(id, &batch.features, at, drop);
+                sketch.add(&batch.features, at, drop);
             }
         }
         Ok(())

@@ -7,6 +7,9 @@ use crate::histogram::{Bootstrap, Level, count_level};
 use crate::random::{Poisson, Purpose, Stream, permutation};
 use crate::{CheckedForestParams, ForestParams};
 
+#[cfg(test)]
+mod cart;
+
 /// Grows the trees of a forest on the training rows of `rows`, of which `accepts` were accepted
 /// and `drops` dropped, neither of them 0.
 ///

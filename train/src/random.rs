@@ -14,7 +14,6 @@ pub(crate) enum Purpose {
     Bootstrap = 1,
     FeatureOrder = 2,
     Split = 3,
-    BinSample = 4,
 }
 
 /// A stream of random numbers, addressed by position.

@@ -1,7 +1,6 @@
 //! Training as a whole: from rows in memory to a model.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod cart;
 mod determinism;
 mod model_file;
 mod refusal;

@@ -2,9 +2,7 @@
 
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
-use dropcast_train::{
-    CheckedForestParams, FitTask, ForestParams, RunBatch, Split, SwitchContext, VoteRule,
-};
+use dropcast_train::{CheckedForestParams, FitTask, RunBatch, Split, SwitchContext, VoteRule};
 use std::num::NonZeroUsize;
 
 /// A row: its feature values, and whether it is a drop.
@@ -23,12 +21,6 @@ pub(crate) fn run_of(run: u64, rows: &[Row]) -> RunBatch {
     }
     batch.outcome = None;
     RunBatch { run, batch }
-}
-
-/// Training on all rows, without randomness, on the first `features` features.
-pub(crate) fn exact_task(features: usize, params: ForestParams) -> FitTask {
-    let params = ForestParams { bootstrap: false, ..params };
-    task(features, params.check().unwrap(), Split::None)
 }
 
 /// Training on the first `features` features.
