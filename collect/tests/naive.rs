@@ -351,3 +351,16 @@ fn events_for_what_a_switch_lacks_are_refused() {
     assert!(matches!(push(arrival(5, 1, 2)), Err(CollectError::UnknownQueue { port: 2, .. })));
     assert!(push(arrival(5, 1, 1)).is_ok());
 }
+
+#[test]
+fn a_queue_beside_the_buffer_overflows_at_four_gigabytes_and_not_in_a_panic() {
+    let spec = SwitchSpec { shared: vec![false], ..SwitchSpec::uniform(1, 8, u32::MAX, 100) };
+    let mut tracer =
+        Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
+    let huge = |time_ns| Event { size_bytes: 4_000_000_000, ..arrival(time_ns, 0, 0) };
+    let rows = tracer.push(&EventBatch { events: (0..3).map(huge).collect() }).expect("valid");
+    assert_eq!(rows.outcome.expect("traced"), [Outcome::Departed], "it is on the wire");
+    let rest = tracer.finish();
+    assert_eq!(rest.outcome.expect("traced"), [Outcome::Departed, Outcome::Rejected]);
+    assert_eq!(rest.features[0], [0, 4_000_000_000]);
+}

@@ -106,6 +106,12 @@ impl CsvRows {
         }
     }
 
+    /// Whether the line holds nothing, not even the tabs between empty fields.
+    fn is_blank(&self) -> bool {
+        let has_tabs = self.delimiter == b'\t' && self.line.contains(&b'\t');
+        !has_tabs && self.line.iter().all(u8::is_ascii_whitespace)
+    }
+
     /// Reads the next line that is not blank, without its end; false at the end of the file.
     fn read_line(&mut self) -> Result<bool, DataError> {
         loop {
@@ -126,7 +132,7 @@ impl CsvRows {
                 ));
             }
             self.line.pop_if(|&mut last| last == b'\r');
-            if !self.line.iter().all(u8::is_ascii_whitespace) {
+            if !self.is_blank() {
                 return Ok(true);
             }
             if count == 0 {

@@ -98,14 +98,6 @@ impl Feature {
         }
     }
 
-    /// Largest value it can take in a switch with this buffer and number of queues.
-    pub fn max(self, buffer_bytes: u32, queues: usize) -> u32 {
-        match self {
-            Feature::Rank => u32::try_from(queues.saturating_sub(1)).unwrap_or(u32::MAX),
-            _ => buffer_bytes,
-        }
-    }
-
     fn value(self, buffer: &impl BufferView, averages: &Averages, queue: usize) -> u32 {
         match self {
             Feature::QueueLength => buffer.queue_bytes(queue),

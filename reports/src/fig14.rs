@@ -260,8 +260,8 @@ impl Fig14 {
     pub fn against_dynamic_thresholds(&self, case: &Fig14Case) -> Fig14SweepRow {
         let of = |algorithm| self.rows.iter().filter(move |row| row.algorithm == algorithm);
         let dt = of(Fig14Algorithm::DynamicThresholds).next();
-        let beats =
-            |row: &Fig14Row| dt.is_some_and(|dt| row.transmitted.mean > dt.transmitted.mean);
+        // Whoever transmits more has the lower ratio; where there is no ratio there is no answer.
+        let beats = |row: &Fig14Row| Some(row.ratio?.mean < dt?.ratio?.mean);
         let at = |p| of(Fig14Algorithm::Credence).find(|row| row.flip_probability == p);
         let mut credence: Vec<&Fig14Row> = of(Fig14Algorithm::Credence).collect();
         credence.sort_by(|a, b| a.flip_probability.total_cmp(&b.flip_probability));
@@ -275,10 +275,10 @@ impl Fig14 {
             dt_ratio: mean(dt),
             credence_ratio_at_0_7: mean(at(PAPER_BEATS_DT_AT)),
             credence_ratio_at_1: mean(at(1.0)),
-            beats_dt_at_0_7: at(PAPER_BEATS_DT_AT).map(beats),
+            beats_dt_at_0_7: at(PAPER_BEATS_DT_AT).and_then(beats),
             beats_dt_up_to: credence
                 .into_iter()
-                .take_while(|row| beats(row))
+                .take_while(|row| beats(row) == Some(true))
                 .last()
                 .map(|row| row.flip_probability),
         }

@@ -154,6 +154,18 @@ pub struct Replayed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
+    /// A packet that no buffer of this size can hold, or none at all.
+    #[error(
+        "switch {switch_id}: a packet of {size_bytes} bytes, expected 1 to the buffer's {buffer_bytes}"
+    )]
+    BadSize {
+        /// Which switch.
+        switch_id: u16,
+        /// The packet.
+        size_bytes: u32,
+        /// The buffer.
+        buffer_bytes: u32,
+    },
     /// A switch that is not described.
     #[error("an arrival at switch {0}, which the trace's switch description does not have")]
     UnknownSwitch(u16),
@@ -277,10 +289,14 @@ impl SwitchReplay {
     }
 
     fn check(&self, arrival: &Arrival) -> Result<(), ReplayError> {
-        let &Arrival { switch_id, port, queue, time_ns, .. } = arrival;
+        let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = arrival;
         let (ports, queues) = (self.spec.ports(), self.spec.queues_per_port);
         if usize::from(port) >= ports || queue >= queues {
             return Err(ReplayError::UnknownQueue { switch_id, port, queue, ports, queues });
+        }
+        let buffer_bytes = self.spec.buffer_bytes;
+        if size_bytes == 0 || size_bytes > buffer_bytes {
+            return Err(ReplayError::BadSize { switch_id, size_bytes, buffer_bytes });
         }
         if time_ns < self.time_ns {
             let before_ns = self.time_ns;

@@ -121,6 +121,12 @@ impl Buffer {
         }
     }
 
+    /// Whether a queue's length would still be a length, 32 bits, with `size_bytes` more. Matters
+    /// only to queues that do not share the buffer, whose length nothing else bounds.
+    pub fn can_count(&self, queue: usize, size_bytes: u32) -> bool {
+        self.lengths[queue].checked_add(size_bytes).is_some()
+    }
+
     /// The longest queue that may be pushed out of, and its length; none if all are empty.
     /// Ties go to the lowest port, then queue.
     pub fn longest_pushable(&self) -> Option<(usize, u32)> {

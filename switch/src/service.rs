@@ -145,7 +145,7 @@ impl Turn {
             *self = Turn { deficit_bytes: vec![0; lengths.len()], ..Turn::default() };
             return None;
         }
-        loop {
+        for visit in 1.. {
             let queue = self.queue;
             if lengths[queue] > 0 {
                 if !self.was_credited {
@@ -162,6 +162,29 @@ impl Turn {
             }
             self.queue = (queue + 1) % lengths.len();
             self.was_credited = false;
+            if visit == lengths.len() {
+                self.skip_rounds(quantum_bytes, lengths, &head_bytes);
+            }
+        }
+        None
+    }
+
+    /// Credits at once the rounds in which no queue could send: with quanta far below the packet
+    /// sizes there are many.
+    fn skip_rounds(
+        &mut self,
+        quantum_bytes: &[u32],
+        lengths: &[u32],
+        head_bytes: impl Fn(usize) -> u64,
+    ) {
+        let backlogged = || (0..lengths.len()).filter(|&queue| lengths[queue] > 0);
+        let rounds_to_send = backlogged().map(|queue| {
+            let missing = head_bytes(queue) - self.deficit_bytes[queue];
+            missing.div_ceil(u64::from(quantum_bytes[queue]))
+        });
+        let idle_rounds = rounds_to_send.min().unwrap_or(1) - 1;
+        for queue in backlogged() {
+            self.deficit_bytes[queue] += idle_rounds * u64::from(quantum_bytes[queue]);
         }
     }
 }

@@ -71,9 +71,14 @@ impl<P: Policy, S: Service> Switch<P, S> {
     }
 
     /// A packet arrives at `now`, up to which the switch was advanced. Returns whether it was
-    /// accepted.
+    /// accepted. A queue that does not share the buffer takes every packet up to 4 GiB.
     pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
-        if self.buffer.shares(packet.queue) && !self.make_room(packet, now, observer) {
+        let has_room = if self.buffer.shares(packet.queue) {
+            self.make_room(packet, now, observer)
+        } else {
+            self.buffer.can_count(packet.queue, packet.size_bytes)
+        };
+        if !has_room {
             return false;
         }
         self.buffer.push(packet.queue, Held { id: packet.id, size_bytes: packet.size_bytes });

@@ -19,7 +19,7 @@ pub enum VoteRule {
     /// The lowest bound on `eta` by Theorem 2 of the Credence paper, `N` the number of ports;
     /// among equals (all of them where no threshold has a bound) the highest F1.
     EtaBound,
-    /// This share of the highest score that the forest could give; 0.5 is the trees' majority.
+    /// This share of the highest score that the forest could give; 0.5 is scikit-learn's vote, a mean leaf share above one half.
     Fixed(Share),
 }
 
