@@ -2,6 +2,7 @@
 
 use crate::config::{CollectConfig, TrainConfig};
 use crate::output::Format;
+use crate::output_file;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_reports::ReportFormat;
@@ -34,12 +35,13 @@ pub(crate) enum Command {
 /// Run the whole pipeline: events, labelled trace, forest, tables, report.
 ///
 /// Without --events, the arrivals of a leaf switch are generated (docs/workloads.md). Everything
-/// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it:
-///
-///     dropcast run
-///     dropcast run --events events.parquet --switch switch.toml --name mine
-///     dropcast run --config runs/mine/config.toml
+/// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast run
+  dropcast run --events events.parquet --switch switch.toml --name mine
+  dropcast run --config runs/mine/config.toml")]
 pub(crate) struct RunArgs {
     /// Settings of the run; what is said on the command line goes before them.
     #[arg(long, value_name = "FILE.toml")]
@@ -80,13 +82,13 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "MS")]
     pub(crate) duration_ms: Option<u64>,
     /// Load of the flows towards the servers, as a share of the uplinks' rate.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) load: Option<f64>,
     /// Payload of an incast, as a share of the buffer.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) burst: Option<f64>,
     /// Where the events go.
-    #[arg(short, long, value_name = "OUT.parquet")]
+    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -97,10 +99,11 @@ pub(crate) struct SimulateArgs {
 ///
 /// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
 /// dropped it (docs/trace.md).
-///
-///     dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
-///     zcat events.csv.gz | dropcast collect --events - --switch leaf.toml --column time_ns=ts -o t.parquet
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
+  zcat events.gz | dropcast collect --events - --switch leaf.toml --column time_ns=ts -o t.parquet")]
 pub(crate) struct CollectArgs {
     /// Packet events, Parquet or CSV (docs/events.md); - for standard input.
     #[arg(long, value_name = "PATH")]
@@ -120,7 +123,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
     /// Where the labelled trace goes.
-    #[arg(short, long, value_name = "OUT.parquet")]
+    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -141,9 +144,10 @@ pub(crate) enum BadRows {
 ///
 /// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
 /// split keeps for testing, or on --test files.
-///
-///     dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json")]
 pub(crate) struct TrainArgs {
     /// Labelled traces: ours (docs/trace.md) or the Credence artifact's CSV.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
@@ -157,7 +161,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Where the model goes.
-    #[arg(short, long, value_name = "MODEL.json")]
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,
     /// How the metrics are printed.
     #[arg(long, value_enum, default_value_t)]
@@ -197,7 +201,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
     /// Where it goes; standard output unless given.
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH", value_parser = output_file::parser())]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -245,7 +249,7 @@ pub(crate) struct Fig14Args {
     #[arg(long, default_value_t = 160)]
     pub(crate) buffer: u32,
     /// Full-buffer bursts per slot. The paper does not say; by default the curve ends near its 2.9.
-    #[arg(long, default_value_t = 0.004)]
+    #[arg(long, default_value_t = 0.004, allow_negative_numbers = true)]
     pub(crate) bursts_per_slot: f64,
     /// Let a whole burst arrive in one slot, instead of at most N packets in each.
     #[arg(long)]
@@ -254,7 +258,7 @@ pub(crate) struct Fig14Args {
     #[arg(long, default_value_t = 50_000)]
     pub(crate) slots: u64,
     /// How often predictions are flipped anew for each probability.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repetitions: u32,
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
@@ -274,7 +278,7 @@ pub(crate) struct Fig15Args {
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder for fig15.csv and fig15.svg.
+    /// Folder for fig15-paper and fig15-ours, each .csv and .svg, and for what is generated.
     #[arg(short, long, default_value = "runs/fig15", value_name = "DIR")]
     pub(crate) output: PathBuf,
 }

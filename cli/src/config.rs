@@ -153,7 +153,8 @@ pub(crate) struct TrainConfig {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) split: SplitBy,
     /// Share of the rows that train, for --split time and random.
-    #[arg(long, value_name = "SHARE", default_value_t = TrainConfig::default().train_share)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true,
+        default_value_t = TrainConfig::default().train_share)]
     pub(crate) train_share: f64,
     /// Rows this soon after a cut are left out, for the splits by time, nanoseconds.
     #[arg(long, value_name = "NS", default_value_t)]
@@ -213,7 +214,7 @@ impl TrainConfig {
     /// The split.
     pub(crate) fn split(&self) -> anyhow::Result<Split> {
         let train_share = Share::new(self.train_share)
-            .map_err(|error| UserError(format!("--train-share: {error}")))?;
+            .map_err(|error| UserError(format!("train_share: {error}")))?;
         let guard_ns = self.guard_ns;
         Ok(match self.split {
             SplitBy::Time => Split::Time { train_share, guard_ns },

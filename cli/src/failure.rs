@@ -3,9 +3,11 @@
 use dropcast_collect::CollectError;
 use dropcast_data::DataError;
 use dropcast_export::ExportError;
+use dropcast_reports::BuildError;
+use dropcast_reports::fig14::Fig14Error;
 use dropcast_simulate::WorkloadError;
 use dropcast_train::{ModelError, TrainError};
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
@@ -20,11 +22,11 @@ pub(crate) fn exit_code(result: thread::Result<anyhow::Result<()>>) -> ExitCode 
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) if is_the_users(&error) => {
-            tell(&format!("error: {error:#}"));
+            tell(&format!("error: {}", message(&error)));
             ExitCode::from(1)
         }
         Ok(Err(error)) => {
-            tell(&format!("internal error: {error:#}"));
+            tell(&format!("internal error: {}", message(&error)));
             ExitCode::from(2)
         }
         // The panic hook has told what and where.
@@ -39,13 +41,37 @@ pub(crate) fn exit_code(result: thread::Result<anyhow::Result<()>>) -> ExitCode 
 
 /// Prints what `clap` has to say: help and version are data, the rest are the user's errors.
 pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
-    if error.use_stderr() || printed.is_err() { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    match error.print() {
+        Ok(()) if error.use_stderr() => ExitCode::from(1),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit_code(Ok(Err(cannot_print(error)))),
+    }
+}
+
+/// Why nothing more can be printed on stdout.
+pub(crate) fn cannot_print(source: io::Error) -> anyhow::Error {
+    DataError::Io { file: "standard output".to_owned(), doing: "be written", source }.into()
+}
+
+/// An error and its causes in one line; some errors repeat their cause in their own words.
+fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        let cause = cause.trim_end();
+        if message.is_empty() {
+            message.push_str(cause);
+        } else if !message.ends_with(cause) {
+            message.push_str(": ");
+            message.push_str(cause);
+        }
+    }
+    message
 }
 
 fn tell(message: &str) {
     // Nobody is left to be told if stderr is gone.
-    let _ = writeln!(std::io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 fn is_the_users(error: &anyhow::Error) -> bool {
@@ -56,6 +82,8 @@ fn is_the_users(error: &anyhow::Error) -> bool {
             || cause.is::<TrainError>()
             || cause.is::<ModelError>()
             || cause.is::<ExportError>()
+            || cause.is::<BuildError>()
+            || cause.is::<Fig14Error>()
             || cause.is::<WorkloadError>()
             || cause.is::<dropcast_features::UnknownFeature>()
             || cause.is::<dropcast_train::ParamError>()
@@ -66,7 +94,7 @@ fn is_the_users(error: &anyhow::Error) -> bool {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
 }

@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod failure;
 mod output;
+mod output_file;
 mod progress;
 mod traces;
 

@@ -1,5 +1,6 @@
 //! Data on stdout, as text or JSON.
 
+use crate::failure::cannot_print;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::io::Write;
@@ -27,8 +28,11 @@ pub(crate) fn print<T: Serialize>(
     if !printed.ends_with('\n') {
         printed.push('\n');
     }
+    print_text(&printed)
+}
+
+/// Prints text as it is.
+pub(crate) fn print_text(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    stdout.write_all(printed.as_bytes())?;
-    stdout.flush()?;
-    Ok(())
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot_print)
 }

@@ -1,7 +1,7 @@
 //! Progress on stderr; nothing where that is no terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// A stage of the pipeline under way: a spinner with a name and a count of rows.
@@ -38,6 +38,10 @@ impl Stage {
     /// Ends the stage, leaving a line that says what it did.
     pub(crate) fn end(self, what: &str) {
         self.bar.finish_and_clear();
-        self.bar.println(format!("  {:10} {what}  ({:.1?})", self.name, self.bar.elapsed()));
+        if !self.bar.is_hidden() {
+            let elapsed = self.bar.elapsed();
+            // Progress is worth no error.
+            let _ = writeln!(std::io::stderr(), "  {:10} {what}  ({elapsed:.1?})", self.name);
+        }
     }
 }

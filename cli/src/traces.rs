@@ -1,9 +1,13 @@
 //! Labelled traces in files, as a source to train on.
 
+use crate::failure::UserError;
 use anyhow::Context;
-use dropcast_data::{DataError, InputProvenance, SwitchSpecs, TraceMeta, TraceReader, sha256_file};
-use dropcast_features::FeatureSet;
-use dropcast_train::{BatchSource, Batches, DataOrigin, RunBatch, SwitchContext};
+use dropcast_data::{
+    AVERAGE_NS3_TRUNC, DataError, InputProvenance, SwitchSpec, SwitchSpecs, TraceMeta, TraceReader,
+    sha256_file,
+};
+use dropcast_features::{Feature, FeatureSet};
+use dropcast_train::{BatchSource, Batches, DataOrigin, RunBatch, SwitchContext, TrainError};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +35,70 @@ impl TraceFiles {
         let files = paths
             .iter()
             .map(|path| TraceFile::open(path, &features))
-            .collect::<anyhow::Result<_>>()?;
-        Ok(TraceFiles { files, features })
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        refuse_repeats(&files)?;
+        let files = TraceFiles { files, features };
+        files.average_ns()?;
+        Ok(files)
+    }
+
+    /// The time constant of the averages among the features; none where there are no averages, or
+    /// no trace tells.
+    ///
+    /// Averages of another definition or time constant are other features (docs/features.md).
+    pub(crate) fn average_ns(&self) -> Result<Option<u64>, UserError> {
+        let averages = [Feature::AvgQueueLength, Feature::AvgOccupancy];
+        if !averages.iter().any(|average| self.features.contains(&average.to_string())) {
+            return Ok(None);
+        }
+        let mut found: Option<(u64, &TraceFile)> = None;
+        for file in &self.files {
+            let name = file.path.display();
+            if let Some(average) = file.meta.average.as_deref().filter(|&a| a != AVERAGE_NS3_TRUNC)
+            {
+                let problem =
+                    format!("its moving averages are {average:?}, known is {AVERAGE_NS3_TRUNC:?}");
+                return Err(UserError(format!("{name}: {problem}")));
+            }
+            for rtt_ns in file.specs().map(|spec| spec.base_rtt_ns) {
+                match found {
+                    Some((other_ns, other)) if other_ns != rtt_ns => {
+                        return Err(UserError(format!(
+                            "{name}: its averages have a time constant of {rtt_ns} ns (the base RTT), \
+                             those of {} {other_ns} ns; use traces with one base RTT, or features \
+                             without averages",
+                            other.path.display()
+                        )));
+                    }
+                    _ => found = Some((rtt_ns, file)),
+                }
+            }
+        }
+        Ok(found.map(|(rtt_ns, _)| rtt_ns))
+    }
+
+    /// Names the file in an error that knows only the number of its run.
+    pub(crate) fn explain(&self, error: TrainError) -> anyhow::Error {
+        let file = match &error {
+            TrainError::NoTimes { run, .. } => {
+                self.files.iter().find(|file| file.origin.run == *run)
+            }
+            _ => None,
+        };
+        match file {
+            None => error.into(),
+            Some(file) => {
+                DataError::NotInArrivalOrder { file: file.path.display().to_string() }.into()
+            }
+        }
+    }
+
+    /// Each file alone.
+    pub(crate) fn one_by_one(self) -> impl Iterator<Item = TraceFiles> {
+        let TraceFiles { files, features } = self;
+        files
+            .into_iter()
+            .map(move |file| TraceFiles { files: vec![file], features: features.clone() })
     }
 
     /// What models record of the traces.
@@ -42,11 +108,7 @@ impl TraceFiles {
 
     /// What all switches of all traces have in common.
     pub(crate) fn switch_context(&self) -> SwitchContext {
-        let mut specs = self.files.iter().flat_map(|file| match &file.meta.switches {
-            None => Vec::new(),
-            Some(SwitchSpecs::Same(spec)) => vec![spec],
-            Some(SwitchSpecs::Each(specs)) => specs.values().collect(),
-        });
+        let mut specs = self.files.iter().flat_map(TraceFile::specs);
         let Some(first) = specs.next() else { return SwitchContext::default() };
         let mut context = SwitchContext {
             ports: u16::try_from(first.ports()).ok(),
@@ -62,7 +124,28 @@ impl TraceFiles {
     }
 }
 
+/// Rows that are there twice would be counted twice, and would be trained on and tested on.
+fn refuse_repeats(files: &[TraceFile]) -> Result<(), UserError> {
+    for (place, file) in files.iter().enumerate() {
+        if let Some(same) = files[..place].iter().find(|same| same.origin.run == file.origin.run) {
+            let (file, same) = (file.path.display(), same.path.display());
+            return Err(UserError(format!("{file}: has the same rows as {same}; give them once")));
+        }
+    }
+    Ok(())
+}
+
 impl TraceFile {
+    /// The switches that it tells of.
+    fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
+        let specs: Vec<&SwitchSpec> = match &self.meta.switches {
+            None => Vec::new(),
+            Some(SwitchSpecs::Same(spec)) => vec![spec],
+            Some(SwitchSpecs::Each(specs)) => specs.values().collect(),
+        };
+        specs.into_iter()
+    }
+
     fn open(path: &Path, features: &[String]) -> anyhow::Result<Self> {
         let meta = TraceReader::open(path, features)?.meta().clone();
         let sha256 = sha256_file(path)?;

@@ -26,12 +26,20 @@ impl AtomicFile {
         if path.is_dir() {
             return Err(DataError::file(&file, "is a directory", "name a file to write"));
         }
+        let directory = directory(path);
+        if !directory.is_dir() {
+            let hint = if directory.exists() { "name another" } else { "make it first" };
+            let problem = format!("cannot be created, {} is no directory", directory.display());
+            return Err(DataError::file(&file, problem, hint));
+        }
         let mut temporary = tempfile::Builder::new();
         temporary.prefix(".dropcast-").suffix(".tmp");
         #[cfg(unix)]
         temporary.permissions(permissions());
-        let temporary =
-            temporary.tempfile_in(directory(path)).map_err(DataError::io(&file, "be created"))?;
+        let temporary = temporary
+            .tempfile_in(directory)
+            // Its own message would name the temporary file.
+            .map_err(|error| DataError::io(&file, "be created")(error.kind().into()))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
         Ok(AtomicFile { target: path.to_owned(), writer })
     }
@@ -147,7 +155,12 @@ mod tests {
         assert!(error.to_string().ends_with("is a directory; name a file to write"), "{error}");
         let missing = directory.path().join("no/such/out");
         let error = write_atomic(&missing, b"x").unwrap_err();
-        assert_eq!(error.to_string(), format!("{}: cannot be created", missing.display()));
+        let expected = format!(
+            "{}: cannot be created, {} is no directory; make it first",
+            missing.display(),
+            missing.parent().unwrap().display()
+        );
+        assert_eq!(error.to_string(), expected);
     }
 
     #[cfg(unix)]

@@ -95,7 +95,7 @@ pub enum DataError {
         file: String,
     },
     /// A switch description is wrong.
-    #[error("{file}: its switch description is wrong; see docs/switch.md")]
+    #[error("{file}: its switch description is wrong (see docs/switch.md)")]
     Switches {
         /// The file.
         file: String,

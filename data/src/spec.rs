@@ -52,7 +52,7 @@ pub struct SwitchSpec {
 
 /// What is wrong with a switch description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("switch description: {field}: {problem}")]
+#[error("{field}: {problem}")]
 pub struct SpecError {
     /// The field at fault.
     pub field: &'static str,

@@ -2,18 +2,22 @@
 
 use crate::args::{BadRows, CollectArgs};
 use crate::config::CollectConfig;
+use crate::failure::UserError;
 use crate::output;
+use crate::output_file;
 use crate::progress::Stage;
-use dropcast_collect::{CollectError, Tracer};
+use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, EventBatch, EventColumns, EventOptions, EventReader, InputProvenance, LabelledBatch,
-    OnBadRow, Outcome, SwitchSpecs, TraceMeta, TraceWriter, read_switches,
+    DataError, Departures, EventBatch, EventColumns, EventKind, EventOptions, EventReader,
+    InputProvenance, LabelledBatch, OnBadRow, Outcome, SwitchSpecs, TraceMeta, TraceWriter,
+    read_switches,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &CollectArgs) -> anyhow::Result<()> {
+    output_file::check(&args.output, [&args.events].into_iter().chain(&args.switch))?;
     let options = EventOptions {
         columns: EventColumns::parse(&args.columns)?,
         specs: args.switch.as_deref().map(read_switches).transpose()?,
@@ -60,13 +64,26 @@ pub(crate) fn label(
     let tracer = Tracer::new(specs, config.settings(), config.features.clone())
         .with_max_waiting_rows(max_waiting_rows);
     let mut summary = Collected { trace: path.to_owned(), ..Collected::default() };
-    for rows in
-        dropcast_collect::trace(tracer, events.by_ref().map(|batch| Ok::<_, Failed>(batch?)))
-    {
+    let mut departures = 0;
+    let batches = events.by_ref().map(|batch| {
+        let batch = batch?;
+        departures += count_departures(&batch);
+        anyhow::Ok(batch)
+    });
+    for rows in dropcast_collect::trace(tracer, batches) {
         let rows = rows?;
         summary.add(&rows);
         stage.advance(rows.len());
         writer.write(&rows)?;
+    }
+    if summary.rows == 0 {
+        let problem = "has no arrivals that can be used, so there is nothing to label";
+        return Err(UserError(format!("{}: {problem}", events.provenance().name)).into());
+    }
+    if config.departures == Departures::Observed && departures == 0 {
+        let problem =
+            "has no departures, so nothing would drain the queues; use --departures line-rate";
+        return Err(UserError(format!("{}: {problem}", events.provenance().name)).into());
     }
     let provenance = events.provenance();
     summary.skipped = provenance.skipped.clone();
@@ -76,13 +93,8 @@ pub(crate) fn label(
     Ok(summary)
 }
 
-/// Either side of the tracer may fail.
-#[derive(Debug, thiserror::Error)]
-enum Failed {
-    #[error(transparent)]
-    Data(#[from] DataError),
-    #[error(transparent)]
-    Collect(#[from] CollectError),
+fn count_departures(batch: &EventBatch) -> usize {
+    batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
 }
 
 /// What was labelled.

@@ -7,6 +7,7 @@ use dropcast_data::{DataError, sha256, write_atomic};
 use dropcast_export::{Origin, Target, export};
 use dropcast_train::Model;
 use serde::Serialize;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
@@ -34,8 +35,7 @@ pub(crate) fn export_model(
 ) -> anyhow::Result<Vec<Written>> {
     let (model, text) = read_model(path)?;
     let name = path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy());
-    let mut origin = Origin::new(&name, &sha256(text.as_bytes()), &model.features);
-    origin.average_ns = model.switch.base_rtt_ns;
+    let origin = Origin::of_model(&model, &name, &sha256(text.as_bytes()));
     let mut files = Vec::new();
     for &target in targets {
         files.extend(export(&model.forest, &origin, target)?);
@@ -59,9 +59,15 @@ pub(crate) fn read_model(path: &Path) -> anyhow::Result<(Model, String)> {
 
 /// A text file of the user's.
 pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
-    let failed =
-        |source| DataError::Io { file: path.display().to_string(), doing: "be read", source };
-    std::fs::read_to_string(path).map_err(failed)
+    let file = path.display().to_string();
+    std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        ErrorKind::InvalidData => DataError::File {
+            file,
+            problem: "is not text".to_owned(),
+            hint: "expected JSON (a model) or TOML (settings)".to_owned(),
+        },
+        _ => DataError::Io { file, doing: "be read", source },
+    })
 }
 
 /// Makes a folder for output, and those it lies in.

@@ -16,12 +16,12 @@ const BUFFER_PER_PORT: [u32; 3] = [5, 10, 40];
 const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
 
 pub(super) fn run(args: &Fig14Args) -> anyhow::Result<()> {
+    let drawn = case(args, args.ports, args.buffer, args.bursts_per_slot)?;
     create_folder(&args.output)?;
     let options =
         Fig14Options { repetitions: args.repetitions, seed: args.seed, ..Fig14Options::default() };
     let stage = Stage::begin("fig14");
-    let case = case(args, args.ports, args.buffer, args.bursts_per_slot)?;
-    let figure = fig14::measure(&case, &options)?.figure(&case);
+    let figure = fig14::measure(&drawn, &options)?.figure(&drawn);
     let [csv, svg] =
         write_figure(&figure, &args.output, "fig14", "flip_probability", "lqd_over_algorithm")?;
     let sweep = fig14::sweep(other_cases(args)?, &options)?;

@@ -23,7 +23,7 @@ enum Found {
     Events { columns: Vec<String>, rows: Option<u64>, switches: Option<String> },
     Trace { columns: Vec<String>, rows: Option<u64>, meta: Option<serde_json::Value> },
     Parquet { columns: Vec<String>, rows: u64 },
-    Model { features: Vec<String>, trees: usize, depth: usize, metrics: Option<Metrics> },
+    Model { features: Vec<String>, trees: usize, depth: usize, metrics: Option<Box<Metrics>> },
     Table { features: Vec<String>, trees: u16, depth: u8, vote_threshold: u32, bytes: usize },
     Report { schema_version: serde_json::Value },
 }
@@ -58,7 +58,7 @@ fn inspect(path: &Path) -> anyhow::Result<Found> {
 fn unknown(path: &Path) -> anyhow::Error {
     let path = path.display();
     UserError(format!(
-        "{path}: is none of our files (events, labelled trace, model.json, .dct, report.json)"
+        "{path}: is none of the files that inspect knows: packet events, labelled traces, model.json, .dct, report.json"
     ))
     .into()
 }
@@ -78,6 +78,7 @@ fn inspect_json(path: &Path) -> anyhow::Result<Found> {
     if json.get("format_version").is_some() {
         let (Model { forest, metrics, .. }, _) = super::export::read_model(path)?;
         let (trees, depth) = (forest.trees.len(), forest.depth());
+        let metrics = metrics.map(Box::new);
         return Ok(Found::Model { features: forest.features, trees, depth, metrics });
     }
     match json.get("schema_version") {
@@ -124,7 +125,7 @@ impl Found {
                 format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
             }
             Found::Model { features, trees, depth, metrics } => {
-                let metrics = metrics.as_ref().map_or_else(String::new, metrics_text);
+                let metrics = metrics.as_deref().map_or_else(String::new, metrics_text);
                 format!(
                     "model: {trees} trees of depth {depth} on {}\n{metrics}",
                     features.join(" ")

@@ -2,20 +2,25 @@
 
 use super::export::read_model;
 use crate::args::{ReportArgs, ReportRows};
+use crate::failure::UserError;
+use crate::output;
+use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::{TraceFile, TraceFiles};
 use dropcast_data::{sha256, write_atomic};
 use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::{Model, Part, Split, rows_of_part};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.output {
+        output_file::check(path, [&args.model].into_iter().chain(&args.data))?;
+    }
     let report = report(&args.model, &args.data, args.rows)?;
     let text = args.format.exporter().export(&report)?;
     match &args.output {
         Some(path) => write_atomic(path, text.as_bytes())?,
-        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+        None => output::print_text(&text)?,
     }
     Ok(())
 }
@@ -44,8 +49,8 @@ fn measure_named(
     let stage = Stage::begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
     let mut builder = ReportBuilder::new(tool, model, source);
-    for path in data {
-        add_trace(&mut builder, model, path, rows, &stage)?;
+    for files in TraceFiles::open(data, &model.features)?.one_by_one() {
+        add_trace(&mut builder, model, &files, rows, &stage)?;
     }
     let report = builder.finish();
     stage.end("scored and replayed");
@@ -55,13 +60,22 @@ fn measure_named(
 fn add_trace(
     builder: &mut ReportBuilder<'_>,
     model: &Model,
-    path: &Path,
+    files: &TraceFiles,
     rows: ReportRows,
     stage: &Stage,
 ) -> anyhow::Result<()> {
     let features = &model.features;
-    let files = TraceFiles::open(&[path.to_owned()], features)?;
-    let TraceFile { origin, meta, .. } = &files.files[0];
+    let TraceFile { origin, meta, path, .. } = &files.files[0];
+    if let (Some(ours), Some(models)) = (files.average_ns()?, model.switch.base_rtt_ns)
+        && ours != models
+    {
+        return Err(UserError(format!(
+            "{}: its averages have a time constant of {ours} ns (the base RTT), the model was \
+             trained on {models} ns; use a trace with that base RTT, or another model",
+            path.display()
+        ))
+        .into());
+    }
     let seen = match rows {
         ReportRows::All => None,
         ReportRows::Unseen => split_of(model, origin.run),
@@ -82,7 +96,7 @@ fn add_trace(
             origin.name
         ));
     }
-    for batch in rows_of_part(&files, features.len(), split, seed, part)? {
+    for batch in rows_of_part(files, features.len(), split, seed, part)? {
         let batch = batch?.batch;
         stage.advance(batch.len());
         builder.add(&batch)?;

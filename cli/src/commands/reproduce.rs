@@ -28,7 +28,7 @@ fn recipes(seed: u64) -> [(&'static str, TrainConfig); 2] {
     let base = TrainConfig { max_depth: fig15::DEPTH, seed, ..TrainConfig::default() };
     [
         (
-            "paper: random split, majority vote",
+            "paper: random split, vote 0.5",
             TrainConfig {
                 split: SplitBy::Random,
                 vote: VoteRule::Fixed(Share::HALF),
@@ -40,8 +40,8 @@ fn recipes(seed: u64) -> [(&'static str, TrainConfig); 2] {
 }
 
 fn fig15(args: &Fig15Args) -> anyhow::Result<()> {
-    create_folder(&args.output)?;
     let data = if args.data.is_empty() {
+        create_folder(&args.output)?;
         vec![generated(&args.output, args.seed)?]
     } else {
         args.data.clone()
@@ -59,6 +59,7 @@ fn fig15(args: &Fig15Args) -> anyhow::Result<()> {
             }
         }
     }
+    create_folder(&args.output)?;
     let mut written = Vec::new();
     for (name, (recipe, _)) in ["fig15-paper", "fig15-ours"].into_iter().zip(recipes(args.seed)) {
         let figure = fig15::figure(&rows, recipe);

@@ -9,32 +9,87 @@ use crate::args::{ReportRows, RunArgs};
 use crate::config::RunConfig;
 use crate::failure::UserError;
 use crate::output;
+use crate::output_file::spare_inputs;
 use anyhow::Context;
 use dropcast_collect::Tracer;
 use dropcast_data::{EventOptions, EventReader, read_switches, write_atomic};
 use dropcast_export::Target;
 use dropcast_reports::{Exporter, Html, Json, Report, Text};
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let config = config(args)?;
     let folder = args.runs.join(&config.name);
-    create_folder(&folder)?;
-    write_atomic(&folder.join("config.toml"), toml::to_string_pretty(&config)?.as_bytes())?;
+    check(&config, &folder)?;
+    let work = WorkFolder::begin(args.runs.join(format!(".{}.partial", config.name)))?;
+    let report = stages(&config, args.threads, &work.path)?;
+    work.finish(&folder)?;
+    output::print(args.format, &report, |report| text(report, &folder))
+}
 
-    let events = events(&config, &folder)?;
+/// The pipeline, into `folder`.
+fn stages(
+    config: &RunConfig,
+    threads: Option<NonZeroUsize>,
+    folder: &Path,
+) -> anyhow::Result<Report> {
+    write_atomic(&folder.join("config.toml"), toml::to_string_pretty(config)?.as_bytes())?;
+
+    let events = events(config, folder)?;
     let trace = folder.join("trace.parquet");
-    collect(&config, &events, &folder, &trace)?;
+    collect(config, &events, folder, &trace)?;
 
     let model = folder.join("model.json");
-    let fitted = train(&[trace.clone()], &[], &config.train, args.threads)?;
+    let fitted = train(std::slice::from_ref(&trace), &[], &config.train, threads)?;
     write_atomic(&model, fitted.model.to_json().as_bytes())?;
-    export_model(&model, &targets(&config)?, &folder.join("tables"))?;
+    export_model(&model, &targets(config)?, &folder.join("tables"))?;
 
     let report = report(&model, &[trace], ReportRows::Unseen)?;
     write_atomic(&folder.join("report.json"), Json.export(&report)?.as_bytes())?;
     write_atomic(&folder.join("report.html"), Html.export(&report)?.as_bytes())?;
-    output::print(args.format, &report, |report| text(report, &folder))
+    Ok(report)
+}
+
+/// Where a run works until all of it is done: a run that fails leaves nothing behind, and an
+/// earlier one of its name as it was.
+struct WorkFolder {
+    path: PathBuf,
+}
+
+impl WorkFolder {
+    fn begin(path: PathBuf) -> anyhow::Result<Self> {
+        // What is left of a run that was killed.
+        let _ = std::fs::remove_dir_all(&path);
+        create_folder(&path)?;
+        Ok(WorkFolder { path })
+    }
+
+    /// Moves everything into `folder`.
+    fn finish(self, folder: &Path) -> anyhow::Result<()> {
+        move_files(&self.path, folder).with_context(|| folder.display().to_string())
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+fn move_files(from: &Path, to: &Path) -> anyhow::Result<()> {
+    create_folder(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            move_files(&entry.path(), &target)?;
+        } else {
+            std::fs::rename(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 fn text(report: &Report, folder: &Path) -> String {
@@ -62,9 +117,7 @@ fn config(args: &RunArgs) -> anyhow::Result<RunConfig> {
     config.seed = args.seed.unwrap_or(config.seed);
     config.train.seed = config.seed;
     config.workload.seed = config.seed;
-    let is_plain = Path::new(&config.name).components().count() == 1
-        && Path::new(&config.name).file_name().is_some();
-    if !is_plain {
+    if Path::new(&config.name).file_name() != Some(OsStr::new(&config.name)) {
         return Err(UserError(format!(
             "name {:?}: expected the name of a folder, without a path",
             config.name
@@ -77,6 +130,35 @@ fn config(args: &RunArgs) -> anyhow::Result<RunConfig> {
         return Err(UserError(problem.to_owned()).into());
     }
     Ok(config)
+}
+
+/// Refuses, before any work and before a folder is made, what could not end well.
+fn check(config: &RunConfig, folder: &Path) -> anyhow::Result<()> {
+    config.train.params()?;
+    config.train.split()?;
+    targets(config)?;
+    let recorded = config.collect.features.names();
+    if let Some(name) = config.train.features.names().iter().find(|&name| !recorded.contains(name))
+    {
+        let problem =
+            format!("train.features: {name} is not one of collect.features; add it there");
+        return Err(UserError(problem).into());
+    }
+    match &config.events {
+        None => {
+            config.workload.arrivals()?;
+        }
+        Some(path) if path.as_os_str() == "-" => {
+            let problem = "a run reads its events from a file, so that it can be repeated; \
+                           save standard input in one";
+            return Err(UserError(problem.to_owned()).into());
+        }
+        Some(path) => {
+            spare_inputs(&folder.join("trace.parquet"), [path])?;
+            open_events(config, path)?;
+        }
+    }
+    Ok(())
 }
 
 /// The event file: the user's, or one that is generated.
@@ -97,11 +179,15 @@ fn collect(
     folder: &Path,
     trace: &Path,
 ) -> anyhow::Result<Collected> {
-    let specs = config.switch.as_deref().map(read_switches).transpose()?;
-    let reader = EventReader::open(events, EventOptions { specs, ..EventOptions::default() })?;
+    let reader = open_events(config, events)?;
     let specs = reader.specs().clone();
     write_atomic(&folder.join("switch.toml"), specs.to_toml().as_bytes())?;
     label(reader, specs, Tracer::DEFAULT_MAX_WAITING_ROWS, &config.collect, trace)
+}
+
+fn open_events(config: &RunConfig, events: &Path) -> anyhow::Result<EventReader> {
+    let specs = config.switch.as_deref().map(read_switches).transpose()?;
+    Ok(EventReader::open(events, EventOptions { specs, ..EventOptions::default() })?)
 }
 
 fn targets(config: &RunConfig) -> anyhow::Result<Vec<Target>> {

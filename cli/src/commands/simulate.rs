@@ -3,6 +3,7 @@
 use super::export::read_text;
 use crate::args::SimulateArgs;
 use crate::output;
+use crate::output_file;
 use crate::progress::Stage;
 use anyhow::Context;
 use dropcast_data::{EventWriter, SwitchSpecs};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
+    output_file::check(&args.output, &args.workload)?;
     let mut workload = match &args.workload {
         None => LeafWorkload::default(),
         Some(path) => {

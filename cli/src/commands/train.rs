@@ -3,6 +3,7 @@
 use crate::args::TrainArgs;
 use crate::config::TrainConfig;
 use crate::output;
+use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::TraceFiles;
 use dropcast_data::write_atomic;
@@ -11,6 +12,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    output_file::check(&args.output, args.data.iter().chain(&args.test))?;
     let fitted = train(&args.data, &args.test, &args.settings, args.threads)?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
@@ -45,7 +47,7 @@ pub(crate) fn train(
         data: source.origins(),
         threads: threads.unwrap_or_else(available_threads),
     };
-    let fitted = fit(&source, &task)?;
+    let fitted = fit(&source, &task).map_err(|error| source.explain(error))?;
     stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
     Ok(fitted)
 }

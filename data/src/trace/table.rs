@@ -80,11 +80,10 @@ impl TraceTable {
         meta: &TraceMeta,
         features: &[String],
     ) -> Result<Self, DataError> {
-        let places = Places {
-            arrivals: ArrivalPlaces::find(&table),
-            features: find_features(file, &table, meta, features)?,
-            label: LabelPlaces::find(file, &table)?,
-        };
+        // Labels first: a file without any is no trace, whatever features it may seem to have.
+        let label = LabelPlaces::find(file, &table)?;
+        let features = find_features(file, &table, meta, features)?;
+        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
         Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })

@@ -63,7 +63,7 @@ fn switch_descriptions_are_read_from_files() {
     assert_eq!(read_switches(&path).unwrap(), switches());
     let path = scratch.file("s.toml", switches().to_toml().replace("= 10000\n", "= 0\n"));
     let says = story(&read_switches(&path).unwrap_err(), scratch.0.path());
-    assert!(says.starts_with("s.toml: its switch description is wrong; see docs/switch.md: "));
+    assert!(says.starts_with("s.toml: its switch description is wrong (see docs/switch.md): "));
     assert!(says.contains("buffer_bytes: is 0"), "{says}");
     assert!(read_switches(&scratch.path("none")).is_err());
 }

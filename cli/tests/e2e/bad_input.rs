@@ -1,0 +1,483 @@
+//! Whatever is wrong with the input: one message that says what, where and what to do; exit code 1;
+//! nothing printed, and not a file more or other than before.
+
+use crate::room::{Room, SMALL};
+use serde_json::Value;
+
+/// A command that must be refused.
+#[track_caller]
+fn refuse(room: &Room, typed: &str) -> String {
+    let (files, folders) = (room.files(), room.folders());
+    let said = room.dropcast(typed);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+    assert!(said.stderr.starts_with("error: "), "{said}");
+    assert_eq!(said.stderr.matches("\nerror: ").count(), 0, "{said}");
+    assert!(room.files().keys().eq(files.keys()) && room.folders() == folders, "left {said}");
+    assert!(room.files() == files, "changed {said}");
+    said.to_string()
+}
+
+const SWITCH: &str = "\
+ports = 2
+line_rate_bps = 1_000_000_000
+buffer_bytes = 2_000
+base_rtt_ns = 1_000
+";
+
+/// Wrong events: the name of the case, and the text.
+const EVENTS: [(&str, &str); 21] = [
+    ("text-for-a-number", "time_ns,port,size_bytes\n0,0,100\n1,0,large\n"),
+    ("negative", "time_ns,port,size_bytes\n0,0,100\n1,-1,100\n"),
+    ("fraction", "time_ns,port,size_bytes\n0.5,0,100\n"),
+    ("no-value", "time_ns,port,size_bytes\n0,,100\n"),
+    ("time-backwards", "time_ns,port,size_bytes\n5,0,100\n5,1,100\n4,0,100\n"),
+    ("port-out-of-range", "time_ns,port,size_bytes\n0,2,100\n"),
+    ("port-beyond-16-bits", "time_ns,port,size_bytes\n0,70000,100\n"),
+    ("queue-out-of-range", "time_ns,port,queue,size_bytes\n0,0,1,100\n"),
+    ("size-0", "time_ns,port,size_bytes\n0,0,0\n"),
+    ("size-over-buffer", "time_ns,port,size_bytes\n0,0,2001\n"),
+    ("no-such-kind", "time_ns,port,size_bytes,kind\n0,0,100,2\n"),
+    ("departure-first", "time_ns,port,size_bytes,kind\n0,0,100,0\n1,0,100,1\n2,0,100,1\n"),
+    ("field-too-few", "time_ns,port,size_bytes\n0,0\n"),
+    ("field-too-many", "time_ns,port,size_bytes\n0,0,100,7\n"),
+    ("column-missing", "time_ns,port\n0,0\n"),
+    ("column-twice", "time_ns,port,port,size_bytes\n0,0,0,100\n"),
+    ("no-header", "0,0,100\n1,0,100\n"),
+    ("empty", ""),
+    ("blank", "\n\n \n"),
+    ("binary", "\u{1}\u{2}\u{3}\n"),
+    ("gzip-in-name-only", "\u{1f}\u{8b}"),
+];
+
+#[test]
+fn events_that_cannot_be_so() {
+    let room = Room::new();
+    room.write("switch.toml", SWITCH);
+    let mut transcript = String::new();
+    for (name, text) in EVENTS {
+        room.write(name, text);
+        let typed = format!("collect --events {name} --switch switch.toml -o out.parquet");
+        transcript.push_str(&refuse(&room, &typed));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn events_that_cannot_be_read() {
+    let room = Room::with_a_run();
+    let whole = room.read("runs/small/events.parquet");
+    room.write("half.parquet", &whole[..whole.len() / 2]);
+    room.write("almost.parquet", &whole[..whole.len() - 1]);
+    room.write("magic.parquet", &whole[..4]);
+    let mut no_pages = whole.clone();
+    no_pages[4..whole.len() / 2].fill(0xff);
+    room.write("no-pages.parquet", no_pages);
+    room.write("broken.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\xffno deflate");
+    room.write("events.csv", "time_ns,port,size_bytes\n0,0,100\n");
+    let mut transcript = String::new();
+    for arguments in [
+        "--events half.parquet",
+        "--events almost.parquet",
+        "--events magic.parquet",
+        "--events no-pages.parquet",
+        "--events broken.csv.gz --switch runs/small/switch.toml",
+        "--events missing.parquet",
+        "--events runs",
+        "--events -",
+        "--events events.csv",
+        "--events runs/small/model.json --switch runs/small/switch.toml",
+    ] {
+        transcript.push_str(&refuse(&room, &format!("collect {arguments} -o out.parquet")));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn settings_that_do_not_fit_the_events() {
+    let room = Room::with_a_run();
+    room.write("events.csv", "ts,port,size_bytes\n0,0,100\n");
+    room.write("switch.toml", SWITCH);
+    let events = "--events events.csv --switch switch.toml --column";
+    let run = "--events runs/small/events.parquet";
+    let mut transcript = String::new();
+    for arguments in [
+        format!("{events} time=ts"),
+        format!("{events} time_ns"),
+        format!("{events} time_ns="),
+        format!("{events} time_ns=timestamp"),
+        format!("{events} time_ns=ts --column time_ns=ts"),
+        format!("{events} time_ns=ts --column queue=prio"),
+        format!("{run} --departures observed"),
+        format!("{run} --departures sometimes"),
+        format!("{run} --max-waiting-rows 3"),
+        format!("{run} --features rank,colour"),
+        format!("{run} --on-bad-row ignore"),
+    ] {
+        transcript.push_str(&refuse(&room, &format!("collect {arguments} -o out.parquet")));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn switches_that_are_none() {
+    let room = Room::new();
+    room.write("events.csv", "time_ns,port,size_bytes\n0,0,100\n");
+    let mut transcript = String::new();
+    let mut check = |name: &str, text: &str| {
+        room.write(name, text);
+        let typed = format!("collect --events events.csv --switch {name} -o out.parquet");
+        transcript.push_str(&refuse(&room, &typed));
+    };
+    check("unknown-key.toml", &SWITCH.replace("buffer_bytes", "bufer_bytes"));
+    check("missing-key.toml", &SWITCH.replace("ports = 2\n", ""));
+    check("no-ports.toml", &SWITCH.replace("ports = 2", "ports = 0"));
+    check("no-buffer.toml", &SWITCH.replace("2_000", "0"));
+    check("text.toml", &SWITCH.replace("2_000", "'2 kB'"));
+    check("negative.toml", &SWITCH.replace("2_000", "-2_000"));
+    check("list.toml", &SWITCH.replace("1_000_000_000", "[1, 2, 3]"));
+    check("scheduler.toml", &format!("{SWITCH}scheduler = 'fair'\n"));
+    check("dwrr.toml", &format!("{SWITCH}scheduler = 'dwrr'\n"));
+    check("not.toml", "ports: 2\n");
+    check("other.toml", &format!("[[switch]]\nid = 3\n{SWITCH}"));
+    check("twice.toml", &format!("[[switch]]\nid = 3\n{SWITCH}[[switch]]\nid = 3\n{SWITCH}"));
+    transcript.push_str(&refuse(
+        &room,
+        "collect --events events.csv --switch missing.toml -o out.parquet",
+    ));
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn outputs_that_cannot_be() {
+    let room = Room::with_a_run();
+    room.write("events.parquet", room.read("runs/small/events.parquet"));
+    room.write("trace.parquet", room.read("runs/small/trace.parquet"));
+    room.write("model.json", room.read("runs/small/model.json"));
+    let report = "report --model model.json --data trace.parquet";
+    let mut transcript = String::new();
+    for typed in [
+        "collect --events events.parquet -o nowhere/out.parquet".to_owned(),
+        "collect --events events.parquet -o model.json/out.parquet".to_owned(),
+        "collect --events events.parquet -o runs".to_owned(),
+        "collect --events events.parquet -o -".to_owned(),
+        "collect --events events.parquet -o ./events.parquet".to_owned(),
+        "collect --events events.parquet --switch runs/small/switch.toml -o runs/small/switch.toml"
+            .to_owned(),
+        "train --data trace.parquet -o nowhere/model.json".to_owned(),
+        "train --data runs/small/trace.parquet trace.parquet -o trace.parquet".to_owned(),
+        "export model.json --target dct -o model.json".to_owned(),
+        "export model.json --target dct -o model.json/tables".to_owned(),
+        format!("{report} -o nowhere/report.txt"),
+        format!("{report} -o model.json"),
+        format!("{report} -o trace.parquet"),
+        "simulate --workload small.toml -o small.toml".to_owned(),
+        "simulate -o nowhere/events.parquet".to_owned(),
+        "run --runs model.json --config small.toml".to_owned(),
+        "run --events runs/small/trace.parquet --name small".to_owned(),
+    ] {
+        transcript.push_str(&refuse(&room, &typed));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_to() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::with_a_run();
+    room.write("closed/x", "");
+    let set_mode = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(room.path("closed"), permissions).unwrap();
+    };
+    set_mode(0o555);
+    // The superuser may write anywhere.
+    if std::fs::write(room.path("closed/x"), "").is_ok()
+        && std::fs::write(room.path("closed/y"), "").is_ok()
+    {
+        eprintln!("skipped: this user may write to a folder without write permission");
+        return;
+    }
+    let said = refuse(&room, "collect --events runs/small/events.parquet -o closed/out.parquet");
+    set_mode(0o755);
+    assert!(said.contains("closed/out.parquet: cannot be created: permission denied"), "{said}");
+}
+
+#[test]
+fn traces_that_cannot_be_trained_on() {
+    let room = Room::with_a_run();
+    let trace = room.read("runs/small/trace.parquet");
+    room.write("trace.parquet", &trace);
+    room.write("copy.parquet", &trace);
+    room.write("half.parquet", &trace[..trace.len() / 2]);
+    room.write("switch.toml", SWITCH);
+    room.write("quiet.csv", "time_ns,port,size_bytes\n0,0,100\n1,0,100\n2,0,100\n");
+    room.good("collect --events quiet.csv --switch switch.toml -o quiet.parquet");
+    room.good("collect --events runs/small/events.parquet --features paper4 -o paper4.parquet");
+    room.write("artifact.csv", ARTIFACT);
+    let mut transcript = String::new();
+    for arguments in [
+        "--data half.parquet",
+        "--data missing.parquet",
+        "--data runs/small/events.parquet",
+        "--data quiet.csv",
+        "--data quiet.parquet --split none",
+        "--data paper4.parquet --features longest",
+        "--data trace.parquet paper4.parquet --features paper4,rank",
+        "--data artifact.csv",
+        "--data artifact.csv --split time-blocks",
+        "--data artifact.csv --features rank --split random",
+        "--data trace.parquet copy.parquet",
+        "--data trace.parquet --test copy.parquet",
+        "--data trace.parquet --n-estimators 0",
+        "--data trace.parquet --n-estimators 129",
+        "--data trace.parquet --max-depth 9",
+        "--data trace.parquet --max-bins 1",
+        "--data trace.parquet --max-features none",
+        "--data trace.parquet --class-weight 1:0",
+        "--data trace.parquet --criterion variance",
+        "--data trace.parquet --vote fixed:1",
+        "--data trace.parquet --train-share 1",
+        "--data trace.parquet --train-share -0.5",
+        "--data trace.parquet --train-share 0",
+        "--data trace.parquet --features colour",
+        "--data trace.parquet --threads 0",
+    ] {
+        transcript.push_str(&refuse(&room, &format!("train {arguments} -o out.json")));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// The Credence artifact's own text.
+const ARTIFACT: &str = "\
+queueLength,averageQueueLength,sharedOccupancy,averageOccupancy,drop
+0,0,0,0,0
+9,1,9,1,1
+0,0,1,0,0
+9,2,9,2,1
+0,1,2,1,0
+8,2,8,2,1
+";
+
+/// One tree of one split.
+const MODEL: &str = r#"{
+  "format_version": 1,
+  "features": [{"name": "longest_queue", "unit": "bytes", "definition": ""}],
+  "switch": {"ports": 2, "buffer_bytes": 2000, "base_rtt_ns": 1000},
+  "metrics": null,
+  "provenance": null,
+  "forest": {
+    "features": ["longest_queue"],
+    "vote_threshold": 127,
+    "trees": [
+      {"nodes": [
+        {"split": {"feature": 0, "threshold": 1500, "left": 1, "right": 2}},
+        {"leaf": {"weight": 0}},
+        {"leaf": {"weight": 255}}
+      ]}
+    ]
+  }
+}
+"#;
+
+#[test]
+fn models_that_are_not_sound() {
+    let room = Room::with_a_run();
+    room.write("model.json", MODEL);
+    room.good("export model.json --target dct -o .");
+    room.good("collect --events runs/small/events.parquet --features paper4 -o paper4.parquet");
+    let mut transcript = String::new();
+    let mut check = |name: &str, from: &str, to: &str| {
+        assert!(MODEL.contains(from));
+        room.write(name, MODEL.replace(from, to));
+        transcript.push_str(&refuse(&room, &format!("export {name} --target dct -o tables")));
+    };
+    check("version.json", "\"format_version\": 1", "\"format_version\": 2");
+    check("no-version.json", "\"format_version\": 1,", "");
+    check("child.json", "\"right\": 2", "\"right\": 3");
+    check("loop.json", "\"right\": 2", "\"right\": 0");
+    check("feature.json", "\"feature\": 0", "\"feature\": 1");
+    check("weight.json", "255", "256");
+    check("key.json", "vote_threshold", "threshold");
+    check("unit.json", "\"bytes\"", "\"packets\"");
+    check("name.json", "longest_queue", "colour");
+    check("names.json", "[\"longest_queue\"]", "[\"rank\"]");
+    check("trees.json", "\"trees\": [", "\"trees\": []}} [");
+    for typed in [
+        "export model.dct --target c -o tables",
+        "export runs/small/report.json --target c -o tables",
+        "export runs/small/trace.parquet --target c -o tables",
+        "export missing.json --target c -o tables",
+        "export model.json --target p4 -o tables",
+        "report --model model.json --data paper4.parquet",
+        "report --model model.json --data runs/small/trace.parquet runs/small/trace.parquet",
+        "report --model model.json --data runs/small/events.parquet",
+        "report --model child.json --data runs/small/trace.parquet",
+        "report --model model.json --data runs/small/trace.parquet --format pdf",
+        "inspect child.json",
+        "inspect version.json",
+    ] {
+        transcript.push_str(&refuse(&room, typed));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn tables_that_are_damaged() {
+    let room = Room::new();
+    room.write("model.json", MODEL);
+    room.good("export model.json --target dct -o .");
+    let table = room.read("model.dct");
+    let mut transcript = String::new();
+    let mut check = |name: &str, bytes: &[u8]| {
+        room.write(name, bytes);
+        transcript.push_str(&refuse(&room, &format!("inspect {name}")));
+    };
+    let changed = |at: usize| {
+        let mut bytes = table.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    check("first-bit.dct", &changed(0));
+    check("version.dct", &changed(3));
+    check("last-bit.dct", &changed(table.len() - 1));
+    check("short.dct", &table[..table.len() - 1]);
+    check("header.dct", &table[..8]);
+    check("long.dct", &[&table[..], &[0]].concat());
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn runs_that_cannot_end_well() {
+    let room = Room::with_a_run();
+    let mut transcript = String::new();
+    let mut check = |name: &str, from: &str, to: &str| {
+        assert!(SMALL.contains(from));
+        room.write(name, SMALL.replace(from, to));
+        transcript.push_str(&refuse(&room, &format!("run --config {name} --runs out")));
+    };
+    check("key.toml", "seed = 7", "sed = 7");
+    check("type.toml", "seed = 7", "seed = 'seven'");
+    check("section.toml", "[workload]", "[work]");
+    check("trees.toml", "[workload]", "[train]\nn_estimators = 0\n[workload]");
+    check("share.toml", "[workload]", "[train]\ntrain_share = 1.0\n[workload]");
+    check("feature.toml", "[workload]", "[collect]\nfeatures = ['rank']\n[workload]");
+    check("colour.toml", "[workload]", "[collect]\nfeatures = ['colour']\n[workload]");
+    check("target.toml", "[workload]", "[export]\ntargets = ['p4']\n[workload]");
+    check("ports.toml", "servers = 4", "servers = 0");
+    check("load.toml", "incast_per_server_hz = 300.0", "incast_per_server_hz = 300e6");
+    check("sizes.toml", "[workload]", "[workload]\nflow_sizes = 'elephants'");
+    check("name.toml", "'small'", "'../small'");
+    for typed in [
+        "run --name small/ --config small.toml",
+        "run --config missing.toml --name out",
+        "run --config small.toml --switch runs/small/switch.toml --name out",
+        "run --events missing.parquet --name out",
+        "run --events - --switch runs/small/switch.toml --name out",
+        "run --events runs/small/events.parquet --switch missing.toml --name out",
+        "run --events runs/small/model.json --switch runs/small/switch.toml --name out",
+        "simulate --workload key.toml -o out.parquet",
+        "simulate --load -1 -o out.parquet",
+        "simulate --load nan -o out.parquet",
+        "simulate --burst 1e9 -o out.parquet",
+        "simulate --duration-ms 18446744073709551615 -o out.parquet",
+        "reproduce fig14 --ports 0 -o out",
+        "reproduce fig14 --bursts-per-slot -1 -o out",
+        "reproduce fig14 --repetitions 0 -o out",
+        "reproduce fig15 --data missing.parquet -o out",
+    ] {
+        transcript.push_str(&refuse(&room, typed));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn bad_rows_are_left_out_and_counted() {
+    let room = Room::new();
+    room.write("switch.toml", SWITCH);
+    let mut text = "time_ns,port,size_bytes,kind\n5,0,100,0\n".to_owned();
+    text.push_str(
+        "6,0,large,0\n7,-1,100,0\n4,0,100,0\n8,2,100,0\n8,0,0,0\n8,0,2001,0\n8,1,100,1\n",
+    );
+    text.push_str("9,0\n9,0,100,7\n3,1,100,0\n9,1,100,0\n");
+    room.write("events.csv", text);
+    let collect = "collect --events events.csv --switch switch.toml --on-bad-row skip";
+    insta::assert_snapshot!(room.good(&format!("{collect} -o trace.parquet")));
+
+    let said = room.good(&format!("{collect} -o trace.parquet --format json"));
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let found = room.good("inspect trace.parquet --format json");
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let input = &found["meta"]["inputs"][0];
+    assert_eq!(input["skipped"], said["skipped"]);
+    assert_eq!((&input["events"], &found["rows"]), (&Value::from(2), &Value::from(2)));
+    let skipped = said["skipped"].as_object().unwrap().values();
+    assert_eq!(skipped.map(|rows| rows.as_u64().unwrap()).sum::<u64>(), 10);
+}
+
+/// Nothing to label is nearly always a mistake upstream.
+#[test]
+fn a_header_alone_is_refused() {
+    let room = Room::new();
+    room.write("switch.toml", SWITCH);
+    room.write("none.csv", "time_ns,port,size_bytes\n");
+    for command in [
+        "collect --events none.csv --switch switch.toml -o none.parquet",
+        "run --events none.csv --switch switch.toml --name none",
+    ] {
+        let said = room.dropcast(command);
+        assert_eq!(said.code, Some(1), "{command}");
+        assert_eq!(
+            said.stderr,
+            "error: none.csv: has no arrivals that can be used, so there is nothing to label\n"
+        );
+    }
+    assert_eq!(room.files().into_keys().collect::<Vec<_>>(), ["none.csv", "switch.toml"]);
+}
+
+/// A run that fails leaves an earlier one of its name as it was.
+#[test]
+fn a_failed_run_changes_nothing() {
+    let room = Room::with_a_run();
+    let before = room.files();
+    room.write("switch.toml", SWITCH);
+    room.write("bad.csv", "time_ns,port,size_bytes\n5,0,100\n4,0,100\n");
+    let said = room.dropcast("run --events bad.csv --switch switch.toml --name small");
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let mut after = room.files();
+    after.retain(|name, _| before.contains_key(name));
+    assert!(after == before);
+    assert!(!room.folders().iter().any(|folder| folder.contains("partial")));
+}
+
+/// Averages of another definition, or over another time, are other features.
+#[test]
+fn averages_over_another_time_are_refused() {
+    let room = Room::with_a_run();
+    let switch = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
+    room.write("switch.toml", switch.replace("base_rtt_ns = 32000", "base_rtt_ns = 1000"));
+    room.good("collect --events runs/small/events.parquet --switch switch.toml -o other.parquet");
+    let mixed = room.dropcast("train --data runs/small/trace.parquet other.parquet -o mixed.json");
+    assert_eq!(mixed.code, Some(1));
+    assert!(mixed.stderr.contains("other.parquet: its averages have a time constant of 1000 ns"));
+    let report = room.dropcast("report --model runs/small/model.json --data other.parquet");
+    assert_eq!(report.code, Some(1));
+    assert!(report.stderr.contains("the model was trained on 32000 ns"), "{}", report.stderr);
+    room.good(
+        "train --data runs/small/trace.parquet other.parquet --features occupancy,rank -o fine.json",
+    );
+}
+
+#[test]
+fn the_artifacts_rows_are_measured_but_not_replayed() {
+    let room = Room::new();
+    room.write("artifact.csv", ARTIFACT);
+    room.good("train --data artifact.csv --split none -o model.json");
+    let report = room.good("report --model model.json --data artifact.csv --format json");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert!(report["replay"].is_null() && report["prediction"]["recall"].is_number(), "{report:#}");
+    let reason = report["replay_omitted"].as_str().unwrap();
+    assert!(reason.contains("artifact.csv") && reason.contains("order of departure"), "{reason}");
+    let text = room.good("report --model model.json --data artifact.csv");
+    assert!(text.contains(reason), "{text}");
+}

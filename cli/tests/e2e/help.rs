@@ -1,0 +1,100 @@
+//! What the command says about itself, and that it is so.
+
+use crate::room::Room;
+use std::path::Path;
+
+const COMMANDS: [&str; 11] = [
+    "",
+    "run",
+    "simulate",
+    "collect",
+    "train",
+    "export",
+    "report",
+    "inspect",
+    "reproduce",
+    "reproduce fig14",
+    "reproduce fig15",
+];
+
+#[test]
+fn help_of_every_command() {
+    let room = Room::new();
+    for command in COMMANDS {
+        let name =
+            if command.is_empty() { "dropcast".to_owned() } else { command.replace(' ', "-") };
+        insta::assert_snapshot!(name, room.good(&format!("{command} --help")));
+    }
+}
+
+/// A command that the list above lacks would be in the help of the whole.
+#[test]
+fn every_command_is_listed_above() {
+    let room = Room::new();
+    let check = |parent: &str| {
+        let help = room.good(&format!("{parent} --help"));
+        let (_, commands) = help.split_once("Commands:\n").unwrap();
+        let commands = commands.split("\n\n").next().unwrap().lines();
+        for line in commands.filter(|line| !line.starts_with("   ")) {
+            let command = line.split_whitespace().next().unwrap();
+            let name = format!("{parent} {command}");
+            assert!(command == "help" || COMMANDS.contains(&name.trim()), "{name}");
+        }
+    };
+    check("");
+    check("reproduce");
+}
+
+#[test]
+fn version() {
+    let expected = concat!("dropcast ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(Room::new().good("--version"), expected);
+}
+
+#[test]
+fn misuse_is_told_how_to_use_it() {
+    let room = Room::new();
+    let mut transcript = String::new();
+    for typed in ["", "reproduce", "label", "run --sed 1", "inspect", "train -o model.json"] {
+        let said = room.dropcast(typed);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+        transcript.push_str(&format!("{said}\n"));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// Every command that the help or the documents show is understood. A file named `runs` keeps `run`
+/// from working long.
+#[test]
+fn commands_that_are_shown_are_understood() {
+    let room = Room::new();
+    room.write("runs", "");
+    let mut shown: Vec<String> = Vec::new();
+    for command in COMMANDS {
+        shown.extend(commands_in(&room.good(&format!("{command} --help"))));
+    }
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let documents = std::fs::read_dir(repository.join("docs")).unwrap();
+    let documents = documents.map(|entry| entry.unwrap().path());
+    for path in documents.chain([repository.join("README.md")]) {
+        if path.extension().is_some_and(|extension| extension == "md") {
+            shown.extend(commands_in(&std::fs::read_to_string(path).unwrap()));
+        }
+    }
+    assert!(shown.len() >= 6, "{shown:?}");
+    for command in shown {
+        let said = room.dropcast(&command);
+        assert!(!said.stderr.contains("--help"), "is not understood: {said}");
+    }
+}
+
+/// Arguments of the indented lines that are `dropcast` commands, alone or at the end of a pipe.
+fn commands_in(text: &str) -> Vec<String> {
+    let indented = text.lines().filter(|line| line.starts_with("  "));
+    let commands = indented.filter_map(|line| {
+        let last = line.rsplit(" | ").next()?.trim();
+        let arguments = last.strip_prefix("dropcast ")?;
+        Some(arguments.split(" #").next()?.trim().to_owned())
+    });
+    commands.collect()
+}

@@ -1,0 +1,101 @@
+//! `inspect` on every kind of file there is.
+
+use crate::room::Room;
+
+const EVENTS: &str = "\
+time_ns,port,size_bytes
+0,0,1000
+10,0,1000
+20,1,1000
+30,0,1000
+";
+
+const SWITCH: &str = "
+ports = 2
+line_rate_bps = 1_000_000
+buffer_bytes = 2_000
+base_rtt_ns = 1_000
+";
+
+#[test]
+fn what_is_in_the_input() {
+    let room = Room::with_a_run();
+    room.write("events.csv", EVENTS);
+    room.write(
+        "artifact.csv",
+        "queueLength,averageQueueLength,sharedOccupancy,averageOccupancy,drop\n0,0,0,0,0\n",
+    );
+    room.write("switch.toml", SWITCH);
+    room.good("collect --events events.csv --switch switch.toml -o trace.parquet");
+    let mut transcript = String::new();
+    for file in ["events.csv", "artifact.csv", "runs/small/events.parquet", "trace.parquet"] {
+        for format in ["text", "json"] {
+            let said = room.dropcast(&format!("inspect {file} --format {format}"));
+            assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said}");
+            transcript.push_str(&format!("{said}\n"));
+        }
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// What is in them depends on the trainer, so numbers are not shown.
+#[test]
+fn what_is_in_the_output() {
+    let room = Room::with_a_run();
+    let mut transcript = String::new();
+    for file in ["model.json", "tables/model.dct", "report.json"] {
+        for format in ["text", "json"] {
+            let said = room.dropcast(&format!("inspect runs/small/{file} --format {format}"));
+            assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said}");
+            transcript.push_str(&format!("{}\n", without_numbers(&said.to_string())));
+        }
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn what_is_known_of_other_files() {
+    let room = Room::with_a_run();
+    room.write("empty", "");
+    room.write("text", "In the beginning\n");
+    room.write("json", "{\"a\": 1}");
+    room.write("broken.json", "{\"a\": ");
+    room.write("binary", [0xff, 0x00, 0x7f, 0x80]);
+    let mut transcript = String::new();
+    for file in [
+        "empty",
+        "text",
+        "json",
+        "broken.json",
+        "binary",
+        "missing",
+        "runs",
+        "runs/small/config.toml",
+        "runs/small/switch.toml",
+        "runs/small/report.html",
+        "runs/small/tables/model.h",
+    ] {
+        let said = room.dropcast(&format!("inspect {file}"));
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+        transcript.push_str(&said.to_string());
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// Each number, with the space that aligns it, becomes `#`.
+fn without_numbers(text: &str) -> String {
+    let mut shown = String::new();
+    let mut number = false;
+    for character in text.chars() {
+        let part = character.is_ascii_digit() || (number && character == '.');
+        if part && !number {
+            shown.truncate(shown.trim_end_matches(' ').len() + 1);
+            shown.push('#');
+        }
+        if !part {
+            shown.push(character);
+        }
+        number = part;
+    }
+    shown
+}

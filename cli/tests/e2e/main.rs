@@ -1,0 +1,12 @@
+//! The `dropcast` command as its users meet it: files in, files and text out, exit codes.
+//!
+//! A snapshot is a transcript: commands as they would be typed, and what they said.
+
+mod bad_input;
+mod help;
+mod inspect;
+mod ns3;
+mod pipeline;
+mod pipes;
+mod room;
+mod switches;

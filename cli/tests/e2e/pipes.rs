@@ -1,0 +1,43 @@
+//! Whoever reads our output may stop reading; that is no error.
+
+use crate::room::Room;
+use std::process::Stdio;
+
+/// The reader is gone before anything is written.
+#[test]
+fn a_broken_pipe_is_success() {
+    let room = Room::with_a_run();
+    let check = |typed: &str| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = room.command(typed.split_whitespace());
+        let output = command.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{typed}");
+    };
+    check("inspect runs/small/trace.parquet");
+    check("inspect runs/small/model.json --format json");
+    check("report --model runs/small/model.json --data runs/small/trace.parquet --format html");
+    check("train --data runs/small/trace.parquet -o model.json");
+    check("--help");
+    check("train --help");
+    check("--version");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named() {
+    let room = Room::with_a_run();
+    let check = |typed: &str| {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = room.command(typed.split_whitespace());
+        let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let expected =
+            "error: standard output: cannot be written: No space left on device (os error 28)\n";
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(1), expected), "{typed}");
+    };
+    check("inspect runs/small/trace.parquet");
+    check("report --model runs/small/model.json --data runs/small/trace.parquet");
+    check("--help");
+}

@@ -1,0 +1,165 @@
+//! A folder to run `dropcast` in, and what it says there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A folder of its own, which commands run in: the paths they show are relative, and so the same
+/// every time.
+pub(crate) struct Room(TempDir);
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    typed: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Room {
+    /// An empty folder.
+    pub(crate) fn new() -> Self {
+        Room(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder with the files of a small generated run in `runs/small`: its `config.toml`, the
+    /// `events.parquet`, `trace.parquet`, `model.json` and so on.
+    pub(crate) fn with_a_run() -> Self {
+        static RUN: OnceLock<Room> = OnceLock::new();
+        let made = RUN.get_or_init(|| {
+            let room = Room::new();
+            room.write("small.toml", SMALL);
+            room.good("run --config small.toml");
+            room
+        });
+        let room = Room::new();
+        for (name, bytes) in made.files() {
+            room.write(&name, bytes);
+        }
+        room
+    }
+
+    /// A path in the folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and the folders it is in.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Every file in it, however deep.
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let paths = self.paths().into_iter().filter(|path| path.is_file());
+        paths.map(|path| (self.name_of(&path), fs::read(path).unwrap())).collect()
+    }
+
+    /// Every folder in it, however deep.
+    pub(crate) fn folders(&self) -> BTreeSet<String> {
+        let paths = self.paths().into_iter().filter(|path| path.is_dir());
+        paths.map(|path| self.name_of(&path)).collect()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let mut paths = vec![self.0.path().to_owned()];
+        let mut next = 0;
+        while next < paths.len() {
+            if paths[next].is_dir() {
+                let entries = fs::read_dir(&paths[next]).unwrap();
+                paths.extend(entries.map(|entry| entry.unwrap().path()));
+            }
+            next += 1;
+        }
+        paths
+    }
+
+    /// Runs `dropcast` with arguments, separated by spaces.
+    pub(crate) fn dropcast(&self, typed: &str) -> Said {
+        self.dropcast_on(typed, b"")
+    }
+
+    /// As [`dropcast`](Self::dropcast), with something on standard input.
+    pub(crate) fn dropcast_on(&self, typed: &str, stdin: &[u8]) -> Said {
+        let mut child = self
+            .command(typed.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let output = std::thread::scope(|scope| {
+            // A command may end before it has read everything.
+            scope.spawn(move || pipe.write_all(stdin).is_ok());
+            child.wait_with_output().unwrap()
+        });
+        Said {
+            typed: typed.to_owned(),
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs a command that must end well; returns what it printed.
+    pub(crate) fn good(&self, typed: &str) -> String {
+        let said = self.dropcast(typed);
+        assert!(said.code == Some(0) && said.stderr.is_empty(), "{said}");
+        said.stdout
+    }
+
+    /// `dropcast` with arguments, in the folder, on a terminal of fixed width.
+    pub(crate) fn command(&self, args: impl IntoIterator<Item: AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dropcast"));
+        command.args(args).current_dir(self.0.path()).env("COLUMNS", "100").stdin(Stdio::null());
+        command
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(self.0.path()).unwrap().to_str().unwrap().to_owned()
+    }
+}
+
+/// Full buffers and drops in every part of it, in a quarter of a second.
+pub(crate) const SMALL: &str = "
+name = 'small'
+seed = 7
+
+[workload]
+servers = 4
+uplinks = 2
+buffer_bytes = 60_000
+flow_rate = 1.0
+incast_per_server_hz = 300.0
+outgoing_incast_per_server_hz = 100.0
+duration_ns = 20_000_000
+";
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "$ dropcast {}", self.typed)?;
+        f.write_str(&self.stdout)?;
+        for line in self.stderr.lines() {
+            writeln!(f, "2> {line}")?;
+        }
+        match self.code {
+            Some(code) => writeln!(f, "[{code}]"),
+            None => writeln!(f, "[killed]"),
+        }
+    }
+}

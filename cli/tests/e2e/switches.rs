@@ -1,0 +1,86 @@
+//! Several switches in one input.
+
+use crate::pipeline::rows;
+use crate::room::Room;
+use dropcast_data::{ArrivalColumns, Event, EventReader, LabelledBatch};
+
+const EACH: &str = "
+[[switch]]
+id = 3
+ports = 6
+line_rate_bps = 10_000_000_000
+buffer_bytes = 60_000
+base_rtt_ns = 32_000
+queues_per_port = 2
+wire_overhead_bytes = 33
+pushable = [false, true]
+
+[[switch]]
+id = 9
+ports = 6
+line_rate_bps = 5_000_000_000
+buffer_bytes = 30_000
+base_rtt_ns = 20_000
+queues_per_port = 2
+scheduler = 'strict-priority'
+";
+
+/// Rows one by one: when, where, how large, its features, its outcome.
+type Row = (u64, u16, u16, u8, u32, Vec<u32>, u8);
+
+fn each_row(batches: &[LabelledBatch]) -> Vec<Row> {
+    batches.iter().flat_map(rows_of).collect()
+}
+
+fn rows_of(batch: &LabelledBatch) -> Vec<Row> {
+    let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } =
+        batch.arrivals.as_ref().unwrap();
+    let outcomes = batch.outcome.as_ref().unwrap();
+    let row = |row: usize| {
+        let features = batch.features.iter().map(|column| column[row]).collect();
+        let place = (time_ns[row], switch_id[row], port[row], queue[row], size_bytes[row]);
+        (place.0, place.1, place.2, place.3, place.4, features, outcomes[row] as u8)
+    };
+    (0..batch.len()).map(row).collect()
+}
+
+fn csv(events: impl Iterator<Item = Event>) -> String {
+    let mut text = "time_ns,switch_id,port,queue,size_bytes\n".to_owned();
+    for Event { time_ns, switch_id, port, queue, size_bytes, .. } in events {
+        text.push_str(&format!("{time_ns},{switch_id},{port},{queue},{size_bytes}\n"));
+    }
+    text
+}
+
+#[test]
+fn a_switch_among_others_is_traced_as_if_it_were_alone() {
+    let room = Room::with_a_run();
+    let path = room.path("runs/small/events.parquet");
+    let events: Vec<Event> = EventReader::open(&path, Default::default())
+        .unwrap()
+        .flat_map(|batch| batch.unwrap().events)
+        .collect();
+    // The second switch sees the same packets 5 us later, and so is often between two of the first.
+    let mut both: Vec<Event> = events.iter().map(|e| Event { switch_id: 3, ..*e }).collect();
+    both.extend(events.iter().map(|e| Event { switch_id: 9, time_ns: e.time_ns + 5_000, ..*e }));
+    both.sort_by_key(|event| event.time_ns);
+    let turns = both.windows(2).filter(|pair| pair[0].switch_id != pair[1].switch_id).count();
+    assert!(turns > 10_000, "{turns}");
+
+    room.write("each.toml", EACH);
+    room.write("both.csv", csv(both.iter().copied()));
+    room.good("collect --events both.csv --switch each.toml -o both.parquet");
+    let together = each_row(&rows(&room.path("both.parquet")).0);
+    assert_eq!(together.len(), both.len());
+    let mut drops = Vec::new();
+    for switch in [3, 9] {
+        room.write("one.csv", csv(both.iter().copied().filter(|e| e.switch_id == switch)));
+        room.good("collect --events one.csv --switch each.toml -o one.parquet");
+        let alone = each_row(&rows(&room.path("one.parquet")).0);
+        let among: Vec<&Row> = together.iter().filter(|row| row.1 == switch).collect();
+        assert!(alone.iter().eq(among), "switch {switch}");
+        drops.push(alone.iter().filter(|row| row.6 != 1).count());
+    }
+    // Two switches that differ, or this would say little.
+    assert!(drops[0] > 100 && drops[1] > 2 * drops[0], "{drops:?}");
+}
