@@ -1,7 +1,7 @@
 //! Whatever is wrong with the input: one message that says what, where and what to do; exit code 1;
 //! nothing printed, and not a file more or other than before.
 
-use crate::room::{Room, SMALL};
+use crate::room::{Room, SMALL, skipped};
 use serde_json::Value;
 
 /// A command that must be refused.
@@ -195,7 +195,7 @@ fn a_folder_that_may_not_be_written_to() {
     if std::fs::write(room.path("closed/x"), "").is_ok()
         && std::fs::write(room.path("closed/y"), "").is_ok()
     {
-        eprintln!("skipped: this user may write to a folder without write permission");
+        skipped("this user may write to a folder without write permission");
         return;
     }
     let said = refuse(&room, "collect --events runs/small/events.parquet -o closed/out.parquet");

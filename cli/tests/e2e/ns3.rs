@@ -2,7 +2,7 @@
 //! where `DROPCAST_SHARED_TRACES` names the folder with them or `../../shared/traces` is there, say
 //! that they are skipped elsewhere, and then pass.
 
-use crate::room::Room;
+use crate::room::{Room, skipped};
 use dropcast_data::{
     EventKind, EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader,
 };
@@ -27,7 +27,7 @@ fn shared(file: &str) -> Option<PathBuf> {
     };
     let path = folder.join("ns3-leaf-load80-burst75").join(file);
     if !path.exists() {
-        eprintln!("skipped: there is no {}", path.display());
+        skipped(&format!("there is no {}", path.display()));
         return None;
     }
     Some(path)

@@ -135,6 +135,11 @@ impl Room {
     }
 }
 
+/// Tells that a check was not made, on the real stderr: the test harness keeps `eprintln!` to itself.
+pub(crate) fn skipped(why: &str) {
+    writeln!(std::io::stderr(), "skipped: {why}").expect("stderr is writable");
+}
+
 /// Full buffers and drops in every part of it, in a quarter of a second.
 pub(crate) const SMALL: &str = "
 name = 'small'
