@@ -2,7 +2,6 @@
 //!
 //! A snapshot is a transcript: commands as they would be typed, and what they said.
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod bad_input;
 mod help;
