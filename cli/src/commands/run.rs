@@ -12,10 +12,11 @@ use crate::output;
 use crate::output_file::spare_inputs;
 use anyhow::Context;
 use dropcast_collect::Tracer;
-use dropcast_data::{EventOptions, EventReader, read_switches, write_atomic};
+use dropcast_data::{DataError, EventOptions, EventReader, read_switches, write_atomic};
 use dropcast_export::Target;
 use dropcast_reports::{Exporter, Html, Json, Report, Text};
 use std::ffi::OsStr;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,9 @@ impl WorkFolder {
 
     /// Moves everything into `folder`.
     fn finish(self, folder: &Path) -> anyhow::Result<()> {
-        move_files(&self.path, folder).with_context(|| folder.display().to_string())
+        let file = folder.display().to_string();
+        let failed = |source| DataError::Io { file, doing: "be put in place", source };
+        Ok(move_files(&self.path, folder).map_err(failed)?)
     }
 }
 
@@ -78,8 +81,8 @@ impl Drop for WorkFolder {
     }
 }
 
-fn move_files(from: &Path, to: &Path) -> anyhow::Result<()> {
-    create_folder(to)?;
+fn move_files(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
