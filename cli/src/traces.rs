@@ -147,6 +147,10 @@ impl TraceFile {
     }
 
     fn open(path: &Path, features: &[String]) -> anyhow::Result<Self> {
+        if path.as_os_str() == "-" {
+            let problem = "labelled traces are read several times; save standard input in a file";
+            return Err(UserError(problem.to_owned()).into());
+        }
         let meta = TraceReader::open(path, features)?.meta().clone();
         let sha256 = sha256_file(path)?;
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());

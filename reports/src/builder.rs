@@ -73,7 +73,7 @@ pub enum BuildError {
     Replay {
         /// The trace.
         trace: String,
-        /// The row, from 1.
+        /// The row, from 0, as in every message about a row.
         row: u64,
         /// What is wrong.
         source: ReplayError,
@@ -305,7 +305,7 @@ impl Trace {
     }
 
     fn bad_row(&self, row: usize, source: ReplayError) -> BuildError {
-        let row = self.rows + row as u64 + 1;
+        let row = self.rows + row as u64;
         BuildError::Replay { trace: self.source.name.clone(), row, source }
     }
 

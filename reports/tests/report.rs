@@ -105,7 +105,7 @@ fn rows_that_do_not_fit_are_refused() {
     backwards.arrivals.as_mut().unwrap().time_ns[3] = 0;
     backwards.arrivals.as_mut().unwrap().time_ns[2] = 9;
     let error = builder.add(&backwards).unwrap_err();
-    assert!(error.to_string().starts_with("trace tiny.parquet, row 4: "), "{error}");
+    assert!(error.to_string().starts_with("trace tiny.parquet, row 3: "), "{error}");
 }
 
 #[test]
