@@ -6,6 +6,7 @@ use crate::output_file;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_reports::ReportFormat;
+use dropcast_simulate::BurstTraffic;
 use std::path::PathBuf;
 
 /// Drop-prediction oracles for shared-buffer switches.
@@ -243,19 +244,19 @@ pub(crate) enum Figure {
 #[derive(Debug, Args)]
 pub(crate) struct Fig14Args {
     /// Output ports N.
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = BurstTraffic::default().ports)]
     pub(crate) ports: u16,
     /// Buffer B, packets.
-    #[arg(long, default_value_t = 160)]
+    #[arg(long, default_value_t = BurstTraffic::default().burst_packets)]
     pub(crate) buffer: u32,
     /// Full-buffer bursts per slot. The paper does not say; by default the curve ends near its 2.9.
-    #[arg(long, default_value_t = 0.004, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = BurstTraffic::default().bursts_per_slot, allow_negative_numbers = true)]
     pub(crate) bursts_per_slot: f64,
     /// Let a whole burst arrive in one slot, instead of at most N packets in each.
     #[arg(long)]
     pub(crate) bursts_at_once: bool,
     /// Slots.
-    #[arg(long, default_value_t = 50_000)]
+    #[arg(long, default_value_t = BurstTraffic::default().slots)]
     pub(crate) slots: u64,
     /// How often predictions are flipped anew for each probability.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]

@@ -44,11 +44,6 @@ impl AtomicFile {
         Ok(AtomicFile { target: path.to_owned(), writer })
     }
 
-    /// The path it will have.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
-
     /// Puts the file in its place: its bytes reach the disk before its name does.
     ///
     /// # Errors

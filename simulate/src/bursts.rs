@@ -37,9 +37,9 @@ impl Default for BurstTraffic {
         BurstTraffic {
             ports: 16,
             burst_packets: 160,
-            bursts_per_slot: 0.02,
+            bursts_per_slot: 0.004,
             arrivals_per_slot: Some(16),
-            slots: 100_000,
+            slots: 50_000,
             seed: 1,
         }
     }
@@ -137,9 +137,14 @@ mod tests {
         traffic.arrivals().expect("valid").collect()
     }
 
+    /// Many bursts, so that counts of them say something.
+    fn dense() -> BurstTraffic {
+        BurstTraffic { bursts_per_slot: 0.02, slots: 100_000, ..BurstTraffic::default() }
+    }
+
     #[test]
     fn a_seed_is_a_sequence() {
-        let traffic = BurstTraffic { slots: 5000, ..BurstTraffic::default() };
+        let traffic = BurstTraffic { slots: 5000, ..dense() };
         assert_eq!(slots(&traffic), slots(&traffic));
         assert_ne!(slots(&traffic), slots(&BurstTraffic { seed: 2, ..traffic.clone() }));
         assert_eq!(slots(&traffic).len(), 5000);
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_limit_delays_packets_and_neither_adds_nor_reorders_any() {
-        let capped = BurstTraffic::default();
+        let capped = dense();
         let whole = BurstTraffic { arrivals_per_slot: None, ..capped.clone() };
         let (capped, whole) = (slots(&capped), slots(&whole));
         assert!(capped.iter().all(|slot| slot.len() <= 16));
@@ -164,7 +169,7 @@ mod tests {
 
     #[test]
     fn bursts_are_whole_and_come_at_their_rate_to_every_port() {
-        let traffic = BurstTraffic { arrivals_per_slot: None, ..BurstTraffic::default() };
+        let traffic = BurstTraffic { arrivals_per_slot: None, ..dense() };
         let mut per_port = [0u32; 16];
         for slot in slots(&traffic) {
             for burst in slot.chunks(160) {
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let check = |change: fn(&mut BurstTraffic), says: &str| {
-            let mut traffic = BurstTraffic::default();
+            let mut traffic = dense();
             change(&mut traffic);
             let error = traffic.arrivals().expect_err(says).to_string();
             assert!(error.contains(says), "{error:?} should say {says:?}");

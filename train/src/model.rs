@@ -2,6 +2,7 @@
 
 use crate::json_layout::lay_out;
 use crate::{CheckedForestParams, Confusion, Forest, ForestError, ScoreHistogram, Split, VoteRule};
+use dropcast_data::AVERAGE_NS3_TRUNC;
 use dropcast_features::{Feature, FeatureSet, UnknownFeature};
 use dropcast_oracle::DropOracle;
 use serde::{Deserialize, Serialize};
@@ -252,16 +253,13 @@ struct FeatureText {
     average: Option<String>,
 }
 
-/// The average that [`dropcast_features::MovingAverage`] computes.
-const NS3_TRUNC: &str = "ns3-trunc";
-
 fn describe(feature: Feature) -> FeatureText {
     let is_average = matches!(feature, Feature::AvgQueueLength | Feature::AvgOccupancy);
     FeatureText {
         name: feature.name().to_owned(),
         unit: feature.unit().to_owned(),
         definition: feature.definition().to_owned(),
-        average: is_average.then(|| NS3_TRUNC.to_owned()),
+        average: is_average.then(|| AVERAGE_NS3_TRUNC.to_owned()),
     }
 }
 
