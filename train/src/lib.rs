@@ -28,6 +28,7 @@ mod scores;
 mod share;
 mod source;
 mod split;
+mod sweep;
 mod vote;
 
 pub use confusion::Confusion;
@@ -46,4 +47,8 @@ pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
 pub use source::{BatchSource, Batches, RowId, RunBatch};
 pub use split::{Part, Split};
+pub use sweep::{
+    ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,
+    SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,
+};
 pub use vote::{VoteError, VoteRule};

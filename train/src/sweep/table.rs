@@ -1,0 +1,218 @@
+//! What a sweep found: `sweep.json` (`docs/sweep.md`).
+
+use crate::{ClassWeight, Criterion, DataOrigin, PartMetrics, Split, VoteRule};
+use serde::{Deserialize, Serialize};
+
+/// Version of the format of [`SweepTable`].
+pub const SWEEP_FORMAT_VERSION: u32 = 1;
+
+/// Everything a sweep found: a row for each configuration and seed, and a summary of each
+/// configuration over its seeds. It holds no time of day and no path, and is the same however
+/// often the sweep was interrupted; how long each fit took is in a file of its own
+/// ([`SweepTimings`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepTable {
+    /// [`SWEEP_FORMAT_VERSION`].
+    pub format_version: u32,
+    /// The tool and its version.
+    pub tool: String,
+    /// Where the labelled rows came from.
+    pub data: Vec<DataOrigin>,
+    /// Which rows trained, validated and tested.
+    pub split: Split,
+    /// By what rows were compared for the Pareto front.
+    pub front: FrontRule,
+    /// One for each configuration and seed, in the order of the axes.
+    pub rows: Vec<SweepRow>,
+    /// One for each configuration, in the order of the axes.
+    pub summary: Vec<SweepSummary>,
+}
+
+/// One forest: its configuration, what it costs and how good it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepRow {
+    /// What was varied.
+    #[serde(flatten)]
+    pub setting: SweepSetting,
+    /// `random_state` of the forest.
+    pub seed: u64,
+    /// The chosen vote threshold.
+    pub vote_threshold: u32,
+    /// On the rows that it was made from.
+    pub train: SweepScores,
+    /// On the validation rows; null if the split has none.
+    pub validation: Option<SweepScores>,
+    /// On the test rows; null if the split has none.
+    pub test: Option<SweepScores>,
+    /// What it takes in tables.
+    #[serde(flatten)]
+    pub size: ForestSize,
+    /// Whether no other row is better by [`SweepTable::front`] and as small, or as good and
+    /// smaller.
+    pub pareto: bool,
+    /// The model's file in the sweep's folder, kept for rows of the front.
+    pub model: Option<String>,
+}
+
+/// What a sweep varies, but for the seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepSetting {
+    /// The features, in their order.
+    pub features: Vec<String>,
+    /// Number of trees.
+    pub trees: u16,
+    /// Longest path from a root to a leaf, in splits.
+    pub max_depth: u8,
+    /// Most bins of a feature.
+    pub max_bins: u16,
+    /// What a split lowers.
+    pub criterion: Criterion,
+    /// Weights of the classes.
+    pub class_weight: ClassWeight,
+    /// Fewest distinct rows on either side of a split.
+    pub min_samples_leaf: u32,
+    /// How the vote threshold was chosen.
+    pub vote: VoteRule,
+}
+
+/// How good a forest is on some rows. What is undefined or was not measured is null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepScores {
+    /// Share of drops among predicted drops.
+    pub precision: Option<f64>,
+    /// Share of predicted drops among drops.
+    pub recall: Option<f64>,
+    /// Harmonic mean of the two.
+    pub f1: Option<f64>,
+    /// Average precision over all vote thresholds.
+    pub average_precision: Option<f64>,
+    /// The exact error `eta` in packets (Credence, Definition 1), by replay of these rows.
+    pub eta_packets: Option<f64>,
+    /// Its upper bound by Theorem 2.
+    pub eta_bound: Option<f64>,
+}
+
+/// What a forest takes in tables; null where it was not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForestSize {
+    /// Bytes of its `.dct` table.
+    pub dct_bytes: Option<u64>,
+    /// Ternary entries, over all tables.
+    pub ternary_entries: Option<u64>,
+    /// Distinct pairs of a feature and a threshold.
+    pub thresholds: u64,
+}
+
+/// A configuration over its seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepSummary {
+    /// What was varied.
+    #[serde(flatten)]
+    pub setting: SweepSetting,
+    /// How many seeds there are.
+    pub seeds: u32,
+    /// On the rows that forests were made from.
+    pub train: SpreadScores,
+    /// On the validation rows; null if the split has none.
+    pub validation: Option<SpreadScores>,
+    /// On the test rows; null if the split has none.
+    pub test: Option<SpreadScores>,
+    /// Bytes of the `.dct` table.
+    pub dct_bytes: Option<Spread>,
+    /// Ternary entries.
+    pub ternary_entries: Option<Spread>,
+    /// Distinct pairs of a feature and a threshold.
+    pub thresholds: Option<Spread>,
+}
+
+/// [`SweepScores`] over seeds. Null where any seed's score is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpreadScores {
+    /// Of the precision.
+    pub precision: Option<Spread>,
+    /// Of the recall.
+    pub recall: Option<Spread>,
+    /// Of the F1.
+    pub f1: Option<Spread>,
+    /// Of the average precision.
+    pub average_precision: Option<Spread>,
+    /// Of the exact error `eta`.
+    pub eta_packets: Option<Spread>,
+    /// Of its upper bound.
+    pub eta_bound: Option<Spread>,
+}
+
+/// A number over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation with `n - 1` below; null of one seed.
+    pub sd: Option<f64>,
+}
+
+/// What a Pareto front compares, beside [`ForestSize::ternary_entries`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontRule {
+    /// The rows compared on: validation rows where there are any.
+    pub part: FrontPart,
+    /// The measure.
+    pub measure: FrontMeasure,
+}
+
+/// Rows that a front is taken on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrontPart {
+    /// Training rows: the split has no others.
+    Train,
+    /// Validation rows.
+    Validation,
+    /// Test rows: the split has no validation rows.
+    Test,
+}
+
+/// What makes a row better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrontMeasure {
+    /// A lower exact `eta`.
+    EtaPackets,
+    /// A higher F1, where `eta` was not measured.
+    F1,
+}
+
+/// How long each row's forest took, `timings.json`: kept apart, for no two runs take as long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepTimings {
+    /// Milliseconds of reading and binning.
+    pub read_ms: f64,
+    /// By row of [`SweepTable::rows`], milliseconds of its growth, shared equally among the rows
+    /// that share it; null where a finished part was taken over from an earlier sweep.
+    pub fit_ms: Vec<Option<f64>>,
+}
+
+impl SweepScores {
+    /// The scores in `metrics`, with `eta` where it was measured.
+    pub fn of(metrics: &PartMetrics, eta_packets: Option<f64>) -> Self {
+        let &PartMetrics { precision, recall, f1, average_precision, eta_bound, .. } = metrics;
+        SweepScores { precision, recall, f1, average_precision, eta_packets, eta_bound }
+    }
+}
+
+impl SweepRow {
+    /// The scores on the rows of `part`, if there are any.
+    pub fn scores(&self, part: FrontPart) -> Option<&SweepScores> {
+        match part {
+            FrontPart::Train => Some(&self.train),
+            FrontPart::Validation => self.validation.as_ref(),
+            FrontPart::Test => self.test.as_ref(),
+        }
+    }
+}
