@@ -1,0 +1,63 @@
+//! A forest, exported and built.
+
+use crate::error::io_error;
+use crate::{Emitted, Program, VerifyError, runner_of};
+use dropcast_export::{EmittedFile, Origin, Target, export};
+use dropcast_train::Forest;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// What a target emits for a forest, built and ready to be asked. Its files are in a temporary
+/// folder, which goes when this does.
+pub struct Built {
+    /// Kept until the programs are gone.
+    folder: TempDir,
+    programs: Vec<Box<dyn Program>>,
+}
+
+impl Built {
+    /// Exports `forest` and builds what is emitted.
+    ///
+    /// # Errors
+    /// If it cannot be exported, or not be built here.
+    pub fn new(forest: &Forest, origin: &Origin, target: Target) -> Result<Self, VerifyError> {
+        let files = export(forest, origin, target)
+            .map_err(|source| VerifyError::Export { target: target.name(), source })?;
+        Built::from_files(&files, forest.features.len(), target)
+    }
+
+    /// Builds files that `target` emitted for a forest of this many features.
+    ///
+    /// # Errors
+    /// If they cannot be built here.
+    pub fn from_files(
+        files: &[EmittedFile],
+        features: usize,
+        target: Target,
+    ) -> Result<Self, VerifyError> {
+        let runner = runner_of(target).ok_or(VerifyError::NoRunner(target.name()))?;
+        let folder = tempfile::Builder::new()
+            .prefix("dropcast-")
+            .tempdir()
+            .map_err(io_error(&std::env::temp_dir(), "take a temporary folder"))?;
+        for file in files {
+            let path = folder.path().join(&file.name);
+            fs::write(&path, &file.bytes).map_err(io_error(&path, "be written"))?;
+        }
+        let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        let emitted = Emitted { folder: folder.path(), files: &names, features };
+        let programs = runner.build(&emitted)?;
+        Ok(Built { programs, folder })
+    }
+
+    /// The programs, at least one.
+    pub fn programs(&mut self) -> &mut [Box<dyn Program>] {
+        &mut self.programs
+    }
+
+    /// Where they were built.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}

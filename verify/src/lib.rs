@@ -1,0 +1,26 @@
+//! Builds what a forest is exported to with the tools of this machine, runs it, and compares every
+//! answer with the forest's own.
+//!
+//! A [`Runner`] knows one target: it builds emitted files into [`Program`]s, which answer rows.
+//! [`Built`] exports a forest, writes the files into a folder of its own and has them built;
+//! [`Comparison`] says where a program and the forest differ. This crate starts other programs and
+//! writes temporary files: it is an edge, like the command line, and no core may depend on it.
+//!
+//! A new target is one file with a runner, and one line in `runner.rs`.
+
+mod built;
+mod c;
+mod compare;
+mod dct;
+mod error;
+mod pipe;
+mod program;
+mod runner;
+mod tool;
+
+pub use built::Built;
+pub use compare::{Comparison, Mismatch};
+pub use error::VerifyError;
+pub use program::{Answers, Evidence, Program};
+pub use runner::{Emitted, Runner, runner_of};
+pub use tool::{FoundTool, Tool};

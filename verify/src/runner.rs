@@ -1,0 +1,60 @@
+//! What runs what a target emits.
+
+use crate::{Program, VerifyError, c, dct};
+use dropcast_export::Target;
+use std::path::{Path, PathBuf};
+
+/// Builds what one target emits.
+pub trait Runner: Sync {
+    /// Name of the target, as in [`Target::name`].
+    fn target(&self) -> &'static str;
+
+    /// Builds emitted files into programs: one for each variant of the code, and for each tool
+    /// that is installed. Whatever it writes goes into the files' folder.
+    ///
+    /// # Errors
+    /// [`VerifyError::MissingTool`] if a tool without which nothing can be run is not installed;
+    /// [`VerifyError::ToolFailed`] with a tool's output if it refuses what was emitted.
+    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError>;
+}
+
+/// Every runner; a new one is a file with a `RUNNER` and a line here.
+const RUNNERS: &[&dyn Runner] = &[&c::RUNNER, &dct::RUNNER];
+
+/// The runner of a target, if there is one.
+pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
+    RUNNERS.iter().copied().find(|runner| runner.target() == target.name())
+}
+
+/// The files that a target emitted for one forest.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitted<'a> {
+    /// Where they are; a runner may write here.
+    pub folder: &'a Path,
+    /// Their names.
+    pub files: &'a [String],
+    /// How many values a row has.
+    pub features: usize,
+}
+
+impl Emitted<'_> {
+    /// The one file whose name ends in `.extension`, and its stem, which is what identifiers in
+    /// emitted code begin with.
+    ///
+    /// # Errors
+    /// [`VerifyError::BadFile`] if there is none, or more than one.
+    pub fn file(&self, extension: &str) -> Result<(PathBuf, String), VerifyError> {
+        let ending = format!(".{extension}");
+        let mut stems = self.files.iter().filter_map(|name| name.strip_suffix(&ending));
+        match (stems.next(), stems.next()) {
+            (Some(stem), None) => {
+                Ok((self.folder.join(format!("{stem}{ending}")), stem.to_owned()))
+            }
+            (first, _) => Err(VerifyError::BadFile {
+                file: format!("*{ending}"),
+                problem: if first.is_none() { "was not emitted" } else { "is more than one file" }
+                    .to_owned(),
+            }),
+        }
+    }
+}

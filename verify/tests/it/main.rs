@@ -1,0 +1,11 @@
+//! Whatever a forest is exported to is built, run, and says what the forest says; and what does not
+//! is noticed.
+
+#[allow(dead_code, reason = "the forests of the exports' tests; each uses what it needs")]
+#[path = "../../../export/tests/it/forests.rs"]
+mod forests;
+
+mod agreement;
+mod broken;
+mod c;
+mod dct;
