@@ -5,5 +5,6 @@ mod dct;
 mod documented;
 mod forests;
 mod golden;
+mod tables;
 mod tools;
 mod vectors;

@@ -1,0 +1,62 @@
+//! How many ternary entries a forest takes: cheap enough to ask for every forest of a sweep.
+
+use super::prefixes::{disjoint_prefixes, minimal_prefixes};
+use super::prune::Pruned;
+use crate::ExportError;
+use crate::checked::check_forest;
+use dropcast_train::Forest;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// How many ternary entries a forest's tables have.
+///
+/// A logical count: what a device's compiler makes of it is the device's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TernaryEntries {
+    /// Prefixes of all features' ranges, each range cut into prefixes by itself.
+    pub naive_prefixes: u64,
+    /// The fewest prefixes of all features' ranges, where longer prefixes win: what is exported.
+    pub prefixes: u64,
+    /// Entries of all trees that are not the same for every row: one for each leaf.
+    pub leaves: u64,
+}
+
+impl TernaryEntries {
+    /// Counts the entries of [`Tables`](super::Tables) without making them.
+    ///
+    /// # Errors
+    /// If the forest is not sound.
+    pub fn of(forest: &Forest) -> Result<Self, ExportError> {
+        check_forest(forest)?;
+        let columns = forest.features.len();
+        let mut thresholds = vec![BTreeSet::new(); columns];
+        let mut leaves = 0;
+        for tree in &forest.trees {
+            let tree = Pruned::new(tree, columns);
+            tree.each_split(&mut |feature, threshold| {
+                thresholds[feature].insert(threshold);
+            });
+            leaves += match tree.leaves() {
+                1 => 0,
+                leaves => leaves as u64,
+            };
+        }
+        let mut entries = TernaryEntries { naive_prefixes: 0, prefixes: 0, leaves };
+        for set in thresholds.into_iter().filter(|set| !set.is_empty()) {
+            let thresholds: Vec<u32> = set.into_iter().collect();
+            entries.naive_prefixes += disjoint_prefixes(&thresholds).len() as u64;
+            entries.prefixes += minimal_prefixes(&thresholds).len() as u64;
+        }
+        Ok(entries)
+    }
+
+    /// All entries that are exported.
+    pub fn minimised(&self) -> u64 {
+        self.prefixes + self.leaves
+    }
+
+    /// All entries if ranges were cut into prefixes the naive way.
+    pub fn naive(&self) -> u64 {
+        self.naive_prefixes + self.leaves
+    }
+}
