@@ -61,6 +61,12 @@ pub enum TrainError {
     /// A later pass over the source showed a run that an earlier one did not.
     #[error("the labelled data changed while it was read")]
     SourceChanged,
+    /// A forest was asked for that cannot be grown on rows read as they were.
+    #[error("the rows were read with other {what} than the forest is to be grown with")]
+    Rows {
+        /// What differs.
+        what: &'static str,
+    },
     /// The vote threshold could not be chosen.
     #[error(transparent)]
     Vote(#[from] VoteError),

@@ -1,14 +1,12 @@
-//! Training: from labelled rows to a measured model.
+//! Training: from labelled rows to measured models.
 
-use crate::binned::{BinnedRows, on_threads};
-use crate::bins::BinSketch;
 use crate::forest_fit::grow_forest;
+use crate::forest_scores::{PartScores, scores_of_prefixes};
 use crate::growing::GrowingTree;
-use crate::source::each_batch;
-use crate::split::{RunTimes, SplitPlan};
 use crate::{
-    BatchSource, CheckedForestParams, DataOrigin, Forest, Metrics, Model, Part, PartMetrics,
-    Provenance, ScoreHistogram, Split, SwitchContext, TrainError, VoteRule,
+    BatchSource, CheckedForestParams, DataOrigin, Forest, ForestParams, Metrics, Model,
+    PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, SwitchContext, TrainError,
+    TrainingRows, VoteRule,
 };
 use dropcast_features::FeatureSet;
 use std::num::NonZeroUsize;
@@ -32,6 +30,17 @@ pub struct FitTask {
     pub threads: NonZeroUsize,
 }
 
+/// One forest to train on rows that were read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForestTask {
+    /// The features, among those of the rows.
+    pub features: FeatureSet,
+    /// The forest's parameters.
+    pub params: CheckedForestParams,
+    /// How the vote threshold is chosen.
+    pub vote: VoteRule,
+}
+
 /// A trained model and how its scores are distributed.
 #[derive(Clone, Debug)]
 pub struct Fitted {
@@ -53,136 +62,146 @@ pub struct Fitted {
 /// # Errors
 /// See [`TrainError`].
 pub fn fit<S: BatchSource + ?Sized>(source: &S, task: &FitTask) -> Result<Fitted, TrainError> {
-    if task.features.is_empty() {
-        return Err(TrainError::NoFeatures);
+    let params = task.params.get();
+    let read = ReadTask {
+        features: task.features.clone(),
+        split: task.split.clone(),
+        seed: params.random_state,
+        max_bins: params.max_bins,
+        switch: task.switch.clone(),
+        data: task.data.clone(),
+    };
+    let rows = TrainingRows::read(source, read)?;
+    let forest = ForestTask {
+        features: task.features.clone(),
+        params: task.params.clone(),
+        vote: task.vote,
+    };
+    let mut fitted = fit_many(&rows, &[forest], task.threads)?;
+    Ok(fitted.pop().expect("one task gives one model"))
+}
+
+/// Trains a forest for each task, each the same as [`fit`] would train alone, to the byte.
+///
+/// Tasks that differ only in `n_estimators`, `max_depth` and vote rule cost one forest, the
+/// largest, and one pass that scores it: a tree does not depend on those that follow it, nor do
+/// its upper levels on the lower ones.
+///
+/// # Errors
+/// [`TrainError::Rows`] where a task asks for what the rows were not read for, and
+/// [`TrainError::Vote`] where a vote threshold cannot be chosen.
+pub fn fit_many(
+    rows: &TrainingRows,
+    tasks: &[ForestTask],
+    threads: NonZeroUsize,
+) -> Result<Vec<Fitted>, TrainError> {
+    tasks.iter().try_for_each(|task| task.check(rows))?;
+    let mut fitted: Vec<Option<Fitted>> = tasks.iter().map(|_| None).collect();
+    for first in 0..tasks.len() {
+        if fitted[first].is_some() {
+            continue;
+        }
+        let family: Vec<usize> =
+            (first..tasks.len()).filter(|&at| tasks[at].is_related(&tasks[first])).collect();
+        let members: Vec<&ForestTask> = family.iter().map(|&at| &tasks[at]).collect();
+        for (at, model) in family.into_iter().zip(fit_family(rows, &members, threads.get())?) {
+            fitted[at] = Some(model);
+        }
     }
-    let (rows, counts) = bin_rows(source, task)?;
-    let classes = counts.check()?;
-    let threads = task.threads.get();
-    let trees = grow_forest(&rows, &task.params, classes, threads);
-    let (train_scores, test_scores) = score_rows(&rows, &trees, threads);
-    let decision = task.vote.choose(&train_scores, trees.len(), task.switch.ports)?;
+    Ok(fitted.into_iter().map(|model| model.expect("every task is of a family")).collect())
+}
+
+impl ForestTask {
+    fn check(&self, rows: &TrainingRows) -> Result<(), TrainError> {
+        let (read, params) = (&rows.task, self.params.get());
+        let mismatch = if self.features != read.features {
+            Some("features")
+        } else if params.max_bins != read.max_bins {
+            Some("max_bins")
+        } else if matches!(read.split, Split::Random { .. }) && params.random_state != read.seed {
+            Some("random_state (it seeds the random split)")
+        } else {
+            None
+        };
+        mismatch.map_or(Ok(()), |what| Err(TrainError::Rows { what }))
+    }
+
+    /// Whether the trees of one are the trees of the other, as far as both have them.
+    fn is_related(&self, other: &ForestTask) -> bool {
+        let trees = |task: &ForestTask| ForestParams {
+            n_estimators: 1,
+            max_depth: 1,
+            ..task.params.get().clone()
+        };
+        self.features == other.features && trees(self) == trees(other)
+    }
+
+    /// Number of trees and their depth.
+    fn size(&self) -> (usize, usize) {
+        let params = self.params.get();
+        (usize::from(params.n_estimators), usize::from(params.max_depth))
+    }
+}
+
+/// Trains related forests.
+fn fit_family(
+    rows: &TrainingRows,
+    tasks: &[&ForestTask],
+    threads: usize,
+) -> Result<Vec<Fitted>, TrainError> {
+    let Some(&first) = tasks.first() else { return Ok(Vec::new()) };
+    let most = |size: fn(&ForestParams) -> u16| {
+        tasks.iter().map(|task| size(task.params.get())).max().unwrap_or(1)
+    };
+    let (n_estimators, max_depth) = (most(|p| p.n_estimators), most(|p| p.max_depth.into()));
+    let params = first.params.get();
+    let max_depth = u8::try_from(max_depth).unwrap_or(params.max_depth);
+    let largest = ForestParams { n_estimators, max_depth, ..params.clone() };
+    let trees = grow_forest(&rows.rows, &largest, rows.classes, threads);
+    let mut sizes: Vec<(usize, usize)> = tasks.iter().map(|task| task.size()).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let scores = scores_of_prefixes(&rows.rows, &trees, &sizes, threads);
+    let fitted = tasks.iter().map(|task| {
+        let size = task.size();
+        let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
+        let trees: Vec<GrowingTree> =
+            trees[..size.0].iter().map(|tree| tree.truncated(size.1)).collect();
+        finish(rows, task, &trees, scores[nth].clone())
+    });
+    fitted.collect()
+}
+
+/// Chooses the vote threshold and measures.
+fn finish(
+    rows: &TrainingRows,
+    task: &ForestTask,
+    trees: &[GrowingTree],
+    scores: PartScores,
+) -> Result<Fitted, TrainError> {
+    let read = &rows.task;
+    let PartScores { train: train_scores, test: test_scores } = scores;
+    let decision = task.vote.choose(&train_scores, trees.len(), read.switch.ports)?;
     let forest = Forest {
         features: task.features.names(),
         vote_threshold: decision.threshold,
-        trees: trees.iter().map(|tree| tree.finish(rows.bins())).collect(),
+        trees: trees.iter().map(|tree| tree.finish(rows.rows.bins())).collect(),
     };
     let measure =
-        |scores: &ScoreHistogram| PartMetrics::of(scores, decision.threshold, task.switch.ports);
+        |scores: &ScoreHistogram| PartMetrics::of(scores, decision.threshold, read.switch.ports);
     let test = (test_scores.totals() != (0, 0)).then(|| measure(&test_scores));
     let metrics = Metrics { train: measure(&train_scores), test };
     let provenance = Provenance {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
-        data: task.data.clone(),
+        data: read.data.clone(),
         parameters: task.params.clone(),
-        split: task.split.clone(),
+        split: read.split.clone(),
         vote: task.vote,
     };
     let model = Model {
         metrics: Some(metrics),
         provenance: Some(provenance),
-        ..Model::new(forest, task.features.clone(), task.switch.clone())
+        ..Model::new(forest, task.features.clone(), read.switch.clone())
     };
     Ok(Fitted { model, train_scores, test_scores })
-}
-
-/// Reads the source: first its times if the split needs them, then what the bins are made from,
-/// then the rows.
-fn bin_rows<S: BatchSource + ?Sized>(
-    source: &S,
-    task: &FitTask,
-) -> Result<(BinnedRows, RowCounts), TrainError> {
-    let features = task.features.len();
-    let params = task.params.get();
-    let seed = params.random_state;
-    let mut times = RunTimes::default();
-    if task.split.needs_times() {
-        each_batch(source, features, |batch, ids| times.add(&task.split, batch, ids))?;
-    }
-    let plan = SplitPlan::new(&task.split, seed, times);
-    let mut parts = Vec::new();
-
-    let mut sketch = BinSketch::new(features, params.max_bins);
-    let mut counts = RowCounts::default();
-    each_batch(source, features, |batch, ids| {
-        plan.parts(batch, ids, &mut parts)?;
-        let batch = &batch.batch;
-        counts.all += ids.len() as u64;
-        for (at, (&part, &drop)) in parts.iter().zip(&batch.drop).enumerate() {
-            if part == Part::Train {
-                counts.train[usize::from(drop)] += 1;
-                sketch.add(&batch.features, at, drop);
-            }
-        }
-        Ok(())
-    })?;
-    counts.check()?;
-
-    let mut rows = BinnedRows::new(sketch.finish());
-    each_batch(source, features, |batch, ids| {
-        plan.parts(batch, ids, &mut parts)?;
-        rows.add(ids, &batch.batch.features, &batch.batch.drop, &parts);
-        Ok(())
-    })?;
-    Ok((rows, counts))
-}
-
-/// Rows of the source.
-#[derive(Clone, Copy, Debug, Default)]
-struct RowCounts {
-    all: u64,
-    /// Training rows that were accepted and that were dropped.
-    train: [u64; 2],
-}
-
-impl RowCounts {
-    /// Accepted and dropped training rows, if a forest can be made of them.
-    fn check(self) -> Result<(u64, u64), TrainError> {
-        match self {
-            RowCounts { all: 0, .. } => Err(TrainError::NoRows),
-            RowCounts { all, train: [0, 0] } => Err(TrainError::NoTrainingRows { rows: all }),
-            RowCounts { train: [rows, 0], .. } => Err(TrainError::NoDrops { rows }),
-            RowCounts { train: [0, rows], .. } => Err(TrainError::NoAccepts { rows }),
-            RowCounts { train: [accepts, drops], .. } => Ok((accepts, drops)),
-        }
-    }
-}
-
-/// The scores of the training rows and of the test rows.
-fn score_rows(
-    rows: &BinnedRows,
-    trees: &[GrowingTree],
-    threads: usize,
-) -> (ScoreHistogram, ScoreHistogram) {
-    let weights: Vec<Vec<u8>> = trees.iter().map(GrowingTree::leaf_weights).collect();
-    let blocks = rows.blocks();
-    let parts = on_threads(&blocks, threads, |blocks| {
-        let empty = || ScoreHistogram::new(trees.len());
-        let (mut train, mut test) = (empty(), empty());
-        let (mut places, mut scores) = (Vec::new(), Vec::new());
-        for block in blocks {
-            scores.clear();
-            scores.resize(block.rows.len(), 0_u32);
-            for (tree, weights) in trees.iter().zip(&weights) {
-                tree.place(block, tree.depth(), &mut places);
-                for (score, &place) in scores.iter_mut().zip(&places) {
-                    *score += u32::from(weights[usize::from(place)]);
-                }
-            }
-            for (&score, mark) in scores.iter().zip(&block.group.marks[block.rows.clone()]) {
-                if mark.is_train() {
-                    train.add(score, mark.is_drop());
-                } else if mark.is_test() {
-                    test.add(score, mark.is_drop());
-                }
-            }
-        }
-        (train, test)
-    });
-    let empty = || ScoreHistogram::new(trees.len());
-    parts.into_iter().fold((empty(), empty()), |(mut train, mut test), (more_train, more_test)| {
-        train.merge(&more_train);
-        test.merge(&more_test);
-        (train, test)
-    })
 }

@@ -1,11 +1,11 @@
 //! Growing a forest, level by level.
 
+use crate::ForestParams;
 use crate::best_split::{Counts, SplitRule, rows, sum};
 use crate::binned::BinnedRows;
 use crate::growing::GrowingTree;
 use crate::histogram::{Bootstrap, Level, count_level};
 use crate::random::{Poisson, Purpose, Stream, permutation};
-use crate::{CheckedForestParams, ForestParams};
 
 #[cfg(test)]
 mod cart;
@@ -17,11 +17,10 @@ mod cart;
 /// carry no state from pass to pass.
 pub(crate) fn grow_forest(
     rows: &BinnedRows,
-    params: &CheckedForestParams,
+    params: &ForestParams,
     (accepts, drops): (u64, u64),
     threads: usize,
 ) -> Vec<GrowingTree> {
-    let params = params.get();
     let rule = SplitRule {
         criterion: params.criterion,
         class_weight: params.class_weight.of(accepts, drops),

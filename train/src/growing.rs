@@ -8,7 +8,6 @@ use crate::{Node, Tree};
 /// `2n + 1` and `2n + 2`. Where it stops early, every row goes left.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingTree {
-    depth: usize,
     /// Of every inner node, the feature and the last bin that goes left.
     tests: Vec<Test>,
     /// Whether an inner node is split.
@@ -31,7 +30,6 @@ impl GrowingTree {
     pub(crate) fn new(depth: usize) -> Self {
         let inner = (1 << depth) - 1;
         GrowingTree {
-            depth,
             tests: vec![ALL_LEFT; inner],
             is_split: vec![false; inner],
             weights: vec![0; 2 * inner + 1],
@@ -43,9 +41,14 @@ impl GrowingTree {
         (1 << level) - 1
     }
 
-    /// Most splits on a path.
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
+    /// The tree as it was when it had grown to `depth`, at most its own.
+    pub(crate) fn truncated(&self, depth: usize) -> Self {
+        let inner = GrowingTree::first(depth);
+        GrowingTree {
+            tests: self.tests[..inner].to_vec(),
+            is_split: self.is_split[..inner].to_vec(),
+            weights: self.weights[..2 * inner + 1].to_vec(),
+        }
     }
 
     /// Sets what `node` weighs as a leaf.
@@ -81,12 +84,12 @@ impl GrowingTree {
         }
     }
 
-    /// The weight of the leaf below each place on the last level.
-    pub(crate) fn leaf_weights(&self) -> Vec<u8> {
-        let places = 1 << self.depth;
+    /// The weights of a tree cut off at `depth`, by place on that level.
+    pub(crate) fn leaf_weights(&self, depth: usize) -> Vec<u8> {
+        let places = 1 << depth;
         let weight = |place: usize| {
             let mut node = 0;
-            for level in (0..self.depth).rev() {
+            for level in (0..depth).rev() {
                 if !self.is_split[node] {
                     break;
                 }

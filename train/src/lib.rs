@@ -17,6 +17,7 @@ mod fit;
 mod forest;
 mod forest_check;
 mod forest_fit;
+mod forest_scores;
 mod growing;
 mod histogram;
 mod json_layout;
@@ -29,11 +30,12 @@ mod share;
 mod source;
 mod split;
 mod sweep;
+mod training_rows;
 mod vote;
 
 pub use confusion::Confusion;
 pub use error::TrainError;
-pub use fit::{FitTask, Fitted, fit};
+pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
 pub use forest::{Forest, Node, Tree};
 pub use forest_check::{ForestError, MAX_DEPTH, TreeError};
 pub use model::{
@@ -51,4 +53,5 @@ pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,
     SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,
 };
+pub use training_rows::{ReadTask, TrainingRows};
 pub use vote::{VoteError, VoteRule};

@@ -1,31 +1,8 @@
 //! The same rows and task give the same `model.json`, byte for byte.
 
-use crate::support::{self, task};
+use crate::support::{task, two_runs as runs};
 use dropcast_train::{ClassWeight, Criterion, FitTask, ForestParams, RunBatch, Split, fit};
 use std::num::NonZeroUsize;
-
-/// Two runs of two switches whose packets interleave; features and drops go together loosely.
-fn runs() -> Vec<RunBatch> {
-    let mut state = 1_u64;
-    let mut random = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
-    };
-    let run = |run: u64, random: &mut dyn FnMut(u64) -> u64| {
-        let mut rows = Vec::new();
-        for _ in 0..6000 {
-            let queue = random(40) * random(40) * random(40);
-            let occupancy = queue + random(100_000);
-            let drop = queue + occupancy / 4 + random(15_000) > 55_000;
-            rows.push((vec![queue as u32, random(9) as u32, occupancy as u32], drop));
-        }
-        let mut batch = support::run_of(run, &rows);
-        let switches = (0..rows.len()).map(|_| random(2) as u16 * 5).collect();
-        batch.batch.arrivals.as_mut().unwrap().switch_id = switches;
-        batch
-    };
-    vec![run(11, &mut random), run(22, &mut random)]
-}
 
 /// The same rows, cut into batches of these sizes in turn.
 fn cut(runs: &[RunBatch], sizes: &[usize]) -> Vec<RunBatch> {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod determinism;
+mod families;
 mod model_file;
 mod refusal;
 mod support;

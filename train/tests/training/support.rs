@@ -23,6 +23,29 @@ pub(crate) fn run_of(run: u64, rows: &[Row]) -> RunBatch {
     RunBatch { run, batch }
 }
 
+/// Two runs of two switches whose packets interleave; features and drops go together loosely.
+pub(crate) fn two_runs() -> Vec<RunBatch> {
+    let mut state = 1_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let run = |run: u64, random: &mut dyn FnMut(u64) -> u64| {
+        let mut rows = Vec::new();
+        for _ in 0..6000 {
+            let queue = random(40) * random(40) * random(40);
+            let occupancy = queue + random(100_000);
+            let drop = queue + occupancy / 4 + random(15_000) > 55_000;
+            rows.push((vec![queue as u32, random(9) as u32, occupancy as u32], drop));
+        }
+        let mut batch = run_of(run, &rows);
+        let switches = (0..rows.len()).map(|_| random(2) as u16 * 5).collect();
+        batch.batch.arrivals.as_mut().unwrap().switch_id = switches;
+        batch
+    };
+    vec![run(11, &mut random), run(22, &mut random)]
+}
+
 /// Training on the first `features` features.
 pub(crate) fn task(features: usize, params: CheckedForestParams, split: Split) -> FitTask {
     let names = FeatureSet::all().names()[..features].to_vec();
