@@ -156,6 +156,9 @@ pub(crate) struct TrainArgs {
     /// Labelled traces to test on; then all of --data trains.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) test: Vec<PathBuf>,
+    /// Labelled traces to choose the vote threshold on; then all of --data trains.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub(crate) validation: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: TrainConfig,
     /// Threads; the model is the same with any number.

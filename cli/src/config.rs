@@ -108,6 +108,8 @@ pub(crate) enum SplitBy {
     TimeBlocks,
     /// Each row by the toss of a coin, as in the paper; it leaks.
     Random,
+    /// The switches of --test-switches test, in every run, the others train.
+    Switches,
     /// All rows train.
     None,
 }
@@ -146,7 +148,8 @@ pub(crate) struct TrainConfig {
     /// Train each tree on all rows instead of a bootstrap sample.
     #[arg(long)]
     pub(crate) no_bootstrap: bool,
-    /// How the vote threshold is chosen on the training rows: f1, eta-bound, or fixed:SHARE.
+    /// How the vote threshold is chosen, on the validation rows, or on the training rows if there
+    /// are no others: f1, eta-bound, or fixed:SHARE.
     #[arg(long, value_name = "f1|eta-bound|fixed:SHARE", default_value_t)]
     pub(crate) vote: VoteRule,
     /// How rows are divided.
@@ -156,6 +159,18 @@ pub(crate) struct TrainConfig {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true,
         default_value_t = TrainConfig::default().train_share)]
     pub(crate) train_share: f64,
+    /// Share of the rows that the vote threshold is chosen on; they do not train.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, default_value_t)]
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) validation_share: f64,
+    /// The switches that test, for --split switches.
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) test_switches: Vec<u16>,
+    /// The switches that the vote threshold is chosen on, for --split switches.
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) validation_switches: Vec<u16>,
     /// Rows this soon after a cut are left out, for the splits by time, nanoseconds.
     #[arg(long, value_name = "NS", default_value_t)]
     pub(crate) guard_ns: u64,
@@ -163,6 +178,10 @@ pub(crate) struct TrainConfig {
     #[arg(long, default_value_t = 1)]
     #[serde(skip, default = "first_seed")]
     pub(crate) seed: u64,
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 fn first_seed() -> u64 {
@@ -186,6 +205,9 @@ impl Default for TrainConfig {
             vote: VoteRule::default(),
             split: SplitBy::default(),
             train_share: 0.6,
+            validation_share: 0.0,
+            test_switches: Vec::new(),
+            validation_switches: Vec::new(),
             guard_ns: 0,
             seed: first_seed(),
         }
@@ -213,17 +235,62 @@ impl TrainConfig {
 
     /// The split.
     pub(crate) fn split(&self) -> anyhow::Result<Split> {
-        let train_share = Share::new(self.train_share)
-            .map_err(|error| UserError(format!("train_share: {error}")))?;
+        let share =
+            |name, value| Share::new(value).map_err(|error| UserError(format!("{name}: {error}")));
+        let train_share = share("train_share", self.train_share)?;
+        let validation_share = share("validation_share", self.validation_share)?;
         let guard_ns = self.guard_ns;
+        self.check_split()?;
         Ok(match self.split {
-            SplitBy::Time => Split::Time { train_share, guard_ns },
+            SplitBy::Time => Split::Time { train_share, validation_share, guard_ns },
             SplitBy::TimeBlocks => match Split::time_blocks() {
-                Split::TimeBlocks { blocks, .. } => Split::TimeBlocks { blocks, guard_ns },
+                Split::TimeBlocks { blocks, .. } => {
+                    Split::TimeBlocks { blocks, validation_share, guard_ns }
+                }
                 other => other,
             },
-            SplitBy::Random => Split::Random { train_share },
+            SplitBy::Random => Split::Random { train_share, validation_share },
+            SplitBy::Switches => Split::Switches {
+                test: self.test_switches.clone(),
+                validation: self.validation_switches.clone(),
+            },
             SplitBy::None => Split::None,
         })
+    }
+
+    /// Refuses what the split would silently ignore, and shares that leave nothing.
+    fn check_split(&self) -> Result<(), UserError> {
+        let refuse = |is_wrong: bool, problem: &str| {
+            if is_wrong { Err(UserError(problem.to_owned())) } else { Ok(()) }
+        };
+        let by_switch = self.split == SplitBy::Switches;
+        let names_switches = !self.test_switches.is_empty() || !self.validation_switches.is_empty();
+        refuse(
+            by_switch && self.test_switches.is_empty(),
+            "test_switches: the switches split needs at least one switch that tests",
+        )?;
+        refuse(
+            !by_switch && names_switches,
+            "test_switches, validation_switches: only the switches split has these; set split to it",
+        )?;
+        refuse(
+            self.test_switches.iter().any(|id| self.validation_switches.contains(id)),
+            "validation_switches: a switch cannot both test and validate",
+        )?;
+        let validates = self.validation_share > 0.0;
+        let by_shares = matches!(self.split, SplitBy::Time | SplitBy::Random);
+        refuse(
+            by_shares && self.train_share + self.validation_share > 1.0,
+            "validation_share: with train_share it is more than all rows",
+        )?;
+        refuse(
+            self.split == SplitBy::TimeBlocks && self.validation_share >= 0.5,
+            "validation_share: half of the time blocks test, the other half can't all validate; \
+             expected below 0.5",
+        )?;
+        refuse(
+            validates && matches!(self.split, SplitBy::None | SplitBy::Switches),
+            "validation_share: only the splits by time and at random have it",
+        )
     }
 }

@@ -80,7 +80,7 @@ impl TraceFiles {
     /// Names the file in an error that knows only the number of its run.
     pub(crate) fn explain(&self, error: TrainError) -> anyhow::Error {
         let file = match &error {
-            TrainError::NoTimes { run, .. } => {
+            TrainError::NoTimes { run, .. } | TrainError::NoSwitches { run } => {
                 self.files.iter().find(|file| file.origin.run == *run)
             }
             _ => None,

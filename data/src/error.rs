@@ -82,7 +82,7 @@ pub enum DataError {
     /// Rows in arrival order are needed and these are not.
     #[error(
         "{file}: its rows are not known to be in order of arrival, so it cannot be replayed or split by \
-         time; use a trace made by `dropcast collect`, or a random split"
+         time or switch; use a trace made by `dropcast collect`, or a random split"
     )]
     NotInArrivalOrder {
         /// The file.

@@ -32,11 +32,13 @@ impl Mark {
     const DROP: u8 = 1;
     const TRAIN: u8 = 2;
     const TEST: u8 = 4;
+    const VALIDATION: u8 = 8;
 
     fn new(drop: bool, part: Part) -> Self {
         let part = match part {
             Part::Train => Mark::TRAIN,
             Part::Test => Mark::TEST,
+            Part::Validation => Mark::VALIDATION,
             Part::Gap => 0,
         };
         Mark(part | if drop { Mark::DROP } else { 0 })
@@ -53,6 +55,10 @@ impl Mark {
 
     pub(crate) fn is_train(self) -> bool {
         self.0 & Mark::TRAIN != 0
+    }
+
+    pub(crate) fn is_validation(self) -> bool {
+        self.0 & Mark::VALIDATION != 0
     }
 
     pub(crate) fn is_test(self) -> bool {

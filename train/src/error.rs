@@ -32,6 +32,14 @@ pub enum TrainError {
         /// The run.
         run: u64,
     },
+    /// A split by switch needs switch numbers.
+    #[error(
+        "the switches split needs switch numbers, which run {run} does not have: keep whole runs for testing"
+    )]
+    NoSwitches {
+        /// The run.
+        run: u64,
+    },
     /// There is nothing to split on.
     #[error("no features to train on")]
     NoFeatures,

@@ -48,12 +48,14 @@ pub struct Fitted {
     pub model: Model,
     /// Scores of the training rows.
     pub train_scores: ScoreHistogram,
+    /// Scores of the validation rows.
+    pub validation_scores: ScoreHistogram,
     /// Scores of the test rows.
     pub test_scores: ScoreHistogram,
 }
 
-/// Trains a forest on the training rows of `source`, chooses its vote threshold on them, and
-/// measures it on both parts.
+/// Trains a forest on the training rows of `source`, chooses its vote threshold on the validation
+/// rows (on the training rows if the split has none), and measures it on every part.
 ///
 /// The same rows and task give the same model, to the byte of its `model.json`, however the rows
 /// are cut into batches, in whatever order runs come, and on any number of threads. Rows are kept
@@ -180,8 +182,11 @@ fn finish(
     scores: PartScores,
 ) -> Result<Fitted, TrainError> {
     let read = &rows.task;
-    let PartScores { train: train_scores, test: test_scores } = scores;
-    let decision = task.vote.choose(&train_scores, trees.len(), read.switch.ports)?;
+    let has_rows = |scores: &ScoreHistogram| scores.totals() != (0, 0);
+    let PartScores { train: train_scores, validation: validation_scores, test: test_scores } =
+        scores;
+    let chosen_on = if has_rows(&validation_scores) { &validation_scores } else { &train_scores };
+    let decision = task.vote.choose(chosen_on, trees.len(), read.switch.ports)?;
     let forest = Forest {
         features: task.features.names(),
         vote_threshold: decision.threshold,
@@ -189,8 +194,12 @@ fn finish(
     };
     let measure =
         |scores: &ScoreHistogram| PartMetrics::of(scores, decision.threshold, read.switch.ports);
-    let test = (test_scores.totals() != (0, 0)).then(|| measure(&test_scores));
-    let metrics = Metrics { train: measure(&train_scores), test };
+    let measured = |scores: &ScoreHistogram| has_rows(scores).then(|| measure(scores));
+    let metrics = Metrics {
+        train: measure(&train_scores),
+        validation: measured(&validation_scores),
+        test: measured(&test_scores),
+    };
     let provenance = Provenance {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
         data: read.data.clone(),
@@ -203,5 +212,5 @@ fn finish(
         provenance: Some(provenance),
         ..Model::new(forest, task.features.clone(), read.switch.clone())
     };
-    Ok(Fitted { model, train_scores, test_scores })
+    Ok(Fitted { model, train_scores, validation_scores, test_scores })
 }

@@ -8,16 +8,19 @@ use crate::growing::GrowingTree;
 #[derive(Clone, Debug)]
 pub(crate) struct PartScores {
     pub(crate) train: ScoreHistogram,
+    pub(crate) validation: ScoreHistogram,
     pub(crate) test: ScoreHistogram,
 }
 
 impl PartScores {
     fn new(trees: usize) -> Self {
-        PartScores { train: ScoreHistogram::new(trees), test: ScoreHistogram::new(trees) }
+        let empty = || ScoreHistogram::new(trees);
+        PartScores { train: empty(), validation: empty(), test: empty() }
     }
 
     fn merge(&mut self, other: &PartScores) {
         self.train.merge(&other.train);
+        self.validation.merge(&other.validation);
         self.test.merge(&other.test);
     }
 }
@@ -67,6 +70,8 @@ pub(crate) fn scores_of_prefixes(
                     for (&score, mark) in scores[at].iter().zip(marks) {
                         if mark.is_train() {
                             found.train.add(score, mark.is_drop());
+                        } else if mark.is_validation() {
+                            found.validation.add(score, mark.is_drop());
                         } else if mark.is_test() {
                             found.test.add(score, mark.is_drop());
                         }

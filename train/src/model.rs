@@ -73,6 +73,9 @@ pub struct DataOrigin {
 pub struct Metrics {
     /// On the rows that it was made from.
     pub train: PartMetrics,
+    /// On the rows that the vote threshold was chosen on; absent if those were training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<PartMetrics>,
     /// On the rows kept for testing; absent if there were none.
     pub test: Option<PartMetrics>,
 }

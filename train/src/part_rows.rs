@@ -79,7 +79,7 @@ mod tests {
         let source = [RunBatch { run: 9, batch }];
         for split in [Split::time(), Split::time_blocks(), Split::random(), Split::None] {
             let mut values = Vec::new();
-            for part in [Part::Train, Part::Test, Part::Gap] {
+            for part in [Part::Train, Part::Validation, Part::Test, Part::Gap] {
                 for rows in rows_of_part(&source[..], 1, &split, 3, part).unwrap() {
                     let rows = rows.unwrap().batch;
                     assert_eq!(rows.arrivals.as_ref().unwrap().time_ns.len(), rows.len());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A number from 0 up to, not including, 1.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Share(f64);
 
@@ -13,6 +13,9 @@ pub struct Share(f64);
 pub struct NotAShare(f64);
 
 impl Share {
+    /// Nothing.
+    pub const ZERO: Share = Share(0.0);
+
     /// One half.
     pub const HALF: Share = Share(0.5);
 
@@ -22,6 +25,11 @@ impl Share {
     /// If it is not `0 <= value < 1`.
     pub fn new(value: f64) -> Result<Self, NotAShare> {
         if (0.0..1.0).contains(&value) { Ok(Share(value)) } else { Err(NotAShare(value)) }
+    }
+
+    /// Whether it is nothing.
+    pub fn is_zero(&self) -> bool {
+        self.0 == 0.0
     }
 
     /// The share as a number.

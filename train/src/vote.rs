@@ -1,4 +1,5 @@
-//! The vote threshold: how it is chosen, on training rows only.
+//! The vote threshold: how it is chosen, on validation rows, or on training rows where a split has
+//! no others; never on test rows.
 
 use crate::{Decision, ScoreHistogram, Share};
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use std::str::FromStr;
 
 /// How the vote threshold is chosen.
 ///
-/// Every rule works on the exact [`ScoreHistogram`] of the training rows. As a text: `f1`,
+/// Every rule works on the exact [`ScoreHistogram`] of the rows it chooses on. As a text: `f1`,
 /// `eta-bound`, `fixed` (0.5) or `fixed:SHARE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

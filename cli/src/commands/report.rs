@@ -114,7 +114,7 @@ fn split_of(model: &Model, run: u64) -> Option<(&Split, u64)> {
     let seed = provenance.parameters.get().random_state;
     match &provenance.split {
         Split::None => None,
-        Split::Runs { test } if !test.contains(&run) => None,
+        Split::Runs { test, .. } if !test.contains(&run) => None,
         split => is_known.then_some((split, seed)),
     }
 }

@@ -12,8 +12,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
-    output_file::check(&args.output, args.data.iter().chain(&args.test))?;
-    let fitted = train(&args.data, &args.test, &args.settings, args.threads)?;
+    let files = RunFiles { data: &args.data, validation: &args.validation, test: &args.test };
+    output_file::check(&args.output, &files.all())?;
+    let fitted = train(&files, &args.settings, args.threads)?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
         let written = format!("model: {}", args.output.display());
@@ -21,23 +22,46 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Trains on `data`; measures on what the split keeps, or on `test` if there is any.
+/// Labelled traces by what they are for.
+pub(crate) struct RunFiles<'a> {
+    /// Divided by the split; all of it trains if there are others.
+    pub(crate) data: &'a [PathBuf],
+    pub(crate) validation: &'a [PathBuf],
+    pub(crate) test: &'a [PathBuf],
+}
+
+impl<'a> RunFiles<'a> {
+    /// Files that the split divides.
+    pub(crate) fn of(data: &'a [PathBuf]) -> Self {
+        RunFiles { data, validation: &[], test: &[] }
+    }
+
+    fn all(&self) -> Vec<PathBuf> {
+        [self.data, self.validation, self.test].concat()
+    }
+
+    /// The split of `source`, in which all files were opened.
+    fn split(&self, source: &TraceFiles, config: &TrainConfig) -> anyhow::Result<Split> {
+        if self.validation.is_empty() && self.test.is_empty() {
+            return config.split();
+        }
+        let runs: Vec<u64> = source.files.iter().map(|file| file.origin.run).collect();
+        let (others, test) = runs.split_at(runs.len() - self.test.len());
+        let validation = others[self.data.len()..].to_vec();
+        Ok(Split::Runs { test: test.to_vec(), validation })
+    }
+}
+
+/// Trains on what the files and the split leave for it, and measures the rest.
 pub(crate) fn train(
-    data: &[PathBuf],
-    test: &[PathBuf],
+    files: &RunFiles<'_>,
     config: &TrainConfig,
     threads: Option<NonZeroUsize>,
 ) -> anyhow::Result<Fitted> {
     let params = config.params()?;
     let stage = Stage::begin("train");
-    let paths: Vec<PathBuf> = data.iter().chain(test).cloned().collect();
-    let source = TraceFiles::open(&paths, &config.features)?;
-    let split = if test.is_empty() {
-        config.split()?
-    } else {
-        let test = source.files[data.len()..].iter().map(|file| file.origin.run).collect();
-        Split::Runs { test }
-    };
+    let source = TraceFiles::open(&files.all(), &config.features)?;
+    let split = files.split(&source, config)?;
     let task = FitTask {
         features: config.features.clone(),
         params,
@@ -61,8 +85,9 @@ pub(crate) fn text(metrics: &Metrics) -> String {
     let mut text =
         "rows        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
     text.push_str(&line("train", &metrics.train));
-    if let Some(test) = &metrics.test {
-        text.push_str(&line("test", test));
+    let others = [("valid", &metrics.validation), ("test", &metrics.test)];
+    for (name, part) in others.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?))) {
+        text.push_str(&line(name, part));
     }
     text
 }

@@ -27,7 +27,7 @@ fn what_cannot_be_trained_on_says_why() {
     let mixed = support::run_of(1, &[row(false), row(false), row(false), row(true)]);
     assert_eq!(fault(&[], Split::None), "no rows to train on: the labelled data is empty");
     assert_eq!(
-        fault(from_ref(&mixed), Split::Runs { test: vec![1] }),
+        fault(from_ref(&mixed), Split::Runs { test: vec![1], validation: vec![] }),
         "no rows to train on: the split keeps all 4 rows for testing"
     );
     assert!(fault(&[calm], Split::None).starts_with("none of the 2 training rows is a drop"));

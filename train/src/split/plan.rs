@@ -1,0 +1,134 @@
+//! A split made definite for the runs at hand.
+
+use super::times::times;
+use super::{Part, RunTimes, Split};
+use crate::random::{Purpose, Stream};
+use crate::{RowId, RunBatch, TrainError};
+use std::collections::BTreeMap;
+
+/// A split made definite for the runs at hand.
+#[derive(Debug)]
+pub(crate) struct SplitPlan<'a> {
+    split: &'a Split,
+    seed: u64,
+    /// By run, the times at which blocks after the first begin.
+    cuts: BTreeMap<u64, Vec<u64>>,
+}
+
+impl<'a> SplitPlan<'a> {
+    /// The plan of `split`; `times` has seen every row if the split needs times.
+    pub(crate) fn new(split: &'a Split, seed: u64, times: RunTimes) -> Self {
+        let cuts =
+            times.by_run().into_iter().map(|(run, times)| (run, cuts(split, &times))).collect();
+        SplitPlan { split, seed, cuts }
+    }
+
+    /// Replaces `parts` by those of the batch's rows.
+    pub(crate) fn parts(
+        &self,
+        batch: &RunBatch,
+        ids: &[RowId],
+        parts: &mut Vec<Part>,
+    ) -> Result<(), TrainError> {
+        parts.clear();
+        match self.split {
+            Split::None => parts.resize(ids.len(), Part::Train),
+            Split::Runs { test, validation } => {
+                parts.resize(ids.len(), whole(&batch.run, test, validation));
+            }
+            Split::Switches { test, validation } => {
+                if batch.batch.arrivals.is_none() && !ids.is_empty() {
+                    return Err(TrainError::NoSwitches { run: batch.run });
+                }
+                parts.extend(ids.iter().map(|id| whole(&id.switch, test, validation)));
+            }
+            Split::Random { train_share, validation_share } => {
+                let train = chance(train_share.get());
+                let validate = chance(train_share.get() + validation_share.get());
+                parts.extend(ids.iter().map(|&id| {
+                    match Stream::of_row(self.seed, Purpose::Split, id) {
+                        toss if toss < train => Part::Train,
+                        toss if toss < validate => Part::Validation,
+                        _ => Part::Test,
+                    }
+                }));
+            }
+            Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => {
+                let cuts = self.cuts.get(&batch.run).ok_or(TrainError::SourceChanged)?;
+                let times = times(self.split, batch)?;
+                parts.extend(times.iter().map(|&time_ns| {
+                    let block = cuts.partition_point(|&cut| cut <= time_ns);
+                    let is_near = block > 0 && time_ns - cuts[block - 1] < *guard_ns;
+                    if is_near { Part::Gap } else { part_of_block(self.split, block) }
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where to cut a run: `times` are those of its rows, ascending, each for a number of rows.
+fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
+    let rows: u64 = times.iter().map(|&(_, rows)| rows).sum();
+    let time_of_row = |row: u64| {
+        let mut before = 0;
+        times.iter().find_map(|&(time_ns, rows)| {
+            before += rows;
+            (before > row).then_some(time_ns)
+        })
+    };
+    match split {
+        Split::Time { train_share, validation_share, .. } => {
+            let train = train_share.get();
+            let mut ends = vec![train];
+            if !validation_share.is_zero() {
+                ends.push(train + validation_share.get());
+            }
+            let cut = |end: f64| time_of_row((end * rows as f64) as u64);
+            ends.into_iter().filter_map(cut).collect()
+        }
+        Split::TimeBlocks { blocks, .. } => {
+            let blocks = u64::from(blocks.get());
+            let first =
+                |block: u64| (u128::from(block) * u128::from(rows) / u128::from(blocks)) as u64;
+            (1..blocks).filter_map(|block| time_of_row(first(block))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What the rows between two cuts are for.
+fn part_of_block(split: &Split, block: usize) -> Part {
+    match split {
+        Split::Time { validation_share, .. } => match block {
+            0 => Part::Train,
+            1 if !validation_share.is_zero() => Part::Validation,
+            _ => Part::Test,
+        },
+        Split::TimeBlocks { validation_share, .. } if block.is_multiple_of(2) => {
+            // Every so many even blocks: where this share of their number passes a whole one.
+            let share = 2.0 * validation_share.get();
+            let passed = |blocks: usize| (share * blocks as f64) as usize;
+            let nth = block / 2;
+            if passed(nth + 1) > passed(nth) { Part::Validation } else { Part::Train }
+        }
+        _ => Part::Test,
+    }
+}
+
+/// What the rows of a run or switch are for.
+fn whole<T: PartialEq>(of: &T, test: &[T], validation: &[T]) -> Part {
+    if test.contains(of) {
+        Part::Test
+    } else if validation.contains(of) {
+        Part::Validation
+    } else {
+        Part::Train
+    }
+}
+
+/// How many of 2^64 tosses have this chance.
+fn chance(share: f64) -> u64 {
+    // The cast saturates at a chance of 1.
+    (share * 18_446_744_073_709_551_616.0) as u64
+}
