@@ -54,6 +54,32 @@ pub struct Fitted {
     pub test_scores: ScoreHistogram,
 }
 
+impl Fitted {
+    /// The scores that a vote threshold is chosen on: of the validation rows, or of the training
+    /// rows if there are no others.
+    pub fn vote_scores(&self) -> &ScoreHistogram {
+        let has_validation = self.validation_scores.totals() != (0, 0);
+        if has_validation { &self.validation_scores } else { &self.train_scores }
+    }
+
+    /// Gives the model another vote threshold, which was chosen by `vote`, and measures it anew.
+    pub fn set_vote(&mut self, vote: VoteRule, threshold: u32) {
+        self.model.forest.vote_threshold = threshold;
+        let ports = self.model.switch.ports;
+        let measure = |scores: &ScoreHistogram| PartMetrics::of(scores, threshold, ports);
+        let measured =
+            |scores: &ScoreHistogram| (scores.totals() != (0, 0)).then(|| measure(scores));
+        self.model.metrics = Some(Metrics {
+            train: measure(&self.train_scores),
+            validation: measured(&self.validation_scores),
+            test: measured(&self.test_scores),
+        });
+        if let Some(provenance) = &mut self.model.provenance {
+            provenance.vote = vote;
+        }
+    }
+}
+
 /// Trains a forest on the training rows of `source`, chooses its vote threshold on the validation
 /// rows (on the training rows if the split has none), and measures it on every part.
 ///
@@ -182,23 +208,10 @@ fn finish(
     scores: PartScores,
 ) -> Result<Fitted, TrainError> {
     let read = &rows.task;
-    let has_rows = |scores: &ScoreHistogram| scores.totals() != (0, 0);
-    let PartScores { train: train_scores, validation: validation_scores, test: test_scores } =
-        scores;
-    let chosen_on = if has_rows(&validation_scores) { &validation_scores } else { &train_scores };
-    let decision = task.vote.choose(chosen_on, trees.len(), read.switch.ports)?;
     let forest = Forest {
         features: task.features.names(),
-        vote_threshold: decision.threshold,
+        vote_threshold: 0,
         trees: trees.iter().map(|tree| tree.finish(rows.rows.bins())).collect(),
-    };
-    let measure =
-        |scores: &ScoreHistogram| PartMetrics::of(scores, decision.threshold, read.switch.ports);
-    let measured = |scores: &ScoreHistogram| has_rows(scores).then(|| measure(scores));
-    let metrics = Metrics {
-        train: measure(&train_scores),
-        validation: measured(&validation_scores),
-        test: measured(&test_scores),
     };
     let provenance = Provenance {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -208,9 +221,14 @@ fn finish(
         vote: task.vote,
     };
     let model = Model {
-        metrics: Some(metrics),
         provenance: Some(provenance),
         ..Model::new(forest, task.features.clone(), read.switch.clone())
     };
-    Ok(Fitted { model, train_scores, validation_scores, test_scores })
+    let PartScores { train: train_scores, validation: validation_scores, test: test_scores } =
+        scores;
+    let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+    let ports = read.switch.ports;
+    let decision = task.vote.choose(fitted.vote_scores(), trees.len(), ports)?;
+    fitted.set_vote(task.vote, decision.threshold);
+    Ok(fitted)
 }

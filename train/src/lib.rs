@@ -54,4 +54,4 @@ pub use sweep::{
     SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,
 };
 pub use training_rows::{ReadTask, TrainingRows};
-pub use vote::{VoteError, VoteRule};
+pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};

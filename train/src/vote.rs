@@ -9,8 +9,9 @@ use std::str::FromStr;
 
 /// How the vote threshold is chosen.
 ///
-/// Every rule works on the exact [`ScoreHistogram`] of the rows it chooses on. As a text: `f1`,
-/// `eta-bound`, `fixed` (0.5) or `fixed:SHARE`.
+/// Most rules work on the exact [`ScoreHistogram`] of the rows they choose on; `eta` and `credence`
+/// also need these rows to be replayed at each of [`VoteRule::candidates`]. As a text: `f1`,
+/// `eta-bound`, `eta`, `credence`, `cost:FALSE_DROP:FALSE_ACCEPT`, `fixed` (0.5) or `fixed:SHARE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum VoteRule {
@@ -20,22 +21,42 @@ pub enum VoteRule {
     /// The lowest bound on `eta` by Theorem 2 of the Credence paper, `N` the number of ports;
     /// among equals (all of them where no threshold has a bound) the highest F1.
     EtaBound,
+    /// The lowest exact `eta` (Credence paper, Definition 1), by replay: what LQD transmits over
+    /// what FollowLQD does without the predicted drops.
+    Eta,
+    /// The most packets transmitted by Credence (Algorithm 1), by replay.
+    Credence,
+    /// The lowest sum of what wrong predictions cost.
+    Cost {
+        /// Cost of an accepted packet that is predicted to be dropped.
+        false_drop: f64,
+        /// Cost of a drop that is predicted to be accepted.
+        false_accept: f64,
+    },
     /// This share of the highest score that the forest could give; 0.5 is scikit-learn's vote, a mean leaf share above one half.
     Fixed(Share),
 }
 
 /// Why a vote threshold could not be chosen, or a rule not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VoteError {
     /// Not a rule.
     #[error(
-        "unknown vote rule {0:?}; known are f1, eta-bound, fixed and fixed:SHARE (0 <= SHARE < 1)"
+        "unknown vote rule {0:?}; known are f1, eta-bound, eta, credence, \
+         cost:FALSE_DROP:FALSE_ACCEPT (two costs of 0 to 1e9, not both 0), fixed and fixed:SHARE \
+         (0 <= SHARE < 1)"
     )]
     Unknown(String),
     /// The bound is a function of the number of ports.
     #[error("the eta-bound vote rule needs the number of ports of the switch, which is not known")]
     PortsUnknown,
+    /// The rule replays arrivals, and these rows were not replayed.
+    #[error(
+        "the {0} vote rule needs a replay of the arrivals it chooses on, which was not made here; \
+         choose by f1, eta-bound, cost or fixed"
+    )]
+    NeedsReplay(VoteRule),
 }
 
 impl VoteRule {
@@ -46,7 +67,8 @@ impl VoteRule {
     /// good decisions the one that predicts fewest drops wins: a tie means accept.
     ///
     /// # Errors
-    /// [`VoteError::PortsUnknown`] if the rule needs `ports`.
+    /// [`VoteError::PortsUnknown`] if the rule needs `ports`, [`VoteError::NeedsReplay`] if it
+    /// [replays](VoteRule::replays).
     pub fn choose(
         self,
         scores: &ScoreHistogram,
@@ -69,9 +91,71 @@ impl VoteRule {
                 let bound = |decision: &Decision| decision.confusion.eta_denominator(ports);
                 Ok(best(&|a, b| bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))))
             }
+            VoteRule::Cost { false_drop, false_accept } => {
+                let cost = |Decision { confusion, .. }: &Decision| {
+                    confusion.fp as f64 * false_drop + confusion.fn_ as f64 * false_accept
+                };
+                Ok(best(&|a, b| cost(b).total_cmp(&cost(a)).then_with(|| by_f1(a, b))))
+            }
+            VoteRule::Eta | VoteRule::Credence => Err(VoteError::NeedsReplay(self)),
         }
     }
+
+    /// Whether the rule chooses by a replay of arrivals.
+    pub fn replays(self) -> bool {
+        matches!(self, VoteRule::Eta | VoteRule::Credence)
+    }
+
+    /// The decisions that are worth a replay, by increasing threshold: at most [`QUANTILES`]
+    /// quantiles of the scores, both classes weighing alike, the one that predicts no drops, and
+    /// the best by F1 and by the bound on `eta`. All decisions, if they are no more than that.
+    pub fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<Decision> {
+        let all = scores.decisions();
+        let best = |better: &dyn Fn(&Decision, &Decision) -> Ordering| {
+            all.iter().max_by(|a, b| better(a, b)).map(|decision| decision.threshold)
+        };
+        let bound = |decision: &Decision| {
+            ports.map(|ports| decision.confusion.eta_denominator(ports)).unwrap_or(0)
+        };
+        let chosen = [
+            best(&by_f1),
+            best(&|a, b| bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))),
+            all.last().map(|decision| decision.threshold),
+        ];
+        let (accepts, drops) = scores.totals();
+        // The mass that is predicted to be dropped; the classes have 2^32 each.
+        let mass = |Decision { confusion, .. }: &Decision| {
+            let of = |part: u64, all: u64| (u128::from(part) << 32) / u128::from(all.max(1));
+            of(confusion.fp, accepts) + of(confusion.tp, drops)
+        };
+        let step = (2_u128 << 32) / QUANTILES as u128;
+        let mut quantile = None;
+        let mut kept: Vec<Decision> = Vec::new();
+        for decision in &all {
+            let reached = Some(mass(decision) / step);
+            let is_first = std::mem::replace(&mut quantile, reached) != reached;
+            if is_first || all.len() <= QUANTILES || chosen.contains(&Some(decision.threshold)) {
+                kept.push(*decision);
+            }
+        }
+        kept
+    }
+
+    /// The best of `candidates`, given what each of them transmits in a replay: by `eta`, what
+    /// FollowLQD transmits without the predicted drops; by `credence`, what Credence does.
+    ///
+    /// Among equally good decisions the better F1 wins, then the one that predicts fewer drops.
+    /// `None` if there are no candidates.
+    pub fn best_replayed(candidates: &[Decision], transmitted: &[u64]) -> Option<Decision> {
+        let replayed = candidates.iter().zip(transmitted);
+        let best = replayed
+            .max_by(|(a, a_sent), (b, b_sent)| a_sent.cmp(b_sent).then_with(|| by_f1(a, b)));
+        best.map(|(decision, _)| *decision)
+    }
 }
+
+/// Quantiles of the scores among the candidates for a replay.
+pub const QUANTILES: usize = 32;
 
 /// Orders decisions on the same rows by F1, exactly.
 fn by_f1(a: &Decision, b: &Decision) -> Ordering {
@@ -91,6 +175,8 @@ impl FromStr for VoteRule {
         match text.split_once(':') {
             None if text == "f1" => Ok(VoteRule::F1),
             None if text == "eta-bound" => Ok(VoteRule::EtaBound),
+            None if text == "eta" => Ok(VoteRule::Eta),
+            None if text == "credence" => Ok(VoteRule::Credence),
             None if text == "fixed" => Ok(VoteRule::Fixed(Share::HALF)),
             Some(("fixed", share)) => {
                 let share = share
@@ -100,9 +186,18 @@ impl FromStr for VoteRule {
                     .ok_or_else(unknown)?;
                 Ok(VoteRule::Fixed(share))
             }
+            Some(("cost", costs)) => costs_of(costs).ok_or_else(unknown),
             _ => Err(unknown()),
         }
     }
+}
+
+/// Reads `FALSE_DROP:FALSE_ACCEPT`.
+fn costs_of(text: &str) -> Option<VoteRule> {
+    let (false_drop, false_accept) = text.split_once(':')?;
+    let cost = |text: &str| text.parse().ok().filter(|cost| (0.0..=1e9).contains(cost));
+    let (false_drop, false_accept): (f64, f64) = (cost(false_drop)?, cost(false_accept)?);
+    (false_drop + false_accept > 0.0).then_some(VoteRule::Cost { false_drop, false_accept })
 }
 
 impl fmt::Display for VoteRule {
@@ -110,6 +205,11 @@ impl fmt::Display for VoteRule {
         match self {
             VoteRule::F1 => f.write_str("f1"),
             VoteRule::EtaBound => f.write_str("eta-bound"),
+            VoteRule::Eta => f.write_str("eta"),
+            VoteRule::Credence => f.write_str("credence"),
+            VoteRule::Cost { false_drop, false_accept } => {
+                write!(f, "cost:{false_drop}:{false_accept}")
+            }
             VoteRule::Fixed(share) => write!(f, "fixed:{}", share.get()),
         }
     }
@@ -142,11 +242,24 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_written() {
-        for text in ["f1", "eta-bound", "fixed:0.5", "fixed:0.125"] {
+        for text in ["f1", "eta-bound", "eta", "credence", "cost:1:2.5", "fixed:0.5", "fixed:0.125"]
+        {
             assert_eq!(text.parse::<VoteRule>().unwrap().to_string(), text);
         }
         assert_eq!("fixed".parse(), Ok(VoteRule::Fixed(Share::HALF)));
-        for text in ["", "F1", "fixed:1", "fixed:-0.1", "fixed:nan", "fixed:x", "f1:0.5"] {
+        for text in [
+            "",
+            "F1",
+            "fixed:1",
+            "fixed:-0.1",
+            "fixed:nan",
+            "fixed:x",
+            "f1:0.5",
+            "cost:0:0",
+            "cost:1",
+            "cost:1:-1",
+            "cost:1:inf",
+        ] {
             assert_eq!(text.parse::<VoteRule>(), Err(VoteError::Unknown(text.to_owned())));
         }
     }
@@ -188,7 +301,53 @@ mod tests {
         assert_eq!(Ok(decision), f1.choose(&scores, 1, None));
     }
 
+    #[test]
+    fn a_cost_weighs_false_drops_against_false_accepts() {
+        let scores = histogram(&[(9, true), (5, false), (5, false), (5, true), (0, false)]);
+        let threshold = |rule: &str| {
+            rule.parse::<VoteRule>().unwrap().choose(&scores, 1, None).unwrap().threshold
+        };
+        assert_eq!(threshold("cost:1:1"), 7, "two false drops cost more than one drop missed");
+        assert_eq!(threshold("cost:1:3"), 2);
+        assert_eq!(threshold("cost:0:1"), 2, "equal costs: the better F1");
+        assert_eq!(threshold("cost:1:0"), 7);
+    }
+
+    #[test]
+    fn rules_that_replay_do_not_choose_alone() {
+        let scores = histogram(&[(9, true), (5, false)]);
+        let error = VoteRule::Eta.choose(&scores, 1, Some(4)).unwrap_err();
+        assert_eq!(error, VoteError::NeedsReplay(VoteRule::Eta));
+        let candidates = VoteRule::candidates(&scores, Some(4));
+        let best = |sent: &[u64]| VoteRule::best_replayed(&candidates, sent).unwrap().threshold;
+        assert_eq!(candidates.len(), 3);
+        assert_eq!(best(&[5, 6, 7]), 9);
+        assert_eq!(best(&[7, 7, 6]), 7, "the better F1 of two that transmit as much");
+        assert_eq!(VoteRule::best_replayed(&[], &[]), None);
+    }
+
     proptest! {
+        #[test]
+        fn candidates_are_few_and_hold_the_best(
+            rows in prop::collection::vec((0_u32..2000, any::<bool>()), 1..500),
+            ports in 1_u16..9,
+        ) {
+            let scores = histogram(&rows);
+            let candidates = VoteRule::candidates(&scores, Some(ports));
+            let all = scores.decisions();
+            prop_assert!(candidates.len() <= QUANTILES + 4);
+            prop_assert!(candidates.iter().all(|candidate| all.contains(candidate)));
+            prop_assert!(candidates.is_sorted_by_key(|candidate| candidate.threshold));
+            prop_assert_eq!(candidates.last(), all.last());
+            for rule in [VoteRule::F1, VoteRule::EtaBound] {
+                let chosen = rule.choose(&scores, 1, Some(ports)).unwrap();
+                prop_assert!(candidates.contains(&chosen));
+            }
+            if all.len() <= QUANTILES {
+                prop_assert_eq!(candidates, all);
+            }
+        }
+
         #[test]
         fn no_threshold_beats_the_chosen_one(
             rows in prop::collection::vec((0_u32..20, any::<bool>()), 1..60),

@@ -1,8 +1,8 @@
 //! Which rows each split gives to which part.
 
 use super::*;
-use crate::{RunBatch, TrainError};
 use crate::source::each_batch;
+use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
 
 fn run_of(run: u64, times: &[u64]) -> RunBatch {
