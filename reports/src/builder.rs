@@ -10,7 +10,6 @@ use crate::report::{
 use crate::value_histogram::ValueHistogram;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use dropcast_features::Feature;
-use dropcast_switch::Fit;
 use dropcast_train::{Confusion, Forest, Model, ScoreHistogram};
 use std::mem;
 
@@ -271,10 +270,7 @@ fn why_not_replayed(source: &TraceSource) -> Option<String> {
 }
 
 fn new_replay(meta: &TraceMeta) -> Option<Replay> {
-    let collect = meta.collect.unwrap_or_default();
-    let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
-    let options = ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() };
-    meta.switches.clone().map(|switches| Replay::new(switches, options))
+    meta.switches.clone().map(|switches| Replay::new(switches, ReplayOptions::of(meta)))
 }
 
 impl Trace {

@@ -9,6 +9,7 @@ mod curve;
 pub mod fig14;
 pub mod fig15;
 mod figures;
+mod forest_replay;
 mod format;
 mod html;
 mod json;
@@ -22,6 +23,7 @@ mod value_histogram;
 
 pub use builder::{BuildError, ModelSource, ReportBuilder, TraceSource};
 pub use curve::{CurvePoint, MOST_POINTS};
+pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent, VoteLane, VotePolicy};
 pub use format::{ExportError, Exporter, ReportFormat, UnknownFormat};
 pub use html::Html;
 pub use json::Json;

@@ -3,7 +3,7 @@
 //! Streaming: one arrival at a time, and as much memory as the buffers hold packets. All switches
 //! run in continuous time with packets of any size, drained at line rate.
 
-use dropcast_data::{Outcome, SwitchSpec, SwitchSpecs};
+use dropcast_data::{Outcome, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
     Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch, Victim,
@@ -29,6 +29,34 @@ pub struct Arrival {
     pub dropped: bool,
     /// Whether a drop was predicted.
     pub predicted: bool,
+}
+
+impl Arrival {
+    /// Whether it can arrive at a switch like `spec`, after another at `before_ns`.
+    pub(crate) fn check(&self, spec: &SwitchSpec, before_ns: u64) -> Result<(), ReplayError> {
+        let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = self;
+        let (ports, queues) = (spec.ports(), spec.queues_per_port);
+        if usize::from(port) >= ports || queue >= queues {
+            return Err(ReplayError::UnknownQueue { switch_id, port, queue, ports, queues });
+        }
+        let buffer_bytes = spec.buffer_bytes;
+        if size_bytes == 0 || size_bytes > buffer_bytes {
+            return Err(ReplayError::BadSize { switch_id, size_bytes, buffer_bytes });
+        }
+        if time_ns < before_ns {
+            return Err(ReplayError::TimeGoesBack { switch_id, time_ns, before_ns });
+        }
+        Ok(())
+    }
+
+    /// The packet, the `number`th at its switch.
+    pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
+        Packet {
+            id: tag(number, self),
+            queue: spec.queue_index(self.port, self.queue),
+            size_bytes: self.size_bytes,
+        }
+    }
 }
 
 /// A buffer-sharing policy that is replayed.
@@ -113,6 +141,15 @@ impl Default for ReplayOptions {
             fit: Fit::default(),
             alpha: DynamicThresholds::PAPER_ALPHA,
         }
+    }
+}
+
+impl ReplayOptions {
+    /// As the labels of a trace were made.
+    pub fn of(meta: &TraceMeta) -> Self {
+        let collect = meta.collect.unwrap_or_default();
+        let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
+        ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() }
     }
 }
 
@@ -270,13 +307,9 @@ impl SwitchReplay {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
-        self.check(arrival)?;
+        arrival.check(&self.spec, self.time_ns)?;
         self.time_ns = arrival.time_ns;
-        let packet = Packet {
-            id: tag(self.arrived.packets, arrival),
-            queue: self.spec.queue_index(arrival.port, arrival.queue),
-            size_bytes: arrival.size_bytes,
-        };
+        let packet = arrival.packet(&self.spec, self.arrived.packets);
         self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
         self.confusion.add(arrival.dropped, arrival.predicted);
         for lane in &mut self.lanes {
@@ -284,23 +317,6 @@ impl SwitchReplay {
         }
         if !arrival.predicted {
             self.followed.arrive(&packet, arrival.time_ns);
-        }
-        Ok(())
-    }
-
-    fn check(&self, arrival: &Arrival) -> Result<(), ReplayError> {
-        let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = arrival;
-        let (ports, queues) = (self.spec.ports(), self.spec.queues_per_port);
-        if usize::from(port) >= ports || queue >= queues {
-            return Err(ReplayError::UnknownQueue { switch_id, port, queue, ports, queues });
-        }
-        let buffer_bytes = self.spec.buffer_bytes;
-        if size_bytes == 0 || size_bytes > buffer_bytes {
-            return Err(ReplayError::BadSize { switch_id, size_bytes, buffer_bytes });
-        }
-        if time_ns < self.time_ns {
-            let before_ns = self.time_ns;
-            return Err(ReplayError::TimeGoesBack { switch_id, time_ns, before_ns });
         }
         Ok(())
     }
@@ -319,14 +335,14 @@ impl SwitchReplay {
 }
 
 /// One policy's switch, and what left it.
-struct Lane {
+pub(crate) struct Lane {
     switch: Switch<Box<dyn Policy + Send>, LineRate>,
     tally: Tally,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    sent: Sent,
+pub(crate) struct Tally {
+    pub(crate) sent: Sent,
     /// The trace's labels against what this policy did.
     labels: Confusion,
 }
@@ -342,20 +358,20 @@ impl Observer for Tally {
 }
 
 impl Lane {
-    fn new(spec: &SwitchSpec, options: &ReplayOptions, policy: ReplayPolicy) -> Self {
+    pub(crate) fn new(spec: &SwitchSpec, options: &ReplayOptions, policy: ReplayPolicy) -> Self {
         let built = policy.build(spec, options);
         let switch = Switch::new(spec, options.fit, built, LineRate::new(spec));
         Lane { switch, tally: Tally::default() }
     }
 
-    fn arrive(&mut self, packet: &Packet, time_ns: u64) {
+    pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) {
         self.switch.advance(time_ns, &mut self.tally);
         if !self.switch.admit(packet, time_ns, &mut self.tally) {
             self.tally.labels.add(is_dropped(packet.id), true);
         }
     }
 
-    fn finish(mut self) -> Tally {
+    pub(crate) fn finish(mut self) -> Tally {
         self.switch.advance(u64::MAX, &mut self.tally);
         self.tally
     }
