@@ -27,4 +27,4 @@ pub use origin::{Column, Origin};
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, UnknownTarget, export};
 pub use ties::Ties;
-pub use vectors::{LeafPlace, Vectors};
+pub use vectors::{LeafPlace, RowKind, Vectors};

@@ -9,3 +9,4 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod simulate;
 pub(crate) mod train;
+pub(crate) mod verify;

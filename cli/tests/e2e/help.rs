@@ -3,13 +3,14 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "",
     "run",
     "simulate",
     "collect",
     "train",
     "export",
+    "verify",
     "report",
     "inspect",
     "reproduce",

@@ -11,3 +11,4 @@ mod pipeline;
 mod pipes;
 mod room;
 mod switches;
+mod verify;
