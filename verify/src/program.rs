@@ -1,7 +1,6 @@
 //! Something built that answers rows.
 
 use crate::VerifyError;
-use serde::Serialize;
 
 /// Something that was built from emitted files and answers rows.
 pub trait Program {
@@ -33,8 +32,7 @@ pub trait Program {
 }
 
 /// How a program's answers come about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The emitted code was built by a tool made for it, and run.
     Executed,

@@ -6,7 +6,7 @@ mod fig14;
 pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod simulate;
 pub(crate) mod train;
-pub(crate) mod verify;

@@ -10,7 +10,7 @@ const COMMANDS: [&str; 12] = [
     "collect",
     "train",
     "export",
-    "verify",
+    "resources",
     "report",
     "inspect",
     "reproduce",

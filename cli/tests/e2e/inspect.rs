@@ -83,7 +83,7 @@ fn what_is_known_of_other_files() {
 }
 
 /// Each number, with the space that aligns it, becomes `#`.
-fn without_numbers(text: &str) -> String {
+pub(crate) fn without_numbers(text: &str) -> String {
     let mut shown = String::new();
     let mut number = false;
     for character in text.chars() {

@@ -9,6 +9,6 @@ mod inspect;
 mod ns3;
 mod pipeline;
 mod pipes;
+mod resources;
 mod room;
 mod switches;
-mod verify;

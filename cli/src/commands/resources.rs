@@ -1,0 +1,79 @@
+//! `dropcast resources`.
+
+use super::export::read_model;
+use crate::args::ResourcesArgs;
+use crate::output;
+use dropcast_data::sha256;
+use dropcast_export::{Encoding, Origin, Resources};
+
+pub(crate) fn run(args: &ResourcesArgs) -> anyhow::Result<()> {
+    let (model, text) = read_model(&args.model)?;
+    let origin = Origin::of_model(&model, "model", &sha256(text.as_bytes()));
+    output::print(args.format, &Resources::new(&model.forest, &origin)?, text_of)
+}
+
+fn text_of(resources: &Resources) -> String {
+    let (forest, totals) = (&resources.forest, &resources.totals);
+    let share = totals.ternary_share.map_or_else(String::new, |share| {
+        format!(" ({:.0} % of {} the naive way)", 100.0 * share, totals.naive_ternary_entries)
+    });
+    let mut text = format!(
+        "\
+{} trees of depth {}: {} splits, {} leaves; {} bytes as .dct
+As match-action tables ({}):
+  tables            {}, in {} stages that depend on each other
+  ternary entries   {}{share}
+  range entries     {}, if a device matches ranges
+  TCAM key          {} bits, and as many of mask
+  SRAM action data  {} bits
+  codes per packet  {} bits
+
+",
+        forest.trees,
+        forest.depth,
+        forest.splits,
+        forest.leaves,
+        forest.dct_bytes,
+        resources.note,
+        totals.tables,
+        totals.stages,
+        totals.ternary_entries,
+        totals.range_entries,
+        totals.tcam_key_bits,
+        totals.sram_action_bits,
+        totals.metadata_bits,
+    );
+    text += &row(["feature", "thresholds", "ranges", "ternary", "naive", "code bits"]);
+    for feature in &resources.features {
+        text += &row([
+            &feature.feature,
+            &feature.thresholds.to_string(),
+            &feature.range_entries.to_string(),
+            &feature.ternary_entries.to_string(),
+            &feature.naive_ternary_entries.to_string(),
+            &feature.code_bits.to_string(),
+        ]);
+    }
+    text += "\nThe same trees in other encodings (docs/resources.md):\n";
+    text += &row(["encoding", "ternary", "exact", "TCAM bits", "code bits", "combines by"]);
+    resources.encodings.iter().map(encoding).for_each(|line| text += &line);
+    text
+}
+
+fn encoding(of: &Encoding) -> String {
+    let count = |count: Option<u64>| count.map_or_else(|| "too many".to_owned(), |n| n.to_string());
+    row([
+        of.name,
+        &count(of.ternary_entries),
+        &count(of.exact_entries),
+        &count(of.tcam_key_bits),
+        &of.metadata_bits.to_string(),
+        of.combines,
+    ])
+}
+
+fn row(cells: [&str; 6]) -> String {
+    let [name, rest @ ..] = cells;
+    let rest: String = rest.iter().map(|cell| format!("  {cell:>11}")).collect();
+    format!("  {name:22}{rest}\n")
+}

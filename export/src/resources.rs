@@ -1,0 +1,179 @@
+//! What a forest takes as match-action tables, and what other published encodings of it would.
+
+mod encodings;
+
+pub use encodings::Encoding;
+
+use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
+use crate::{ExportError, Facts, Origin};
+use dropcast_train::Forest;
+use serde::Serialize;
+
+/// What a forest takes as match-action tables.
+///
+/// Logical estimates: how much the tables hold. Where a vendor's compiler places them, and what it
+/// rounds them up to, is not in here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resources {
+    /// Says that these are estimates.
+    pub note: &'static str,
+    /// What the forest takes whatever runs it.
+    pub forest: Facts,
+    /// The tables of features, those that some tree needs.
+    pub features: Vec<FeatureResources>,
+    /// The tables of trees, in the forest's order; one that is the same for every row has no key
+    /// and no entries.
+    pub trees: Vec<TreeResources>,
+    /// All tables together.
+    pub totals: TableTotals,
+    /// The same forest in our encoding and in those of others, ours first.
+    pub encodings: Vec<Encoding>,
+    /// What tools measured, where they did.
+    pub measured: Measured,
+}
+
+/// The table of one feature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FeatureResources {
+    /// The feature's name.
+    pub feature: String,
+    /// Different thresholds, all trees taken together.
+    pub thresholds: usize,
+    /// Entries of a table that matches ranges.
+    pub range_entries: usize,
+    /// Entries of a table that matches prefixes, as exported.
+    pub ternary_entries: usize,
+    /// The same if every range were cut into prefixes by itself.
+    pub naive_ternary_entries: usize,
+    /// Bits of all the codes that an entry writes, one code for each tree that needs the feature.
+    pub code_bits: usize,
+}
+
+/// The table of one tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TreeResources {
+    /// Bits of the codes that are matched.
+    pub key_bits: usize,
+    /// Ternary entries, one for each leaf.
+    pub ternary_entries: usize,
+}
+
+/// All tables together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableTotals {
+    /// Tables.
+    pub tables: usize,
+    /// Entries of the features' tables where they match ranges.
+    pub range_entries: usize,
+    /// Ternary entries of all tables, as exported.
+    pub ternary_entries: u64,
+    /// The same if every range were cut into prefixes by itself.
+    pub naive_ternary_entries: u64,
+    /// `ternary_entries / naive_ternary_entries`; null if there are none.
+    pub ternary_share: Option<f64>,
+    /// Key bits of all ternary entries; a TCAM stores each with its mask.
+    pub tcam_key_bits: usize,
+    /// Bits of action data of all ternary entries: codes, and 8 for a weight.
+    pub sram_action_bits: usize,
+    /// Bits of codes that a packet carries between the tables.
+    pub metadata_bits: usize,
+    /// Steps that depend on the one before: features, trees, additions two at a time, the
+    /// comparison. 0 if the answer is the same for every row.
+    pub stages: usize,
+}
+
+/// What tools measured; null where none was run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Measured {
+    /// Look-up tables of the Verilog, as synthesised.
+    pub luts: Option<u64>,
+    /// Flip-flops of the Verilog, as synthesised.
+    pub flip_flops: Option<u64>,
+    /// Instructions of the eBPF program that the kernel's verifier loaded.
+    pub ebpf_instructions: Option<u64>,
+    /// Time of a prediction by the C header on this machine, ns.
+    pub ns_per_prediction: Option<f64>,
+}
+
+/// What [`Resources::note`] says.
+const NOTE: &str =
+    "logical estimates: what the tables hold, not where a vendor's compiler places them";
+
+/// Bits of the value of a feature.
+const VALUE_BITS: usize = 32;
+
+/// Bits of the weight of a leaf.
+const WEIGHT_BITS: usize = 8;
+
+impl Resources {
+    /// Counts; nothing is measured.
+    ///
+    /// # Errors
+    /// If the forest cannot be exported.
+    pub fn new(forest: &Forest, origin: &Origin) -> Result<Self, ExportError> {
+        let facts = Facts::new(forest, origin)?;
+        let tables = Tables::new(forest)?;
+        let features: Vec<FeatureResources> =
+            tables.features.iter().map(|feature| of_feature(&tables, feature)).collect();
+        let trees: Vec<TreeResources> = tables.trees.iter().map(of_tree).collect();
+        let totals = totals(&features, &trees, TernaryEntries::of(forest)?);
+        Ok(Resources {
+            note: NOTE,
+            encodings: encodings::all(&tables, &totals),
+            forest: facts,
+            features,
+            trees,
+            totals,
+            measured: Measured::default(),
+        })
+    }
+}
+
+fn of_feature(tables: &Tables, feature: &FeatureTable) -> FeatureResources {
+    let keys = feature.trees.iter().filter_map(|&tree| tables.key(tree, feature.column));
+    FeatureResources {
+        feature: feature.name.clone(),
+        thresholds: feature.thresholds.len(),
+        range_entries: feature.thresholds.len() + 1,
+        ternary_entries: feature.prefixes.len(),
+        naive_ternary_entries: feature.disjoint_prefixes().len(),
+        code_bits: keys.map(|key| key.width()).sum(),
+    }
+}
+
+fn of_tree(tree: &TreeTable) -> TreeResources {
+    TreeResources {
+        key_bits: tree.keys.iter().map(|key| key.width()).sum(),
+        ternary_entries: if tree.constant().is_some() { 0 } else { tree.leaves.len() },
+    }
+}
+
+fn totals(
+    features: &[FeatureResources],
+    trees: &[TreeResources],
+    entries: TernaryEntries,
+) -> TableTotals {
+    let lookups = trees.iter().filter(|tree| tree.ternary_entries > 0).count();
+    let feature_bits = |bits: fn(&FeatureResources) -> usize| -> usize {
+        features.iter().map(|feature| feature.ternary_entries * bits(feature)).sum()
+    };
+    let tree_bits = |bits: fn(&TreeResources) -> usize| -> usize {
+        trees.iter().map(|tree| tree.ternary_entries * bits(tree)).sum()
+    };
+    TableTotals {
+        tables: features.len() + lookups,
+        range_entries: features.iter().map(|feature| feature.range_entries).sum(),
+        ternary_entries: entries.minimised(),
+        naive_ternary_entries: entries.naive(),
+        ternary_share: (entries.naive() > 0)
+            .then(|| entries.minimised() as f64 / entries.naive() as f64),
+        tcam_key_bits: feature_bits(|_| VALUE_BITS) + tree_bits(|tree| tree.key_bits),
+        sram_action_bits: feature_bits(|feature| feature.code_bits) + tree_bits(|_| WEIGHT_BITS),
+        metadata_bits: features.iter().map(|feature| feature.code_bits).sum(),
+        stages: match lookups {
+            0 => 0,
+            // A binary tree of additions is as deep as the number of trees has doublings.
+            lookups => 3 + lookups.next_power_of_two().trailing_zeros() as usize,
+        },
+    }
+}
