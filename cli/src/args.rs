@@ -28,6 +28,7 @@ pub(crate) enum Command {
     Collect(CollectArgs),
     Train(TrainArgs),
     Export(ExportArgs),
+    Verify(VerifyArgs),
     Resources(ResourcesArgs),
     Report(ReportArgs),
     Inspect(InspectArgs),
@@ -186,6 +187,42 @@ pub(crate) struct ExportArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Build what a model is exported to with the tools of this machine, run it, and compare every
+/// answer with the model's (docs/verify.md).
+///
+/// The rows are those that tell a forest from any other that differs in one place: both sides of
+/// every threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the
+/// rows of a trace. One mismatch, a tool that is missing, or a target that nothing here can execute:
+/// the model is not verified, and the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast verify model.json --target c dct
+  dropcast verify model.json --target c --trace trace.parquet --time")]
+pub(crate) struct VerifyArgs {
+    /// The model.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// What to build and run; the targets of `dropcast export`.
+    #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
+    pub(crate) target: Vec<Target>,
+    /// Random rows.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) rows: usize,
+    /// A labelled trace whose rows are predicted, too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Seed of the random rows.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Measure how long one prediction takes on the rows of the trace, in their order.
+    #[arg(long, requires = "trace")]
+    pub(crate) time: bool,
+    /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }

@@ -28,6 +28,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Collect(args) => commands::collect::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
         Command::Resources(args) => commands::resources::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),

@@ -29,4 +29,4 @@ pub use resources::{Encoding, FeatureResources, Measured, Resources, TableTotals
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, UnknownTarget, export};
 pub use ties::Ties;
-pub use vectors::{LeafPlace, Vectors};
+pub use vectors::{LeafPlace, RowKind, Vectors};

@@ -15,8 +15,39 @@ use dropcast_train::{Forest, Node, Tree};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vectors {
     rows: Vec<Vec<u32>>,
+    kinds: Vec<RowKind>,
     unreachable: Vec<LeafPlace>,
     ties: Ties,
+}
+
+/// What a row is for. A row that serves several ends is of the first of their kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RowKind {
+    /// Values 0 and `u32::MAX`.
+    Extreme,
+    /// One side of a split's threshold: the threshold itself, or one above.
+    Split,
+    /// Reaches a leaf.
+    Leaf,
+    /// Its score is the vote threshold.
+    Tie,
+    /// Its score is one above the vote threshold.
+    AboveTie,
+    /// For good measure.
+    Random,
+}
+
+impl RowKind {
+    /// Every kind, in order.
+    pub const ALL: [RowKind; 6] = [
+        RowKind::Extreme,
+        RowKind::Split,
+        RowKind::Leaf,
+        RowKind::Tie,
+        RowKind::AboveTie,
+        RowKind::Random,
+    ];
 }
 
 /// Which leaf.
@@ -36,35 +67,39 @@ impl Vectors {
     pub fn new(forest: &Forest, seed: u64, random_rows: usize) -> Result<Self, ExportError> {
         check_forest(forest)?;
         let mut random = SplitMix::new(seed);
-        let mut rows = extremes(forest.features.len());
+        let mut rows = Rows::default();
+        rows.add(RowKind::Extreme, extremes(forest.features.len()));
         let mut unreachable = Vec::new();
         for (tree, nodes) in forest.trees.iter().enumerate() {
             let leaves = walk(nodes, forest.features.len(), &mut random, &mut rows);
             unreachable.extend(leaves.into_iter().map(|node| LeafPlace { tree, node }));
         }
-        rows.extend(random_rows_of(forest, random_rows, &mut random));
-        let ties = rows_scoring(forest, forest.vote_threshold, &mut random);
-        let no_tie =
-            if matches!(ties, Search::Impossible) { Ties::Impossible } else { Ties::NotFound };
-        let one_above = forest
-            .vote_threshold
-            .checked_add(1)
-            .map(|score| rows_scoring(forest, score, &mut random));
-        for search in [Some(ties), one_above].into_iter().flatten() {
-            if let Search::Rows(found) = search {
-                rows.extend(found);
-            }
+        rows.add(RowKind::Random, random_rows_of(forest, random_rows, &mut random));
+        let mut no_tie = Ties::NotFound;
+        match rows_scoring(forest, forest.vote_threshold, &mut random) {
+            Search::Rows(found) => rows.add(RowKind::Tie, found),
+            Search::Impossible => no_tie = Ties::Impossible,
+            Search::GaveUp => {}
         }
-        rows.sort_unstable();
-        rows.dedup();
+        if let Some(above) = forest.vote_threshold.checked_add(1)
+            && let Search::Rows(found) = rows_scoring(forest, above, &mut random)
+        {
+            rows.add(RowKind::AboveTie, found);
+        }
+        let (rows, kinds) = rows.sorted();
         let tied = rows.iter().filter(|row| forest.score(row) == forest.vote_threshold).count();
         let ties = if tied == 0 { no_tie } else { Ties::Found(tied) };
-        Ok(Vectors { rows, unreachable, ties })
+        Ok(Vectors { rows, kinds, unreachable, ties })
     }
 
     /// The rows, each as long as the forest has features.
     pub fn rows(&self) -> &[Vec<u32>] {
         &self.rows
+    }
+
+    /// What each of the rows is for.
+    pub fn kinds(&self) -> &[RowKind] {
+        &self.kinds
     }
 
     /// Leaves that no row can reach, because splits above them contradict each other.
@@ -91,6 +126,23 @@ impl Vectors {
     }
 }
 
+/// Rows that are being gathered.
+#[derive(Default)]
+struct Rows(Vec<(Vec<u32>, RowKind)>);
+
+impl Rows {
+    fn add(&mut self, kind: RowKind, rows: impl IntoIterator<Item = Vec<u32>>) {
+        self.0.extend(rows.into_iter().map(|row| (row, kind)));
+    }
+
+    /// Sorted, each row once, of the first of its kinds.
+    fn sorted(mut self) -> (Vec<Vec<u32>>, Vec<RowKind>) {
+        self.0.sort_unstable();
+        self.0.dedup_by(|one, before| one.0 == before.0);
+        self.0.into_iter().unzip()
+    }
+}
+
 /// All values at an end, and each alone at the other.
 fn extremes(features: usize) -> Vec<Vec<u32>> {
     let mut rows = Vec::new();
@@ -106,23 +158,20 @@ fn extremes(features: usize) -> Vec<Vec<u32>> {
 }
 
 /// Adds rows for every split and leaf of a tree; returns the leaves that no row reaches.
-fn walk(
-    tree: &Tree,
-    features: usize,
-    random: &mut SplitMix,
-    rows: &mut Vec<Vec<u32>>,
-) -> Vec<usize> {
+fn walk(tree: &Tree, features: usize, random: &mut SplitMix, rows: &mut Rows) -> Vec<usize> {
     let mut unreachable = Vec::new();
     for (at, (node, region)) in tree.nodes.iter().zip(regions(tree, features)).enumerate() {
         match (node, region) {
             (Node::Leaf { .. }, None) => unreachable.push(at),
-            (Node::Leaf { .. }, Some(region)) => rows.extend(settings(&region, random)),
+            (Node::Leaf { .. }, Some(region)) => {
+                rows.add(RowKind::Leaf, settings(&region, random));
+            }
             (Node::Split { feature, threshold, .. }, region) => {
                 let region = region.unwrap_or_else(|| Region::all(features));
                 for value in [Some(*threshold), threshold.checked_add(1)].into_iter().flatten() {
                     let mut around = settings(&region, random);
                     around.iter_mut().for_each(|row| row[usize::from(*feature)] = value);
-                    rows.extend(around);
+                    rows.add(RowKind::Split, around);
                 }
             }
         }

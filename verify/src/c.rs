@@ -1,7 +1,7 @@
 //! The C header, compiled with every C compiler there is, in both of its forms.
 
 use crate::error::io_error;
-use crate::tool::run;
+use crate::tool::{checked, run};
 use crate::{Answers, Emitted, FoundTool, Program, Runner, Tool, VerifyError, pipe};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,5 +84,17 @@ impl Program for Compiled {
 
     fn answer(&mut self, rows: &[Vec<u32>]) -> Result<Answers, VerifyError> {
         pipe::ask(&mut Command::new(&self.executable), rows)
+    }
+
+    fn time_ns(&mut self, rows: &[Vec<u32>]) -> Result<Option<f64>, VerifyError> {
+        let mut command = Command::new(&self.executable);
+        let output = pipe::fed(command.arg("time"), &pipe::encode(rows))?;
+        let printed = checked(output, &command, "measuring predictions")?;
+        let printed = String::from_utf8_lossy(&printed);
+        let bad = || VerifyError::BadAnswer {
+            program: self.name.clone(),
+            problem: format!("took {printed:?}, which is no time"),
+        };
+        printed.trim().parse().map(Some).map_err(|_| bad())
     }
 }

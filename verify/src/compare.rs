@@ -1,7 +1,8 @@
 //! Whether a program says what the forest says.
 
-use crate::{Program, VerifyError};
+use crate::{Answers, Program, VerifyError};
 use dropcast_train::Forest;
+use serde::Serialize;
 
 /// How a program's answers compare with the forest's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Comparison {
 }
 
 /// A row of which a program says something else than the forest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
     /// The row.
     pub row: Vec<u32>,
@@ -43,29 +44,65 @@ impl Comparison {
         program: &mut dyn Program,
         rows: &[Vec<u32>],
     ) -> Result<(), VerifyError> {
-        let answers = program.answer(rows)?;
-        let (scores, drops) = (answers.scores.as_deref(), answers.drops.as_deref());
-        let counts = [scores.map(<[u32]>::len), drops.map(<[bool]>::len)];
-        if counts == [None, None] || counts.iter().flatten().any(|&count| count != rows.len()) {
-            let problem = format!("answered {counts:?} of {} rows", rows.len());
-            return Err(VerifyError::BadAnswer { program: program.name().to_owned(), problem });
-        }
+        let mismatches = Expected::new(forest, rows).mismatches(program)?;
         self.rows += rows.len() as u64;
-        for (at, row) in rows.iter().enumerate() {
-            let expected_score = forest.score(row);
-            let expected_drop = expected_score > forest.vote_threshold;
-            let (score, drop) = (scores.map(|scores| scores[at]), drops.map(|drops| drops[at]));
-            if score.is_none_or(|score| score == expected_score)
-                && drop.is_none_or(|drop| drop == expected_drop)
-            {
-                continue;
-            }
-            self.mismatches += 1;
-            if self.first.len() < Self::SHOWN {
-                let row = row.clone();
-                self.first.push(Mismatch { row, expected_score, expected_drop, score, drop });
-            }
-        }
+        self.mismatches += mismatches.len() as u64;
+        let room = Self::SHOWN - self.first.len();
+        self.first.extend(mismatches.into_iter().take(room).map(|(_, mismatch)| mismatch));
         Ok(())
+    }
+}
+
+/// Rows, and what every program should say of them.
+pub(crate) struct Expected<'a> {
+    rows: &'a [Vec<u32>],
+    scores: Vec<u32>,
+    vote_threshold: u32,
+}
+
+impl<'a> Expected<'a> {
+    pub(crate) fn new(forest: &Forest, rows: &'a [Vec<u32>]) -> Self {
+        let scores = rows.iter().map(|row| forest.score(row)).collect();
+        Expected { rows, scores, vote_threshold: forest.vote_threshold }
+    }
+
+    /// The rows of which `program` says something else, by their number.
+    ///
+    /// # Errors
+    /// If the program cannot be run, or does not answer every row.
+    pub(crate) fn mismatches(
+        &self,
+        program: &mut dyn Program,
+    ) -> Result<Vec<(usize, Mismatch)>, VerifyError> {
+        let answers = program.answer(self.rows)?;
+        self.check_length(program.name(), &answers)?;
+        Ok((0..self.rows.len()).filter_map(|at| Some((at, self.mismatch(at, &answers)?))).collect())
+    }
+
+    fn mismatch(&self, at: usize, answers: &Answers) -> Option<Mismatch> {
+        let expected_score = self.scores[at];
+        let expected_drop = expected_score > self.vote_threshold;
+        let score = answers.scores.as_ref().map(|scores| scores[at]);
+        let drop = answers.drops.as_ref().map(|drops| drops[at]);
+        let is_right = score.is_none_or(|score| score == expected_score)
+            && drop.is_none_or(|drop| drop == expected_drop);
+        (!is_right).then(|| Mismatch {
+            row: self.rows[at].clone(),
+            expected_score,
+            expected_drop,
+            score,
+            drop,
+        })
+    }
+
+    /// An answer of some kind to every row.
+    fn check_length(&self, program: &str, answers: &Answers) -> Result<(), VerifyError> {
+        let counts = [answers.scores.as_ref().map(Vec::len), answers.drops.as_ref().map(Vec::len)];
+        let rows = self.rows.len();
+        if counts != [None, None] && counts.iter().flatten().all(|&count| count == rows) {
+            return Ok(());
+        }
+        let problem = format!("answered {counts:?} of {rows} rows (scores, decisions)");
+        Err(VerifyError::BadAnswer { program: program.to_owned(), problem })
     }
 }

@@ -3,13 +3,15 @@
 //!
 //! A [`Runner`] knows one target: it builds emitted files into [`Program`]s, which answer rows.
 //! [`Built`] exports a forest, writes the files into a folder of its own and has them built;
-//! [`Comparison`] says where a program and the forest differ. This crate starts other programs and
-//! writes temporary files: it is an edge, like the command line, and no core may depend on it.
+//! [`Check`] asks its programs about vectors and traces, and says where they differ. This crate
+//! starts other programs and writes temporary files: it is an edge, like the command line, and no
+//! core may depend on it.
 //!
 //! A new target is one file with a runner, and one line in `runner.rs`.
 
 mod built;
 mod c;
+mod check;
 mod compare;
 mod dct;
 mod error;
@@ -19,6 +21,7 @@ mod runner;
 mod tool;
 
 pub use built::Built;
+pub use check::{Check, KindCheck, ProgramCheck};
 pub use compare::{Comparison, Mismatch};
 pub use error::VerifyError;
 pub use program::{Answers, Evidence, Program};

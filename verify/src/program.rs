@@ -1,6 +1,7 @@
 //! Something built that answers rows.
 
 use crate::VerifyError;
+use serde::Serialize;
 
 /// Something that was built from emitted files and answers rows.
 pub trait Program {
@@ -32,7 +33,8 @@ pub trait Program {
 }
 
 /// How a program's answers come about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// The emitted code was built by a tool made for it, and run.
     Executed,

@@ -10,3 +10,4 @@ pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod simulate;
 pub(crate) mod train;
+pub(crate) mod verify;

@@ -260,7 +260,7 @@ queueLength,averageQueueLength,sharedOccupancy,averageOccupancy,drop
 ";
 
 /// One tree of one split.
-const MODEL: &str = r#"{
+pub(crate) const MODEL: &str = r#"{
   "format_version": 1,
   "features": [{"name": "longest_queue", "unit": "bytes", "definition": ""}],
   "switch": {"ports": 2, "buffer_bytes": 2000, "base_rtt_ns": 1000},

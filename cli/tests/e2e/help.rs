@@ -3,13 +3,14 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "",
     "run",
     "simulate",
     "collect",
     "train",
     "export",
+    "verify",
     "resources",
     "report",
     "inspect",

@@ -12,3 +12,4 @@ mod pipes;
 mod resources;
 mod room;
 mod switches;
+mod verify;

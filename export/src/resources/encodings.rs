@@ -104,8 +104,8 @@ fn planter_exact(tables: &Tables) -> Option<u64> {
     let mut combinations = [0_u64; 2];
     for tree in lookups(tables) {
         for leaf in &tree.leaves {
-            let sizes = leaf.ranks.iter().map(|ranks| (ranks.end() - ranks.start() + 1) as u64);
-            let count = sizes.map(Some).fold(Some(1_u64), |a, b| a?.checked_mul(b?))?;
+            let mut sizes = leaf.ranks.iter().map(|ranks| (ranks.end() - ranks.start() + 1) as u64);
+            let count = sizes.try_fold(1_u64, u64::checked_mul)?;
             let of_vote = &mut combinations[usize::from(votes_drop(leaf))];
             *of_vote = of_vote.checked_add(count)?;
         }
@@ -120,7 +120,7 @@ fn votes_drop(leaf: &LeafEntry) -> bool {
 /// Of the combinations of the votes of `trees` trees, those where most vote for a drop.
 fn majorities(trees: u32) -> Option<u64> {
     let all = 1_u128.checked_shl(trees).filter(|_| trees < 127)?;
-    let tied = if trees % 2 == 0 { binomial(trees, trees / 2)? } else { 0 };
+    let tied = if trees.is_multiple_of(2) { binomial(trees, trees / 2)? } else { 0 };
     u64::try_from((all - tied) / 2).ok()
 }
 

@@ -1,7 +1,7 @@
 //! Vectors find what they are for.
 
 use crate::forests::{Shape, random_forest, shapes};
-use dropcast_export::{ExportError, LeafPlace, Ties, Vectors};
+use dropcast_export::{ExportError, LeafPlace, RowKind, Ties, Vectors};
 use dropcast_train::{Forest, ForestError, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -204,4 +204,24 @@ fn csv_says_what_the_forest_says() {
 fn a_forest_that_is_none_has_no_vectors() {
     let forest = Forest { features: vec!["q".to_owned()], vote_threshold: 0, trees: vec![] };
     assert_eq!(Vectors::new(&forest, 1, 10), Err(ExportError::Forest(ForestError::NoTrees)));
+}
+
+#[test]
+fn rows_are_of_the_kinds_that_they_say() {
+    let shape = Shape { trees: 4, depth: 4, features: 4, largest: 1_000_000, stops: 10 };
+    let forest = random_forest(shape, 5);
+    let vectors = Vectors::new(&forest, 1, 50).expect("valid");
+    assert_eq!(vectors.kinds().len(), vectors.rows().len());
+    for kind in RowKind::ALL {
+        assert!(vectors.kinds().contains(&kind), "{kind:?}");
+    }
+    for (row, kind) in vectors.rows().iter().zip(vectors.kinds()) {
+        let score = forest.score(row);
+        match kind {
+            RowKind::Tie => assert_eq!(score, forest.vote_threshold),
+            RowKind::AboveTie => assert_eq!(score, forest.vote_threshold + 1),
+            RowKind::Extreme => assert!(row.iter().all(|&value| value == 0 || value == u32::MAX)),
+            _ => {}
+        }
+    }
 }

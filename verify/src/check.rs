@@ -1,0 +1,155 @@
+//! A target, checked on rows of many kinds.
+
+use crate::compare::Expected;
+use crate::{Built, Comparison, Evidence, Mismatch, VerifyError};
+use dropcast_export::{RowKind, Vectors};
+use dropcast_train::Forest;
+use serde::Serialize;
+
+/// Everything that a target emitted and that was built, under check.
+pub struct Check {
+    built: Built,
+    programs: Vec<ProgramCheck>,
+}
+
+/// What came of one program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProgramCheck {
+    /// What was built by what.
+    pub program: String,
+    /// How its answers come about.
+    pub evidence: Evidence,
+    /// Rows compared, all kinds together.
+    pub rows: u64,
+    /// Rows whose score or decision differs from the forest's.
+    pub mismatches: u64,
+    /// The same by kind of row, in the order in which kinds were first met.
+    pub kinds: Vec<KindCheck>,
+    /// The first mismatches, at most [`Comparison::SHOWN`].
+    pub first_mismatches: Vec<Mismatch>,
+    /// Nanoseconds of one prediction, if that was measured.
+    pub ns_per_prediction: Option<f64>,
+}
+
+/// What came of rows of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KindCheck {
+    /// Which.
+    pub kind: &'static str,
+    /// Rows compared.
+    pub rows: u64,
+    /// Rows whose score or decision differs from the forest's.
+    pub mismatches: u64,
+}
+
+/// Rows that programs are asked about at once: what keeps memory bounded.
+const CHUNK_ROWS: usize = 1 << 20;
+
+impl Check {
+    /// Begins to check what was built.
+    pub fn new(mut built: Built) -> Self {
+        let programs = built.programs().iter().map(|program| ProgramCheck {
+            program: program.name().to_owned(),
+            evidence: program.evidence(),
+            rows: 0,
+            mismatches: 0,
+            kinds: Vec::new(),
+            first_mismatches: Vec::new(),
+            ns_per_prediction: None,
+        });
+        Check { programs: programs.collect(), built }
+    }
+
+    /// Asks every program about the vectors of `forest`.
+    ///
+    /// # Errors
+    /// If a program cannot be run, or does not answer every row.
+    pub fn vectors(&mut self, forest: &Forest, vectors: &Vectors) -> Result<(), VerifyError> {
+        let chunks = vectors.rows().chunks(CHUNK_ROWS).zip(vectors.kinds().chunks(CHUNK_ROWS));
+        for (rows, kinds) in chunks {
+            self.add(forest, rows, |row| kind_name(kinds[row]))?;
+        }
+        // Counted as they come, which is the order of the rows; kinds have one of their own.
+        let place = |kind: &str| RowKind::ALL.iter().position(|&other| kind_name(other) == kind);
+        for program in &mut self.programs {
+            program.kinds.sort_by_key(|kind| place(kind.kind).unwrap_or(usize::MAX));
+        }
+        Ok(())
+    }
+
+    /// Asks every program about rows of a trace.
+    ///
+    /// # Errors
+    /// If a program cannot be run, or does not answer every row.
+    pub fn trace(&mut self, forest: &Forest, rows: &[Vec<u32>]) -> Result<(), VerifyError> {
+        rows.chunks(CHUNK_ROWS).try_for_each(|rows| self.add(forest, rows, |_| "trace"))
+    }
+
+    /// Measures how long a prediction takes, with programs of which that can be said; nothing
+    /// without rows.
+    ///
+    /// # Errors
+    /// If a program cannot be run.
+    pub fn time(&mut self, rows: &[Vec<u32>]) -> Result<(), VerifyError> {
+        let programs = self.built.programs().iter_mut().filter(|_| !rows.is_empty());
+        for (program, check) in programs.zip(&mut self.programs) {
+            check.ns_per_prediction = program.time_ns(rows)?;
+        }
+        Ok(())
+    }
+
+    /// What came of it.
+    pub fn finish(self) -> Vec<ProgramCheck> {
+        self.programs
+    }
+
+    fn add(
+        &mut self,
+        forest: &Forest,
+        rows: &[Vec<u32>],
+        kind_of: impl Fn(usize) -> &'static str,
+    ) -> Result<(), VerifyError> {
+        let expected = Expected::new(forest, rows);
+        for (program, check) in self.built.programs().iter_mut().zip(&mut self.programs) {
+            let mismatches = expected.mismatches(program.as_mut())?;
+            check.rows += rows.len() as u64;
+            check.mismatches += mismatches.len() as u64;
+            for row in 0..rows.len() {
+                check.kind(kind_of(row)).rows += 1;
+            }
+            for (row, mismatch) in mismatches {
+                check.kind(kind_of(row)).mismatches += 1;
+                if check.first_mismatches.len() < Comparison::SHOWN {
+                    check.first_mismatches.push(mismatch);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ProgramCheck {
+    /// Whether the emitted code was run and answered every row as the forest does.
+    pub fn is_verified(&self) -> bool {
+        self.evidence == Evidence::Executed && self.rows > 0 && self.mismatches == 0
+    }
+
+    fn kind(&mut self, kind: &'static str) -> &mut KindCheck {
+        let at = self.kinds.iter().position(|other| other.kind == kind).unwrap_or_else(|| {
+            self.kinds.push(KindCheck { kind, rows: 0, mismatches: 0 });
+            self.kinds.len() - 1
+        });
+        &mut self.kinds[at]
+    }
+}
+
+fn kind_name(kind: RowKind) -> &'static str {
+    match kind {
+        RowKind::Extreme => "extreme",
+        RowKind::Split => "split",
+        RowKind::Leaf => "leaf",
+        RowKind::Tie => "tie",
+        RowKind::AboveTie => "above_tie",
+        _ => "random",
+    }
+}
