@@ -1,9 +1,9 @@
 //! Credence, the drop-tail policy with predictions (Credence, Algorithm 1).
 
-use super::follow_lqd::is_below_threshold;
+use super::follow_lqd::situation;
 use crate::{Buffer, Decision, Fit, Packet, Policy, Service, Victim, VirtualLqd};
 use dropcast_data::SwitchSpec;
-use dropcast_features::{BufferView, FeatureSet};
+use dropcast_features::FeatureSet;
 use dropcast_oracle::DropOracle;
 
 /// What a predictor is asked: a packet, and the features of its arrival.
@@ -92,12 +92,6 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     }
 }
 
-/// Algorithm 1, line 7: `q_j < B/N` for the longest queue `j`.
-fn is_safeguarded(buffer: &Buffer) -> bool {
-    let longest = u64::from(buffer.longest_queue_bytes());
-    longest * (buffer.ports() as u64) < u64::from(buffer.capacity_bytes())
-}
-
 impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     fn advance(&mut self, now: u64) {
         self.lqd.advance(now, |_, _| {});
@@ -109,19 +103,9 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
-        if !buffer.fits(packet.size_bytes) {
-            return Decision::Reject;
-        }
-        if is_safeguarded(buffer) {
-            return Decision::Accept;
-        }
         let asked = Asked { packet, features: &self.values };
-        if is_below_threshold(buffer, self.lqd.buffer().lengths(), packet)
-            && !self.predictor.predicts_drop(asked)
-        {
-            Decision::Accept
-        } else {
-            Decision::Reject
-        }
+        let verdict = situation(buffer, self.lqd.buffer().lengths(), packet)
+            .decide(|| self.predictor.predicts_drop(asked));
+        if verdict.accepts() { Decision::Accept } else { Decision::Reject }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::{Buffer, Decision, Fit, Lqd, NoObserver, Packet, Policy, Service, Switch, Victim};
 use dropcast_data::SwitchSpec;
+use dropcast_features::BufferView;
+use dropcast_oracle::Situation;
 
 /// Accepts a packet while its queue is below its threshold, the length LQD's queue would have.
 ///
@@ -26,10 +28,18 @@ impl<S: Service> FollowLqd<S> {
     }
 }
 
-/// Algorithm 2, line 5, for packets of any size: with unit packets `q + 1 <= T` is `q < T`.
-pub(crate) fn is_below_threshold(buffer: &Buffer, thresholds: &[u32], packet: &Packet) -> bool {
-    let after = u64::from(buffer.lengths()[packet.queue]) + u64::from(packet.size_bytes);
-    after <= u64::from(thresholds[packet.queue])
+/// What a decision by thresholds depends on.
+pub(crate) fn situation(buffer: &Buffer, thresholds: &[u32], packet: &Packet) -> Situation {
+    Situation {
+        fits: buffer.fits(packet.size_bytes),
+        longest_queue_bytes: buffer.longest_queue_bytes(),
+        buffer_bytes: buffer.capacity_bytes(),
+        // Ports are numbered by 16 bits.
+        ports: buffer.ports() as u32,
+        queue_bytes: buffer.lengths()[packet.queue],
+        size_bytes: packet.size_bytes,
+        threshold_bytes: thresholds[packet.queue],
+    }
 }
 
 impl<S: Service> Policy for FollowLqd<S> {
@@ -42,8 +52,8 @@ impl<S: Service> Policy for FollowLqd<S> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
-        let fits = buffer.fits(packet.size_bytes);
-        if fits && is_below_threshold(buffer, self.thresholds(), packet) {
+        let situation = situation(buffer, self.thresholds(), packet);
+        if situation.fits && situation.is_below_threshold() {
             Decision::Accept
         } else {
             Decision::Reject

@@ -1,0 +1,76 @@
+//! What Credence does with an arriving packet (Algorithm 1, lines 6 to 16).
+
+/// All that the decision depends on, when the packet has arrived and the thresholds have moved, but
+/// nothing has been added to the switch's own queues. All lengths are bytes (packets, in the paper's
+/// model of unit packets).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// Whether the switch's buffer has room for the packet: `Q + s <= B`.
+    pub fits: bool,
+    /// Length of the switch's longest queue.
+    pub longest_queue_bytes: u32,
+    /// Size of the buffer, `B`.
+    pub buffer_bytes: u32,
+    /// Number of ports, `N`.
+    pub ports: u32,
+    /// Length of the packet's queue, `q_i`, without the packet.
+    pub queue_bytes: u32,
+    /// Size of the packet.
+    pub size_bytes: u32,
+    /// Threshold of the packet's queue, `T_i`: the length of LQD's queue, with the packet.
+    pub threshold_bytes: u32,
+}
+
+/// What is done with a packet, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Accepted: every queue is shorter than `B/N`, whatever is predicted.
+    Safeguarded,
+    /// Accepted: below its threshold, and not predicted to be dropped.
+    Accepted,
+    /// Dropped: the buffer has no room for it.
+    NoRoom,
+    /// Dropped: its queue would exceed its threshold.
+    AboveThreshold,
+    /// Dropped: LQD is predicted to drop it.
+    PredictedDrop,
+}
+
+impl Verdict {
+    /// Whether the packet is added to its queue.
+    pub fn accepts(self) -> bool {
+        matches!(self, Verdict::Safeguarded | Verdict::Accepted)
+    }
+}
+
+impl Situation {
+    /// Algorithm 1. The prediction is asked for only if the packet's fate depends on it.
+    ///
+    /// That the packet fits is asked first: in the paper's model a longest queue below `B/N`
+    /// implies it, with packets of any size or several queues at a port it does not.
+    pub fn decide(self, predicts_drop: impl FnOnce() -> bool) -> Verdict {
+        if !self.fits {
+            Verdict::NoRoom
+        } else if self.is_safeguarded() {
+            Verdict::Safeguarded
+        } else if !self.is_below_threshold() {
+            Verdict::AboveThreshold
+        } else if predicts_drop() {
+            Verdict::PredictedDrop
+        } else {
+            Verdict::Accepted
+        }
+    }
+
+    /// Line 7: `q_j < B/N` for the longest queue `j`.
+    pub fn is_safeguarded(self) -> bool {
+        u64::from(self.longest_queue_bytes) * u64::from(self.ports) < u64::from(self.buffer_bytes)
+    }
+
+    /// Line 11, and line 5 of Algorithm 2 (FollowLQD), for packets of any size: with unit packets
+    /// `q + 1 <= T` is `q < T`.
+    pub fn is_below_threshold(self) -> bool {
+        let after = u64::from(self.queue_bytes) + u64::from(self.size_bytes);
+        after <= u64::from(self.threshold_bytes)
+    }
+}

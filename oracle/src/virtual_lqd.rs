@@ -1,0 +1,188 @@
+//! Longest Queue Drop run virtually, in memory that the caller owns.
+
+/// A queue of the virtual LQD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VirtualQueue {
+    bytes: u32,
+    head: u16,
+    tail: u16,
+}
+
+/// A packet that the virtual LQD holds, or room for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VirtualPacket {
+    size_bytes: u32,
+    /// Towards the tail; in the list of free places, the next one.
+    next: u16,
+    /// Towards the head.
+    previous: u16,
+}
+
+/// The end of a list: no packet has this number.
+const NONE: u16 = u16::MAX;
+
+impl VirtualQueue {
+    /// An empty queue.
+    pub const EMPTY: Self = VirtualQueue { bytes: 0, head: NONE, tail: NONE };
+}
+
+impl VirtualPacket {
+    /// Room for a packet.
+    pub const FREE: Self = VirtualPacket { size_bytes: 0, next: NONE, previous: NONE };
+}
+
+/// Push-out Longest Queue Drop beside a switch: the packets that it would hold. Their bytes by queue
+/// are the thresholds of Credence (Algorithm 1: "thresholds are treated as LQD queue lengths") and
+/// what a model's features are about.
+///
+/// When a packet does not fit, packets are pushed out from the tail of the longest queue (ties: the
+/// lowest) until it does; the arriving packet does not count in its own queue. Every queue shares
+/// the buffer and may be pushed out of. An arrival costs one pass over the queues for each packet
+/// that is pushed out, a departure takes constant time.
+#[derive(Debug)]
+pub struct VirtualLqd<'a> {
+    buffer_bytes: u32,
+    occupancy_bytes: u32,
+    queues: &'a mut [VirtualQueue],
+    packets: &'a mut [VirtualPacket],
+    /// The first free place.
+    free: u16,
+}
+
+impl<'a> VirtualLqd<'a> {
+    /// An empty virtual switch with as many queues as `queues`, and room for as many packets as
+    /// `packets`, of which at most 65,535 are used; what is in either is overwritten.
+    ///
+    /// `buffer_bytes` over the smallest packet is room enough. With less, a packet for which there
+    /// is no place is not admitted: thresholds get lower, and Credence more careful.
+    pub fn new(
+        buffer_bytes: u32,
+        queues: &'a mut [VirtualQueue],
+        packets: &'a mut [VirtualPacket],
+    ) -> Self {
+        queues.fill(VirtualQueue::EMPTY);
+        let places = packets.len().min(usize::from(NONE));
+        for (place, packet) in packets.iter_mut().enumerate().take(places) {
+            // Below `NONE`, as there are at most so many places.
+            let next = if place + 1 < places { place as u16 + 1 } else { NONE };
+            *packet = VirtualPacket { next, ..VirtualPacket::FREE };
+        }
+        let free = if places == 0 { NONE } else { 0 };
+        VirtualLqd { buffer_bytes, occupancy_bytes: 0, queues, packets, free }
+    }
+
+    /// Size of the buffer, `B`.
+    pub fn buffer_bytes(&self) -> u32 {
+        self.buffer_bytes
+    }
+
+    /// Bytes in the virtual buffer: the feature `occupancy`.
+    pub fn occupancy_bytes(&self) -> u32 {
+        self.occupancy_bytes
+    }
+
+    /// Bytes in a virtual queue: its threshold, and the feature `queue_length`. 0 if there is no
+    /// such queue.
+    pub fn queue_bytes(&self, queue: usize) -> u32 {
+        self.queues.get(queue).map_or(0, |queue| queue.bytes)
+    }
+
+    /// Bytes in the longest virtual queue: the feature `longest_queue`.
+    pub fn longest_queue_bytes(&self) -> u32 {
+        self.queues.iter().map(|queue| queue.bytes).max().unwrap_or(0)
+    }
+
+    /// How many virtual queues hold more than `bytes`: with a queue's own length, the feature
+    /// `rank`.
+    pub fn queues_longer_than(&self, bytes: u32) -> usize {
+        self.queues.iter().filter(|queue| queue.bytes > bytes).count()
+    }
+
+    /// A packet of `size_bytes` arrives for `queue`. `pushed_out` is told the queue of each packet
+    /// that goes to make room for it, when it has gone: where averages are updated. Returns whether
+    /// LQD takes the packet.
+    pub fn arrives(
+        &mut self,
+        queue: usize,
+        size_bytes: u32,
+        mut pushed_out: impl FnMut(&Self, usize),
+    ) -> bool {
+        while self.overflows(size_bytes) {
+            let Some(longest) = self.longest() else { return false };
+            self.push_out(longest);
+            pushed_out(self, longest);
+        }
+        self.add(queue, size_bytes)
+    }
+
+    /// The packet at the head of `queue` leaves; returns its size, or none if there is none.
+    pub fn departs(&mut self, queue: usize) -> Option<u32> {
+        let head = self.queues.get(queue)?.head;
+        self.remove(queue, head)
+    }
+
+    fn overflows(&self, size_bytes: u32) -> bool {
+        u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.buffer_bytes)
+    }
+
+    /// The longest queue, if any packet is held; ties go to the lowest.
+    fn longest(&self) -> Option<usize> {
+        let mut longest = (None, 0);
+        for (queue, state) in self.queues.iter().enumerate() {
+            if state.bytes > longest.1 {
+                longest = (Some(queue), state.bytes);
+            }
+        }
+        longest.0
+    }
+
+    fn push_out(&mut self, queue: usize) {
+        let tail = self.queues[queue].tail;
+        self.remove(queue, tail);
+    }
+
+    fn add(&mut self, queue: usize, size_bytes: u32) -> bool {
+        let place = self.free;
+        let (Some(state), Some(packet)) =
+            (self.queues.get_mut(queue), self.packets.get_mut(usize::from(place)))
+        else {
+            return false;
+        };
+        self.free = packet.next;
+        let before = state.tail;
+        *packet = VirtualPacket { size_bytes, next: NONE, previous: before };
+        state.tail = place;
+        state.bytes += size_bytes;
+        if before == NONE {
+            state.head = place;
+        } else {
+            self.packets[usize::from(before)].next = place;
+        }
+        self.occupancy_bytes += size_bytes;
+        true
+    }
+
+    /// Takes a packet out of either end of its queue.
+    fn remove(&mut self, queue: usize, place: u16) -> Option<u32> {
+        if place == NONE {
+            return None;
+        }
+        let VirtualPacket { size_bytes, next, previous } = self.packets[usize::from(place)];
+        let state = &mut self.queues[queue];
+        if next == NONE {
+            state.tail = previous;
+        } else {
+            self.packets[usize::from(next)].previous = previous;
+        }
+        if previous == NONE {
+            state.head = next;
+        } else {
+            self.packets[usize::from(previous)].next = next;
+        }
+        state.bytes -= size_bytes;
+        self.occupancy_bytes -= size_bytes;
+        self.packets[usize::from(place)].next = self.free;
+        self.free = place;
+        Some(size_bytes)
+    }
+}
