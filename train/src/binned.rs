@@ -1,160 +1,241 @@
-//! The rows as the trainer keeps them: a byte per feature and one for the rest.
+//! The rows as the trainer keeps them: a byte per feature.
 
 use crate::bins::Bins;
-use crate::{Part, RowId};
+use crate::spill::{Spill, SpillFile};
+use crate::{Part, TrainError};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Binned rows of every run and switch. Takes as many bytes a row as there are features, and one:
-/// a row's identity is its place, and what is random about it is computed from that.
+/// Binned rows of every run and switch, in chunks of rows of one kind. Whatever the rows of a
+/// chunk have in common is said once: a row takes a byte per feature.
 #[derive(Debug)]
 pub(crate) struct BinnedRows {
     bins: Vec<Bins>,
-    groups: BTreeMap<(u64, u16), Group>,
+    chunks: Vec<Chunk>,
+    spill: Spill,
 }
 
-/// The rows of one switch in one run, in order and without gaps.
-#[derive(Debug)]
-pub(crate) struct Group {
+/// What rows of a chunk have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
     pub(crate) run: u64,
     pub(crate) switch: u16,
-    /// The bins of each feature.
-    pub(crate) columns: Vec<Vec<u8>>,
-    /// The label and the part of each row.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) part: Part,
+    pub(crate) drop: bool,
 }
 
-/// The label and the part of a row in a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark(u8);
-
-impl Mark {
-    const DROP: u8 = 1;
-    const TRAIN: u8 = 2;
-    const TEST: u8 = 4;
-    const VALIDATION: u8 = 8;
-
-    fn new(drop: bool, part: Part) -> Self {
-        let part = match part {
-            Part::Train => Mark::TRAIN,
-            Part::Test => Mark::TEST,
-            Part::Validation => Mark::VALIDATION,
-            Part::Gap => 0,
-        };
-        Mark(part | if drop { Mark::DROP } else { 0 })
-    }
-
-    pub(crate) fn is_drop(self) -> bool {
-        self.0 & Mark::DROP != 0
-    }
-
+impl Kind {
     /// 0 accepted, 1 dropped.
-    pub(crate) fn class(self) -> usize {
-        usize::from(self.0 & Mark::DROP)
-    }
-
-    pub(crate) fn is_train(self) -> bool {
-        self.0 & Mark::TRAIN != 0
-    }
-
-    pub(crate) fn is_validation(self) -> bool {
-        self.0 & Mark::VALIDATION != 0
-    }
-
-    pub(crate) fn is_test(self) -> bool {
-        self.0 & Mark::TEST != 0
+    pub(crate) fn class(&self) -> usize {
+        usize::from(self.drop)
     }
 }
 
-/// Neighbouring rows of a group: what a thread works on at a time.
-#[derive(Clone, Debug)]
-pub(crate) struct Block<'a> {
-    pub(crate) group: &'a Group,
-    pub(crate) rows: Range<usize>,
+/// Neighbouring rows of one kind.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) kind: Kind,
+    /// Number of rows of this kind before it.
+    pub(crate) first: u64,
+    pub(crate) rows: usize,
+    columns: Columns,
 }
 
+#[derive(Debug)]
+enum Columns {
+    /// The bins of each feature.
+    Here(Vec<Vec<u8>>),
+    /// The same, one feature after another, from this byte of the file.
+    Spilled(u64),
+}
+
+/// A chunk at hand.
+pub(crate) struct Loaded<'a> {
+    pub(crate) chunk: &'a Chunk,
+    pub(crate) columns: Vec<&'a [u8]>,
+}
+
+/// Rows of a chunk at most: what a thread works on at a time, and what is read at a time.
+const CHUNK_ROWS: usize = 1 << 15;
 /// Rows of a block at most: what is gathered about them stays in the nearest cache.
-pub(crate) const BLOCK_ROWS: usize = 4096;
+pub(crate) const BLOCK_ROWS: usize = 1 << 11;
+
+/// Neighbouring rows of a chunk.
+pub(crate) struct Block<'a> {
+    /// The number of its first row among those of its kind.
+    pub(crate) first: u64,
+    pub(crate) columns: Vec<&'a [u8]>,
+    pub(crate) rows: usize,
+}
+
+impl<'a> Loaded<'a> {
+    /// The chunk's rows, in order.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'a>> {
+        let rows = self.chunk.rows;
+        (0..rows).step_by(BLOCK_ROWS).map(move |from| {
+            let to = (from + BLOCK_ROWS).min(rows);
+            let columns = self.columns.iter().map(|column| &column[from..to]).collect();
+            Block { first: self.chunk.first + from as u64, columns, rows: to - from }
+        })
+    }
+}
 
 impl BinnedRows {
-    /// No rows yet, to be binned by `bins`.
-    pub(crate) fn new(bins: Vec<Bins>) -> Self {
-        BinnedRows { bins, groups: BTreeMap::new() }
-    }
-
-    /// Adds rows: `ids` their names, `features` their columns.
-    pub(crate) fn add(
-        &mut self,
-        ids: &[RowId],
-        features: &[Vec<u32>],
-        drop: &[bool],
-        parts: &[Part],
-    ) {
-        let mut from = 0;
-        for same in ids.chunk_by(|a, b| (a.run, a.switch) == (b.run, b.switch)) {
-            let rows = from..from + same.len();
-            from = rows.end;
-            let RowId { run, switch, .. } = same[0];
-            let group = self.groups.entry((run, switch)).or_insert_with(|| Group {
-                run,
-                switch,
-                columns: vec![Vec::new(); self.bins.len()],
-                marks: Vec::new(),
-            });
-            for ((column, values), bins) in group.columns.iter_mut().zip(features).zip(&self.bins) {
-                column.extend(values[rows.clone()].iter().map(|&value| bins.bin(value)));
-            }
-            let marks = drop[rows.clone()].iter().zip(&parts[rows]);
-            group.marks.extend(marks.map(|(&drop, &part)| Mark::new(drop, part)));
-        }
-    }
-
-    /// Number of features.
-    pub(crate) fn features(&self) -> usize {
-        self.bins.len()
-    }
-
     /// The bins of each feature.
     pub(crate) fn bins(&self) -> &[Bins] {
         &self.bins
     }
 
-    /// All rows, in blocks.
-    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
-        let blocks = |group| {
-            let rows = Group::len(group);
-            (0..rows)
-                .step_by(BLOCK_ROWS)
-                .map(move |from| Block { group, rows: from..(from + BLOCK_ROWS).min(rows) })
+    /// Visits the chunks that are `wanted`, each once and on one of `threads` threads, with what
+    /// its thread has from `start`; the threads' results. Their order, and which thread had which
+    /// chunk, is left to chance: what is made of them must not depend on it.
+    pub(crate) fn each_chunk<W: Send>(
+        &self,
+        threads: usize,
+        wanted: impl Fn(&Kind) -> bool,
+        start: impl Fn() -> W + Sync,
+        visit: impl Fn(&mut W, &Loaded<'_>) + Sync,
+    ) -> Result<Vec<W>, TrainError> {
+        let chunks: Vec<&Chunk> = self.chunks.iter().filter(|chunk| wanted(&chunk.kind)).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let (mut own, mut buffer) = (start(), Vec::new());
+            while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                visit(&mut own, &self.load(chunk, &mut buffer)?);
+            }
+            Ok(own)
         };
-        self.groups.values().flat_map(blocks).collect()
+        on_threads(threads.min(chunks.len()), work).into_iter().collect()
+    }
+
+    fn load<'a>(
+        &'a self,
+        chunk: &'a Chunk,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Loaded<'a>, TrainError> {
+        let columns = match &chunk.columns {
+            Columns::Here(columns) => columns.iter().map(Vec::as_slice).collect(),
+            Columns::Spilled(from) => {
+                buffer.resize(self.bins.len() * chunk.rows, 0);
+                self.spill.read(*from, buffer)?;
+                buffer.chunks_exact(chunk.rows).collect()
+            }
+        };
+        Ok(Loaded { chunk, columns })
     }
 }
 
-impl Group {
-    fn len(&self) -> usize {
-        self.marks.len()
-    }
-}
-
-/// Runs `work` on an equal share of `items` on each of `threads` threads; the results, in order.
-pub(crate) fn on_threads<T: Sync, R: Send>(
-    items: &[T],
-    threads: usize,
-    work: impl Fn(&[T]) -> R + Sync,
-) -> Vec<R> {
-    let share = items.len().div_ceil(threads).max(1);
-    if threads <= 1 || items.len() <= share {
-        return vec![work(items)];
-    }
+/// Runs `work` on each of `threads` threads, this one among them.
+pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
-        let work = &work;
-        let started: Vec<_> =
-            items.chunks(share).map(|items| scope.spawn(move || work(items))).collect();
-        let finish = |thread: std::thread::ScopedJoinHandle<'_, R>| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        started.into_iter().map(finish).collect()
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let mut results = vec![work()];
+        for other in others {
+            match other.join() {
+                Ok(result) => results.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
     })
+}
+
+/// Puts rows into chunks.
+pub(crate) struct ChunkWriter {
+    rows: BinnedRows,
+    open: BTreeMap<Kind, Open>,
+    /// Bytes of rows in memory.
+    bytes: u64,
+    limit_bytes: u64,
+}
+
+/// A chunk that grows.
+#[derive(Debug, Default)]
+struct Open {
+    /// Rows of this kind in chunks that are complete.
+    before: u64,
+    columns: Vec<Vec<u8>>,
+}
+
+impl Open {
+    fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+}
+
+impl ChunkWriter {
+    /// No rows yet, to be binned by `bins`. Where there is a file, rows beyond `limit_bytes` go
+    /// there.
+    pub(crate) fn new(bins: Vec<Bins>, spill: Option<(u64, Box<dyn SpillFile>)>) -> Self {
+        let (limit_bytes, file) = spill.map_or((u64::MAX, None), |(limit, file)| (limit, Some(file)));
+        let rows = BinnedRows { bins, chunks: Vec::new(), spill: Spill::new(file) };
+        ChunkWriter { rows, open: BTreeMap::new(), bytes: 0, limit_bytes }
+    }
+
+    /// The bins of each feature.
+    pub(crate) fn bins(&self) -> &[Bins] {
+        &self.rows.bins
+    }
+
+    /// Adds the next rows of one kind, the bins of each feature.
+    pub(crate) fn add(&mut self, kind: Kind, columns: &[Vec<u8>]) -> Result<(), TrainError> {
+        let rows = columns.first().map_or(0, Vec::len);
+        let mut from = 0;
+        while from < rows {
+            let open = self.open.entry(kind).or_insert_with(|| Open {
+                before: 0,
+                columns: vec![Vec::new(); columns.len()],
+            });
+            let to = rows.min(from + CHUNK_ROWS - open.rows());
+            for (column, more) in open.columns.iter_mut().zip(columns) {
+                column.extend_from_slice(&more[from..to]);
+            }
+            self.bytes += ((to - from) * columns.len()) as u64;
+            from = to;
+            if open.rows() == CHUNK_ROWS {
+                self.close(kind)?;
+            }
+        }
+        if self.bytes > self.limit_bytes {
+            // Small chunks would be slow to read again; a few of them stay.
+            let full = self.open.iter().filter(|(_, open)| open.rows() >= BLOCK_ROWS);
+            let full: Vec<Kind> = full.map(|(&kind, _)| kind).collect();
+            full.into_iter().try_for_each(|kind| self.close(kind))?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, kind: Kind) -> Result<(), TrainError> {
+        let Some(open) = self.open.get_mut(&kind) else { return Ok(()) };
+        let (first, rows) = (open.before, open.rows());
+        if rows == 0 {
+            return Ok(());
+        }
+        open.before += rows as u64;
+        let fresh = vec![Vec::with_capacity(rows); open.columns.len()];
+        let columns = std::mem::replace(&mut open.columns, fresh);
+        let columns = if self.bytes > self.limit_bytes {
+            self.bytes -= (rows * columns.len()) as u64;
+            Columns::Spilled(self.rows.spill.append(&columns)?)
+        } else {
+            Columns::Here(columns)
+        };
+        self.rows.chunks.push(Chunk { kind, first, rows, columns });
+        Ok(())
+    }
+
+    /// All rows.
+    pub(crate) fn finish(mut self) -> Result<BinnedRows, TrainError> {
+        let open: Vec<Kind> = self.open.keys().copied().collect();
+        for kind in open {
+            if let Some(open) = self.open.get_mut(&kind) {
+                open.columns.iter_mut().for_each(Vec::shrink_to_fit);
+            }
+            self.close(kind)?;
+            self.open.remove(&kind);
+        }
+        // The largest first, so that threads end together.
+        self.rows.chunks.sort_by_key(|chunk| std::cmp::Reverse(chunk.rows));
+        Ok(self.rows)
+    }
 }

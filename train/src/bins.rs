@@ -1,7 +1,4 @@
-//! Bin edges: the integer thresholds among which splits are chosen.
-
-use crate::edges::{ValueCounts, every_edge};
-use std::collections::BTreeSet;
+//! Bins: the ranges of a feature's values between which splits are chosen.
 
 /// The edges of one feature, ascending. A value `x` is in bin `b` if `b` edges are below it, so
 /// `x <= edges[b]` if and only if its bin is at most `b`: a split between bins is a split of
@@ -9,31 +6,35 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bins {
     edges: Vec<u32>,
+    /// The places among `edges` of the most useful one, the second most useful, and so on.
+    by_use: Vec<u8>,
     /// Values are looked up by their high bits first: `value >> shift`.
     shift: u32,
     /// By high bits, how many edges lie below every such value.
     first: Vec<u8>,
 }
 
-/// Values are looked up by this many bits.
-const LOOKUP_BITS: u32 = 12;
+/// Values are looked up by this many bits: in a table of 64 KiB at most.
+const LOOKUP_BITS: u32 = 16;
 
 impl Bins {
-    /// Bins with these edges: ascending, at most 255 of them.
-    pub(crate) fn new(edges: Vec<u32>) -> Self {
+    /// Bins with these edges, the most useful first: distinct, at most 255 of them.
+    pub(crate) fn new(by_use: Vec<u32>) -> Self {
+        let mut edges = by_use.clone();
+        edges.sort_unstable();
+        let count = |edges: usize| u8::try_from(edges).expect("there are at most 255 edges");
+        let by_use = by_use.iter().map(|edge| count(edges.partition_point(|e| e < edge))).collect();
         let largest = edges.last().copied().unwrap_or(0);
         let shift = (u32::BITS - largest.leading_zeros()).saturating_sub(LOOKUP_BITS);
         let first = (0..=(largest >> shift) + 1)
             .map(|high| {
-                let below =
-                    edges.partition_point(|&edge| u64::from(edge) < u64::from(high) << shift);
-                u8::try_from(below).expect("there are at most 255 edges")
+                count(edges.partition_point(|&edge| u64::from(edge) < u64::from(high) << shift))
             })
             .collect();
-        Bins { edges, shift, first }
+        Bins { edges, by_use, shift, first }
     }
 
-    /// The edges.
+    /// The edges, ascending.
     pub(crate) fn edges(&self) -> &[u32] {
         &self.edges
     }
@@ -44,173 +45,97 @@ impl Bins {
         let Some((&from, &to)) = self.first.get(high).zip(self.first.get(high + 1)) else {
             return self.edges.len() as u8;
         };
+        // Where a look-up is for a single value, an edge at it is not below it.
+        if from == to || self.shift == 0 {
+            return from;
+        }
         let within = &self.edges[usize::from(from)..usize::from(to)];
         from + within.partition_point(|&edge| edge < value) as u8
     }
 
+    /// Appends the bins of `values` to `bins`.
+    pub(crate) fn bin_all(&self, values: impl Iterator<Item = u32>, bins: &mut Vec<u8>) {
+        bins.extend(values.map(|value| self.bin(value)));
+    }
+
+    /// The bins that there would be if there were at most `max_bins`.
+    pub(crate) fn coarser(&self, max_bins: usize) -> CoarserBins {
+        let mut edges = self.by_use[..self.by_use.len().min(max_bins - 1)].to_vec();
+        edges.sort_unstable();
+        CoarserBins {
+            values: edges.iter().map(|&edge| self.edges[usize::from(edge)]).collect(),
+            edges,
+        }
+    }
+}
+
+/// Some of the edges of [`Bins`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CoarserBins {
+    /// Their places among all edges, ascending.
+    pub(crate) edges: Vec<u8>,
+    /// The edges themselves.
+    values: Vec<u32>,
+}
+
+impl CoarserBins {
     /// The edge to split at where a node has rows in bins `below` and `above` but none between:
     /// the one in the middle of the gap, as far as there are edges.
-    pub(crate) fn middle(&self, below: u8, above: u8) -> u8 {
-        let gap = &self.edges[usize::from(below)..usize::from(above)];
+    pub(crate) fn middle(&self, below: usize, above: usize) -> usize {
+        let gap = &self.values[below..above];
         let (first, last) = (gap[0], gap[gap.len() - 1]);
         let middle = first + (last - first) / 2;
         // The first edge is never above the middle, so the count is at least 1.
-        below + (gap.partition_point(|&edge| edge <= middle) - 1) as u8
-    }
-}
-
-/// Counts what bins are made from: of each feature, its distinct values while they are few, and
-/// the rows of each class on a fine grid of values. Memory is bounded, every row counts, and
-/// their order leaves no trace.
-#[derive(Debug)]
-pub(crate) struct BinSketch {
-    max_bins: usize,
-    features: Vec<(Distinct, Grid)>,
-}
-
-impl BinSketch {
-    /// A sketch for bins of `features` features, at most `max_bins` of each.
-    pub(crate) fn new(features: usize, max_bins: u16) -> Self {
-        BinSketch { max_bins: usize::from(max_bins), features: vec![Default::default(); features] }
-    }
-
-    /// Takes in row `at` of the columns `features`.
-    pub(crate) fn add(&mut self, features: &[Vec<u32>], at: usize, drop: bool) {
-        for ((distinct, grid), column) in self.features.iter_mut().zip(features) {
-            distinct.add(column[at], self.max_bins);
-            grid.add(column[at], drop);
-        }
-    }
-
-    /// The bins of each feature.
-    pub(crate) fn finish(self) -> Vec<Bins> {
-        let edges = |(distinct, grid): (Distinct, Grid)| match distinct.finish() {
-            Some(values) => every_edge(&values),
-            None => grid.into_counts().edges(self.max_bins),
-        };
-        self.features.into_iter().map(|feature| Bins::new(edges(feature))).collect()
-    }
-}
-
-/// Rows counted on a grid whose cells are as narrow as the largest value allows: 1 up to 262,143,
-/// 8 around a megabyte.
-#[derive(Clone, Debug, Default)]
-struct Grid {
-    /// A cell is `value >> shift`.
-    shift: u32,
-    /// By cell, accepted and dropped rows.
-    cells: Vec<[u64; 2]>,
-}
-
-/// Cells of a grid at most; a grid takes 4 MiB at most.
-const GRID_BITS: u32 = 18;
-
-impl Grid {
-    fn add(&mut self, value: u32, drop: bool) {
-        while value >> self.shift >> GRID_BITS > 0 {
-            self.widen();
-        }
-        let at = (value >> self.shift) as usize;
-        if at >= self.cells.len() {
-            self.cells.resize(at + 1, [0; 2]);
-        }
-        self.cells[at][usize::from(drop)] += 1;
-    }
-
-    /// Makes one cell of two.
-    fn widen(&mut self) {
-        let pairs = self.cells.chunks(2);
-        let sum = |class: usize, pair: &[[u64; 2]]| pair.iter().map(|cell| cell[class]).sum();
-        self.cells = pairs.map(|pair| [sum(0, pair), sum(1, pair)]).collect();
-        self.shift += 1;
-    }
-
-    fn into_counts(self) -> ValueCounts {
-        let width = 1 << self.shift;
-        let cells = (0_u32..).zip(self.cells).filter(|(_, counts)| *counts != [0; 2]);
-        ValueCounts::new(width, cells.map(|(cell, counts)| (cell << self.shift, counts)))
-    }
-}
-
-/// The distinct values of a feature, given up when there are too many.
-#[derive(Clone, Debug, Default)]
-struct Distinct {
-    values: BTreeSet<u32>,
-    many: bool,
-    last: Option<u32>,
-}
-
-impl Distinct {
-    fn add(&mut self, value: u32, most: usize) {
-        if self.many || self.last == Some(value) {
-            return;
-        }
-        self.last = Some(value);
-        self.values.insert(value);
-        if self.values.len() > most {
-            self.many = true;
-            self.values.clear();
-        }
-    }
-
-    fn finish(self) -> Option<Vec<u32>> {
-        (!self.many).then(|| self.values.into_iter().collect())
+        below + gap.partition_point(|&edge| edge <= middle) - 1
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketch::ValueSketch;
     use proptest::prelude::*;
 
-    fn sketch(rows: &[(u32, bool)], max_bins: u16) -> Bins {
-        let mut sketch = BinSketch::new(1, max_bins);
-        let column = [rows.iter().map(|&(value, _)| value).collect::<Vec<u32>>()];
-        for (at, &(_, drop)) in rows.iter().enumerate() {
-            sketch.add(&column, at, drop);
-        }
-        sketch.finish().remove(0)
+    fn bins(rows: &[(u32, u8)], max_bins: usize) -> Bins {
+        let (values, classes): (Vec<u32>, Vec<u8>) = rows.iter().copied().unzip();
+        let mut sketch = ValueSketch::new();
+        sketch.add(&values, &classes);
+        Bins::new(sketch.finish().edges(max_bins - 1))
     }
 
     #[test]
     fn few_values_have_a_bin_each() {
-        let bins = sketch(&[(7, false), (0, true), (10, false), (7, true), (1, false)], 255);
+        let bins = bins(&[(7, 0), (0, 1), (10, 0), (7, 1), (1, 0)], 255);
         assert_eq!(bins.edges(), [0, 4, 8]);
         assert_eq!([0, 1, 4, 5, 8, 9, u32::MAX].map(|x| bins.bin(x)), [0, 1, 1, 2, 2, 3, 3]);
-        assert_eq!(sketch(&[(5, true)], 255).edges(), [0; 0]);
+        assert_eq!(super::tests::bins(&[(5, 1)], 255).edges(), [0; 0]);
     }
 
     #[test]
     fn a_skewed_feature_is_resolved_where_rows_are_dropped() {
-        let mut rows: Vec<(u32, bool)> =
-            (0..100_000).map(|row| (row % 10 / 9 * row, false)).collect();
-        rows.extend((0..100).map(|row| (900_000 + 1000 * row, true)));
-        let bins = sketch(&rows, 64);
+        let mut rows: Vec<(u32, u8)> = (0..100_000).map(|row| (row % 10 / 9 * row, 0)).collect();
+        rows.extend((0..100).map(|row| (900_000 + 1000 * row, 1)));
+        let bins = bins(&rows, 64);
         assert!(bins.edges().len() < 64);
         let among_drops = bins.edges().iter().filter(|&&edge| edge >= 900_000).count();
-        assert!(among_drops >= 24, "{among_drops}");
+        assert!(among_drops >= 16, "{among_drops}");
         assert_eq!(bins.edges()[0], 5, "0 is nine tenths of the accepted rows and has its own bin");
     }
 
     #[test]
     fn the_middle_of_a_gap_is_measured_in_values() {
-        let bins = Bins::new(vec![10, 11, 12, 100]);
+        let bins = Bins::new(vec![100, 12, 11, 10]).coarser(256);
+        assert_eq!(bins.edges, [0, 1, 2, 3]);
         assert_eq!(bins.middle(1, 2), 1);
         assert_eq!(bins.middle(0, 3), 1);
         assert_eq!(bins.middle(1, 4), 2, "12 is the last edge up to 55");
     }
 
     #[test]
-    fn wide_cells_count_what_narrow_ones_would() {
-        let values = [3, 70_000, 1_052_672, 1_052_671, 5, u32::MAX, 8, 1_052_672];
-        let mut growing = Grid::default();
-        values.iter().for_each(|&value| growing.add(value, value % 2 == 1));
-        let mut grown = Grid { shift: 14, cells: Vec::new() };
-        values.iter().for_each(|&value| grown.add(value, value % 2 == 1));
-        assert_eq!((growing.shift, growing.cells.len()), (14, 1 << GRID_BITS));
-        assert_eq!(growing.cells, grown.cells);
-        assert_eq!(growing.cells[0], [1, 2]);
-        assert_eq!(growing.cells[1_052_672 >> 14], [2, 1]);
+    fn coarser_bins_keep_the_most_useful_edges() {
+        let bins = Bins::new(vec![50, 10, 90, 70]);
+        assert_eq!(bins.edges(), [10, 50, 70, 90]);
+        assert_eq!(bins.coarser(4), CoarserBins { edges: vec![0, 1, 3], values: vec![10, 50, 90] });
     }
 
     proptest! {
@@ -233,11 +158,11 @@ mod tests {
 
         #[test]
         fn edges_ascend_and_are_no_more_than_asked(
-            rows in prop::collection::vec((0_u32..2000, any::<bool>()), 1..400),
-            max_bins in 2_u16..40,
+            rows in prop::collection::vec((0_u32..2000, 0_u8..2), 1..400),
+            max_bins in 2_usize..40,
         ) {
-            let bins = sketch(&rows, max_bins);
-            prop_assert!(bins.edges().len() < usize::from(max_bins));
+            let bins = bins(&rows, max_bins);
+            prop_assert!(bins.edges().len() < max_bins);
             prop_assert!(bins.edges().windows(2).all(|pair| pair[0] < pair[1]));
         }
     }

@@ -1,20 +1,10 @@
-//! Where to put the edges of a feature that has more values than bins.
+//! Where to put the edges of a feature's bins.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The edges of a feature whose `values`, ascending, have a bin each.
-pub(crate) fn every_edge(values: &[u32]) -> Vec<u32> {
-    values.windows(2).map(|pair| between(pair[0], pair[1])).collect()
-}
-
-/// The edge between neighbouring values `a < b`: scikit-learn's midpoint, rounded down. For
-/// integers both decide alike.
-fn between(a: u32, b: u32) -> u32 {
-    a + (b - a) / 2
-}
-
 /// The rows of a feature's values, or of narrow ranges of values.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValueCounts {
     /// How many values a range holds.
     width: u32,
@@ -32,78 +22,95 @@ impl ValueCounts {
         ValueCounts { width, values, counts }
     }
 
-    /// Edges for at most `max_bins` bins, ascending: half of them at quantiles, the others where
-    /// they part the classes best.
+    /// Up to `most` edges, the most useful first: by turns one where it parts the rows evenly and
+    /// one where it parts the classes best, until every value has a bin of its own. So those for
+    /// fewer bins are the first of those for more.
     ///
-    /// Either half alone loses thresholds that matter: in a buffer that is nearly full, queues
+    /// Either kind alone loses thresholds that matter: in a buffer that is nearly full, queues
     /// that are pushed out differ from others by single packets.
-    pub(crate) fn edges(&self, max_bins: usize) -> Vec<u32> {
-        let mut cuts = self.quantile_cuts(max_bins.div_ceil(2));
-        self.add_class_cuts(&mut cuts, max_bins - 1);
-        let edge = |cut: usize| between(self.values[cut - 1] + (self.width - 1), self.values[cut]);
-        cuts.into_iter().map(edge).collect()
-    }
-
-    /// Adds to `cuts` those of a decision tree on this feature alone, grown best first by Gini
-    /// impurity, until there are `most` or the classes are parted.
-    fn add_class_cuts(&self, cuts: &mut BTreeSet<usize>, most: usize) {
-        // A best cut never parts neighbours that are both of one class (Fayyad and Irani, On the
-        // handling of continuous-valued attributes in decision tree generation, 1992).
-        let mut ends = vec![Sum { at: 0, rows: [0, 0] }];
-        let mut rows = [0, 0];
-        for (at, counts) in self.counts.iter().enumerate() {
-            let one_class =
-                |class: usize| at > 0 && self.counts[at - 1][class] == 0 && counts[class] == 0;
-            if at > 0 && !one_class(0) && !one_class(1) {
-                ends.push(Sum { at, rows });
-            }
-            rows = [rows[0] + counts[0], rows[1] + counts[1]];
-        }
-        ends.push(Sum { at: self.counts.len(), rows });
-        let mut open: Vec<Cut> = best_cut(&ends, 0, ends.len() - 1).into_iter().collect();
+    pub(crate) fn edges(&self, most: usize) -> Vec<u32> {
+        let mut halves = Halves::new(self);
+        let mut class_cuts = ClassCuts::new(self);
+        let mut cuts = Vec::new();
+        let mut made = BTreeSet::new();
         while cuts.len() < most {
-            let nth = (0..open.len()).max_by(|&a, &b| {
-                open[a].gain.total_cmp(&open[b].gain).then(open[b].at.cmp(&open[a].at))
-            });
-            let Some(nth) = nth else { break };
-            let Cut { from, at, to, .. } = open.swap_remove(nth);
-            cuts.insert(ends[at].at);
-            open.extend(best_cut(&ends, from, at));
-            open.extend(best_cut(&ends, at, to));
-        }
-    }
-
-    /// Cuts into at most `max_bins` bins of about the same mass. Accepted and dropped rows have
-    /// the same mass in total: drops are a thousandth of the rows and what must be resolved. A
-    /// value that is heavier than a bin gets one of its own; what it leaves the others share. A cut
-    /// is the index of the first value above it.
-    fn quantile_cuts(&self, max_bins: usize) -> BTreeSet<usize> {
-        let total = |class: usize| self.counts.iter().map(|counts| counts[class]).sum::<u64>();
-        let (accepts, drops) = (total(0), total(1));
-        let mass = |at: usize| {
-            let [accepted, dropped] = self.counts[at];
-            u128::from(accepted) * u128::from(drops.max(1))
-                + u128::from(dropped) * u128::from(accepts.max(1))
-        };
-        let mut left: u128 = (0..self.counts.len()).map(mass).sum();
-        let mut bins_left = max_bins as u128;
-        let (mut cuts, mut filled) = (BTreeSet::new(), 0);
-        for at in 1..self.counts.len() {
-            if bins_left <= 1 {
+            let mut new = |cut: &usize| made.insert(*cut);
+            let half = halves.by_ref().find(&mut new);
+            let class_cut = class_cuts.by_ref().find(&mut new);
+            if half.is_none() && class_cut.is_none() {
                 break;
             }
-            filled += mass(at - 1);
-            let is_full = filled * bins_left >= left;
-            let next_is_heavy = mass(at) * bins_left >= left;
-            if is_full || next_is_heavy {
-                cuts.insert(at);
-                left -= filled;
-                bins_left -= 1;
-                filled = 0;
-            }
+            cuts.extend(half.into_iter().chain(class_cut));
         }
-        cuts
+        cuts.truncate(most);
+        cuts.into_iter().map(|cut| self.edge(cut)).collect()
     }
+
+    /// The edge below range number `cut`: scikit-learn's midpoint between neighbours, rounded
+    /// down, which for integers decides alike.
+    fn edge(&self, cut: usize) -> u32 {
+        let (below, above) = (self.values[cut - 1] + (self.width - 1), self.values[cut]);
+        below + (above - below) / 2
+    }
+}
+
+/// Cuts that halve the rows, the heaviest part next. A cut is the index of the first value above.
+///
+/// Accepted and dropped rows have the same mass in total: drops are a thousandth of the rows and
+/// what must be resolved.
+struct Halves {
+    /// By value, the mass of all below it; last, all mass.
+    below: Vec<u128>,
+    /// Parts of two values or more: mass, first value (the lower first), end.
+    open: BTreeSet<(u128, Reverse<usize>, usize)>,
+}
+
+impl Halves {
+    fn new(values: &ValueCounts) -> Self {
+        let total = |class: usize| values.counts.iter().map(|counts| counts[class]).sum::<u64>();
+        let (accepts, drops) = (total(0), total(1));
+        let mut below = vec![0];
+        let mut sum = 0;
+        for &[accepted, dropped] in &values.counts {
+            sum += u128::from(accepted) * u128::from(drops.max(1))
+                + u128::from(dropped) * u128::from(accepts.max(1));
+            below.push(sum);
+        }
+        let mut halves = Halves { below, open: BTreeSet::new() };
+        halves.add(0, values.counts.len());
+        halves
+    }
+
+    fn add(&mut self, from: usize, to: usize) {
+        if to - from > 1 {
+            self.open.insert((self.below[to] - self.below[from], Reverse(from), to));
+        }
+    }
+}
+
+impl Iterator for Halves {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let (_, Reverse(from), to) = self.open.pop_last()?;
+        // The cut with half of the mass below it, or the one before, whichever is nearer.
+        let below = &self.below;
+        let twice = |cut: usize| 2 * (below[cut] - below[from]);
+        let all = below[to] - below[from];
+        let cut = from + 1 + below[from + 1..to - 1].partition_point(|&b| 2 * (b - below[from]) < all);
+        let is_nearer = cut > from + 1 && all - twice(cut - 1) <= twice(cut).abs_diff(all);
+        let cut = if is_nearer { cut - 1 } else { cut };
+        self.add(from, cut);
+        self.add(cut, to);
+        Some(cut)
+    }
+}
+
+/// The cuts of a decision tree on one feature alone, grown best first by Gini impurity, until the
+/// classes are parted.
+struct ClassCuts {
+    ends: Vec<Sum>,
+    open: Vec<Cut>,
 }
 
 /// The rows of all values below the one at `at`.
@@ -118,6 +125,41 @@ struct Cut {
     at: usize,
     to: usize,
     gain: f64,
+}
+
+impl ClassCuts {
+    fn new(values: &ValueCounts) -> Self {
+        // A best cut never parts neighbours that are both of one class (Fayyad and Irani, On the
+        // handling of continuous-valued attributes in decision tree generation, 1992).
+        let counts = &values.counts;
+        let mut ends = vec![Sum { at: 0, rows: [0, 0] }];
+        let mut rows = [0, 0];
+        for (at, here) in counts.iter().enumerate() {
+            let one_class = |class: usize| at > 0 && counts[at - 1][class] == 0 && here[class] == 0;
+            if at > 0 && !one_class(0) && !one_class(1) {
+                ends.push(Sum { at, rows });
+            }
+            rows = [rows[0] + here[0], rows[1] + here[1]];
+        }
+        ends.push(Sum { at: counts.len(), rows });
+        let open = best_cut(&ends, 0, ends.len() - 1).into_iter().collect();
+        ClassCuts { ends, open }
+    }
+}
+
+impl Iterator for ClassCuts {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let best = (0..self.open.len()).max_by(|&a, &b| {
+            let (a, b) = (&self.open[a], &self.open[b]);
+            a.gain.total_cmp(&b.gain).then(b.at.cmp(&a.at))
+        });
+        let Cut { from, at, to, .. } = self.open.swap_remove(best?);
+        self.open.extend(best_cut(&self.ends, from, at));
+        self.open.extend(best_cut(&self.ends, at, to));
+        Some(self.ends[at].at)
+    }
 }
 
 /// The cut between the ends `from` and `to` that lowers the Gini impurity most, if one does. See
@@ -148,6 +190,7 @@ fn best_cut(ends: &[Sum], from: usize, to: usize) -> Option<Cut> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn counts(rows: &[(u32, u64, u64)]) -> ValueCounts {
         ValueCounts::new(1, rows.iter().map(|&(value, accepts, drops)| (value, [accepts, drops])))
@@ -156,37 +199,49 @@ mod tests {
     #[test]
     fn class_cuts_enclose_where_rows_are_dropped_and_stop_when_all_is_parted() {
         let sample = counts(&[(0, 90, 0), (1, 5, 0), (2, 0, 4), (3, 0, 2), (4, 3, 0), (5, 8, 0)]);
-        let class_cuts = |sample: &ValueCounts, most| {
-            let mut cuts = BTreeSet::new();
-            sample.add_class_cuts(&mut cuts, most);
-            Vec::from_iter(cuts)
-        };
-        assert_eq!(class_cuts(&sample, 10), [2, 4]);
-        assert_eq!(
-            class_cuts(&sample, 1),
-            [2],
-            "more accepted rows lie below the drops than above"
-        );
-        assert_eq!(class_cuts(&counts(&[(0, 3, 0), (1, 4, 0)]), 9), [0; 0]);
+        let cuts = |sample: &ValueCounts| Vec::from_iter(ClassCuts::new(sample));
+        assert_eq!(cuts(&sample), [2, 4], "more accepted rows lie below the drops than above");
+        assert_eq!(cuts(&counts(&[(0, 3, 0), (1, 4, 0)])), [0; 0]);
     }
 
     #[test]
-    fn quantiles_give_a_heavy_value_a_bin_of_its_own() {
+    fn halves_are_as_even_as_values_allow_and_end_when_each_is_alone() {
         // One drop weighs as much as all 20 accepted rows.
         let sample = counts(&[(0, 1, 0), (1, 1, 0), (2, 16, 0), (3, 1, 0), (4, 1, 0), (5, 0, 1)]);
-        assert_eq!(sample.quantile_cuts(4), [2, 3, 5].into());
-        assert_eq!(sample.quantile_cuts(1), [].into());
-        assert_eq!(sample.quantile_cuts(99), [1, 2, 3, 4, 5].into());
+        assert_eq!(Vec::from_iter(Halves::new(&sample)), [5, 3, 2, 1, 4]);
+        assert_eq!(Vec::from_iter(Halves::new(&counts(&[(7, 1, 1)]))), [0; 0]);
+        assert_eq!(Vec::from_iter(Halves::new(&counts(&[]))), [0; 0]);
     }
 
     #[test]
     fn edges_are_midpoints_of_both_kinds_of_cut() {
         let sample = counts(&[(0, 9, 0), (10, 9, 0), (21, 0, 1), (30, 9, 0), (40, 9, 0)]);
-        assert_eq!(sample.edges(2), [15], "one cut for the classes, the lower of two as good");
-        assert_eq!(sample.edges(3), [15, 25]);
-        assert_eq!(sample.edges(20), [5, 15, 25, 35]);
+        assert_eq!(sample.edges(1), [15], "the drop weighs half and lies above the half");
+        assert_eq!(sample.edges(2), [15, 25]);
+        assert_eq!(sample.edges(20), [15, 25, 5, 35]);
         let ranges = [(0, [1, 0]), (8, [0, 1]), (24, [1, 0])];
         let wide = ValueCounts::new(8, ranges.into_iter());
-        assert_eq!(wide.edges(4), [7, 19], "15 is the last value of the middle range");
+        let mut edges = wide.edges(4);
+        edges.sort_unstable();
+        assert_eq!(edges, [7, 19], "15 is the last value of the middle range");
+    }
+
+    proptest! {
+        #[test]
+        fn fewer_edges_are_the_first_of_more_and_in_the_end_there_are_all(
+            rows in prop::collection::btree_map(0_u32..5000, (0_u64..50, 0_u64..4), 1..120)
+        ) {
+            let rows: Vec<(u32, u64, u64)> =
+                rows.into_iter().map(|(value, (a, d))| (value, a + 1, d)).collect();
+            let sample = counts(&rows);
+            let all = sample.edges(1000);
+            prop_assert_eq!(all.len(), rows.len() - 1);
+            prop_assert_eq!(&sample.edges(7)[..], &all[..all.len().min(7)]);
+            let mut sorted = all;
+            sorted.sort_unstable();
+            let midpoints: Vec<u32> =
+                rows.windows(2).map(|pair| (pair[0].0 + pair[1].0) / 2).collect();
+            prop_assert_eq!(sorted, midpoints);
+        }
     }
 }
