@@ -1,8 +1,8 @@
 //! The best split of a node.
 
 use crate::Criterion;
-use crate::bins::Bins;
-use crate::histogram::{Count, Histogram};
+use crate::bins::CoarserBins;
+use crate::histogram::{BINS, Count, NodeHistogram};
 
 /// Counts by class: accepted and dropped rows.
 pub(crate) type Counts = [Count; 2];
@@ -35,9 +35,8 @@ impl SplitRule {
     /// splits are perfect: were ties to go to the lowest feature, trees would be more alike.
     pub(crate) fn search(
         &self,
-        histogram: &Histogram,
-        node: usize,
-        bins: &[Bins],
+        histogram: &NodeHistogram,
+        bins: &[CoarserBins],
         order: &[usize],
         tried: usize,
     ) -> Option<BestSplit> {
@@ -46,7 +45,7 @@ impl SplitRule {
             if nth >= tried && best.is_some() {
                 break;
             }
-            let found = self.of_feature(histogram.of(feature, node), feature, &bins[feature]);
+            let found = self.of_feature(histogram.of(feature), feature, &bins[feature]);
             if let Some(found) = found
                 && best.is_none_or(|best| found.gain > best.gain)
             {
@@ -56,20 +55,29 @@ impl SplitRule {
         best
     }
 
-    fn of_feature(&self, by_bin: &[Counts], feature: usize, bins: &Bins) -> Option<BestSplit> {
+    fn of_feature(
+        &self,
+        by_bin: &[Counts; BINS],
+        feature: usize,
+        bins: &CoarserBins,
+    ) -> Option<BestSplit> {
         let total = sum(by_bin);
         let mut left = Counts::default();
-        let mut below: Option<u8> = None;
+        let mut below: Option<usize> = None;
         let mut best: Option<BestSplit> = None;
-        for (bin, counts) in (0..=u8::MAX).zip(by_bin) {
-            if counts[0].rows + counts[1].rows == 0 {
+        let mut from = 0;
+        let ends = bins.edges.iter().map(|&edge| usize::from(edge) + 1).chain([BINS]);
+        for (bin, to) in ends.enumerate() {
+            let counts = sum(&by_bin[from..to]);
+            from = to;
+            if rows(counts) == 0 {
                 continue;
             }
             if let Some(below) = below {
                 let right = minus(total, left);
                 let gain = self.gain(left, right);
                 if self.is_valid(left, right) && best.is_none_or(|best| gain > best.gain) {
-                    let bin = bins.middle(below, bin);
+                    let bin = bins.edges[bins.middle(below, bin)];
                     best = Some(BestSplit { feature, bin, left, right, gain });
                 }
             }

@@ -2,6 +2,7 @@
 
 use crate::bins::Bins;
 use crate::spill::{Spill, SpillFile};
+use crate::threads::on_threads;
 use crate::{Part, TrainError};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,12 +70,12 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Loaded<'a> {
-    /// The chunk's rows, in order.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'a>> {
+    /// The chunk's rows in order, with these of its columns.
+    pub(crate) fn blocks(&self, columns: &[usize]) -> impl Iterator<Item = Block<'a>> {
         let rows = self.chunk.rows;
         (0..rows).step_by(BLOCK_ROWS).map(move |from| {
             let to = (from + BLOCK_ROWS).min(rows);
-            let columns = self.columns.iter().map(|column| &column[from..to]).collect();
+            let columns = columns.iter().map(|&at| &self.columns[at][from..to]).collect();
             Block { first: self.chunk.first + from as u64, columns, rows: to - from }
         })
     }
@@ -125,21 +126,6 @@ impl BinnedRows {
     }
 }
 
-/// Runs `work` on each of `threads` threads, this one among them.
-pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
-        let mut results = vec![work()];
-        for other in others {
-            match other.join() {
-                Ok(result) => results.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
-}
-
 /// Puts rows into chunks.
 pub(crate) struct ChunkWriter {
     rows: BinnedRows,
@@ -167,7 +153,8 @@ impl ChunkWriter {
     /// No rows yet, to be binned by `bins`. Where there is a file, rows beyond `limit_bytes` go
     /// there.
     pub(crate) fn new(bins: Vec<Bins>, spill: Option<(u64, Box<dyn SpillFile>)>) -> Self {
-        let (limit_bytes, file) = spill.map_or((u64::MAX, None), |(limit, file)| (limit, Some(file)));
+        let (limit_bytes, file) =
+            spill.map_or((u64::MAX, None), |(limit, file)| (limit, Some(file)));
         let rows = BinnedRows { bins, chunks: Vec::new(), spill: Spill::new(file) };
         ChunkWriter { rows, open: BTreeMap::new(), bytes: 0, limit_bytes }
     }
@@ -182,10 +169,10 @@ impl ChunkWriter {
         let rows = columns.first().map_or(0, Vec::len);
         let mut from = 0;
         while from < rows {
-            let open = self.open.entry(kind).or_insert_with(|| Open {
-                before: 0,
-                columns: vec![Vec::new(); columns.len()],
-            });
+            let open = self
+                .open
+                .entry(kind)
+                .or_insert_with(|| Open { before: 0, columns: vec![Vec::new(); columns.len()] });
             let to = rows.min(from + CHUNK_ROWS - open.rows());
             for (column, more) in open.columns.iter_mut().zip(columns) {
                 column.extend_from_slice(&more[from..to]);

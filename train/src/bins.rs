@@ -53,9 +53,12 @@ impl Bins {
         from + within.partition_point(|&edge| edge < value) as u8
     }
 
-    /// Appends the bins of `values` to `bins`.
-    pub(crate) fn bin_all(&self, values: impl Iterator<Item = u32>, bins: &mut Vec<u8>) {
-        bins.extend(values.map(|value| self.bin(value)));
+    /// The bins of the values at `rows`, which ascend.
+    pub(crate) fn bin_rows(&self, values: &[u32], rows: &[u32]) -> Vec<u8> {
+        if rows.len() == values.len() {
+            return values.iter().map(|&value| self.bin(value)).collect();
+        }
+        rows.iter().map(|&row| self.bin(values[row as usize])).collect()
     }
 
     /// The bins that there would be if there were at most `max_bins`.

@@ -77,7 +77,8 @@ impl Poisson {
     /// The draws that random bits stand for.
     fn draw<const N: usize>(&self, bits: &[u16; N], draws: &mut [u8; N]) {
         for (draws, bits) in draws.iter_mut().zip(bits) {
-            *draws = self.limits.iter().map(|limit| u8::from(bits > limit)).fold(0, |a, b| a + b);
+            let exceeded = self.limits.iter().map(|limit| u8::from(bits > limit));
+            *draws = exceeded.fold(0, u8::wrapping_add);
         }
     }
 }

@@ -75,6 +75,9 @@ pub enum TrainError {
         /// What differs.
         what: &'static str,
     },
+    /// The file for rows that do not fit into memory failed.
+    #[error("cannot put rows aside in a temporary file, or read them again")]
+    Spill(#[source] std::io::Error),
     /// The vote threshold could not be chosen.
     #[error(transparent)]
     Vote(#[from] VoteError),

@@ -1,6 +1,6 @@
 //! Training: from labelled rows to measured models.
 
-use crate::forest_fit::grow_forest;
+use crate::forest_fit::{ForestPlan, grow_forests};
 use crate::forest_scores::{PartScores, scores_of_prefixes};
 use crate::growing::GrowingTree;
 use crate::{
@@ -85,7 +85,7 @@ impl Fitted {
 ///
 /// The same rows and task give the same model, to the byte of its `model.json`, however the rows
 /// are cut into batches, in whatever order runs come, and on any number of threads. Rows are kept
-/// in memory, binned: as many bytes each as there are features, and one.
+/// in memory, binned: as many bytes each as there are features.
 ///
 /// # Errors
 /// See [`TrainError`].
@@ -98,6 +98,7 @@ pub fn fit<S: BatchSource + ?Sized>(source: &S, task: &FitTask) -> Result<Fitted
         max_bins: params.max_bins,
         switch: task.switch.clone(),
         data: task.data.clone(),
+        threads: task.threads,
     };
     let rows = TrainingRows::read(source, read)?;
     let forest = ForestTask {
@@ -123,35 +124,39 @@ pub fn fit_many(
     tasks: &[ForestTask],
     threads: NonZeroUsize,
 ) -> Result<Vec<Fitted>, TrainError> {
-    tasks.iter().try_for_each(|task| task.check(rows))?;
-    let mut fitted: Vec<Option<Fitted>> = tasks.iter().map(|_| None).collect();
-    for first in 0..tasks.len() {
-        if fitted[first].is_some() {
-            continue;
-        }
-        let family: Vec<usize> =
-            (first..tasks.len()).filter(|&at| tasks[at].is_related(&tasks[first])).collect();
-        let members: Vec<&ForestTask> = family.iter().map(|&at| &tasks[at]).collect();
-        for (at, model) in family.into_iter().zip(fit_family(rows, &members, threads.get())?) {
-            fitted[at] = Some(model);
+    let mut families: Vec<Family<'_>> = Vec::new();
+    for (at, task) in tasks.iter().enumerate() {
+        task.check(rows)?;
+        match families.iter_mut().find(|family| task.is_related(family.tasks[0].1)) {
+            Some(family) => family.tasks.push((at, task)),
+            None => families.push(Family { tasks: vec![(at, task)] }),
         }
     }
-    Ok(fitted.into_iter().map(|model| model.expect("every task is of a family")).collect())
+    let threads = threads.get();
+    let plans = families.iter().map(|family| family.plan(rows)).collect::<Result<Vec<_>, _>>()?;
+    let forests = grow_forests(&rows.rows, &plans, threads)?;
+    let mut fitted: Vec<(usize, Fitted)> = Vec::new();
+    for ((family, plan), trees) in families.iter().zip(&plans).zip(forests) {
+        fitted.extend(family.finish(rows, plan, &trees, threads)?);
+    }
+    fitted.sort_unstable_by_key(|&(at, _)| at);
+    Ok(fitted.into_iter().map(|(_, fitted)| fitted).collect())
 }
 
 impl ForestTask {
     fn check(&self, rows: &TrainingRows) -> Result<(), TrainError> {
         let (read, params) = (&rows.task, self.params.get());
-        let mismatch = if self.features != read.features {
-            Some("features")
-        } else if params.max_bins != read.max_bins {
-            Some("max_bins")
+        if self.features.is_empty() {
+            return Err(TrainError::NoFeatures);
+        }
+        let what = if params.max_bins > read.max_bins {
+            "max_bins"
         } else if matches!(read.split, Split::Random { .. }) && params.random_state != read.seed {
-            Some("random_state (it seeds the random split)")
+            "random_state (it seeds the random split)"
         } else {
-            None
+            return Ok(());
         };
-        mismatch.map_or(Ok(()), |what| Err(TrainError::Rows { what }))
+        Err(TrainError::Rows { what })
     }
 
     /// Whether the trees of one are the trees of the other, as far as both have them.
@@ -171,38 +176,56 @@ impl ForestTask {
     }
 }
 
-/// Trains related forests.
-fn fit_family(
-    rows: &TrainingRows,
-    tasks: &[&ForestTask],
-    threads: usize,
-) -> Result<Vec<Fitted>, TrainError> {
-    let Some(&first) = tasks.first() else { return Ok(Vec::new()) };
-    let most = |size: fn(&ForestParams) -> u16| {
-        tasks.iter().map(|task| size(task.params.get())).max().unwrap_or(1)
-    };
-    let (n_estimators, max_depth) = (most(|p| p.n_estimators), most(|p| p.max_depth.into()));
-    let params = first.params.get();
-    let max_depth = u8::try_from(max_depth).unwrap_or(params.max_depth);
-    let largest = ForestParams { n_estimators, max_depth, ..params.clone() };
-    let trees = grow_forest(&rows.rows, &largest, rows.classes, threads);
-    let mut sizes: Vec<(usize, usize)> = tasks.iter().map(|task| task.size()).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let scores = scores_of_prefixes(&rows.rows, &trees, &sizes, threads);
-    let fitted = tasks.iter().map(|task| {
-        let size = task.size();
-        let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
-        let trees: Vec<GrowingTree> =
-            trees[..size.0].iter().map(|tree| tree.truncated(size.1)).collect();
-        finish(rows, task, &trees, scores[nth].clone())
-    });
-    fitted.collect()
+/// Tasks whose forests are parts of one forest; at least one. Each with its place among all.
+struct Family<'a> {
+    tasks: Vec<(usize, &'a ForestTask)>,
+}
+
+impl Family<'_> {
+    /// The one forest.
+    fn plan(&self, rows: &TrainingRows) -> Result<ForestPlan, TrainError> {
+        let all = self.tasks.iter().map(|(_, task)| task.params.get());
+        let first = self.tasks[0].1;
+        let largest = ForestParams {
+            n_estimators: all.clone().map(|params| params.n_estimators).max().unwrap_or(1),
+            max_depth: all.map(|params| params.max_depth).max().unwrap_or(1),
+            ..first.params.get().clone()
+        };
+        let (read, wanted) = (rows.task.features.features(), first.features.features());
+        let column = |feature| read.iter().position(|read| read == feature);
+        let columns: Option<Vec<usize>> = wanted.iter().map(column).collect();
+        let columns = columns.ok_or(TrainError::Rows { what: "features" })?;
+        Ok(ForestPlan::new(&rows.rows, largest, columns, rows.classes))
+    }
+
+    /// The tasks' forests, scored in one pass.
+    fn finish(
+        &self,
+        rows: &TrainingRows,
+        plan: &ForestPlan,
+        trees: &[GrowingTree],
+        threads: usize,
+    ) -> Result<Vec<(usize, Fitted)>, TrainError> {
+        let mut sizes: Vec<(usize, usize)> =
+            self.tasks.iter().map(|(_, task)| task.size()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let scores = scores_of_prefixes(&rows.rows, plan.columns(), trees, &sizes, threads)?;
+        let fitted = self.tasks.iter().map(|&(at, task)| {
+            let size = task.size();
+            let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
+            let trees: Vec<GrowingTree> =
+                trees[..size.0].iter().map(|tree| tree.truncated(size.1)).collect();
+            Ok((at, finish(rows, plan, task, &trees, scores[nth].clone())?))
+        });
+        fitted.collect()
+    }
 }
 
 /// Chooses the vote threshold and measures.
 fn finish(
     rows: &TrainingRows,
+    plan: &ForestPlan,
     task: &ForestTask,
     trees: &[GrowingTree],
     scores: PartScores,
@@ -211,7 +234,7 @@ fn finish(
     let forest = Forest {
         features: task.features.names(),
         vote_threshold: 0,
-        trees: trees.iter().map(|tree| tree.finish(rows.rows.bins())).collect(),
+        trees: trees.iter().map(|tree| tree.finish(rows.rows.bins(), plan.columns())).collect(),
     };
     let provenance = Provenance {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -1,8 +1,8 @@
 //! The scores of all rows by a growing forest, and by the smaller forests that are in it.
 
-use crate::ScoreHistogram;
-use crate::binned::{BinnedRows, on_threads};
-use crate::growing::GrowingTree;
+use crate::binned::{BinnedRows, Block};
+use crate::growing::{GrowingTree, NEAR_LEVELS, Placing};
+use crate::{Part, ScoreHistogram, TrainError};
 
 /// Scores of the rows of each part.
 #[derive(Clone, Debug)]
@@ -18,6 +18,15 @@ impl PartScores {
         PartScores { train: empty(), validation: empty(), test: empty() }
     }
 
+    fn of(&mut self, part: Part) -> Option<&mut ScoreHistogram> {
+        match part {
+            Part::Train => Some(&mut self.train),
+            Part::Validation => Some(&mut self.validation),
+            Part::Test => Some(&mut self.test),
+            Part::Gap => None,
+        }
+    }
+
     fn merge(&mut self, other: &PartScores) {
         self.train.merge(&other.train);
         self.validation.merge(&other.validation);
@@ -26,63 +35,92 @@ impl PartScores {
 }
 
 /// The scores of each of `sizes`: of the first so many trees, cut off at a depth. `sizes` ascend.
+/// The trees' features are these `columns`.
 ///
 /// One pass: each row descends each tree once, and is weighed at every depth that is asked for.
 pub(crate) fn scores_of_prefixes(
     rows: &BinnedRows,
+    columns: &[usize],
     trees: &[GrowingTree],
     sizes: &[(usize, usize)],
     threads: usize,
-) -> Vec<PartScores> {
+) -> Result<Vec<PartScores>, TrainError> {
     let mut depths: Vec<usize> = sizes.iter().map(|&(_, depth)| depth).collect();
     depths.sort_unstable();
     depths.dedup();
-    // By tree and depth, the weight of each place on that level.
-    let weights: Vec<Vec<Vec<u8>>> = trees
-        .iter()
-        .map(|tree| depths.iter().map(|&depth| tree.leaf_weights(depth)).collect())
-        .collect();
-    let empty = || sizes.iter().map(|&(trees, _)| PartScores::new(trees)).collect();
-    let blocks = rows.blocks();
-    let parts = on_threads(&blocks, threads, |blocks| {
-        let mut found: Vec<PartScores> = empty();
-        let mut places = Vec::new();
-        let mut scores: Vec<Vec<u32>> = vec![Vec::new(); depths.len()];
-        for block in blocks {
-            for scores in &mut scores {
+    let trees: Vec<WeighedTree<'_>> =
+        trees.iter().map(|tree| WeighedTree::new(tree, &depths)).collect();
+    let empty = || Vec::from_iter(sizes.iter().map(|&(trees, _)| PartScores::new(trees)));
+    let start = || (empty(), Vec::new(), Placing::default());
+    let parts = rows.each_chunk(
+        threads,
+        |kind| kind.part != Part::Gap,
+        start,
+        |(found, scores, placing), chunk| {
+            let kind = chunk.chunk.kind;
+            for block in chunk.blocks(columns) {
                 scores.clear();
-                scores.resize(block.rows.len(), 0);
-            }
-            let mut sizes = sizes.iter().zip(&mut found).peekable();
-            for (nth, (tree, weights)) in trees.iter().zip(&weights).enumerate() {
-                let by_depth = depths.iter().zip(weights).zip(&mut scores);
-                for ((&depth, weights), scores) in by_depth {
-                    tree.place(block, depth, &mut places);
-                    for (score, &place) in scores.iter_mut().zip(&places) {
-                        *score += u32::from(weights[usize::from(place)]);
-                    }
-                }
-                while let Some((&(_, depth), found)) =
-                    sizes.next_if(|((trees, _), _)| *trees == nth + 1)
-                {
-                    let at = depths.binary_search(&depth).expect("depths are those of the sizes");
-                    let marks = &block.group.marks[block.rows.clone()];
-                    for (&score, mark) in scores[at].iter().zip(marks) {
-                        if mark.is_train() {
-                            found.train.add(score, mark.is_drop());
-                        } else if mark.is_validation() {
-                            found.validation.add(score, mark.is_drop());
-                        } else if mark.is_test() {
-                            found.test.add(score, mark.is_drop());
+                scores.resize(depths.len() * block.rows, 0_u16);
+                let mut sizes = sizes.iter().zip(&mut *found).peekable();
+                for (nth, tree) in trees.iter().enumerate() {
+                    tree.weigh(&block, placing, scores);
+                    while let Some((&(_, depth), found)) =
+                        sizes.next_if(|((trees, _), _)| *trees == nth + 1)
+                    {
+                        let at = depths.binary_search(&depth).expect("depths are the sizes' own");
+                        let scores = &scores[at * block.rows..][..block.rows];
+                        if let Some(found) = found.of(kind.part) {
+                            found.add_all(scores, kind.drop);
                         }
                     }
                 }
             }
-        }
-        found
-    });
-    parts.into_iter().fold(empty(), |mut sums, parts| {
+        },
+    )?;
+    Ok(parts.into_iter().fold(empty(), |mut sums, (parts, ..)| {
         sums.iter_mut().zip(&parts).for_each(|(sum, part)| sum.merge(part));
         sums
-    })
+    }))
+}
+
+/// A tree with the weights of its nodes at each depth that is asked for.
+struct WeighedTree<'a> {
+    tree: &'a GrowingTree,
+    /// By depth, the weight of each place on that level.
+    weights: Vec<(usize, [u8; 256])>,
+}
+
+impl<'a> WeighedTree<'a> {
+    fn new(tree: &'a GrowingTree, depths: &[usize]) -> Self {
+        let weights = |&depth: &usize| {
+            let mut by_place = [0; 256];
+            let weights = tree.leaf_weights(depth);
+            by_place[..weights.len()].copy_from_slice(&weights);
+            (depth, by_place)
+        };
+        WeighedTree { tree, weights: depths.iter().map(weights).collect() }
+    }
+
+    /// Adds to the `scores` of a block's rows, by depth.
+    fn weigh(&self, block: &Block<'_>, placing: &mut Placing, scores: &mut [u16]) {
+        let mut level = 0;
+        let mut places = placing.start(block.rows);
+        for ((depth, weights), scores) in
+            self.weights.iter().zip(scores.chunks_exact_mut(block.rows))
+        {
+            let near = NEAR_LEVELS.clamp(level, *depth);
+            self.tree.place(block, level..near, &mut places);
+            level = near;
+            if level < *depth {
+                for (row, place) in places.at.iter_mut().enumerate() {
+                    *place = self.tree.descend(block, row, level, *place, *depth);
+                }
+                level = *depth;
+            }
+            for (score, &place) in scores.iter_mut().zip(&*places.at) {
+                // 128 trees weigh at most 32,640.
+                *score = score.wrapping_add(u16::from(weights[usize::from(place)]));
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! A tree while it grows: a complete binary tree over bins.
 
-use crate::binned::Block;
+use crate::binned::{BLOCK_ROWS, Block};
 use crate::bins::Bins;
 use crate::{Node, Tree};
+use std::ops::Range;
 
 /// A tree of fixed depth whose nodes are numbered by level: the children of node `n` are
 /// `2n + 1` and `2n + 2`. Where it stops early, every row goes left.
@@ -24,6 +25,38 @@ struct Test {
 
 /// No bin is above: all go left.
 const ALL_LEFT: Test = Test { feature: 0, bin: u8::MAX };
+
+/// On the levels from 0 to this one, all rows are placed at once.
+pub(crate) const NEAR_LEVELS: usize = 4;
+
+/// Room for the places of a block's rows.
+#[derive(Debug)]
+pub(crate) struct Placing {
+    at: Vec<u8>,
+    goes_right: Vec<u8>,
+}
+
+impl Default for Placing {
+    fn default() -> Self {
+        Placing { at: vec![0; BLOCK_ROWS], goes_right: vec![0; BLOCK_ROWS] }
+    }
+}
+
+impl Placing {
+    /// So many rows at the root, at most [`BLOCK_ROWS`].
+    pub(crate) fn start(&mut self, rows: usize) -> Places<'_> {
+        let at = &mut self.at[..rows];
+        at.fill(0);
+        Places { at, goes_right: &mut self.goes_right[..rows] }
+    }
+}
+
+/// Where on a level the rows of a block are.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    pub(crate) at: &'a mut [u8],
+    goes_right: &'a mut [u8],
+}
 
 impl GrowingTree {
     /// A tree that is one leaf and may grow to `depth`.
@@ -62,26 +95,41 @@ impl GrowingTree {
         self.is_split[node] = true;
     }
 
-    /// Writes to `places` where on level `level` each row of the block is.
-    pub(crate) fn place(&self, block: &Block<'_>, level: usize, places: &mut Vec<u16>) {
-        places.clear();
-        places.resize(block.rows.len(), 0);
-        // The root has one test: its column is read in order.
-        for level in 0..level {
-            let tests = &self.tests[GrowingTree::first(level)..GrowingTree::first(level + 1)];
-            if let [Test { feature, bin }] = *tests {
-                let column = &block.group.columns[usize::from(feature)][block.rows.clone()];
-                for (place, &value) in places.iter_mut().zip(column) {
-                    *place = u16::from(value > bin);
+    /// Takes rows down from the first to the last of `levels`, at most [`NEAR_LEVELS`].
+    ///
+    /// Every test of a level is made on every row: with few tests that is quicker than to look up
+    /// for each row which test it is, for many rows are tested at once.
+    pub(crate) fn place(&self, block: &Block<'_>, levels: Range<usize>, places: &mut Places<'_>) {
+        let Places { at, goes_right } = places;
+        for level in levels {
+            goes_right.fill(0);
+            let nodes = GrowingTree::first(level)..GrowingTree::first(level + 1);
+            for (place, node) in (0_u8..).zip(nodes).filter(|&(_, node)| self.is_split[node]) {
+                let Test { feature, bin } = self.tests[node];
+                let rows = at.iter().zip(block.columns[usize::from(feature)]);
+                for (goes_right, (&at, &value)) in goes_right.iter_mut().zip(rows) {
+                    *goes_right |= u8::from(at == place) & u8::from(value > bin);
                 }
-                continue;
             }
-            for (place, row) in places.iter_mut().zip(block.rows.clone()) {
-                let Test { feature, bin } = tests[usize::from(*place)];
-                let goes_right = block.group.columns[usize::from(feature)][row] > bin;
-                *place = 2 * *place + u16::from(goes_right);
+            for (at, goes_right) in at.iter_mut().zip(&**goes_right) {
+                *at = *at << 1 | goes_right;
             }
         }
+    }
+
+    /// Where on level `to` a row is that is at `place` on level `from`.
+    pub(crate) fn descend(
+        &self,
+        block: &Block<'_>,
+        row: usize,
+        from: usize,
+        place: u8,
+        to: usize,
+    ) -> u8 {
+        (from..to).fold(place, |place, level| {
+            let Test { feature, bin } = self.tests[GrowingTree::first(level) + usize::from(place)];
+            place << 1 | u8::from(block.columns[usize::from(feature)][row] > bin)
+        })
     }
 
     /// The weights of a tree cut off at `depth`, by place on that level.
@@ -100,15 +148,19 @@ impl GrowingTree {
         (0..places).map(weight).collect()
     }
 
-    /// The tree over values. Splits that make no difference, whose sides are leaves of one weight,
+    /// The tree over values; `columns` are those of its features, and have these bins. Splits that make no difference, whose sides are leaves of one weight,
     /// are undone: predictions stay the same and tables get smaller.
-    pub(crate) fn finish(&self, bins: &[Bins]) -> Tree {
+    pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> Tree {
         let mut nodes = Vec::new();
-        self.write(0, bins, &mut nodes);
+        self.write(
+            0,
+            &|test| bins[columns[usize::from(test.feature)]].edges()[usize::from(test.bin)],
+            &mut nodes,
+        );
         Tree { nodes }
     }
 
-    fn write(&self, node: usize, bins: &[Bins], nodes: &mut Vec<Node>) {
+    fn write(&self, node: usize, threshold: &dyn Fn(Test) -> u32, nodes: &mut Vec<Node>) {
         let at = nodes.len();
         nodes.push(Node::Leaf { weight: self.weights[node] });
         if !self.is_split.get(node).copied().unwrap_or(false) {
@@ -116,9 +168,9 @@ impl GrowingTree {
         }
         let index = |at: usize| u32::try_from(at).expect("a tree of depth 8 has 511 nodes");
         let left = nodes.len();
-        self.write(2 * node + 1, bins, nodes);
+        self.write(2 * node + 1, threshold, nodes);
         let right = nodes.len();
-        self.write(2 * node + 2, bins, nodes);
+        self.write(2 * node + 2, threshold, nodes);
         if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left..]
             && a == b
         {
@@ -126,8 +178,8 @@ impl GrowingTree {
             nodes.push(Node::Leaf { weight: a });
             return;
         }
-        let Test { feature, bin } = self.tests[node];
-        let threshold = bins[usize::from(feature)].edges()[usize::from(bin)];
+        let test = self.tests[node];
+        let (feature, threshold) = (test.feature, threshold(test));
         nodes[at] = Node::Split { feature, threshold, left: index(left), right: index(right) };
     }
 }

@@ -10,6 +10,7 @@
 mod best_split;
 mod binned;
 mod bins;
+mod bootstrap;
 mod confusion;
 mod edges;
 mod error;
@@ -27,9 +28,12 @@ mod part_rows;
 mod random;
 mod scores;
 mod share;
+mod sketch;
 mod source;
+mod spill;
 mod split;
 mod sweep;
+mod threads;
 mod training_rows;
 mod vote;
 
@@ -48,6 +52,7 @@ pub use part_rows::rows_of_part;
 pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
 pub use source::{BatchSource, Batches, RowId, RunBatch};
+pub use spill::SpillFile;
 pub use split::{Part, Split};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,

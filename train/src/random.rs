@@ -56,85 +56,9 @@ pub(crate) fn permutation(count: usize, stream: Stream) -> Vec<usize> {
     order
 }
 
-/// Poisson draws: how often a row is drawn into a bootstrap sample.
-///
-/// `n` draws with replacement from `n` rows draw each row binomially (n, 1/n), which is Poisson(1)
-/// in the limit; independent draws by row are what makes sampling order-free (Oza and Russell,
-/// Online bagging and boosting, 2001).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Poisson {
-    /// A draw is the number of these that the 64 random bits reach.
-    cumulative: [u64; Poisson::MOST],
-}
-
-impl Poisson {
-    /// No draw is larger. For a mean of 1 the chance that one would be is below 1e-14.
-    pub(crate) const MOST: usize = 16;
-
-    /// Draws with this mean, 0 < `mean` <= 1.
-    pub(crate) fn new(mean: f64) -> Self {
-        let mut probability = exp_minus(mean);
-        let mut below = 0.0;
-        let mut cumulative = [0; Poisson::MOST];
-        for (count, limit) in (1_u32..).zip(&mut cumulative) {
-            below += probability;
-            probability *= mean / f64::from(count);
-            // 2^64: the cast saturates where rounding reaches it.
-            *limit = (below * 18_446_744_073_709_551_616.0) as u64;
-        }
-        Poisson { cumulative }
-    }
-
-    /// The draw that 64 random bits stand for.
-    pub(crate) fn draw(&self, bits: u64) -> u32 {
-        const COMMON: usize = 3;
-        let reached = |limit: &u64| u32::from(bits >= *limit);
-        let mut draw: u32 = self.cumulative[..COMMON].iter().map(reached).sum();
-        if draw == COMMON as u32 {
-            draw += self.cumulative[COMMON..].iter().map(reached).sum::<u32>();
-        }
-        draw
-    }
-}
-
-/// `exp(-x)` for 0 <= x <= 1 by its series: basic operations only, so the same bits everywhere,
-/// which `f64::exp` does not promise.
-fn exp_minus(x: f64) -> f64 {
-    let (mut term, mut sum) = (1.0, 1.0);
-    for n in 1..=25_u32 {
-        term *= -x / f64::from(n);
-        sum += term;
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn poisson_draws_have_their_distribution() {
-        for mean in [1.0, 0.25] {
-            let poisson = Poisson::new(mean);
-            let stream = Stream::new(7, Purpose::Bootstrap, &[1, 2, 3]);
-            let mut seen = [0_u32; Poisson::MOST + 1];
-            let rows = 400_000;
-            (0..rows).for_each(|row| seen[poisson.draw(stream.at(row)) as usize] += 1);
-            let mut expected = f64::exp(-mean) * rows as f64;
-            for (count, &seen) in seen.iter().enumerate().take(6) {
-                let off = (f64::from(seen) - expected).abs();
-                assert!(off < 5.0 * expected.sqrt() + 1.0, "{mean} {count}: {seen} {expected}");
-                expected *= mean / (count + 1) as f64;
-            }
-        }
-    }
-
-    #[test]
-    fn the_series_of_exp_is_as_exact_as_a_double() {
-        for x in [0.0, 0.1, 0.5, 0.632, 1.0] {
-            assert!((exp_minus(x) - f64::exp(-x)).abs() < 1e-15, "{x}");
-        }
-    }
 
     #[test]
     fn streams_do_not_repeat_each_other() {

@@ -38,6 +38,12 @@ impl ScoreHistogram {
         class[at] += 1;
     }
 
+    /// Counts rows of one class, whose scores the histogram has places for.
+    pub(crate) fn add_all(&mut self, scores: &[u16], drop: bool) {
+        let class = if drop { &mut self.drops } else { &mut self.accepts };
+        scores.iter().for_each(|&score| class[usize::from(score)] += 1);
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &ScoreHistogram) {
         let scores = self.accepts.len().max(other.accepts.len());

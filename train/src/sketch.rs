@@ -34,7 +34,8 @@ impl ValueSketch {
         }
         if let Counts::Many(grid) = &mut self.counts {
             grid.make_room(values.len());
-            rows.filter(|&(_, class)| class < 2).for_each(|(value, class)| grid.add(value, class, 1));
+            rows.filter(|&(_, class)| class < 2)
+                .for_each(|(value, class)| grid.add(value, class, 1));
         }
     }
 

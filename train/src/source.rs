@@ -1,6 +1,7 @@
 //! Where labelled rows come from, and how a row is known.
 
-use crate::TrainError;
+use crate::split::SplitPlan;
+use crate::{Part, TrainError};
 use dropcast_data::LabelledBatch;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -73,6 +74,43 @@ pub(crate) fn each_batch<S: BatchSource + ?Sized>(
         visit(&batch, &ids)?;
     }
     Ok(())
+}
+
+/// A batch whose rows have names.
+pub(crate) struct NamedBatch {
+    pub(crate) batch: RunBatch,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// Batches are gathered to so many rows, so that there is work for several threads.
+const GATHERED_ROWS: usize = 1 << 18;
+
+/// Makes one pass over `source` as [`each_batch`] does, and shows several batches at a time, with
+/// the parts that `plan` gives to their rows.
+pub(crate) fn each_gathered<S: BatchSource + ?Sized>(
+    source: &S,
+    features: usize,
+    plan: &SplitPlan<'_>,
+    mut visit: impl FnMut(&[NamedBatch]) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let mut numbers = RowNumbers::default();
+    let mut ids = Vec::new();
+    let (mut gathered, mut rows) = (Vec::new(), 0);
+    for batch in source.batches().map_err(TrainError::source)? {
+        let batch = batch.map_err(TrainError::source)?;
+        check_columns(&batch, features)?;
+        numbers.name(&batch, &mut ids);
+        let mut parts = Vec::new();
+        plan.parts(&batch, &ids, &mut parts)?;
+        rows += ids.len();
+        gathered.push(NamedBatch { batch, parts });
+        if rows >= GATHERED_ROWS {
+            visit(&gathered)?;
+            gathered.clear();
+            rows = 0;
+        }
+    }
+    visit(&gathered)
 }
 
 pub(crate) fn check_columns(batch: &RunBatch, features: usize) -> Result<(), TrainError> {

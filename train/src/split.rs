@@ -68,7 +68,7 @@ pub enum Split {
 }
 
 /// What a row is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The trees are grown from it.
     Train,

@@ -1,11 +1,14 @@
 //! The rows that forests are trained on, read once.
 
-use crate::binned::BinnedRows;
-use crate::bins::BinSketch;
-use crate::source::each_batch;
+use crate::binned::{BinnedRows, ChunkWriter, Kind};
+use crate::bins::Bins;
+use crate::sketch::ValueSketch;
+use crate::source::{NamedBatch, each_batch, each_gathered};
 use crate::split::{RunTimes, SplitPlan};
-use crate::{BatchSource, DataOrigin, Part, Split, SwitchContext, TrainError};
+use crate::threads::map_on_threads;
+use crate::{BatchSource, DataOrigin, Part, RunBatch, SpillFile, Split, SwitchContext, TrainError};
 use dropcast_features::FeatureSet;
+use std::num::NonZeroUsize;
 
 /// Which rows to read, and what is known of them.
 #[derive(Clone, Debug)]
@@ -22,11 +25,13 @@ pub struct ReadTask {
     pub switch: SwitchContext,
     /// Where the rows come from, for the models' provenance.
     pub data: Vec<DataOrigin>,
+    /// How many threads to use.
+    pub threads: NonZeroUsize,
 }
 
 /// Labelled rows, binned and split: everything that [`crate::fit_many`] needs of them.
 ///
-/// A row takes as many bytes as there are features, and one.
+/// A row takes as many bytes as there are features.
 #[derive(Debug)]
 pub struct TrainingRows {
     pub(crate) task: ReadTask,
@@ -42,6 +47,28 @@ impl TrainingRows {
     /// # Errors
     /// See [`TrainError`].
     pub fn read<S: BatchSource + ?Sized>(source: &S, task: ReadTask) -> Result<Self, TrainError> {
+        TrainingRows::read_into(source, task, None)
+    }
+
+    /// Reads the source and keeps only about `limit_bytes` of its rows in memory; the others go to
+    /// `file`, and each pass over the rows reads them from there.
+    ///
+    /// # Errors
+    /// See [`TrainError`].
+    pub fn read_spilling<S: BatchSource + ?Sized>(
+        source: &S,
+        task: ReadTask,
+        limit_bytes: u64,
+        file: Box<dyn SpillFile>,
+    ) -> Result<Self, TrainError> {
+        TrainingRows::read_into(source, task, Some((limit_bytes, file)))
+    }
+
+    fn read_into<S: BatchSource + ?Sized>(
+        source: &S,
+        task: ReadTask,
+        spill: Option<(u64, Box<dyn SpillFile>)>,
+    ) -> Result<Self, TrainError> {
         let features = task.features.len();
         if features == 0 {
             return Err(TrainError::NoFeatures);
@@ -51,30 +78,8 @@ impl TrainingRows {
             each_batch(source, features, |batch, ids| times.add(&task.split, batch, ids))?;
         }
         let plan = SplitPlan::new(&task.split, task.seed, times);
-        let mut parts = Vec::new();
-
-        let mut sketch = BinSketch::new(features, task.max_bins);
-        let mut counts = RowCounts::default();
-        each_batch(source, features, |batch, ids| {
-            plan.parts(batch, ids, &mut parts)?;
-            let batch = &batch.batch;
-            counts.all += ids.len() as u64;
-            for (at, (&part, &drop)) in parts.iter().zip(&batch.drop).enumerate() {
-                if part == Part::Train {
-                    counts.train[usize::from(drop)] += 1;
-                    sketch.add(&batch.features, at, drop);
-                }
-            }
-            Ok(())
-        })?;
-        let classes = counts.check()?;
-
-        let mut rows = BinnedRows::new(sketch.finish());
-        each_batch(source, features, |batch, ids| {
-            plan.parts(batch, ids, &mut parts)?;
-            rows.add(ids, &batch.batch.features, &batch.batch.drop, &parts);
-            Ok(())
-        })?;
+        let (bins, classes) = find_bins(source, &task, &plan)?;
+        let rows = bin_rows(source, &task, &plan, ChunkWriter::new(bins, spill))?;
         drop(plan);
         Ok(TrainingRows { task, rows, classes })
     }
@@ -90,6 +95,85 @@ impl TrainingRows {
     }
 }
 
+/// Makes bins from the training rows; with the number of those accepted and dropped.
+fn find_bins<S: BatchSource + ?Sized>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
+    let threads = task.threads.get();
+    let mut sketches = vec![ValueSketch::new(); task.features.len()];
+    let mut counts = RowCounts::default();
+    each_gathered(source, task.features.len(), plan, |batches| {
+        let classes: Vec<Vec<u8>> = batches.iter().map(|batch| counts.add(batch)).collect();
+        let work = sketches.iter_mut().enumerate().collect();
+        map_on_threads(work, threads, |(feature, sketch): (usize, &mut ValueSketch)| {
+            for (batch, classes) in batches.iter().zip(&classes) {
+                sketch.add(&batch.batch.batch.features[feature], classes);
+            }
+        });
+        Ok(())
+    })?;
+    let classes = counts.check()?;
+    let most = usize::from(task.max_bins) - 1;
+    let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
+    Ok((map_on_threads(sketches, threads, bins), classes))
+}
+
+/// Bins all rows and puts them in their place.
+fn bin_rows<S: BatchSource + ?Sized>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+    mut writer: ChunkWriter,
+) -> Result<BinnedRows, TrainError> {
+    let features = task.features.len();
+    each_gathered(source, features, plan, |batches| {
+        let sorted: Vec<Vec<(Kind, Vec<u32>)>> = batches.iter().map(by_kind).collect();
+        let bin = |feature: usize| {
+            let bins = &writer.bins()[feature];
+            let batches = batches.iter().zip(&sorted).map(|(batch, kinds)| {
+                let values = &batch.batch.batch.features[feature];
+                let of_kind = |(_, rows): &(Kind, Vec<u32>)| bins.bin_rows(values, rows);
+                kinds.iter().map(of_kind).collect::<Vec<Vec<u8>>>()
+            });
+            batches.flatten().collect::<Vec<Vec<u8>>>().into_iter()
+        };
+        let mut binned = map_on_threads(Vec::from_iter(0..features), task.threads.get(), bin);
+        for (kind, _) in sorted.iter().flatten() {
+            let columns: Vec<Vec<u8>> = binned.iter_mut().filter_map(Iterator::next).collect();
+            writer.add(*kind, &columns)?;
+        }
+        Ok(())
+    })?;
+    writer.finish()
+}
+
+/// The rows of a batch by kind, each in order.
+fn by_kind(batch: &NamedBatch) -> Vec<(Kind, Vec<u32>)> {
+    let NamedBatch { batch: RunBatch { run, batch }, parts } = batch;
+    let mut kinds: Vec<(Kind, Vec<u32>)> = Vec::new();
+    // By switch, part and class, where in the list it is.
+    let mut places: Vec<u32> = Vec::new();
+    for (row, (&part, &drop)) in (0..).zip(parts.iter().zip(&batch.drop)) {
+        if part == Part::Gap {
+            continue;
+        }
+        let switch = batch.arrivals.as_ref().map_or(0, |arrivals| arrivals.switch_id[row as usize]);
+        let code = usize::from(switch) << 3 | (part as usize) << 1 | usize::from(drop);
+        if code >= places.len() {
+            places.resize(code + 1, u32::MAX);
+        }
+        let place = &mut places[code];
+        if *place == u32::MAX {
+            *place = kinds.len() as u32;
+            kinds.push((Kind { run: *run, switch, part, drop }, Vec::new()));
+        }
+        kinds[*place as usize].1.push(row);
+    }
+    kinds
+}
+
 /// Rows of the source.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowCounts {
@@ -99,6 +183,20 @@ struct RowCounts {
 }
 
 impl RowCounts {
+    /// Counts a batch; its rows' classes, 2 for those that do not train.
+    fn add(&mut self, batch: &NamedBatch) -> Vec<u8> {
+        self.all += batch.parts.len() as u64;
+        let rows = batch.parts.iter().zip(&batch.batch.batch.drop);
+        let class = |(&part, &drop): (&Part, &bool)| {
+            if part == Part::Train { u8::from(drop) } else { 2 }
+        };
+        let classes: Vec<u8> = rows.map(class).collect();
+        for (class, rows) in (0..).zip(&mut self.train) {
+            *rows += classes.iter().filter(|&&c| c == class).count() as u64;
+        }
+        classes
+    }
+
     /// Accepted and dropped training rows, if a forest can be made of them.
     fn check(self) -> Result<(u64, u64), TrainError> {
         match self {

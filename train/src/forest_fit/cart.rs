@@ -1,10 +1,12 @@
 //! The trainer against an obvious second implementation: a recursive CART on raw values and
 //! exact arithmetic, without bins and histograms. It shares only the random draws.
 
-use crate::random::{Poisson, Purpose, Stream, permutation};
+use crate::binned::Kind;
+use crate::bootstrap::{Bootstrap, LANES, Poisson};
+use crate::random::{Purpose, Stream, permutation};
 use crate::{
-    FitTask, ForestParams, MaxFeatures, Node, RunBatch, ScoreHistogram, Split, SwitchContext, Tree,
-    VoteRule, fit,
+    FitTask, ForestParams, MaxFeatures, Node, Part, RunBatch, ScoreHistogram, Split, SwitchContext,
+    Tree, VoteRule, fit,
 };
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
@@ -166,7 +168,7 @@ fn params() -> impl Strategy<Value = ForestParams> {
     ];
     (1_u8..=6, max_features, 1_u32..4, 2_u32..6, any::<bool>(), any::<u64>()).prop_map(
         |(max_depth, max_features, leaf, split, bootstrap, random_state)| ForestParams {
-            n_estimators: 2,
+            n_estimators: 5,
             max_depth,
             max_features,
             min_samples_leaf: leaf,
@@ -176,6 +178,20 @@ fn params() -> impl Strategy<Value = ForestParams> {
             ..ForestParams::default()
         },
     )
+}
+
+/// Draws the rows of a tree: a row is known by its place among the rows of its class.
+fn draw(rows: &mut [Row], tree: u64, seed: u64) {
+    let quad = tree / LANES as u64;
+    let bootstrap = Bootstrap { seed, quad, poisson: Some(Poisson::new(1.0)) };
+    for drop in [false, true] {
+        let kind = Kind { run: 9, switch: 0, part: Part::Train, drop };
+        for (number, row) in (0..).zip(rows.iter_mut().filter(|row| row.drop == drop)) {
+            let mut draws = [0];
+            bootstrap.draw(&kind, number, &mut draws);
+            row.draws = draws[0].to_le_bytes()[tree as usize % LANES].into();
+        }
+    }
 }
 
 proptest! {
@@ -194,12 +210,9 @@ proptest! {
         };
         let values: Vec<Vec<u32>> = (0..rows[0].values.len()).map(values).collect();
         for (number, tree) in (0..).zip(&forest.trees) {
-            let key = [number, 9, 0];
-            let stream = Stream::new(params.random_state, Purpose::Bootstrap, &key);
-            let poisson = Poisson::new(1.0);
             let mut drawn = rows.clone();
-            for (row, at) in drawn.iter_mut().zip(0..) {
-                row.draws = if params.bootstrap { poisson.draw(stream.at(at)).into() } else { 1 };
+            if params.bootstrap {
+                draw(&mut drawn, number, params.random_state);
             }
             drawn.retain(|row| row.draws > 0);
             let rules = Rules { params: params.clone(), tree: number, values: values.clone() };

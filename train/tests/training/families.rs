@@ -16,6 +16,7 @@ fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
         max_bins: params.max_bins,
         switch: like.switch.clone(),
         data: like.data.clone(),
+        threads: like.threads,
     };
     TrainingRows::read(batches, read).unwrap()
 }
