@@ -1,4 +1,4 @@
-//! A dependency-free C99 header: integers only, no state, no allocation, valid C++ too.
+//! A dependency-free C99 header: integers only, no allocation, no global state, valid C++ too.
 //! `docs/c-header.md` says how to use it.
 
 mod branches;
@@ -8,6 +8,7 @@ mod table;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::target::{EmittedFile, Target};
+use crate::tracker::{self, Dialect};
 
 /// The C header.
 pub(crate) const TARGET: Target = Target {
@@ -29,6 +30,7 @@ fn header(model: &Checked<'_>) -> String {
         table::score(model),
         branches::score(model),
         decision(model),
+        keeping(model),
         format!("#endif /* {guard} */\n"),
     ]
     .join("\n")
@@ -55,5 +57,23 @@ static inline int {name}_drop(const uint32_t x[{upper}_N_FEATURES])
     return {name}_score(x) > {upper}_VOTE_THRESHOLD;
 }}
 "
+    )
+}
+
+/// The code that keeps the features.
+fn keeping(model: &Checked<'_>) -> String {
+    let upper = model.prefix.to_ascii_uppercase();
+    tracker::code(
+        model,
+        &Dialect {
+            prefix: &format!("{}_", model.prefix),
+            constant_prefix: &format!("{upper}_"),
+            types: ["uint32_t", "uint64_t"],
+            inline: "static inline",
+            outlined: "static inline",
+            tau: &format!("{upper}_AVERAGE_NS"),
+            row: &format!("uint32_t x[{upper}_N_FEATURES]"),
+            values: "x",
+        },
     )
 }

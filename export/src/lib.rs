@@ -20,6 +20,7 @@ mod splitmix;
 pub mod tables;
 mod target;
 mod ties;
+mod tracker;
 mod vectors;
 
 pub use error::ExportError;

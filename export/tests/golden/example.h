@@ -111,4 +111,35 @@ static inline int example_drop(const uint32_t x[EXAMPLE_N_FEATURES])
     return example_score(x) > EXAMPLE_VOTE_THRESHOLD;
 }
 
+/* The bytes in a queue, or in the whole shared buffer. Begins as zeros.
+ *
+ * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
+ * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
+ * example_observe its features; if it is accepted, example_add it to its queue and to the
+ * buffer. When a packet departs or is pushed out, example_remove it from both. A queue that
+ * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
+struct example_level {
+    uint32_t bytes;
+};
+
+static inline void example_add(struct example_level *level, uint32_t size_bytes)
+{
+    level->bytes += size_bytes;
+}
+
+static inline void example_remove(struct example_level *level, uint32_t size_bytes, uint64_t now_ns)
+{
+    level->bytes -= size_bytes < level->bytes ? size_bytes : level->bytes;
+    (void)now_ns;
+}
+
+/* The features of a packet that arrives for queue, before it is added. */
+static inline void example_observe(
+    const struct example_level *queue, const struct example_level *buffer,
+    uint32_t x[EXAMPLE_N_FEATURES])
+{
+    x[EXAMPLE_FEATURE_QUEUE_LENGTH] = queue->bytes;
+    x[EXAMPLE_FEATURE_OCCUPANCY] = buffer->bytes;
+}
+
 #endif /* DROPCAST_EXAMPLE_H */

@@ -3,6 +3,7 @@
 use crate::forests::{Shape, exported, origin_of, random_forest};
 use crate::tools::{run, tool};
 use dropcast_export::Vectors;
+use dropcast_features::FeatureSet;
 use dropcast_train::{Forest, Node, Tree};
 use std::fs;
 use std::path::Path;
@@ -68,7 +69,16 @@ fn forests() -> Vec<Forest> {
         let largest = if seed % 3 == 0 { 4 } else { 2_000_000 };
         random_forest(Shape { trees, depth, features, largest, stops: 10 }, seed as u64)
     });
-    random.chain([never(), at_the_ends()]).collect()
+    random
+        .chain([never(), at_the_ends(), named("paper4"), named("occupancy,rank,longest")])
+        .collect()
+}
+
+/// Features whose keeping is emitted, too.
+fn named(features: &str) -> Forest {
+    let features: FeatureSet = features.parse().expect("known features");
+    let shape = Shape { trees: 2, depth: 3, features: features.len(), largest: 9, stops: 0 };
+    Forest { features: features.names(), ..random_forest(shape, 5) }
 }
 
 /// A vote threshold that nothing exceeds.
@@ -102,6 +112,7 @@ fn write_forest(folder: &Path, name: &str, forest: &Forest) -> usize {
     let mut origin = origin_of(forest, name);
     // Names come from files: whatever is in them, a comment stays one.
     origin.columns[0].definition = "a */ #error \\ /* ??/ \"\n#error".to_owned();
+    origin.average_ns = Some(32_000);
     origin.tool_version = "0 */ \\\n#error".to_owned();
     let header = exported(forest, &origin, "c");
     fs::write(folder.join(format!("{name}.h")), header).expect("written");

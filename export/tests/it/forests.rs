@@ -115,3 +115,19 @@ pub(crate) fn example() -> (Forest, Origin) {
     origin.tool_version = "0.1.0".to_owned();
     (forest, origin)
 }
+
+/// A tree on the first of these features, with the origin of [`example`].
+pub(crate) fn example_of(features: &str) -> (Forest, Origin) {
+    let (forest, origin) = example();
+    let features: FeatureSet = features.parse().expect("known features");
+    let mut trees = forest.trees;
+    trees.truncate(1);
+    for node in &mut trees[0].nodes {
+        if let Node::Split { feature, .. } = node {
+            *feature = 0;
+        }
+    }
+    let columns = Origin::new("example", &origin.model_sha256, &features).columns;
+    let forest = Forest { features: features.names(), vote_threshold: 100, trees };
+    (forest, Origin { columns, ..origin })
+}

@@ -1,7 +1,7 @@
 //! What is emitted for one small forest, kept as files. `UPDATE_GOLDEN=1 cargo test` rewrites
 //! them.
 
-use crate::forests::{example, exported};
+use crate::forests::{example, example_of, exported};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn folder() -> PathBuf {
@@ -14,6 +14,14 @@ fn the_header_is_as_it_was() {
     let header = String::from_utf8(exported(&forest, &origin, "c")).expect("ASCII");
     assert!(header.is_ascii());
     same_as_file("example.h", &header);
+}
+
+/// Of a model whose features have moving averages.
+#[test]
+fn the_header_that_keeps_averages_is_as_it_was() {
+    let (forest, origin) = example_of("paper4,longest,rank");
+    let header = String::from_utf8(exported(&forest, &origin, "c")).expect("ASCII");
+    same_as_file("averages.h", &header);
 }
 
 #[test]

@@ -9,3 +9,5 @@ mod agreement;
 mod broken;
 mod c;
 mod dct;
+mod event_log;
+mod replay;

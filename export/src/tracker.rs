@@ -1,0 +1,180 @@
+//! The state machine that keeps a model's features, as code of the C family: what the tracer
+//! computes from events, a switch computes with this.
+
+use crate::checked::Checked;
+use crate::ident::{identifier, plain};
+use dropcast_features::Feature;
+
+/// How a language of the C family says it.
+pub(crate) struct Dialect<'a> {
+    /// What names of functions and types begin with.
+    pub(crate) prefix: &'a str,
+    /// What names of constants begin with.
+    pub(crate) constant_prefix: &'a str,
+    /// The unsigned types of 32 and 64 bits.
+    pub(crate) types: [&'a str; 2],
+    /// What functions begin with that are to be inlined.
+    pub(crate) inline: &'a str,
+    /// What functions begin with that need not be.
+    pub(crate) outlined: &'a str,
+    /// The time constant of the averages, ns.
+    pub(crate) tau: &'a str,
+    /// The declaration of a row that is filled.
+    pub(crate) row: &'a str,
+    /// The values of that row.
+    pub(crate) values: &'a str,
+}
+
+/// The averages' arithmetic; words with an `@` are replaced.
+const AVERAGE: &str = include_str!("tracker/average.h");
+
+/// The code that keeps the features of `model`, or a comment that says why there is none.
+pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
+    match Tracker::new(model) {
+        Ok(tracker) => dialect.spell(&tracker.template(dialect)),
+        Err(reason) => format!("/* There is no code to keep the features: {reason}. */\n"),
+    }
+}
+
+/// What has to be kept.
+struct Tracker {
+    /// The features, in the order of a row.
+    features: Vec<Feature>,
+    /// Whether an average is among them.
+    averages: bool,
+    /// Whether the other queues' lengths matter.
+    others: bool,
+}
+
+impl Tracker {
+    fn new(model: &Checked<'_>) -> Result<Self, String> {
+        let mut features = Vec::new();
+        for column in &model.origin.columns {
+            let known = Feature::ALL.into_iter().find(|feature| feature.name() == column.name);
+            let unknown = || format!("dropcast does not know how {} is kept", plain(&column.name));
+            features.push(known.ok_or_else(unknown)?);
+        }
+        let any = |of: [Feature; 2]| features.iter().any(|feature| of.contains(feature));
+        let averages = any([Feature::AvgQueueLength, Feature::AvgOccupancy]);
+        let others = any([Feature::LongestQueue, Feature::Rank]);
+        if averages && model.average_ns == 0 {
+            return Err("the model states no time constant of its moving averages".to_owned());
+        }
+        Ok(Tracker { features, averages, others })
+    }
+
+    fn template(&self, dialect: &Dialect<'_>) -> String {
+        let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
+        [average, self.levels(), self.observe(dialect)].concat()
+    }
+
+    fn levels(&self) -> String {
+        let (what, members, elapsed, update) = if self.averages {
+            (", with their moving average", AVERAGE_MEMBERS, ELAPSED, AVERAGE_UPDATE)
+        } else {
+            ("", "", "", NO_UPDATE)
+        };
+        format!(
+            "\
+/* The bytes in a queue, or in the whole shared buffer{what}. Begins as zeros.
+ *
+ * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
+ * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
+ * @prefixobserve its features; if it is accepted, @prefixadd it to its queue and to the
+ * buffer. When a packet departs or is pushed out, @prefixremove it from both. A queue that
+ * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
+struct @prefixlevel {{
+{members}    @u32 bytes;
+}};
+
+@inline void @prefixadd(struct @prefixlevel *level, @u32 size_bytes)
+{{
+    level->bytes += size_bytes;
+}}
+
+@inline void @prefixremove(struct @prefixlevel *level, @u32 size_bytes, @u64 now_ns)
+{{
+{elapsed}    level->bytes -= size_bytes < level->bytes ? size_bytes : level->bytes;
+{update}}}
+
+"
+        )
+    }
+
+    fn observe(&self, dialect: &Dialect<'_>) -> String {
+        let (parameters, scan) = if self.others { (OTHERS, SCAN) } else { ("", "") };
+        let values: String = self.features.iter().map(|&feature| value(feature, dialect)).collect();
+        let unused = |name: &str| {
+            let used = format!("{values}{scan}").contains(&format!("{name}->"));
+            if used { String::new() } else { format!("    (void){name};\n") }
+        };
+        let about = if self.others { ABOUT_OTHERS } else { "" };
+        format!(
+            "\
+/* The features of a packet that arrives for queue, before it is added.{about} */
+@inline void @prefixobserve(
+    const struct @prefixlevel *queue, const struct @prefixlevel *buffer,{parameters}
+    {row})
+{{
+{scan}{unused_queue}{unused_buffer}{values}}}
+",
+            row = dialect.row,
+            unused_queue = unused("queue"),
+            unused_buffer = unused("buffer"),
+        )
+    }
+}
+
+const AVERAGE_MEMBERS: &str = "    @u64 updated_ns;\n    @u32 average;\n";
+
+const ELAPSED: &str = "    \
+    const @u64 elapsed_ns = now_ns > level->updated_ns ? now_ns - level->updated_ns : 0u;
+
+";
+
+const AVERAGE_UPDATE: &str = "    \
+    level->average = @prefixaverage(level->average, level->bytes, elapsed_ns);
+    level->updated_ns = now_ns;
+";
+
+const NO_UPDATE: &str = "    (void)now_ns;\n";
+
+const OTHERS: &str = "\n    const struct @prefixlevel *shared, @u32 n_shared,";
+
+const ABOUT_OTHERS: &str = "\n * shared are all n_shared queues that draw on the shared buffer.";
+
+const SCAN: &str = "    @u32 at, longest = 0, rank = 0;
+
+    for (at = 0; at < n_shared; at++) {
+        longest = shared[at].bytes > longest ? shared[at].bytes : longest;
+        rank += shared[at].bytes > queue->bytes ? 1u : 0u;
+    }
+";
+
+/// One value of the row.
+fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
+    let value = match feature {
+        Feature::QueueLength => "queue->bytes",
+        Feature::AvgQueueLength => "queue->average",
+        Feature::Occupancy => "buffer->bytes",
+        Feature::AvgOccupancy => "buffer->average",
+        Feature::LongestQueue => "longest",
+        Feature::Rank => "rank",
+    };
+    let name = identifier(feature.name()).to_ascii_uppercase();
+    format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
+}
+
+impl Dialect<'_> {
+    /// The text with this language's words.
+    fn spell(&self, template: &str) -> String {
+        let [u32_type, u64_type] = self.types;
+        template
+            .replace("@prefix", self.prefix)
+            .replace("@u32", u32_type)
+            .replace("@u64", u64_type)
+            .replace("@inline", self.inline)
+            .replace("@outlined", self.outlined)
+            .replace("@tau", self.tau)
+    }
+}

@@ -1,0 +1,215 @@
+//! What happens to the queues of virtual LQD, event by event, and the features that the tracer
+//! computes from the same input: what exported code that keeps the features is held to.
+
+use dropcast_collect::{CollectError, Tracer, trace};
+use dropcast_data::{
+    CollectSettings, Departures, Event, EventBatch, EventKind, EventOptions, EventReader,
+    SwitchSpec, SwitchSpecs, Victim, read_switches,
+};
+use dropcast_features::FeatureSet;
+use dropcast_switch::{
+    Buffer, Fit, LineRate, Lqd, Observed, Observer, Packet, Removal, Service, Switch,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+/// Events of one switch.
+pub(crate) struct Input {
+    pub(crate) spec: SwitchSpec,
+    pub(crate) settings: CollectSettings,
+    pub(crate) events: Vec<Event>,
+}
+
+/// Something that code which keeps features is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Happening {
+    /// A packet arrives; its features are asked for.
+    Observe,
+    /// It is accepted.
+    Add,
+    /// A packet departs or is pushed out.
+    Remove,
+}
+
+/// A happening, where, how many bytes and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) happening: Happening,
+    /// Queues that share the buffer come before those that do not.
+    pub(crate) queue: u32,
+    pub(crate) size_bytes: u32,
+    pub(crate) time_ns: u64,
+}
+
+/// A log with what must come of it.
+pub(crate) struct EventLog {
+    pub(crate) records: Vec<Record>,
+    /// All features, for each record that observes.
+    pub(crate) expected: Vec<Vec<u32>>,
+    pub(crate) queues: u32,
+    /// The first queues, which share the buffer.
+    pub(crate) shared: u32,
+    pub(crate) base_rtt_ns: u64,
+}
+
+impl EventLog {
+    pub(crate) fn new(input: &Input) -> Self {
+        let spec = &input.spec;
+        let places = places(spec);
+        let mut watch = Watch { places: &places.0, records: Vec::new() };
+        let fit = if input.settings.strict_fit { Fit::Strict } else { Fit::Exact };
+        let lqd = Lqd::new(input.settings.victim);
+        match input.settings.departures {
+            Departures::LineRate => {
+                let switch = Switch::new(spec, fit, lqd, LineRate::new(spec));
+                run(switch, input, &mut watch, |_, _| {});
+            }
+            Departures::Observed => {
+                let switch = Switch::new(spec, fit, lqd, Observed::new(spec.queues()));
+                run(switch, input, &mut watch, |service, event| {
+                    let queue = spec.queue_index(event.port, event.queue);
+                    service.departed(queue, event.size_bytes, event.time_ns);
+                });
+            }
+        }
+        EventLog {
+            records: watch.records,
+            expected: expected(input),
+            queues: spec.queues() as u32,
+            shared: places.1,
+            base_rtt_ns: spec.base_rtt_ns,
+        }
+    }
+
+    /// Five `u32` for each record, little-endian: 0 observe, 1 add, 2 remove; queue; bytes; low and
+    /// high half of the time.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let words = |record: &Record| {
+            let (low, high) = (record.time_ns as u32, (record.time_ns >> 32) as u32);
+            [record.happening as u32, record.queue, record.size_bytes, low, high]
+        };
+        self.records.iter().flat_map(words).flat_map(u32::to_le_bytes).collect()
+    }
+}
+
+/// Where each queue is in a log, and how many of them share the buffer.
+fn places(spec: &SwitchSpec) -> (Vec<u32>, u32) {
+    let shares = |queue: &usize| spec.shared[queue % usize::from(spec.queues_per_port)];
+    let mut order: Vec<usize> = (0..spec.queues()).collect();
+    order.sort_by_key(|queue| !shares(queue));
+    let mut places = vec![0; order.len()];
+    for (place, &queue) in order.iter().enumerate() {
+        places[queue] = place as u32;
+    }
+    (places, order.iter().filter(|queue| shares(queue)).count() as u32)
+}
+
+struct Watch<'a> {
+    places: &'a [u32],
+    records: Vec<Record>,
+}
+
+impl Watch<'_> {
+    fn add(&mut self, happening: Happening, queue: usize, size_bytes: u32, time_ns: u64) {
+        let queue = self.places[queue];
+        self.records.push(Record { happening, queue, size_bytes, time_ns });
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn removed(&mut self, removal: &Removal, _: &Buffer) {
+        self.add(Happening::Remove, removal.queue, removal.packet.size_bytes, removal.time);
+    }
+}
+
+fn run<S: Service>(
+    mut switch: Switch<Lqd, S>,
+    input: &Input,
+    watch: &mut Watch<'_>,
+    departed: impl Fn(&mut S, &Event),
+) {
+    for event in &input.events {
+        let now = event.time_ns;
+        let queue = input.spec.queue_index(event.port, event.queue);
+        if event.kind == EventKind::Departure {
+            departed(switch.service_mut(), event);
+        }
+        switch.advance(now, watch);
+        if event.kind == EventKind::Arrival {
+            watch.add(Happening::Observe, queue, event.size_bytes, now);
+            let packet = Packet { id: 0, queue, size_bytes: event.size_bytes };
+            if switch.admit(&packet, now, watch) {
+                watch.add(Happening::Add, queue, event.size_bytes, now);
+            }
+        }
+    }
+}
+
+/// What the tracer records for each arrival.
+fn expected(input: &Input) -> Vec<Vec<u32>> {
+    let specs = SwitchSpecs::Same(input.spec.clone());
+    let tracer = Tracer::new(specs, input.settings, FeatureSet::all());
+    let events = [Ok::<_, CollectError>(EventBatch { events: input.events.clone() })];
+    let mut rows = Vec::new();
+    for batch in trace(tracer, events) {
+        let batch = batch.expect("valid events");
+        rows.extend((0..batch.len()).map(|row| batch.features.iter().map(|f| f[row]).collect()));
+    }
+    rows
+}
+
+/// The shipped sample.
+pub(crate) fn sample() -> Input {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/samples");
+    let specs = read_switches(&samples.join("leaf.toml")).expect("shipped");
+    let options = EventOptions { specs: Some(specs.clone()), ..EventOptions::default() };
+    let reader = EventReader::open(&samples.join("leaf-events.parquet"), options).expect("shipped");
+    let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
+    let spec = specs.get(events[0].switch_id).expect("described").clone();
+    Input { spec, settings: CollectSettings::default(), events }
+}
+
+/// Random traffic with bursts that overflow the buffer; one of three kinds of switch.
+pub(crate) fn generated(seed: u64) -> Input {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // Times, sizes and time constants of all magnitudes: tiny ones make averages meet integers.
+    let (ports, scale, base_rtt_ns) = match seed % 3 {
+        0 => (3, 1, 7),
+        1 => (6, 100, 32_000),
+        _ => (4, 2_000_000, 3_000_000_001),
+    };
+    let uniform = SwitchSpec::uniform(ports, 10_000_000_000, 60 * scale, base_rtt_ns);
+    let spec = SwitchSpec {
+        queues_per_port: 3,
+        pushable: vec![false, true, true],
+        shared: vec![true, false, true],
+        ..uniform
+    };
+    let settings = CollectSettings {
+        departures: if seed.is_multiple_of(2) {
+            Departures::LineRate
+        } else {
+            Departures::Observed
+        },
+        victim: if seed.is_multiple_of(4) { Victim::Arrival } else { Victim::Tail },
+        strict_fit: seed.is_multiple_of(5),
+    };
+    let mut time_ns = 0;
+    let events = (0..20_000).map(|_| {
+        time_ns += random.random_range(0..2 * u64::from(scale));
+        let size_bytes = random.random_range(1..=8 * scale);
+        Event {
+            time_ns,
+            flow_hash: 0,
+            size_bytes,
+            switch_id: 0,
+            port: random.random_range(0..ports).min(random.random_range(0..ports)),
+            queue: random.random_range(0..3),
+            kind: if random.random_ratio(1, 3) { EventKind::Departure } else { EventKind::Arrival },
+            flags: 0,
+        }
+    });
+    let events = events.collect();
+    Input { spec, settings, events }
+}
