@@ -57,9 +57,9 @@ pub(crate) struct ExportConfig {
 }
 
 impl Default for ExportConfig {
+    /// What needs no device of its own; a run that asks for no others cannot fail for lack of one.
     fn default() -> Self {
-        let targets = dropcast_export::Target::all().iter();
-        ExportConfig { targets: targets.map(ToString::to_string).collect() }
+        ExportConfig { targets: ["c", "dct"].map(str::to_owned).to_vec() }
     }
 }
 

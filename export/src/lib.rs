@@ -13,6 +13,8 @@ mod dct;
 mod error;
 mod facts;
 mod ident;
+mod json;
+mod onnx;
 mod origin;
 mod region;
 mod resources;

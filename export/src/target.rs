@@ -1,7 +1,7 @@
 //! What a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, dct};
+use crate::{ExportError, Origin, c, dct, json, onnx};
 use dropcast_train::Forest;
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct Target {
 }
 
 /// Every target; a new one is a file with a `TARGET` and a line here.
-const TARGETS: &[Target] = &[c::TARGET, dct::TARGET];
+const TARGETS: &[Target] = &[c::TARGET, dct::TARGET, json::TARGET, onnx::TARGET];
 
 /// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,6 @@ mod tests {
         }
         assert!(Target::all().is_sorted_by_key(|target| target.name));
         let error = "p4".parse::<Target>().expect_err("not yet");
-        assert_eq!(error.to_string(), "unknown target \"p4\"; known are c, dct");
+        assert_eq!(error.to_string(), "unknown target \"p4\"; known are c, dct, json, onnx");
     }
 }

@@ -15,8 +15,11 @@ mod check;
 mod compare;
 mod dct;
 mod error;
+mod json;
+mod onnx;
 mod pipe;
 mod program;
+mod python;
 mod runner;
 mod tool;
 

@@ -52,27 +52,44 @@ fn every_feature_code_is_in_the_page() {
 }
 
 #[test]
-fn the_python_reader_agrees_with_the_forest() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("read_dct.py"), block(&page("dct.md"), "python"))
-        .expect("written");
-    for (trees, depth, features) in [(1, 0, 1), (4, 4, 4), (9, 6, 12)] {
-        let shape = Shape { trees, depth, features, largest: 2_000_000, stops: 20 };
-        let forest = random_forest(shape, 3);
-        let vectors = Vectors::new(&forest, 1, 500).expect("valid");
-        let line = |row: &Vec<u32>| row.iter().map(|value| format!("{value} ")).collect::<String>();
-        let rows: Vec<String> = vectors.rows().iter().map(line).collect();
-        let table = exported(&forest, &origin_of(&forest, "m"), "dct");
-        fs::write(folder.path().join("m.dct"), table).expect("written");
-        fs::write(folder.path().join("rows"), rows.join("\n")).expect("written");
-        let Some(mut python) = tool("python3", folder.path()) else { return };
-        let rows = fs::File::open(folder.path().join("rows")).expect("just written");
-        let printed = run(python.args(["read_dct.py", "m.dct"]).stdin(Stdio::from(rows)));
-        let says = |row: &Vec<u32>| {
-            format!("{} {}\n", forest.score(row), u8::from(forest.predicts_drop(row)))
-        };
-        assert_eq!(printed, vectors.rows().iter().map(says).collect::<String>());
+fn the_python_readers_agree_with_the_forest() {
+    for (page_name, target) in [("dct.md", "dct"), ("json-table.md", "json")] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("read.py"), block(&page(page_name), "python"))
+            .expect("written");
+        for (trees, depth, features) in [(1, 0, 1), (4, 4, 4), (9, 6, 12)] {
+            let shape = Shape { trees, depth, features, largest: 2_000_000, stops: 20 };
+            let forest = random_forest(shape, 3);
+            let Some((printed, expected)) = run_reader(folder.path(), &forest, target) else {
+                return;
+            };
+            assert_eq!(printed, expected, "{page_name}");
+        }
     }
+}
+
+/// What the reader in `folder` prints about an exported forest's vectors, and what it should; none
+/// without Python.
+fn run_reader(folder: &Path, forest: &Forest, target: &str) -> Option<(String, String)> {
+    let vectors = Vectors::new(forest, 1, 500).expect("valid");
+    let line = |row: &Vec<u32>| row.iter().map(|value| format!("{value} ")).collect::<String>();
+    let rows: Vec<String> = vectors.rows().iter().map(line).collect();
+    fs::write(folder.join("table"), exported(forest, &origin_of(forest, "m"), target))
+        .expect("written");
+    fs::write(folder.join("rows"), rows.join("\n")).expect("written");
+    let mut python = tool("python3", folder)?;
+    let rows = fs::File::open(folder.join("rows")).expect("just written");
+    let printed = run(python.args(["read.py", "table"]).stdin(Stdio::from(rows)));
+    let says =
+        |row: &Vec<u32>| format!("{} {}\n", forest.score(row), u8::from(forest.predicts_drop(row)));
+    Some((printed, vectors.rows().iter().map(says).collect()))
+}
+
+#[test]
+fn the_example_document_is_what_is_written() {
+    let (forest, origin) = example();
+    let document = String::from_utf8(exported(&forest, &origin, "json")).expect("text");
+    assert_eq!(block(&page("json-table.md"), "json"), document);
 }
 
 #[test]

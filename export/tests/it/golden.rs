@@ -30,6 +30,12 @@ fn the_table_is_as_it_was() {
     same_as_file("example.dct.hex", &hex_dump(&exported(&forest, &origin, "dct")));
 }
 
+#[test]
+fn the_onnx_model_is_as_it_was() {
+    let (forest, origin) = example();
+    same_as_file("example.onnx.hex", &hex_dump(&exported(&forest, &origin, "onnx")));
+}
+
 fn same_as_file(name: &str, emitted: &str) {
     let path = folder().join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

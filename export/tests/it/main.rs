@@ -5,6 +5,7 @@ mod dct;
 mod documented;
 mod forests;
 mod golden;
+mod json_table;
 mod tables;
 mod tools;
 mod vectors;

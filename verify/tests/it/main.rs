@@ -10,4 +10,6 @@ mod broken;
 mod c;
 mod dct;
 mod event_log;
+mod json;
+mod onnx;
 mod replay;

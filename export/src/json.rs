@@ -1,0 +1,103 @@
+//! The forest as a JSON document, for programs in whatever language. `docs/json-table.md` describes
+//! it.
+
+use crate::ExportError;
+use crate::checked::Checked;
+use crate::complete::CompleteTree;
+use crate::origin::Column;
+use crate::target::{EmittedFile, Target};
+use std::fmt::Display;
+
+/// The JSON table.
+pub(crate) const TARGET: Target =
+    Target { name: "json", about: "JSON table, integers only, see docs/json-table.md", emit };
+
+/// Version of the format; what changes the meaning of a field gets a new one.
+const FORMAT_VERSION: u32 = 1;
+
+fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+    // Not NAME.json: that is what the model itself may be called.
+    let name = format!("{}.table.json", model.prefix);
+    Ok(vec![EmittedFile { name, bytes: document(model).into_bytes() }])
+}
+
+fn document(model: &Checked<'_>) -> String {
+    let origin = model.origin;
+    let average_ns = origin.average_ns.map_or_else(|| "null".to_owned(), |ns| ns.to_string());
+    let features = origin.columns.iter().map(feature);
+    let trees = model.complete.trees.iter().map(tree);
+    format!(
+        "\
+{{
+  \"format\": \"dropcast-table\",
+  \"format_version\": {FORMAT_VERSION},
+  \"tool\": {tool},
+  \"model\": {{\"name\": {name}, \"sha256\": {sha256}}},
+  \"average_ns\": {average_ns},
+  \"features\": [
+{features}
+  ],
+  \"depth\": {depth},
+  \"vote_threshold\": {vote},
+  \"trees\": [
+{trees}
+  ]
+}}
+",
+        tool = text(&format!("dropcast {}", origin.tool_version)),
+        name = text(&origin.model_name),
+        sha256 = text(&origin.model_sha256),
+        features = joined(features, ",\n"),
+        depth = model.complete.layout.depth(),
+        vote = model.forest.vote_threshold,
+        trees = joined(trees, ",\n"),
+    )
+}
+
+fn feature(column: &Column) -> String {
+    format!(
+        "    {{\"name\": {}, \"unit\": {}, \"definition\": {}}}",
+        text(&column.name),
+        text(&column.unit),
+        text(&column.definition),
+    )
+}
+
+fn tree(tree: &CompleteTree) -> String {
+    format!(
+        "    {{\n      \"columns\": {},\n      \"thresholds\": {},\n      \"weights\": {}\n    }}",
+        list(tree.splits.iter().map(|split| split.column)),
+        list(tree.splits.iter().map(|split| split.threshold)),
+        list(&tree.weights),
+    )
+}
+
+fn list(numbers: impl IntoIterator<Item = impl Display>) -> String {
+    format!("[{}]", joined(numbers.into_iter(), ", "))
+}
+
+fn joined(parts: impl Iterator<Item = impl Display>, between: &str) -> String {
+    parts.map(|part| part.to_string()).collect::<Vec<_>>().join(between)
+}
+
+/// A JSON string.
+fn text(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c < ' ' => format!("\\u{:04x}", c as u32),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_a_valid_string() {
+        for any in ["", "plain", "a \"quote\"", "back\\slash", "new\nline\t\u{1}", "µ – 模"] {
+            assert_eq!(serde_json::from_str::<String>(&text(any)).expect("valid"), any);
+        }
+    }
+}
