@@ -1,22 +1,20 @@
 //! From labelled rows and a model to a [`Report`].
 
-use crate::curve::{MOST_POINTS, exact, thinned};
+use crate::calibration::calibration;
+use crate::curve::curve_section;
+use crate::distribution::feature_section;
+use crate::importance::ImportanceSample;
+use crate::leaf_counts::LeafCounts;
 use crate::replay::{Arrival, Replay, ReplayError, ReplayOptions, Replayed};
 use crate::replay_section::{ratio, totals};
 use crate::report::{
-    BestF1, CurveSection, Distribution, FeatureSection, LabelSection, ModelSection,
-    REPORT_SCHEMA_VERSION, ReplaySection, Report, ScoreBin, SwitchSection, TraceSection,
+    LabelSection, ModelSection, REPORT_SCHEMA_VERSION, ReplaySection, Report, SwitchSection,
+    TraceSection,
 };
+use crate::score_ranges::score_bins;
 use crate::value_histogram::ValueHistogram;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
-use dropcast_features::Feature;
-use dropcast_train::{Confusion, Forest, Model, ScoreHistogram};
-use std::mem;
-
-/// Bins of the score histogram at most.
-const MOST_BINS: u32 = 32;
-/// Points of a distribution function at most.
-const MOST_CDF_POINTS: usize = 128;
+use dropcast_train::{Model, ScoreHistogram};
 
 /// Where a model came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +88,8 @@ pub struct ReportBuilder<'m> {
     omitted: Option<String>,
     replayed: Vec<(SwitchSection, Replayed)>,
     scores: ScoreHistogram,
+    leaves: LeafCounts,
+    sample: ImportanceSample,
     outcomes: Outcomes,
     features: Vec<(String, [ValueHistogram; 2])>,
 }
@@ -123,6 +123,8 @@ impl<'m> ReportBuilder<'m> {
             omitted: None,
             replayed: Vec::new(),
             scores: ScoreHistogram::new(model.forest.trees.len()),
+            leaves: LeafCounts::new(&model.forest),
+            sample: ImportanceSample::new(model.forest.features.len()),
             outcomes: Outcomes::default(),
             features: Vec::new(),
         }
@@ -164,6 +166,7 @@ impl<'m> ReportBuilder<'m> {
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
     /// replayed.
     pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), BuildError> {
+        let at = self.traces.len() as u64;
         let trace = self.traces.last_mut().ok_or(BuildError::NoTrace)?;
         trace.check(batch)?;
         if self.replay.is_some() && batch.arrivals.is_none() {
@@ -177,8 +180,10 @@ impl<'m> ReportBuilder<'m> {
             for (value, &column) in values.iter_mut().zip(&trace.model_columns) {
                 *value = batch.features[column][row];
             }
-            let (score, dropped) = (self.model.forest.score(&values), batch.drop[row]);
+            let dropped = batch.drop[row];
+            let score = self.leaves.add(&self.model.forest, &values, dropped);
             self.scores.add(score, dropped);
+            self.sample.add(at, trace.rows + row as u64, &values, dropped);
             if let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) {
                 let arrival = Arrival {
                     time_ns: arrivals.time_ns[row],
@@ -218,6 +223,7 @@ impl<'m> ReportBuilder<'m> {
         let none = || "there are no arrivals".to_owned();
         let replay_omitted =
             self.omitted.or_else(|| if replay.is_none() { Some(none()) } else { None });
+        let decreases = self.leaves.gini_decrease(forest);
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
             tool: self.tool,
@@ -226,6 +232,8 @@ impl<'m> ReportBuilder<'m> {
             prediction: self.scores.confusion(forest.vote_threshold).into(),
             curve: curve_section(&self.scores, forest),
             score_histogram: score_bins(&self.scores),
+            calibration: calibration(&self.scores),
+            importance: self.sample.section(forest, &decreases),
             features: self.features.iter().map(feature_section).collect(),
             traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
             replay,
@@ -359,88 +367,10 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
         depth: model.forest.depth(),
         vote_threshold: model.forest.vote_threshold,
         max_score: u32::try_from(255 * trees).unwrap_or(u32::MAX),
+        switch: model.switch.clone(),
+        metrics: model.metrics.clone(),
+        provenance: model.provenance.clone(),
     }
-}
-
-fn curve_section(scores: &ScoreHistogram, forest: &Forest) -> CurveSection {
-    let chosen: Confusion = scores.confusion(forest.vote_threshold);
-    let points = exact(scores);
-    let mut best_f1: Option<BestF1> = None;
-    for point in &points {
-        if let Some(f1) = point.f1.filter(|&f1| best_f1.is_none_or(|best| f1 > best.f1)) {
-            best_f1 = Some(BestF1 { vote_threshold: point.vote_threshold, f1 });
-        }
-    }
-    let best_at = best_f1.map(|best| best.vote_threshold);
-    CurveSection {
-        average_precision: scores.average_precision(),
-        distinct_decisions: points.len(),
-        best_f1,
-        points: thinned(points, MOST_POINTS, |point| {
-            point.confusion == chosen || Some(point.vote_threshold) == best_at
-        }),
-    }
-}
-
-fn score_bins(scores: &ScoreHistogram) -> Vec<ScoreBin> {
-    let all = u32::try_from(scores.accepts().len()).unwrap_or(u32::MAX);
-    let wide = all.div_ceil(MOST_BINS).max(1);
-    let bin = |from: u32| {
-        let to = from.saturating_add(wide).min(all) - 1;
-        let sum = |counts: &[u64]| counts[from as usize..=to as usize].iter().sum();
-        ScoreBin { from, to, transmitted: sum(scores.accepts()), dropped: sum(scores.drops()) }
-    };
-    (0..all).step_by(wide as usize).map(bin).collect()
-}
-
-fn feature_section((name, by_label): &(String, [ValueHistogram; 2])) -> FeatureSection {
-    let known = Feature::ALL.into_iter().find(|feature| feature.name() == name);
-    FeatureSection {
-        name: name.clone(),
-        unit: known.map(|feature| feature.unit().to_owned()),
-        definition: known.map(|feature| feature.definition().to_owned()),
-        transmitted: distribution(&by_label[0]),
-        dropped: distribution(&by_label[1]),
-    }
-}
-
-fn distribution(values: &ValueHistogram) -> Distribution {
-    let all: Vec<(u32, f64)> = values
-        .cumulative()
-        .map(|(value, rows)| (value, rows as f64 / values.rows() as f64))
-        .collect();
-    Distribution {
-        rows: values.rows(),
-        min: values.least(),
-        mean: values.mean(),
-        p50: values.percentile(50),
-        p90: values.percentile(90),
-        p99: values.percentile(99),
-        max: values.most(),
-        cdf: thinned_cdf(all),
-    }
-}
-
-/// The first and last point, and between them those at which the curve has moved on enough, in
-/// value or in share.
-fn thinned_cdf(all: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-    if all.len() <= MOST_CDF_POINTS {
-        return all;
-    }
-    let (&first, &last) = match (all.first(), all.last()) {
-        (Some(first), Some(last)) => (first, last),
-        _ => return all,
-    };
-    let range = f64::from(last.0 - first.0).max(1.0);
-    let along = |point: (u32, f64)| f64::from(point.0 - first.0) / range + point.1 - first.1;
-    let step = along(last) / (MOST_CDF_POINTS - 2) as f64;
-    let mut marks_passed = 0.0;
-    let chosen = all.iter().enumerate().filter(|&(at, &point)| {
-        let marks = (along(point) / step).floor();
-        let passes = mem::replace(&mut marks_passed, marks) < marks;
-        passes || at == 0 || at + 1 == all.len()
-    });
-    chosen.map(|(_, &point)| point).collect()
 }
 
 fn replay_section(replayed: Vec<(SwitchSection, Replayed)>) -> Option<ReplaySection> {

@@ -1,6 +1,7 @@
 //! Every vote threshold's decision, thinned to what a page can show.
 
-use dropcast_train::{Confusion, ScoreHistogram};
+use crate::report::{BestF1, CurveSection};
+use dropcast_train::{Confusion, Forest, ScoreHistogram};
 use serde::{Deserialize, Serialize};
 
 /// Points that a report holds at most of a curve.
@@ -20,6 +21,27 @@ pub struct CurvePoint {
     pub recall: Option<f64>,
     /// [`Confusion::f1`]; null where there are neither drops nor predicted ones.
     pub f1: Option<f64>,
+}
+
+/// The curve of a forest with these scores.
+pub(crate) fn curve_section(scores: &ScoreHistogram, forest: &Forest) -> CurveSection {
+    let chosen: Confusion = scores.confusion(forest.vote_threshold);
+    let points = exact(scores);
+    let mut best_f1: Option<BestF1> = None;
+    for point in &points {
+        if let Some(f1) = point.f1.filter(|&f1| best_f1.is_none_or(|best| f1 > best.f1)) {
+            best_f1 = Some(BestF1 { vote_threshold: point.vote_threshold, f1 });
+        }
+    }
+    let best_at = best_f1.map(|best| best.vote_threshold);
+    CurveSection {
+        average_precision: scores.average_precision(),
+        distinct_decisions: points.len(),
+        best_f1,
+        points: thinned(points, MOST_POINTS, |point| {
+            point.confusion == chosen || Some(point.vote_threshold) == best_at
+        }),
+    }
 }
 
 /// Every distinct decision by increasing vote threshold, exact.

@@ -5,6 +5,7 @@
 //! burst rate nor DT's alpha here: [`sweep`] shows what depends on them.
 
 use crate::plot::{Axis, LineFigure, Point, Series};
+use crate::random::mix;
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{
     CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd, Lqd, Observer, Packet, Policy,
@@ -232,7 +233,11 @@ impl Fig14 {
                 let ratio = row.ratio?;
                 let interval = (ratio.min < ratio.max).then_some((ratio.min, ratio.max));
                 let expectation = expectation(row.flip_probability, algorithm);
-                Some(Point { x: row.flip_probability, y: ratio.mean, interval, expectation })
+                Some(Point {
+                    interval,
+                    expectation,
+                    ..Point::new(row.flip_probability, ratio.mean)
+                })
             })
         };
         let series = algorithms.map(|algorithm| Series {
@@ -415,14 +420,6 @@ impl Flips {
         let uniform = (mix(stream ^ mix(id)) >> 11) as f64 / (1u64 << 53) as f64;
         uniform < self.probability
     }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-fn mix(value: u64) -> u64 {
-    let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 fn count(transmitted: &[bool]) -> u64 {

@@ -1,16 +1,20 @@
 //! The figures of a report's page.
 
-use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Scale, Series};
+use crate::importance::{FeatureImportance, Loss};
+use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series, Unit};
 use crate::report::{Distribution, FeatureSection, PolicySection, Report};
 use crate::{ReplayPolicy, ScoreBin, numbers};
 
 /// Precision against recall over all vote thresholds.
 pub(crate) fn precision_recall(report: &Report) -> LineFigure {
-    let curve =
-        report.curve.points.iter().filter_map(|point| Some((point.recall?, point.precision?)));
+    let point = |point: &crate::CurvePoint| {
+        let label = Some(format!("vote threshold {}", point.vote_threshold));
+        Some(Point { label, ..Point::new(point.recall?, point.precision?) })
+    };
+    let points = report.curve.points.iter().rev().filter_map(point).collect();
+    let curve = Series { points, ..Series::new("every vote threshold", Draw::Line, []) };
     let chosen = &report.prediction;
-    let mut series = vec![Series::new("every vote threshold", Draw::Line, curve)];
-    series[0].points.reverse();
+    let mut series = vec![curve];
     if let (Some(recall), Some(precision)) = (chosen.recall, chosen.precision) {
         let name = format!("this model's, {}", report.model.vote_threshold);
         series.push(Series::new(name, Draw::Marks, [(recall, precision)]));
@@ -75,9 +79,9 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
     let others = || policies.iter().filter(|policy| policy.policy != ReplayPolicy::Lqd);
     let group = |name: &str, of: fn(&PolicySection) -> Option<f64>| {
         let lost: Vec<Option<f64>> =
-            others().map(|policy| of(policy).map(|share| (1.0 - share) * 100.0)).collect();
+            others().map(|policy| of(policy).map(|share| 1.0 - share)).collect();
         let label = |lost: &Option<f64>| {
-            lost.map_or_else(String::new, |lost| format!("{} %", numbers::ratio(lost, 3)))
+            lost.map_or_else(String::new, |lost| format!("{} %", numbers::ratio(lost * 100.0, 3)))
         };
         BarGroup { name: name.to_owned(), labels: lost.iter().map(label).collect(), values: lost }
     };
@@ -86,7 +90,7 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
         description: "For each policy, how much less it transmits than push-out LQD on the same \
                       arrivals, in packets and in bytes."
             .to_owned(),
-        value: Axis::new("Less than LQD transmits, % (shorter is better)"),
+        value: Axis::new("Less than LQD transmits, % (shorter is better)").unit(Unit::Percent),
         categories: others().map(|policy| policy.policy.name().to_owned()).collect(),
         groups: vec![
             group("packets", |policy| policy.packets_to_lqd),
@@ -103,7 +107,7 @@ pub(crate) fn scores(report: &Report) -> LineFigure {
         let all: u64 = bins.iter().map(of).sum();
         let points = bins.iter().filter(|bin| of(bin) > 0).map(|bin| {
             let middle = (f64::from(bin.from) + f64::from(bin.to)) / 2.0;
-            (middle, of(bin) as f64 / all as f64 * 100.0)
+            (middle, of(bin) as f64 / all as f64)
         });
         Series::new(name, Draw::Line, points)
     };
@@ -112,9 +116,9 @@ pub(crate) fn scores(report: &Report) -> LineFigure {
         shares("dropped by LQD", |bin| bin.dropped),
     ];
     let points = series.iter().flat_map(|series| &series.points);
-    let least = points.map(|point| point.y).fold(100.0, f64::min);
+    let least = points.map(|point| point.y).fold(1.0, f64::min);
     let chosen = f64::from(report.model.vote_threshold);
-    let ends = [(chosen, least), (chosen, 100.0)];
+    let ends = [(chosen, least), (chosen, 1.0)];
     series.push(Series::new(format!("vote threshold, {chosen}"), Draw::Rule, ends));
     LineFigure {
         title: "Forest scores by what LQD did".to_owned(),
@@ -123,22 +127,102 @@ pub(crate) fn scores(report: &Report) -> LineFigure {
             .to_owned(),
         x: Axis::new("Score (sum of leaf weights)")
             .range(0.0, f64::from(report.model.max_score.max(1))),
-        y: Axis::new("Share of the class, %").scale(Scale::Log10).range(least, 100.0),
+        y: Axis::new("Share of the class, %")
+            .unit(Unit::Percent)
+            .scale(Scale::Log10)
+            .range(least, 1.0),
         series,
+        notes: Vec::new(),
+    }
+}
+
+/// The share of drops against what scores say, by range of scores.
+pub(crate) fn reliability(report: &Report) -> LineFigure {
+    let ranges = report.calibration.ranges.iter().filter_map(|range| {
+        let label = format!(
+            "{} packets with scores {} to {}",
+            numbers::count(range.rows),
+            range.from,
+            range.to
+        );
+        Some(Point { label: Some(label), ..Point::new(range.mean_score?, range.drop_share?) })
+    });
+    let model = Series { points: ranges.collect(), ..Series::new("this model", Draw::Line, []) };
+    LineFigure {
+        title: "Reliability of scores".to_owned(),
+        description:
+            "For ranges of scores, the share of packets that LQD dropped against the mean \
+                      score as a share of the highest; a line of equal shares for comparison."
+                .to_owned(),
+        x: Axis::new("Mean score (as a share of the highest)").range(0.0, 1.0),
+        y: Axis::new("Share of packets dropped").range(0.0, 1.0),
+        series: vec![
+            model,
+            Series::new("a score is a chance", Draw::Rule, [(0.0, 0.0), (1.0, 1.0)]),
+        ],
+        notes: Vec::new(),
+    }
+}
+
+/// What is lost without each feature.
+pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
+    let group = |name: &str, of: fn(&FeatureImportance) -> Option<Loss>| {
+        let label = |loss: Option<Loss>| {
+            loss.map_or_else(String::new, |loss| numbers::short((loss.mean * 1e3).round() / 1e3))
+        };
+        BarGroup {
+            name: name.to_owned(),
+            values: features.iter().map(|feature| of(feature).map(|loss| loss.mean)).collect(),
+            labels: features.iter().map(|feature| label(of(feature))).collect(),
+        }
+    };
+    BarFigure {
+        title: "Lost without a feature".to_owned(),
+        description:
+            "For each feature, how much average precision and F1 fall when its values are \
+                      drawn anew."
+                .to_owned(),
+        value: Axis::new("Loss when the feature's values are drawn anew (longer matters more)"),
+        categories: features.iter().map(|feature| feature.name.clone()).collect(),
+        groups: vec![
+            group("average precision", |feature| feature.average_precision_loss),
+            group("F1", |feature| feature.f1_loss),
+        ],
+        notes: Vec::new(),
+    }
+}
+
+/// What each feature's splits separate.
+pub(crate) fn gini_shares(features: &[FeatureImportance]) -> BarFigure {
+    let shares: Vec<Option<f64>> = features.iter().map(|feature| feature.gini_share).collect();
+    let label = |share: &Option<f64>| {
+        share.map_or_else(String::new, |share| format!("{} %", numbers::ratio(share * 100.0, 1)))
+    };
+    BarFigure {
+        title: "Separated by a feature's splits".to_owned(),
+        description: "For each feature, its share of the decrease of Gini impurity by the splits \
+                      of all trees."
+            .to_owned(),
+        value: Axis::new("Share of the decrease of Gini impurity, %").unit(Unit::Percent),
+        categories: features.iter().map(|feature| feature.name.clone()).collect(),
+        groups: vec![BarGroup {
+            name: "share".to_owned(),
+            labels: shares.iter().map(label).collect(),
+            values: shares,
+        }],
         notes: Vec::new(),
     }
 }
 
 /// The distribution of a feature by label.
 pub(crate) fn feature(feature: &FeatureSection) -> LineFigure {
-    let (unit, scale) = match feature.unit.as_deref() {
-        Some("bytes") => (", kB", 1e-3),
-        Some("queues") => (", queues", 1.0),
-        _ => ("", 1.0),
+    let (name, unit) = match feature.unit.as_deref() {
+        Some("bytes") => (", kB", Unit::Kilo),
+        Some("queues") => (", queues", Unit::One),
+        _ => ("", Unit::One),
     };
     let curve = |name: &str, distribution: &Distribution| {
-        let points =
-            distribution.cdf.iter().map(|&(value, share)| (f64::from(value) * scale, share));
+        let points = distribution.cdf.iter().map(|&(value, share)| (f64::from(value), share));
         Series::new(name, Draw::Steps, [(0.0, 0.0)].into_iter().chain(points))
     };
     let mut series = Vec::new();
@@ -150,9 +234,9 @@ pub(crate) fn feature(feature: &FeatureSection) -> LineFigure {
         }
     }
     let top = [feature.transmitted.max, feature.dropped.max].into_iter().flatten().max();
-    let top = f64::from(top.unwrap_or(1).max(1)) * scale;
+    let top = f64::from(top.unwrap_or(1).max(1));
     for series in &mut series {
-        series.points.push(crate::plot::Point::new(top, 1.0));
+        series.points.push(Point::new(top, 1.0));
     }
     let words = feature.name.replace('_', " ").replace("avg", "average");
     LineFigure {
@@ -161,7 +245,7 @@ pub(crate) fn feature(feature: &FeatureSection) -> LineFigure {
             "Cumulative distribution of {words} on arrival, for packets that LQD transmitted and \
              for those it dropped."
         ),
-        x: Axis::new(format!("{}{unit}", capitalised(&words))).range(0.0, top),
+        x: Axis::new(format!("{}{name}", capitalised(&words))).unit(unit).range(0.0, top),
         y: Axis::new("Share of packets up to this value").range(0.0, 1.0),
         series,
         notes: Vec::new(),

@@ -5,27 +5,36 @@
 //! Nothing here opens a file.
 
 mod builder;
+mod calibration;
 mod curve;
+mod distribution;
 pub mod fig14;
 pub mod fig15;
 mod figures;
 mod forest_replay;
 mod format;
 mod html;
+mod importance;
 mod json;
+mod leaf_counts;
 mod numbers;
 pub mod plot;
+mod random;
 mod replay;
 mod replay_section;
 mod report;
+mod row_sample;
+mod score_ranges;
 mod text;
 mod value_histogram;
 
 pub use builder::{BuildError, ModelSource, ReportBuilder, TraceSource};
+pub use calibration::{CalibrationRange, CalibrationSection};
 pub use curve::{CurvePoint, MOST_POINTS};
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent, VoteLane, VotePolicy};
 pub use format::{ExportError, Exporter, ReportFormat, UnknownFormat};
 pub use html::Html;
+pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
 pub use json::Json;
 pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, Sent};
 pub use report::{

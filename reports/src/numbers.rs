@@ -33,6 +33,19 @@ pub(crate) fn ratio(value: f64, decimals: usize) -> String {
     if looks_exact && decimals < 12 { ratio(value, decimals + 2) } else { text }
 }
 
+/// A number for a reader who points at it: whole, or with four decimals, without trailing zeros.
+pub(crate) fn short(value: f64) -> String {
+    let text = if value.fract() == 0.0 { format!("{value:.0}") } else { ratio(value, 4) };
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = whole.trim_start_matches('-');
+    let sign = if whole.len() > digits.len() { "\u{2212}" } else { "" };
+    let whole = if digits.contains(',') { digits.to_owned() } else { grouped(digits) };
+    match decimals.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        decimals => format!("{sign}{whole}.{decimals}"),
+    }
+}
+
 /// A ratio, or that there is none.
 pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| UNDEFINED.to_owned(), |value| ratio(value, decimals))
@@ -45,6 +58,14 @@ mod tests {
     #[test]
     fn counts_have_commas() {
         assert_eq!([0, 999, 1_000, 2_735_521].map(count), ["0", "999", "1,000", "2,735,521"]);
+    }
+
+    #[test]
+    fn short_numbers_have_no_idle_zeros() {
+        let of = [0.0, 0.5, 0.606_41, 1_020.0, 208.1, -0.25, 12_345.5, 0.999_999].map(short);
+        let expected =
+            ["0", "0.5", "0.6064", "1,020", "208.1", "\u{2212}0.25", "12,345.5", "0.999999"];
+        assert_eq!(of, expected);
     }
 
     #[test]

@@ -3,14 +3,16 @@
 //! A number that is not defined (a ratio whose denominator is 0) is `None` here and `null` in
 //! JSON. Pages and texts are made from this value alone.
 
+use crate::calibration::CalibrationSection;
 use crate::curve::CurvePoint;
+use crate::importance::ImportanceSection;
 use crate::replay::{ReplayPolicy, Sent};
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
-use dropcast_train::Confusion;
+use dropcast_train::{Confusion, Metrics, Provenance, SwitchContext};
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 1;
+pub const REPORT_SCHEMA_VERSION: u32 = 2;
 
 /// What a model is worth on some labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,10 @@ pub struct Report {
     pub curve: CurveSection,
     /// Rows by score.
     pub score_histogram: Vec<ScoreBin>,
+    /// What scores say of the share of drops.
+    pub calibration: CalibrationSection,
+    /// What each feature of the model is worth to it.
+    pub importance: ImportanceSection,
     /// The features of the traces, each by label.
     pub features: Vec<FeatureSection>,
     /// The replays; null where they are not possible.
@@ -56,6 +62,12 @@ pub struct ModelSection {
     pub vote_threshold: u32,
     /// The highest score that it can give.
     pub max_score: u32,
+    /// The switch it was made for, as its file says.
+    pub switch: SwitchContext,
+    /// Its scores when it was made, as its file says; null if it does not.
+    pub metrics: Option<Metrics>,
+    /// How it was made, as its file says; null if it does not.
+    pub provenance: Option<Provenance>,
 }
 
 /// A trace of a report.

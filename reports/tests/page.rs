@@ -66,31 +66,48 @@ fn every_element_is_closed() {
 #[test]
 fn every_section_and_figure_is_there() {
     let html = page(&tiny::report(RowOrder::Arrival));
-    for id in ["predictions", "thresholds", "eta", "throughput", "scores", "features", "provenance"]
-    {
+    for id in [
+        "summary",
+        "predictions",
+        "thresholds",
+        "scores",
+        "eta",
+        "throughput",
+        "importance",
+        "features",
+        "model-card",
+        "provenance",
+    ] {
         assert_eq!(html.matches(&format!("<h2 id=\"{id}\">")).count(), 1, "{id}");
+        assert_eq!(html.matches(&format!("<a href=\"#{id}\">")).count(), 1, "{id}");
     }
-    for title in [
+    let titles = [
         "Precision and recall",
         "Scores by vote threshold",
+        "Reliability of scores",
         "Throughput lost against LQD",
+        "Lost without a feature",
+        "Separated by a feature&#39;s splits",
         "Forest scores by what LQD did",
         "Distribution of queue length",
         "Distribution of occupancy",
-    ] {
+    ];
+    for title in titles {
         assert!(html.contains(&format!("role=\"img\" aria-label=\"{title}\"")), "{title}");
     }
-    assert_eq!(html.matches("<figure>").count(), 6);
-    assert_eq!(html.matches("<figcaption>").count(), 6);
-    assert_eq!(html.matches("<desc>").count(), 6);
+    for each in ["<figure ", "<figcaption ", "<desc>", "<details>"] {
+        assert_eq!(html.matches(each).count(), titles.len(), "{each}");
+    }
 }
 
 #[test]
 fn nothing_is_fetched() {
     let html = page(&tiny::report(RowOrder::Arrival));
-    for text in ["src=", "href=", "url(", "@import", "https://"] {
+    for text in ["src=", "url(", "@import", "https://", "fetch(", "import("] {
         assert!(!html.contains(text), "{text}");
     }
+    assert_eq!(html.matches("href=").count(), html.matches("href=\"#").count());
+    assert!(html.contains("content=\"default-src 'none'; "), "the browser would not allow it");
     assert_eq!(html.matches("http://").count(), html.matches("xmlns=\"http://").count());
 }
 
@@ -120,6 +137,6 @@ fn names_cannot_break_out_of_their_place() {
     report.traces[0].name = "</script><script>\"&".to_owned();
     let html = page(&report);
     check_well_formed(&html);
-    assert_eq!(html.matches("<script").count(), 1);
+    assert_eq!(html.matches("<script").count(), 2, "data and ours");
     assert_eq!(embedded(&html)["traces"][0]["name"], "</script><script>\"&");
 }

@@ -151,8 +151,9 @@ fn every_field_of_the_json_is_documented() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.md"));
     let page = page.unwrap();
     let mut names = BTreeSet::new();
-    // The trace's own account is documented where traces are.
-    tiny::field_names(&json, &["meta", "input"], &mut names);
+    // The trace's own account and the model's are documented where traces and models are.
+    let elsewhere = ["meta", "input", "switch", "metrics", "provenance"];
+    tiny::field_names(&json, &elsewhere, &mut names);
     assert!(names.len() > 60, "{names:?}");
     for name in names {
         assert!(page.contains(&format!("`{name}`")), "docs/report.md does not explain `{name}`");

@@ -16,6 +16,16 @@ impl Cell {
         Cell::Text(text.into())
     }
 
+    /// A number to four decimals.
+    pub(super) fn number(value: f64) -> Self {
+        Cell::Ratio(Some(value), 4)
+    }
+
+    /// A 32-bit count, as scores and features are.
+    pub(super) fn whole(value: u32) -> Self {
+        Cell::Count(Some(u64::from(value)))
+    }
+
     pub(super) fn html(&self) -> String {
         match self {
             Cell::Text(text) => escape(text),
@@ -46,7 +56,11 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String
     html.push_str("<thead><tr>");
     for (at, head) in heads.iter().enumerate() {
         let class = rows.first().and_then(|row| row.get(at)).map_or("", Cell::class);
-        html.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
+        if head.is_empty() {
+            html.push_str("<td></td>");
+        } else {
+            html.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
+        }
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
@@ -61,5 +75,40 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table></div>\n");
+    html
+}
+
+/// The numbers of a figure, in groups with a name each (which may be empty). It scrolls, and so
+/// can be reached by the keyboard.
+pub(super) fn data_table(
+    caption: &str,
+    heads: &[&str],
+    groups: &[(&str, Vec<Vec<Cell>>)],
+) -> String {
+    let caption = escape(caption);
+    let mut html = format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Data of {caption}\">\
+         <table class=\"data\">\n<thead><tr>"
+    );
+    for head in heads {
+        html.push_str(&format!("<th scope=\"col\">{}</th>", escape(head)));
+    }
+    html.push_str("</tr></thead>\n");
+    for (name, rows) in groups {
+        html.push_str("<tbody>\n");
+        if !name.is_empty() {
+            let (wide, name) = (heads.len(), escape(name));
+            html.push_str(&format!(
+                "<tr><th colspan=\"{wide}\" scope=\"rowgroup\">{name}</th></tr>\n"
+            ));
+        }
+        for row in rows {
+            html.push_str("<tr>");
+            row.iter().for_each(|cell| html.push_str(&format!("<td>{}</td>", cell.html())));
+            html.push_str("</tr>\n");
+        }
+        html.push_str("</tbody>\n");
+    }
+    html.push_str("</table></div>\n");
     html
 }

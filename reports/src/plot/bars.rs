@@ -1,12 +1,14 @@
 //! Drawing a [`BarFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Sample, Stand, TEXT, paint, width};
+use super::canvas::{Axes, Canvas, Place, Plot, Sample, Stand, TEXT, paint, width};
 use super::figure::{Axis, BarFigure};
 use super::palette::look;
 use super::svg::{Page, PlotError};
 use super::ticks::Ruler;
 use crate::plot::Scale;
 
+/// Bars shorter than this can be pointed at beside them, units.
+const SHORT: i32 = 24;
 /// Gap between a bar and what is written beside it.
 const GAP: i32 = 10;
 
@@ -36,7 +38,7 @@ impl BarFigure {
         let axis = Axis { range: Some((low, high)), scale: Scale::Linear, ..self.value.clone() };
         let x = Ruler::new(&axis, std::iter::empty(), 7);
         let rows = self.categories.len().max(1) as f64;
-        let y = Ruler { scale: Scale::Linear, low: 0.0, high: rows, ticks: Vec::new() };
+        let y = Ruler::bare(0.0, rows);
         let across = Axes { ruler: &x, label: &self.value.label };
         let plot = canvas.axes(names + 2 * GAP + 8, across, Axes { ruler: &y, label: "" })?;
         self.draw_bars(canvas, &plot)
@@ -57,8 +59,7 @@ impl BarFigure {
         (if low < 0.0 { low - pad } else { 0.0 }, high + pad)
     }
 
-    fn draw_bars(&self, canvas: &Canvas<'_>, plot: &Plot) -> Result<(), PlotError> {
-        let band = 1.0 / (self.groups.len() as f64 + 0.6);
+    fn draw_bars(&self, canvas: &mut Canvas<'_>, plot: &Plot) -> Result<(), PlotError> {
         let rows = self.categories.len() as f64;
         for (row, name) in self.categories.iter().enumerate() {
             let top = rows - row as f64;
@@ -66,9 +67,7 @@ impl BarFigure {
             canvas.text(name, (plot.across.start - GAP - 8, middle), Stand::EndsAt)?;
             for (at, group) in self.groups.iter().enumerate() {
                 let Some(value) = group.values.get(row).copied().flatten() else { continue };
-                let upper = top - (0.3 + at as f64 + 0.08) * band;
-                let lower = top - (0.3 + at as f64 + 0.92) * band;
-                let (from, to) = (plot.place(0.0, upper), plot.place(value, lower));
+                let (from, to) = self.corners(plot, row, at, value);
                 canvas.bar(from, to, look(at))?;
                 let label = group.labels.get(row).map_or("", String::as_str);
                 let (x, stand) = if value < 0.0 {
@@ -79,8 +78,35 @@ impl BarFigure {
                 canvas.text(label, (x, (from.1 + to.1) / 2), stand)?;
             }
         }
+        self.mark(canvas, plot);
         let zero = plot.place(0.0, 0.0).0;
         canvas.zero_line(zero, plot.down.clone())
+    }
+
+    /// Opposite corners of the bar of group `at` in a row.
+    fn corners(&self, plot: &Plot, row: usize, at: usize, value: f64) -> (Place, Place) {
+        let band = 1.0 / (self.groups.len() as f64 + 0.6);
+        let top = self.categories.len() as f64 - row as f64;
+        let upper = top - (0.3 + at as f64 + 0.08) * band;
+        let lower = top - (0.3 + at as f64 + 0.92) * band;
+        (plot.place(0.0, upper), plot.place(value, lower))
+    }
+
+    /// What can be pointed at: each bar, and beside a short one room enough to.
+    fn mark(&self, canvas: &mut Canvas<'_>, plot: &Plot) {
+        for (at, group) in self.groups.iter().enumerate() {
+            canvas.marks.begin(&group.name);
+            for (row, category) in self.categories.iter().enumerate() {
+                let Some(value) = group.values.get(row).copied().flatten() else { continue };
+                let (from, mut to) = self.corners(plot, row, at, value);
+                if (to.0 - from.0).abs() < SHORT {
+                    to.0 = from.0 + if value < 0.0 { -SHORT } else { SHORT };
+                }
+                let reading = group.labels.get(row).map_or("", String::as_str);
+                let text = format!("{category}, {}: {reading}", group.name);
+                canvas.marks.area(from, to, category, value, text);
+            }
+        }
     }
 }
 

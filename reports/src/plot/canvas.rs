@@ -4,6 +4,7 @@
 //! an estimate of its width, on the safe side: an SVG cannot know the reader's font.
 
 use super::figure::Draw;
+use super::marks::Marks;
 use super::palette::{INK, Look, Marker};
 use super::svg::{self, Page, PlotError};
 use super::ticks::Ruler;
@@ -11,6 +12,7 @@ use plotters::coord::Shift;
 use plotters::element::{DashedPathElement, Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::mem;
 use std::ops::Range;
 
 pub(super) const WIDTH_UNITS: u32 = 1440;
@@ -25,12 +27,13 @@ const MARKER: i32 = 9;
 const BIG_MARKER: i32 = 14;
 
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Place = (i32, i32);
+pub(super) type Place = (i32, i32);
 
 /// How a text stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
     StartsAt,
+    Around,
     EndsAt,
 }
 
@@ -43,6 +46,8 @@ pub(super) enum Sample {
 pub(super) struct Canvas<'a> {
     sheet: Sheet<'a>,
     title: &'a str,
+    /// What can be pointed at.
+    pub(super) marks: Marks,
     /// First free line at the top.
     pub(super) top: i32,
     /// Last free line at the bottom.
@@ -57,11 +62,12 @@ pub(super) fn paint<'a>(
     draw: impl for<'c> FnOnce(&mut Canvas<'c>) -> Result<(), PlotError>,
 ) -> Result<String, PlotError> {
     let mut drawing = String::new();
-    {
+    let marks = {
         let backend = SVGBackend::with_string(&mut drawing, (WIDTH_UNITS, HEIGHT_UNITS));
         let mut canvas = Canvas {
             sheet: backend.into_drawing_area(),
             title,
+            marks: Marks::default(),
             top: MARGIN,
             bottom: HEIGHT_UNITS as i32 - MARGIN,
         };
@@ -69,8 +75,9 @@ pub(super) fn paint<'a>(
         draw(&mut canvas)?;
         let done = canvas.sheet.present();
         canvas.check(done)?;
-    }
-    Ok(svg::finish(&drawing, title, description, page))
+        mem::take(&mut canvas.marks)
+    };
+    Ok(svg::finish(&drawing, &marks, title, description, page))
 }
 
 /// Estimated width of a text, units.
@@ -164,6 +171,7 @@ impl Canvas<'_> {
     ) -> Result<(), PlotError> {
         let side = match stand {
             Stand::StartsAt => HPos::Left,
+            Stand::Around => HPos::Center,
             Stand::EndsAt => HPos::Right,
         };
         let mut style = letters(size).pos(Pos::new(side, VPos::Center));
@@ -224,6 +232,24 @@ impl Canvas<'_> {
         let [(x0, y0), (x1, y1)] = corners;
         let outline = vec![(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)];
         self.put(&PathElement::new(outline, look.colour.stroke_width(4)))
+    }
+
+    /// A box of one colour.
+    pub(super) fn tile(&self, from: Place, to: Place, fill: RGBColor) -> Result<(), PlotError> {
+        self.put(&Rectangle::new([from, to], fill.filled()))
+    }
+
+    /// Text in the middle of a place, in a colour of its own.
+    pub(super) fn text_on_tile(
+        &self,
+        text: &str,
+        at: Place,
+        size: i32,
+        colour: RGBColor,
+    ) -> Result<(), PlotError> {
+        let style = letters(size).pos(Pos::new(HPos::Center, VPos::Center)).color(&colour);
+        let drawn = self.sheet.draw_text(text, &style, at);
+        self.check(drawn)
     }
 
     /// An upright line in ink.

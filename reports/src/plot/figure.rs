@@ -1,5 +1,7 @@
 //! What a figure is made of.
 
+use crate::numbers;
+
 /// How numbers are laid out along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
@@ -12,11 +14,37 @@ pub enum Scale {
     Log10,
 }
 
+/// How values are written: the data of a figure stay as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// As they are.
+    #[default]
+    One,
+    /// In thousands.
+    Kilo,
+    /// In percent.
+    Percent,
+}
+
+impl Unit {
+    /// What a value is multiplied by before it is written.
+    pub(super) fn factor(self) -> f64 {
+        match self {
+            Unit::One => 1.0,
+            Unit::Kilo => 1e-3,
+            Unit::Percent => 100.0,
+        }
+    }
+}
+
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it measures, and the unit.
+    /// What it measures. What comes after a comma is the unit, what stands in parentheses
+    /// explains.
     pub label: String,
+    /// How its values are written.
+    pub unit: Unit,
     /// How it is laid out. Values that a logarithmic scale cannot show are drawn at its lower end.
     pub scale: Scale,
     /// Lowest and highest value; by default what the data needs.
@@ -33,6 +61,19 @@ impl Axis {
     #[must_use]
     pub fn scale(self, scale: Scale) -> Self {
         Axis { scale, ..self }
+    }
+
+    /// The same axis with values written in `unit`.
+    #[must_use]
+    pub fn unit(self, unit: Unit) -> Self {
+        Axis { unit, ..self }
+    }
+
+    /// A value as it is read out: with the axis' name and unit.
+    pub(super) fn reading(&self, value: f64) -> String {
+        let label = self.label.split(" (").next().unwrap_or_default();
+        let (name, unit) = label.rsplit_once(", ").unwrap_or((label, ""));
+        format!("{name} {} {unit}", numbers::short(value * self.unit.factor())).trim().to_owned()
     }
 
     /// The same axis from `low` to `high`.
@@ -53,6 +94,8 @@ pub struct Point {
     pub interval: Option<(f64, f64)>,
     /// What was expected here and who says so; for the CSV.
     pub expectation: Option<String>,
+    /// What the point is, where its place does not say so.
+    pub label: Option<String>,
 }
 
 impl Point {
@@ -85,6 +128,8 @@ pub struct Series {
     pub points: Vec<Point>,
     /// How it is drawn.
     pub draw: Draw,
+    /// Whether the labels of its points are written beside them.
+    pub labelled: bool,
 }
 
 impl Series {
@@ -95,7 +140,7 @@ impl Series {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
         let points = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
-        Series { name: name.into(), points, draw }
+        Series { name: name.into(), points, draw, labelled: false }
     }
 }
 
@@ -140,6 +185,31 @@ pub struct BarFigure {
     pub categories: Vec<String>,
     /// The bars of each category, top to bottom.
     pub groups: Vec<BarGroup>,
+    /// Lines of text below the plot.
+    pub notes: Vec<String>,
+}
+
+/// A table of coloured cells, each with its value in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeatFigure {
+    /// What the figure is called.
+    pub title: String,
+    /// What it shows, for those who cannot see it.
+    pub description: String,
+    /// The horizontal axis; only its label counts.
+    pub x: Axis,
+    /// The vertical axis; only its label counts.
+    pub y: Axis,
+    /// What a cell's value is; only label and unit count.
+    pub value: Axis,
+    /// Decimals of the values in the cells.
+    pub decimals: usize,
+    /// Names of the columns, left to right.
+    pub columns: Vec<String>,
+    /// Names of the rows, top to bottom.
+    pub rows: Vec<String>,
+    /// By row, then column; none where there is nothing.
+    pub cells: Vec<Vec<Option<f64>>>,
     /// Lines of text below the plot.
     pub notes: Vec<String>,
 }

@@ -1,10 +1,11 @@
 //! Drawing a [`LineFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Sample, TEXT, paint, width};
+use super::canvas::{Axes, Canvas, Plot, Sample, Stand, TEXT, paint, width};
 use super::figure::{Draw, LineFigure, Point, Series};
 use super::palette::{Look, look};
 use super::svg::{Page, PlotError};
 use super::ticks::Ruler;
+use crate::numbers;
 
 /// Series with more points than this have markers on some of them only.
 const MARKED: usize = 32;
@@ -36,7 +37,31 @@ impl LineFigure {
         let (across, up) =
             (Axes { ruler: &x, label: &self.x.label }, Axes { ruler: &y, label: &self.y.label });
         let plot = canvas.axes(widest + 64, across, up)?;
-        series.iter().try_for_each(|(series, look)| draw_series(canvas, &plot, series, *look))
+        for (series, look) in &series {
+            draw_series(canvas, &plot, series, *look)?;
+            if series.draw != Draw::Rule {
+                self.mark(canvas, &plot, series);
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be pointed at of a series.
+    fn mark(&self, canvas: &mut Canvas<'_>, plot: &Plot, series: &Series) {
+        canvas.marks.begin(&series.name);
+        for point in shown(series) {
+            let (x, y) = (self.x.reading(point.x), self.y.reading(point.y));
+            let mut text = format!("{}: {x}, {y}", series.name);
+            if let Some((low, high)) = point.interval {
+                let factor = self.y.unit.factor();
+                let ends = [low, high].map(|end| numbers::short(end * factor));
+                text.push_str(&format!(" ({} to {})", ends[0], ends[1]));
+            }
+            if let Some(label) = &point.label {
+                text.push_str(&format!("; {label}"));
+            }
+            canvas.marks.point(plot.place(point.x, point.y), (point.x, point.y), text);
+        }
     }
 
     /// Each series with its look. Rules take no look away from others.
@@ -62,8 +87,7 @@ fn draw_series(
     series: &Series,
     look: Look,
 ) -> Result<(), PlotError> {
-    let shown: Vec<&Point> =
-        series.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite()).collect();
+    let shown: Vec<&Point> = shown(series).collect();
     let places: Vec<_> = shown.iter().map(|point| plot.place(point.x, point.y)).collect();
     for point in &shown {
         if let Some((low, high)) = point.interval {
@@ -81,7 +105,37 @@ fn draw_series(
     } else {
         places.len().div_ceil(MARKED * 3 / 8)
     };
-    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))
+    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))?;
+    if series.labelled {
+        return draw_labels(canvas, plot, &shown);
+    }
+    Ok(())
+}
+
+/// Labels above their points; those that would lie on the one before are left to the pointer.
+fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, points: &[&Point]) -> Result<(), PlotError> {
+    let mut taken: Vec<(i32, i32, i32)> = Vec::new();
+    for point in points {
+        let Some(label) = &point.label else { continue };
+        let (x, y) = plot.place(point.x, point.y);
+        let (wide, y) = (width(label, TEXT), y - TEXT);
+        let to_left = x + 14 + wide > plot.across.end;
+        let (at, stand) = if to_left { (x - 14, Stand::EndsAt) } else { (x + 14, Stand::StartsAt) };
+        let from = if to_left { at - wide } else { at };
+        let is_free = |&(left, right, other): &(i32, i32, i32)| {
+            from > right || from + wide < left || (y - other).abs() > TEXT
+        };
+        if taken.iter().all(is_free) && y > plot.down.start {
+            canvas.text(label, (at, y), stand)?;
+            taken.push((from, from + wide, y));
+        }
+    }
+    Ok(())
+}
+
+/// The points that can be shown.
+fn shown(series: &Series) -> impl Iterator<Item = &Point> {
+    series.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite())
 }
 
 /// The corners of the line through `places`, without those that round to the one before.

@@ -5,15 +5,15 @@ use plotters::style::RGBColor;
 /// Text, axes and rules: replaced by the page's own text colour.
 pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
 
-/// Okabe and Ito's palette ("Color Universal Design", 2008) without black and yellow, those with
-/// enough contrast on white and on near-black first.
+/// The four of Okabe and Ito's colours ("Color Universal Design", 2008) that stand out by 3:1 both
+/// from white and from the dark page (WCAG 2.2, 1.4.11), and two that stay apart from them.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
     RGBColor(0x00, 0x9E, 0x73),
     RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0xE6, 0x9F, 0x00),
-    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0xAA, 0x66, 0xFF),
+    RGBColor(0xDD, 0x00, 0x44),
 ];
 
 /// Lengths of dash and gap; none for a solid line.
@@ -48,3 +48,46 @@ pub(super) fn look(series: usize) -> Look {
         marker: MARKERS[series % MARKERS.len()],
     }
 }
+
+/// The colours of tiles from the lowest value to the highest: one hue from pale to dark, so that
+/// it is the same order in every kind of sight and in grey.
+pub(super) fn ramp(depth: f64) -> RGBColor {
+    const STOPS: [[f64; 3]; 3] = [[234.0, 242.0, 249.0], [62.0, 141.0, 196.0], [9.0, 44.0, 84.0]];
+    let along = depth.clamp(0.0, 1.0) * 2.0;
+    let first = (along as usize).min(1);
+    let mix = |part: usize| {
+        let (from, to) = (STOPS[first][part], STOPS[first + 1][part]);
+        (from + (to - from) * (along - first as f64)).round() as u8
+    };
+    RGBColor(mix(0), mix(1), mix(2))
+}
+
+/// Letters on a tile: near-black or white, whichever stands out more. Not quite [`INK`], which
+/// would become white on a dark page.
+pub(super) fn on_tile(fill: RGBColor) -> RGBColor {
+    const CANDIDATES: [RGBColor; 2] = [RGBColor(1, 1, 1), RGBColor(255, 255, 255)];
+    let [dark, light] = CANDIDATES;
+    if contrast(dark, fill) >= contrast(light, fill) { dark } else { light }
+}
+
+/// Contrast of two colours, 1 to 21 (WCAG 2.2).
+fn contrast(a: RGBColor, b: RGBColor) -> f64 {
+    let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+    a.max(b) / a.min(b)
+}
+
+fn luminance(colour: RGBColor) -> f64 {
+    let [r, g, b] = linear(colour);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/// Linear light of red, green and blue (sRGB, IEC 61966-2-1).
+fn linear(RGBColor(r, g, b): RGBColor) -> [f64; 3] {
+    [r, g, b].map(|part| {
+        let part = f64::from(part) / 255.0;
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+#[cfg(test)]
+mod tests;

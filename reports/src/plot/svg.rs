@@ -1,6 +1,7 @@
 //! From a drawing to an SVG that says what it shows and follows its page's colours.
 
 use super::canvas::{HEIGHT_UNITS, WIDTH_UNITS};
+use super::marks::Marks;
 
 /// Where a picture will stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,15 @@ pub struct PlotError {
 
 /// Replaces the drawing library's outermost element by one with a name, a description and a size
 /// that fits its place, and black by the colour of the text around it.
-pub(super) fn finish(drawing: &str, title: &str, description: &str, page: Page) -> String {
+///
+/// In a page, what can be pointed at lies over the drawing.
+pub(super) fn finish(
+    drawing: &str,
+    marks: &Marks,
+    title: &str,
+    description: &str,
+    page: Page,
+) -> String {
     let inner = drawing.split_once('>').map_or("", |(_, inner)| inner);
     let inner = inner
         .replace("\"#000000\"", "\"currentColor\"")
@@ -36,11 +45,16 @@ pub(super) fn finish(drawing: &str, title: &str, description: &str, page: Page) 
         Page::Alone => "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n",
         Page::Inline => "",
     };
+    let mut inner = inner.trim().to_owned();
+    if page == Page::Inline
+        && let Some(open) = inner.strip_suffix("</svg>")
+    {
+        inner = format!("{open}{}</svg>", marks.svg());
+    }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {WIDTH_UNITS} {HEIGHT_UNITS}\" role=\"img\" aria-label=\"{name}\">\n\
-         <title>{name}</title>\n<desc>{about}</desc>\n{paper}{}\n",
-        inner.trim()
+         <title>{name}</title>\n<desc>{about}</desc>\n{paper}{inner}\n"
     )
 }
 

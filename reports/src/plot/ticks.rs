@@ -9,6 +9,8 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ruler {
     pub(super) scale: Scale,
+    /// What values are multiplied by before they are laid out.
+    pub(super) factor: f64,
     /// Ends, drawing units; `low < high`.
     pub(super) low: f64,
     pub(super) high: f64,
@@ -19,15 +21,30 @@ pub(super) struct Ruler {
 impl Ruler {
     /// The ruler of `axis` for these values, with about `most` ticks at most.
     pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
+        let factor = axis.unit.factor();
         let (low, high) = axis.range.unwrap_or_else(|| extent(axis.scale, values));
-        match axis.scale {
+        let (low, high) = (low * factor, high * factor);
+        let ruler = match axis.scale {
             Scale::Linear => linear(low, high, axis.range.is_none(), most),
             Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
-        }
+        };
+        Ruler { factor, ..ruler }
+    }
+
+    /// Evenly from `low` to `high`, without ticks.
+    pub(super) fn bare(low: f64, high: f64) -> Self {
+        Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: Vec::new() }
+    }
+
+    /// A place of width 1 for each name, which stands at its middle.
+    pub(super) fn named(names: &[String]) -> Self {
+        let ticks = names.iter().enumerate().map(|(at, name)| (at as f64 + 0.5, name.clone()));
+        Ruler { ticks: ticks.collect(), ..Ruler::bare(0.0, names.len().max(1) as f64) }
     }
 
     /// A value in drawing units, held within the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
+        let value = value * self.factor;
         let place = match self.scale {
             Scale::Linear => value,
             Scale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
@@ -88,7 +105,7 @@ fn linear(low: f64, high: f64, grow: bool, most: usize) -> Ruler {
         let place = (k as f64 * step).clamp(low, high);
         (place, grouped(place, decimals))
     });
-    Ruler { scale: Scale::Linear, low, high, ticks: ticks.collect() }
+    Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
 /// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`.
@@ -140,7 +157,8 @@ fn logarithmic(scale: Scale, low: f64, high: f64, most: usize) -> Ruler {
     let ticks = (first..=last)
         .filter(|power| power.rem_euclid(every) == 0)
         .map(|power| (f64::from(power), power_text(scale, power)));
-    Ruler { scale, low: f64::from(first), high: f64::from(last), ticks: ticks.collect() }
+    let (low, high) = (f64::from(first), f64::from(last));
+    Ruler { scale, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
 fn power_text(scale: Scale, power: i32) -> String {

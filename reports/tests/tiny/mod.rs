@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its part of it")]
 
+pub mod leaf;
+
 use dropcast_data::{
     ArrivalColumns, CollectSettings, InputProvenance, LabelledBatch, Outcome, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta,

@@ -1,0 +1,116 @@
+//! What the sections of a page are written with.
+
+use super::table::{Cell, data_table, table};
+use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, PlotError, escape};
+
+/// The sections of a page so far.
+#[derive(Default)]
+pub(super) struct Body {
+    pub(super) html: String,
+    /// Identifier and title of each section.
+    pub(super) sections: Vec<(&'static str, String)>,
+    figures: usize,
+}
+
+/// A figure of any kind.
+pub(super) trait Drawn {
+    fn title(&self) -> &str;
+    fn svg(&self) -> Result<String, PlotError>;
+}
+
+/// The numbers of a figure, as a table in groups of rows.
+pub(super) struct Data<'a> {
+    pub(super) heads: &'a [&'a str],
+    /// Each with a name, which may be empty.
+    pub(super) groups: Vec<(&'a str, Vec<Vec<Cell>>)>,
+}
+
+impl Body {
+    /// Ends the section before, if there is one, and begins another.
+    pub(super) fn section(&mut self, id: &'static str, title: &str) {
+        self.end_section();
+        self.sections.push((id, title.to_owned()));
+        let title = escape(title);
+        self.html.push_str(&format!(
+            "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n"
+        ));
+    }
+
+    pub(super) fn end_section(&mut self) {
+        if !self.sections.is_empty() {
+            self.html.push_str("</section>\n");
+        }
+    }
+
+    pub(super) fn paragraph(&mut self, text: &str) {
+        self.html.push_str(&format!("<p>{}</p>\n", escape(text)));
+    }
+
+    pub(super) fn warning(&mut self, text: &str) {
+        self.html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(text)));
+    }
+
+    pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) {
+        self.html.push_str(&table(caption, heads, rows));
+    }
+
+    /// What is written in between stands side by side where there is room.
+    pub(super) fn open(&mut self, class: &str) {
+        self.html.push_str(&format!("<div class=\"{class}\">\n"));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.html.push_str("</div>\n");
+    }
+
+    /// A figure with its caption and, folded away, its numbers.
+    pub(super) fn figure(
+        &mut self,
+        figure: &dyn Drawn,
+        caption: &str,
+        data: &Data<'_>,
+    ) -> Result<(), PlotError> {
+        self.figures += 1;
+        let (id, title, svg) = (self.figures, escape(figure.title()), figure.svg()?);
+        let caption = escape(caption);
+        let numbers = data_table(figure.title(), data.heads, &data.groups);
+        self.html.push_str(&format!(
+            "<figure aria-label=\"{title}\" aria-describedby=\"caption-{id}\">\n\
+             <div class=\"plot\">\n{svg}</div>\n\
+             <figcaption id=\"caption-{id}\">{caption}</figcaption>\n\
+             <details><summary>Show the data<span class=\"hidden\"> of {title}</span></summary>\n\
+             {numbers}</details>\n</figure>\n"
+        ));
+        Ok(())
+    }
+}
+
+impl Drawn for LineFigure {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn svg(&self) -> Result<String, PlotError> {
+        self.to_svg(Page::Inline)
+    }
+}
+
+impl Drawn for BarFigure {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn svg(&self) -> Result<String, PlotError> {
+        self.to_svg(Page::Inline)
+    }
+}
+
+impl Drawn for HeatFigure {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn svg(&self) -> Result<String, PlotError> {
+        self.to_svg(Page::Inline)
+    }
+}

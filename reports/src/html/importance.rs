@@ -1,0 +1,77 @@
+//! What each feature is worth to the model.
+
+use super::body::{Body, Data};
+use super::table::Cell;
+use crate::importance::{FeatureImportance, Loss};
+use crate::plot::PlotError;
+use crate::report::Report;
+use crate::{figures, numbers};
+
+pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
+    let (features, sample) = (&report.importance.features, &report.importance.sample);
+    page.section("importance", "What each feature is worth to the model");
+    page.open("figures");
+    if features.iter().any(|feature| feature.average_precision_loss.is_some()) {
+        page.figure(
+            &figures::permutation_loss(features),
+            &format!(
+                "What is lost when a feature's values are drawn anew from all packets, mean of {} \
+                 draws, on {} transmitted and {} dropped packets of this report, weighted to stand \
+                 for all of them. Of two features that say the same, both can look worthless here.",
+                sample.repetitions,
+                numbers::count(sample.transmitted),
+                numbers::count(sample.dropped)
+            ),
+            &losses(features),
+        )?;
+    } else {
+        page.paragraph("Without drops nothing can be lost: there is no permutation importance.");
+    }
+    if features.iter().any(|feature| feature.gini_share.is_some()) {
+        page.figure(
+            &figures::gini_shares(features),
+            "How much a feature's splits separate the drops of this report's packets from the \
+             others: their share of the decrease of Gini impurity, mean over trees. It is measured \
+             on these packets, not on those the model was trained on.",
+            &gini(features),
+        )?;
+    } else {
+        page.paragraph("The model's splits separate nothing here: there is no Gini importance.");
+    }
+    page.close();
+    Ok(())
+}
+
+fn losses(features: &[FeatureImportance]) -> Data<'static> {
+    let rows = |of: fn(&FeatureImportance) -> Option<Loss>| -> Vec<Vec<Cell>> {
+        let row = |feature: &FeatureImportance| {
+            let loss = of(feature);
+            let number = |part: fn(Loss) -> f64| Cell::Ratio(loss.map(part), 4);
+            let name = Cell::text(feature.name.clone());
+            vec![name, number(|loss| loss.mean), number(|loss| loss.min), number(|loss| loss.max)]
+        };
+        features.iter().map(row).collect()
+    };
+    Data {
+        heads: &["feature", "mean loss", "least", "most"],
+        groups: vec![
+            ("of average precision", rows(|feature| feature.average_precision_loss)),
+            ("of F1", rows(|feature| feature.f1_loss)),
+        ],
+    }
+}
+
+fn gini(features: &[FeatureImportance]) -> Data<'static> {
+    let row = |feature: &FeatureImportance| {
+        vec![
+            Cell::text(feature.name.clone()),
+            Cell::Count(Some(feature.splits)),
+            Cell::Ratio(feature.gini_decrease, 6),
+            Cell::Ratio(feature.gini_share, 4),
+        ]
+    };
+    Data {
+        heads: &["feature", "splits", "Gini decrease", "share"],
+        groups: vec![("", features.iter().map(row).collect())],
+    }
+}

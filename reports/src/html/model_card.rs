@@ -1,0 +1,213 @@
+//! The model card: what the model is for, what it was made from, how good it is, and where that
+//! ends. Every sentence is a fact of the report or of the model's file.
+
+use super::body::Body;
+use crate::numbers::{count, optional, ratio};
+use crate::plot::escape;
+use crate::report::Report;
+use dropcast_features::Feature;
+use dropcast_train::{Provenance, Split};
+use serde_json::Value;
+
+/// Fewer drops than this are said to be few.
+const FEW_DROPS: u64 = 1_000;
+/// A loss of F1 from training to here that is pointed out.
+const NOTABLE_LOSS: f64 = 0.05;
+
+pub(super) fn write(page: &mut Body, report: &Report) {
+    page.section("model-card", "Model card");
+    let card = [
+        ("For", purpose(report)),
+        ("Input", input(report)),
+        ("Switch", switch(report)),
+        ("Made from", made_from(report)),
+        ("Made by", made_by(report)),
+        ("Quality here", quality(report)),
+        ("Limits", limits(report)),
+    ];
+    page.html.push_str("<div class=\"wide\"><table class=\"card\">\n<tbody>\n");
+    for (name, facts) in card {
+        let items: String =
+            facts.iter().map(|fact| format!("<li>{}</li>\n", escape(fact))).collect();
+        page.html.push_str(&format!(
+            "<tr><th scope=\"row\">{name}</th><td><ul>\n{items}</ul></td></tr>\n"
+        ));
+    }
+    page.html.push_str("</tbody>\n</table></div>\n");
+}
+
+fn purpose(report: &Report) -> Vec<String> {
+    let model = &report.model;
+    vec![
+        "Says of a packet that arrives at a shared-buffer switch whether push-out LQD would drop \
+         it: the oracle of Credence (NSDI '24, Algorithm 1), for switches that cannot push packets \
+         out."
+            .to_owned(),
+        format!(
+            "A forest of {} trees, {} splits deep. It predicts a drop when the sum of its leaf \
+             weights is above {} of {}; a tie means accept.",
+            model.trees, model.depth, model.vote_threshold, model.max_score
+        ),
+    ]
+}
+
+fn input(report: &Report) -> Vec<String> {
+    let describe = |name: &String| {
+        let known = Feature::ALL.into_iter().find(|feature| feature.name() == name);
+        known.map_or_else(
+            || name.clone(),
+            |feature| format!("{name}, {}: {}.", feature.unit(), feature.definition()),
+        )
+    };
+    report.model.features.iter().map(describe).collect()
+}
+
+fn switch(report: &Report) -> Vec<String> {
+    let switch = &report.model.switch;
+    let known = [
+        switch.ports.map(|ports| format!("{} output ports", count(u64::from(ports)))),
+        switch.buffer_bytes.map(|bytes| format!("{} bytes of buffer", count(u64::from(bytes)))),
+        switch.base_rtt_ns.map(|ns| format!("base round-trip time of {} ns", count(ns))),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    if known.is_empty() {
+        return vec!["The model's file does not say what switch it was made for.".to_owned()];
+    }
+    vec![format!("Made for {}.", known.join(", "))]
+}
+
+fn made_from(report: &Report) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(metrics) = &report.model.metrics {
+        let train = &metrics.train;
+        facts.push(format!("{} packets, {} of them drops.", count(train.rows), count(train.drops)));
+    }
+    if let Some(provenance) = &report.model.provenance {
+        facts.extend(
+            provenance
+                .data
+                .iter()
+                .map(|origin| format!("{}, SHA-256 {}.", origin.name, origin.sha256)),
+        );
+    }
+    if facts.is_empty() {
+        facts.push("The model's file does not say.".to_owned());
+    }
+    facts
+}
+
+fn made_by(report: &Report) -> Vec<String> {
+    let Some(provenance) = &report.model.provenance else {
+        return vec!["The model's file does not say.".to_owned()];
+    };
+    let Provenance { tool, parameters, split, vote, .. } = provenance;
+    vec![
+        format!("{tool}; the same data, parameters and seed give the same model."),
+        format!("Parameters: {}.", fields(serde_json::to_value(parameters).ok())),
+        format!("Rows that trained and tested: {}.", fields(serde_json::to_value(split).ok())),
+        format!("Vote threshold chosen on the training rows by the rule {vote}."),
+    ]
+}
+
+/// The fields of an object in one line.
+fn fields(value: Option<Value>) -> String {
+    let Some(Value::Object(fields)) = value else { return "not known".to_owned() };
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let fields = fields.iter().map(|(name, value)| format!("{name} {}", text(value)));
+    fields.collect::<Vec<_>>().join(", ")
+}
+
+fn quality(report: &Report) -> Vec<String> {
+    let (labels, prediction) = (&report.labels, &report.prediction);
+    let mut facts = vec![
+        format!(
+            "On {} packets of {}, {} of them drops: F1 {}, precision {}, recall {}.",
+            count(labels.rows),
+            report.trace_names(),
+            count(labels.drops),
+            optional(prediction.f1, 4),
+            optional(prediction.precision, 4),
+            optional(prediction.recall, 4)
+        ),
+        format!(
+            "Over all vote thresholds: average precision {}; as chances of a drop: Brier score {}.",
+            optional(report.curve.average_precision, 4),
+            optional(report.calibration.brier, 4)
+        ),
+    ];
+    if let Some(replay) = &report.replay {
+        let eta = &replay.total.eta;
+        facts.push(format!(
+            "Error \u{3B7} (Credence, Definition 1) by replay, in packets: {}; bound by Theorem 2: \
+             {}.",
+            optional(eta.packets, 4),
+            optional(eta.bound, 4)
+        ));
+    }
+    facts
+}
+
+fn limits(report: &Report) -> Vec<String> {
+    let mut limits = vec![
+        "Labels and replays are of recorded arrivals, which do not react to drops. What a network \
+         of hosts that do would see is not measured here."
+            .to_owned(),
+        format!(
+            "Measured on {} and no other trace: other loads, bursts and switches may do worse.",
+            report.trace_names()
+        ),
+    ];
+    if let Some(bytes) = report.model.switch.buffer_bytes.filter(|_| counts_bytes(report)) {
+        limits.push(format!(
+            "Its thresholds in bytes were chosen for a buffer of {} bytes; nothing here says how it \
+             does with another.",
+            count(u64::from(bytes))
+        ));
+    }
+    if report.labels.drops < FEW_DROPS {
+        limits.push(format!(
+            "Only {} drops were scored, and drops come in bursts: the scores are uncertain.",
+            count(report.labels.drops)
+        ));
+    }
+    limits.extend(flattery(report));
+    limits.extend(loss_since_training(report));
+    if let Some(reason) = &report.replay_omitted {
+        limits.push(format!("Its \u{3B7} is not known: not replayed, because {reason}."));
+    }
+    limits
+}
+
+/// Whether the model compares bytes.
+fn counts_bytes(report: &Report) -> bool {
+    let mut known = Feature::ALL.into_iter();
+    known.any(|f| f.unit() == "bytes" && report.model.features.iter().any(|own| own == f.name()))
+}
+
+/// Why these scores may be better than the model is.
+fn flattery(report: &Report) -> Option<String> {
+    let split = report.model.provenance.as_ref().map(|provenance| &provenance.split);
+    let is_held_out = report.traces.iter().any(|trace| trace.held_out);
+    if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
+        return Some(
+            "It was trained on packets that are scored here: this flatters it.".to_owned(),
+        );
+    }
+    let leaks = is_held_out && matches!(split, Some(Split::Random { .. }));
+    leaks.then(|| {
+        "The packets scored here were drawn at random from between those it was trained on, and \
+         neighbours are nearly equal: this flatters it."
+            .to_owned()
+    })
+}
+
+fn loss_since_training(report: &Report) -> Option<String> {
+    let trained = report.model.metrics.as_ref()?.train.f1?;
+    let here = report.prediction.f1?;
+    (trained - here >= NOTABLE_LOSS).then(|| {
+        format!("Its F1 fell from {} in training to {} here.", ratio(trained, 4), ratio(here, 4))
+    })
+}

@@ -1,0 +1,50 @@
+//! What the page is about, and the numbers that matter most.
+
+use super::body::Body;
+use super::table::Cell;
+use crate::ReplayPolicy;
+use crate::plot::escape;
+use crate::report::{PolicySection, Report};
+
+/// The heading.
+pub(super) fn header(report: &Report) -> String {
+    let labels = &report.labels;
+    format!(
+        "<h1>How well drops are predicted</h1>\n<p class=\"faint\">{} on {}: {} packets, {} of \
+         them dropped by push-out LQD.</p>\n",
+        escape(report.model.name.as_deref().unwrap_or("A model")),
+        escape(&report.trace_names()),
+        Cell::Count(Some(labels.rows)).html(),
+        Cell::Count(Some(labels.drops)).html()
+    )
+}
+
+pub(super) fn write(page: &mut Body, report: &Report) {
+    page.section("summary", "In short");
+    if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
+        page.warning(
+            "The model was trained on a file that is scored here. On rows it has not seen it will \
+             do worse.",
+        );
+    }
+    if report.traces.iter().any(|trace| trace.held_out) {
+        page.paragraph("Scored are only the rows that the model's own split kept for testing.");
+    }
+    let total = report.replay.as_ref().map(|replay| &replay.total);
+    let is_credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
+    let credence = total.and_then(|total| total.policies.iter().find(is_credence));
+    let cards = [
+        ("F1", report.prediction.f1),
+        ("precision", report.prediction.precision),
+        ("recall", report.prediction.recall),
+        ("average precision", report.curve.average_precision),
+        ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
+        ("Credence's packets of LQD's", credence.and_then(|credence| credence.packets_to_lqd)),
+    ];
+    page.html.push_str("<ul class=\"cards\">\n");
+    for (name, value) in cards {
+        let value = Cell::Ratio(value, 4).html();
+        page.html.push_str(&format!("<li><b>{value}</b>{}</li>\n", escape(name)));
+    }
+    page.html.push_str("</ul>\n");
+}

@@ -1,0 +1,79 @@
+//! What each policy transmits.
+
+use super::body::{Body, Data};
+use super::table::Cell;
+use crate::plot::PlotError;
+use crate::report::{PolicySection, ReplaySection, ReplayTotals};
+use crate::{figures, numbers};
+
+pub(super) fn write(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotError> {
+    page.section("throughput", "Throughput by policy");
+    page.figure(
+        &figures::throughput(&replay.total.policies),
+        &format!(
+            "The same arrivals through every policy. A bar is what the policy loses against \
+             push-out LQD, so no bar means as good; a bar to the left, better. Credence asks this \
+             model; Dynamic Thresholds has \u{3B1} = {}.",
+            replay.dynamic_thresholds_alpha
+        ),
+        &data(&replay.total.policies),
+    )?;
+    policies(page, "All switches together.", &replay.total);
+    if let [only] = replay.switches.as_slice() {
+        page.paragraph(&format!(
+            "There is one switch, number {}, with {} ports.",
+            only.switch_id, only.ports
+        ));
+        return Ok(());
+    }
+    for switch in &replay.switches {
+        let name = format!(
+            "Trace {}, switch {} ({} ports): \u{3B7} {} in packets, bound {}.",
+            switch.trace + 1,
+            switch.switch_id,
+            switch.ports,
+            numbers::optional(switch.results.eta.packets, 4),
+            numbers::optional(switch.results.eta.bound, 4)
+        );
+        policies(page, &name, &switch.results);
+    }
+    Ok(())
+}
+
+fn policies(page: &mut Body, caption: &str, results: &ReplayTotals) {
+    let rows: Vec<Vec<Cell>> = results
+        .policies
+        .iter()
+        .map(|policy| {
+            vec![
+                Cell::text(policy.policy.name()),
+                Cell::Count(Some(policy.sent.packets)),
+                Cell::Ratio(policy.packets_to_lqd, 5),
+                Cell::Count(Some(policy.sent.bytes)),
+                Cell::Ratio(policy.bytes_to_lqd, 5),
+            ]
+        })
+        .collect();
+    let arrived = results.arrived;
+    let caption = format!(
+        "{caption} {} packets, {} bytes arrived.",
+        numbers::count(arrived.packets),
+        numbers::count(arrived.bytes)
+    );
+    let heads = ["policy", "packets sent", "of LQD's", "bytes sent", "of LQD's"];
+    page.table(&caption, &heads, &rows);
+}
+
+fn data(policies: &[PolicySection]) -> Data<'static> {
+    let row = |policy: &PolicySection| {
+        vec![
+            Cell::text(policy.policy.name()),
+            Cell::Ratio(policy.packets_to_lqd, 5),
+            Cell::Ratio(policy.bytes_to_lqd, 5),
+        ]
+    };
+    Data {
+        heads: &["policy", "packets, as a share of LQD's", "bytes, as a share of LQD's"],
+        groups: vec![("", policies.iter().map(row).collect())],
+    }
+}

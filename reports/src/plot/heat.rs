@@ -1,0 +1,116 @@
+//! Drawing a [`HeatFigure`].
+
+use super::canvas::{Axes, Canvas, Plot, Stand, TEXT, paint, width};
+use super::figure::HeatFigure;
+use super::palette::{on_tile, ramp};
+use super::svg::{Page, PlotError};
+use super::ticks::Ruler;
+use crate::numbers;
+
+/// Gap between a row's name and its cells, and between cells, units.
+const GAP: i32 = 18;
+const SEAM: i32 = 2;
+
+impl HeatFigure {
+    /// The figure as SVG.
+    ///
+    /// # Errors
+    /// If the drawing library fails; with an SVG in memory it has no known reason to.
+    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+        paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
+    }
+
+    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
+        canvas.notes(&self.notes)?;
+        let (columns, rows) = (self.columns.len().max(1), self.rows.len().max(1));
+        let x = Ruler::named(&self.columns);
+        let y = Ruler::bare(0.0, rows as f64);
+        let names = self.rows.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
+        canvas.text(&self.y.label, (28, canvas.top + TEXT / 2), Stand::StartsAt)?;
+        canvas.top += TEXT + GAP;
+        let across = Axes { ruler: &x, label: &self.x.label };
+        let plot = canvas.axes(names + 3 * GAP, across, Axes { ruler: &y, label: "" })?;
+        let size = self.text_size(&plot, columns);
+        for (row, name) in self.rows.iter().enumerate() {
+            let (_, middle) = plot.place(0.0, (rows - row) as f64 - 0.5);
+            canvas.text(name, (plot.across.start - GAP, middle), Stand::EndsAt)?;
+            canvas.marks.begin(&format!("{} {name}", self.y.label));
+            for column in 0..self.columns.len() {
+                self.draw_cell(canvas, &plot, (row, column), size)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_cell(
+        &self,
+        canvas: &mut Canvas<'_>,
+        plot: &Plot,
+        (row, column): (usize, usize),
+        size: i32,
+    ) -> Result<(), PlotError> {
+        let top = (self.rows.len() - row) as f64;
+        let (left, upper) = plot.place(column as f64, top);
+        let (right, lower) = plot.place(column as f64 + 1.0, top - 1.0);
+        let middle = ((left + right) / 2, (upper + lower) / 2);
+        let value = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
+        let Some(value) = value.filter(|value| value.is_finite()) else {
+            return canvas.text("\u{2013}", middle, Stand::Around);
+        };
+        let (from, to) = ((left + SEAM, upper + SEAM), (right - SEAM, lower - SEAM));
+        let fill = ramp(self.depth_of(value));
+        canvas.tile(from, to, fill)?;
+        canvas.text_on_tile(&self.written(value), middle, size, on_tile(fill))?;
+        let (x, y) = (&self.columns[column], &self.rows[row]);
+        let (x_label, y_label) = (&self.x.label, &self.y.label);
+        let reading = self.value.reading(value);
+        canvas.marks.area(from, to, x, value, format!("{x_label} {x}, {y_label} {y}: {reading}"));
+        Ok(())
+    }
+
+    fn written(&self, value: f64) -> String {
+        numbers::ratio(value * self.value.unit.factor(), self.decimals)
+    }
+
+    /// How deep the colour of a value is, from 0 for the lowest to 1 for the highest.
+    fn depth_of(&self, value: f64) -> f64 {
+        let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
+        let low = values().fold(f64::INFINITY, f64::min);
+        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        if high > low { (value - low) / (high - low) } else { 0.5 }
+    }
+
+    /// The largest size at which every value fits its cell.
+    fn text_size(&self, plot: &Plot, columns: usize) -> i32 {
+        let cell = (plot.across.end - plot.across.start) / columns as i32 - 8;
+        let values = self.cells.iter().flatten().flatten();
+        let widest = values.map(|&value| width(&self.written(value), TEXT)).max().unwrap_or(1);
+        (TEXT * cell / widest.max(1)).clamp(12, TEXT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Axis;
+
+    #[test]
+    fn every_cell_has_its_value() {
+        let figure = HeatFigure {
+            title: "F1".to_owned(),
+            x: Axis::new("trees"),
+            y: Axis::new("depth"),
+            value: Axis::new("F1"),
+            decimals: 3,
+            columns: ["1", "2"].map(str::to_owned).to_vec(),
+            rows: ["4", "8"].map(str::to_owned).to_vec(),
+            cells: vec![vec![Some(0.25), Some(0.75)], vec![None, Some(0.5)]],
+            ..HeatFigure::default()
+        };
+        let svg = figure.to_svg(Page::Inline).unwrap();
+        for text in [">0.250<", ">0.750<", ">0.500<", ">\u{2013}<", "trees 2, depth 8: F1 0.5<"] {
+            assert!(svg.contains(text), "{text} is not in\n{svg}");
+        }
+        assert_eq!(svg.matches("data-y=").count(), 3);
+    }
+}

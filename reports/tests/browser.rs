@@ -1,0 +1,281 @@
+//! Pages in a real browser: every plot is drawn, shows the JSON's numbers, can be reached and read
+//! without a mouse, and nothing goes wrong or out.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+#[path = "browser/chromium.rs"]
+mod chromium;
+#[path = "browser/figures.rs"]
+mod figures;
+#[path = "tiny/mod.rs"]
+mod tiny;
+
+use chromium::Chromium;
+use dropcast_data::RowOrder;
+use dropcast_reports::{Exporter, Html, Report};
+use figures::{Shown, expected};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+struct PageFile {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+fn page_file(html: &str) -> PageFile {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    std::fs::write(&path, html).unwrap();
+    PageFile { path, _folder: folder }
+}
+
+fn page(report: &Report) -> PageFile {
+    page_file(&Html.export(report).unwrap())
+}
+
+/// Nothing was logged or thrown, and nothing but the page itself was asked for.
+fn check_quiet(browser: &Chromium) {
+    for event in ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"] {
+        let told = browser.told(event);
+        assert!(told.is_empty(), "{event}: {told:?}");
+    }
+    let requests = browser.told("Network.requestWillBeSent");
+    assert_eq!(requests.len(), 1, "only the page itself: {requests:?}");
+}
+
+/// Each figure: name, drawn shapes, and its marks as `[series, x, y, text]`.
+const FIGURES: &str = r#"[...document.querySelectorAll("figure")].map((figure) => {
+  const svg = figure.querySelector(".plot svg");
+  const frame = svg.getBoundingClientRect();
+  const inside = (element) => {
+    const box = element.getBoundingClientRect();
+    return box.left >= frame.left - 20 && box.right <= frame.right + 20
+      && box.top >= frame.top - 20 && box.bottom <= frame.bottom + 20;
+  };
+  const shapes = [...svg.querySelectorAll(":scope > :not(g, title, desc, text)")];
+  const marks = [...svg.querySelectorAll(".marks > *")];
+  return {
+    name: figure.getAttribute("aria-label"),
+    described: document.getElementById(figure.getAttribute("aria-describedby")).textContent,
+    rows: figure.querySelectorAll("table.data tbody td").length,
+    size: [frame.width, frame.height],
+    shapes: shapes.filter((shape) => {
+      const box = shape.getBoundingClientRect();
+      const style = getComputedStyle(shape);
+      const coloured = [style.fill, style.stroke].some((paint) => /rgb\((?!0, 0, 0)/.test(paint));
+      return box.width + box.height > 0 && inside(shape) && coloured;
+    }).length,
+    outside: marks.filter((mark) => !inside(mark)).length,
+    marks: marks.map((mark) => [mark.parentNode.dataset.series, mark.dataset.x, mark.dataset.y]),
+  };
+})"#;
+
+fn check_figures(browser: &mut Chromium, expected: &Shown) {
+    let figures = browser.evaluate(FIGURES);
+    let figures = figures.as_array().unwrap();
+    assert!(!figures.is_empty());
+    for figure in figures {
+        let name = figure["name"].as_str().unwrap();
+        assert!(!name.is_empty() && figure["described"].as_str().unwrap().len() > 20);
+        assert!(figure["size"][0].as_f64().unwrap() > 250.0, "{name}: {}", figure["size"]);
+        assert!(figure["shapes"].as_u64().unwrap() > 0, "{name} is empty");
+        assert_eq!(figure["outside"], 0, "{name} has marks outside");
+        assert!(figure["rows"].as_u64().unwrap() > 0, "{name} has no table");
+        let marks = figure["marks"].as_array().unwrap();
+        assert!(!marks.is_empty(), "{name} has nothing to point at");
+        for mark in marks {
+            let [series, x, y] = [0, 1, 2].map(|at| mark[at].as_str().unwrap());
+            let points = expected.get(&(name.to_owned(), series.to_owned()));
+            let points = points.unwrap_or_else(|| panic!("nothing is known of {name}, {series}"));
+            let y: f64 = y.parse().unwrap();
+            let is_it = |point: &(String, f64)| point.0 == x && (point.1 - y).abs() < 1e-12;
+            assert!(points.iter().any(is_it), "{name}, {series}: {x} {y} is not in {points:?}");
+        }
+    }
+    let drawn = |title: &str| figures.iter().any(|figure| figure["name"] == title);
+    for ((figure, series), points) in expected {
+        let is_drawn = |mark: &Value| mark[0] == **series;
+        let marks = figures.iter().filter(|f| f["name"] == **figure);
+        let marks = marks.flat_map(|f| f["marks"].as_array().unwrap());
+        let is_missing = drawn(figure) && !points.is_empty() && !marks.clone().any(is_drawn);
+        assert!(!is_missing, "{series} of {figure} is not drawn");
+    }
+}
+
+/// The numbers of the tables, shown and exact, in the order of the page.
+fn check_tables(browser: &mut Chromium) {
+    let wrong = browser.evaluate(
+        r#"(() => {
+  const known = new Set();
+  const walk = (value) => {
+    if (typeof value === "number") known.add(value);
+    else if (value !== null && typeof value === "object") Object.values(value).forEach(walk);
+  };
+  walk(JSON.parse(document.getElementById("report").textContent));
+  const cells = [...document.querySelectorAll("data")];
+  const number = (text) => Number(text.replaceAll(",", "").replace("\u2212", "-"));
+  const wrong = cells.filter((cell) => {
+    const decimals = (cell.textContent.split(".")[1] ?? "").length;
+    const off = Math.abs(number(cell.textContent) - Number(cell.value));
+    return !known.has(Number(cell.value)) || off > 0.5000001 * 10 ** -decimals;
+  });
+  return [cells.length, wrong.map((cell) => cell.outerHTML)];
+})()"#,
+    );
+    assert!(wrong[0].as_u64().unwrap() > 50, "{wrong}");
+    assert_eq!(wrong[1], json!([]), "numbers that are not those of the JSON");
+}
+
+/// Tab reaches every plot in the order of the page; keys then step through its points, and what
+/// is shown is said.
+fn check_keyboard(browser: &mut Chromium) {
+    browser.evaluate("document.activeElement.blur()");
+    let plots = browser.evaluate("document.querySelectorAll('.plot').length").as_u64().unwrap();
+    let mut reached = 0;
+    let here = "[...document.querySelectorAll('.plot')].indexOf(document.activeElement)";
+    for _ in 0..200 {
+        browser.press("Tab");
+        if browser.evaluate(here) == json!(reached) {
+            check_plot_keys(browser);
+            reached += 1;
+        }
+        if reached == plots {
+            return;
+        }
+    }
+    panic!("Tab reached {reached} of {plots} plots");
+}
+
+fn check_plot_keys(browser: &mut Chromium) {
+    let said = |browser: &mut Chromium| {
+        let text = browser.evaluate(
+            "[document.getElementById('live').textContent, \
+              document.querySelector('.tip.shown')?.textContent, \
+              document.querySelectorAll('.now').length, \
+              document.querySelectorAll('.now')[0]?.dataset.y]",
+        );
+        assert_eq!(text[2], 1, "one point is pointed out: {text}");
+        let (told, shown) = (text[0].as_str().unwrap(), text[1].as_str().unwrap());
+        assert!(told.starts_with(shown) && told.contains(". Point "), "{text}");
+        told.to_owned()
+    };
+    let first = said(browser);
+    assert!(first.contains(". Point 1 of "), "{first}");
+    browser.press("End");
+    let last = said(browser);
+    let (_, place) = last.split_once(". Point ").unwrap();
+    let (at, of) = place.trim_end_matches('.').split_once(" of ").unwrap();
+    assert_eq!(at, of, "{last}");
+    browser.press("Home");
+    assert_eq!(said(browser), first);
+    browser.press("ArrowRight");
+    assert!(of == "1" || said(browser).contains(". Point 2 of "));
+    browser.press("ArrowDown");
+    said(browser);
+    browser.press("Escape");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.tip.shown, .now').length"), json!(0));
+}
+
+/// The pointer over a mark shows its text.
+fn check_pointer(browser: &mut Chromium) {
+    let place = browser.evaluate(
+        "(() => { const mark = document.querySelector('.marks > *'); \
+         mark.scrollIntoView({block: 'center'}); const box = mark.getBoundingClientRect(); \
+         return [box.x + box.width / 2, box.y + box.height / 2]; })()",
+    );
+    let mouse = json!({"type": "mouseMoved", "x": place[0], "y": place[1]});
+    browser.ask("Input.dispatchMouseEvent", mouse);
+    let shown = browser.evaluate("document.querySelector('.tip.shown')?.textContent");
+    assert!(shown.as_str().is_some_and(|text| !text.is_empty()), "{shown} at {place}");
+}
+
+/// Everything that a screen reader stops at has a name.
+fn check_names(browser: &mut Chromium) {
+    let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
+    let mut plots = 0;
+    for node in tree["nodes"].as_array().unwrap() {
+        let role = node["role"]["value"].as_str().unwrap_or_default();
+        let name = node["name"]["value"].as_str().unwrap_or_default();
+        let needs = ["application", "figure", "image", "img", "link", "region", "navigation"];
+        let needs_one = needs.contains(&role) && node["ignored"] != json!(true);
+        assert!(!needs_one || !name.is_empty(), "a {role} without a name: {node}");
+        plots += usize::from(role == "application");
+    }
+    let all = browser.evaluate("document.querySelectorAll('.plot').length");
+    assert_eq!(json!(plots), all, "every plot is in the accessibility tree");
+}
+
+/// On paper and in a narrow window nothing is cut off or in the way; in the dark it is dark.
+fn check_media(browser: &mut Chromium, file: &PageFile) {
+    let media = |browser: &mut Chromium, media: &str, scheme: &str| {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        let params = json!({"media": media, "features": features});
+        browser.ask("Emulation.setEmulatedMedia", params);
+    };
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    media(browser, "", "dark");
+    assert_eq!(browser.evaluate(ground), "rgb(21, 24, 28)");
+    media(browser, "print", "dark");
+    assert_eq!(browser.evaluate(ground), "rgb(255, 255, 255)", "paper is white");
+    let hidden = "[...document.querySelectorAll('nav, details, .tip, .marks')] \
+                  .every((element) => getComputedStyle(element).display === 'none')";
+    assert_eq!(browser.evaluate(hidden), true);
+    let pdf = browser.ask("Page.printToPDF", json!({"preferCSSPageSize": true}));
+    assert!(pdf["data"].as_str().unwrap().len() > 10_000);
+    media(browser, "", "light");
+    browser.open(&file.path, 400);
+    let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(browser.evaluate(beyond), 0, "the page is wider than the window");
+    browser.open(&file.path, 1300);
+}
+
+/// Without scripts the texts of points and the tables are still there.
+fn check_without_script(browser: &mut Chromium, file: &PageFile) {
+    browser.ask("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    browser.open(&file.path, 1300);
+    let root = browser.ask("DOM.getDocument", json!({}))["root"]["nodeId"].take();
+    for selector in [".marks title", "table.data td"] {
+        let query = json!({"nodeId": root, "selector": selector});
+        let found = browser.ask("DOM.querySelectorAll", query);
+        assert!(found["nodeIds"].as_array().unwrap().len() > 10, "{selector}");
+    }
+    browser.ask("Emulation.setScriptExecutionDisabled", json!({"value": false}));
+}
+
+fn check_page(browser: &mut Chromium, file: &PageFile, expected: &Shown) {
+    browser.open(&file.path, 1300);
+    check_figures(browser, expected);
+    check_tables(browser);
+    check_names(browser);
+    check_keyboard(browser);
+    check_pointer(browser);
+    check_media(browser, file);
+    check_quiet(browser);
+    check_without_script(browser, file);
+}
+
+#[test]
+fn a_report_in_a_browser() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let reports =
+        [tiny::leaf::report(), tiny::report(RowOrder::Arrival), tiny::report(RowOrder::Departure)];
+    for report in reports {
+        let json = serde_json::to_value(&report).unwrap();
+        check_page(&mut browser, &page(&report), &expected(&json));
+    }
+}
+
+#[test]
+fn a_mistake_of_a_page_is_seen() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let html = Html.export(&tiny::leaf::report()).unwrap();
+    let wrong = html.replace("</body>", "<script>console.error('x')</script></body>");
+    browser.open(&page_file(&wrong).path, 1300);
+    browser.evaluate("1");
+    assert_eq!(browser.told("Runtime.consoleAPICalled").len(), 1);
+    // What the policy forbids is not fetched, and it is told.
+    let wrong = html.replace("</body>", "<img src=\"http://example.org/x.png\"></body>");
+    browser.open(&page_file(&wrong).path, 1300);
+    browser.evaluate("1");
+    assert!(!browser.told("Log.entryAdded").is_empty());
+}

@@ -1,0 +1,111 @@
+//! What the figures of a report's page must show, worked out from its JSON alone.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// By figure and series, the points: where along the axis (a number or a name), and the value.
+pub(crate) type Shown = BTreeMap<(String, String), Vec<(String, f64)>>;
+
+/// A number as the page writes it: the shortest text that reads back as it.
+pub(crate) fn number(value: &Value) -> Option<String> {
+    value.as_f64().map(|value| value.to_string())
+}
+
+/// Every point that a figure may show.
+pub(crate) fn expected(report: &Value) -> Shown {
+    let mut shown = Shown::new();
+    let mut add = |figure: &str, series: &str, points: Vec<(String, f64)>| {
+        shown.insert((figure.to_owned(), series.to_owned()), points);
+    };
+    let points = list(&report["curve"]["points"]);
+    let pairs = |x: &str, y: &str, of: &[Value]| -> Vec<(String, f64)> {
+        of.iter().filter_map(|point| Some((number(&point[x])?, point[y].as_f64()?))).collect()
+    };
+    let pr = "Precision and recall";
+    add(pr, "every vote threshold", pairs("recall", "precision", points));
+    let chosen = &report["model"]["vote_threshold"];
+    let own = std::slice::from_ref(&report["prediction"]);
+    add(pr, &format!("this model's, {chosen}"), pairs("recall", "precision", own));
+    for (name, field) in [("F1", "f1"), ("precision", "precision"), ("recall", "recall")] {
+        let mut steps = pairs("vote_threshold", field, points);
+        // The last value holds to the end, or to where it is no longer defined.
+        let end = points.iter().find(|point| point[field].is_null());
+        let end = end.map_or(&report["model"]["max_score"], |point| &point["vote_threshold"]);
+        if let (Some((_, last)), Some(end)) = (steps.last().cloned(), number(end)) {
+            steps.push((end, last));
+        }
+        add("Scores by vote threshold", name, steps);
+    }
+    let ranges = list(&report["calibration"]["ranges"]);
+    add("Reliability of scores", "this model", pairs("mean_score", "drop_share", ranges));
+    for label in ["transmitted", "dropped"] {
+        let bins = list(&report["score_histogram"]);
+        let all: f64 = bins.iter().filter_map(|bin| bin[label].as_f64()).sum();
+        let share = |bin: &Value| {
+            let middle = (bin["from"].as_f64()? + bin["to"].as_f64()?) / 2.0;
+            let rows = bin[label].as_f64().filter(|&rows| rows > 0.0)?;
+            Some((middle.to_string(), rows / all))
+        };
+        let shares = bins.iter().filter_map(share).collect();
+        add("Forest scores by what LQD did", &format!("{label} by LQD"), shares);
+    }
+    importance(report, &mut add);
+    distributions(report, &mut add);
+    throughput(report, &mut add);
+    shown
+}
+
+type Add<'a> = dyn FnMut(&str, &str, Vec<(String, f64)>) + 'a;
+
+fn importance(report: &Value, add: &mut Add<'_>) {
+    let features = list(&report["importance"]["features"]);
+    let by_name = |value: &dyn Fn(&Value) -> Option<f64>| -> Vec<(String, f64)> {
+        features.iter().filter_map(|f| Some((f["name"].as_str()?.to_owned(), value(f)?))).collect()
+    };
+    let loss = |field: &'static str| by_name(&|feature| feature[field]["mean"].as_f64());
+    add("Lost without a feature", "average precision", loss("average_precision_loss"));
+    add("Lost without a feature", "F1", loss("f1_loss"));
+    let shares = by_name(&|feature| feature["gini_share"].as_f64());
+    add("Separated by a feature's splits", "share", shares);
+}
+
+fn distributions(report: &Value, add: &mut Add<'_>) {
+    for feature in list(&report["features"]) {
+        let name = feature["name"].as_str().unwrap_or_default().replace('_', " ");
+        let most =
+            ["transmitted", "dropped"].iter().filter_map(|label| feature[label]["max"].as_f64());
+        let most = most.fold(1.0, f64::max);
+        for label in ["transmitted", "dropped"] {
+            let cdf = list(&feature[label]["cdf"]);
+            let point = |point: &Value| Some((number(&point[0])?, point[1].as_f64()?));
+            let mut points: Vec<_> = cdf.iter().filter_map(point).collect();
+            points.insert(0, ("0".to_owned(), 0.0));
+            points.push((most.to_string(), 1.0));
+            add(&format!("Distribution of {name}"), &format!("{label} by LQD"), points);
+        }
+    }
+}
+
+fn throughput(report: &Value, add: &mut Add<'_>) {
+    let names = [
+        ("lqd", "LQD"),
+        ("credence", "Credence"),
+        ("follow_lqd", "FollowLQD"),
+        ("dynamic_thresholds", "Dynamic Thresholds"),
+        ("harmonic", "Harmonic"),
+        ("complete_sharing", "Complete Sharing"),
+        ("complete_partitioning", "Complete Partitioning"),
+    ];
+    for unit in ["packets", "bytes"] {
+        let lost = |policy: &Value| {
+            let (_, name) = names.iter().find(|(id, _)| policy["policy"] == *id)?;
+            Some(((*name).to_owned(), 1.0 - policy[format!("{unit}_to_lqd")].as_f64()?))
+        };
+        let policies = list(&report["replay"]["total"]["policies"]);
+        add("Throughput lost against LQD", unit, policies.iter().filter_map(lost).collect());
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
