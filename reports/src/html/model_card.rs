@@ -101,11 +101,13 @@ fn made_by(report: &Report) -> Vec<String> {
         return vec!["The model's file does not say.".to_owned()];
     };
     let Provenance { tool, parameters, split, vote, .. } = provenance;
+    let validated = report.model.metrics.as_ref().is_some_and(|m| m.validation.is_some());
+    let rows = if validated { "validation" } else { "training" };
     vec![
         format!("{tool}; the same data, parameters and seed give the same model."),
         format!("Parameters: {}.", fields(serde_json::to_value(parameters).ok())),
         format!("Rows that trained and tested: {}.", fields(serde_json::to_value(split).ok())),
-        format!("Vote threshold chosen on the training rows by the rule {vote}."),
+        format!("Vote threshold chosen on the {rows} rows by the rule {vote}."),
     ]
 }
 

@@ -16,6 +16,10 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     if let Some(metrics) = &report.model.metrics {
         let caption = "Packets that the model was trained on, by what LQD did (from its file).";
         confusion(page, caption, metrics.train.confusion);
+        if let Some(validation) = &metrics.validation {
+            let caption = "Packets that its vote threshold was chosen on (from its file).";
+            confusion(page, caption, validation.confusion);
+        }
     }
     scores(page, report);
     outcomes(page, report);
