@@ -44,4 +44,12 @@ pub enum ExportError {
         /// The most that is written.
         max: usize,
     },
+    /// A target cannot express the forest.
+    #[error("the forest cannot be exported to {target}: {problem}")]
+    Unsupported {
+        /// The target.
+        target: &'static str,
+        /// What it cannot express, and what to do.
+        problem: String,
+    },
 }

@@ -6,6 +6,7 @@
 //!
 //! A target is one file that turns a checked model into text or bytes, and one line in `target.rs`.
 
+mod about;
 mod c;
 mod checked;
 mod complete;
@@ -16,12 +17,14 @@ mod ident;
 mod json;
 mod onnx;
 mod origin;
+mod p4;
 mod region;
 mod resources;
 mod splitmix;
 pub mod tables;
 mod target;
 mod ties;
+mod tna;
 mod tracker;
 mod vectors;
 

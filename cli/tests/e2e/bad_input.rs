@@ -308,7 +308,7 @@ fn models_that_are_not_sound() {
         "export runs/small/report.json --target c -o tables",
         "export runs/small/trace.parquet --target c -o tables",
         "export missing.json --target c -o tables",
-        "export model.json --target p4 -o tables",
+        "export model.json --target p5 -o tables",
         "report --model model.json --data paper4.parquet",
         "report --model model.json --data runs/small/trace.parquet runs/small/trace.parquet",
         "report --model model.json --data runs/small/events.parquet",
@@ -363,7 +363,7 @@ fn runs_that_cannot_end_well() {
     check("share.toml", "[workload]", "[train]\ntrain_share = 1.0\n[workload]");
     check("feature.toml", "[workload]", "[collect]\nfeatures = ['rank']\n[workload]");
     check("colour.toml", "[workload]", "[collect]\nfeatures = ['colour']\n[workload]");
-    check("target.toml", "[workload]", "[export]\ntargets = ['p4']\n[workload]");
+    check("target.toml", "[workload]", "[export]\ntargets = ['p5']\n[workload]");
     check("ports.toml", "servers = 4", "servers = 0");
     check("load.toml", "incast_per_server_hz = 300.0", "incast_per_server_hz = 300e6");
     check("sizes.toml", "[workload]", "[workload]\nflow_sizes = 'elephants'");

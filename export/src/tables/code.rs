@@ -96,6 +96,11 @@ impl Ternary {
         pattern
     }
 
+    /// Whether everything matches.
+    pub fn is_any(&self) -> bool {
+        self.mask.words.iter().all(|&word| word == 0)
+    }
+
     /// The values whose first `length` of 32 bits are those of `value`.
     pub fn of_prefix(value: u32, length: u8) -> Self {
         let mask = prefix_mask(length);

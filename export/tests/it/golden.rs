@@ -2,6 +2,7 @@
 //! them.
 
 use crate::forests::{example, example_of, exported};
+use dropcast_export::export;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn folder() -> PathBuf {
@@ -34,6 +35,19 @@ fn the_table_is_as_it_was() {
 fn the_onnx_model_is_as_it_was() {
     let (forest, origin) = example();
     same_as_file("example.onnx.hex", &hex_dump(&exported(&forest, &origin, "onnx")));
+}
+
+#[test]
+fn texts_of_the_other_targets_are_as_they_were() {
+    let (forest, origin) = example();
+    for target in ["p4", "tna"] {
+        for file in export(&forest, &origin, target.parse().expect("a target")).expect("exportable")
+        {
+            let text = String::from_utf8(file.bytes).expect("text");
+            assert!(text.is_ascii(), "{}", file.name);
+            same_as_file(&file.name, &text);
+        }
+    }
 }
 
 fn same_as_file(name: &str, emitted: &str) {

@@ -6,6 +6,8 @@ mod documented;
 mod forests;
 mod golden;
 mod json_table;
+mod p4;
+mod p4_program;
 mod tables;
 mod tools;
 mod vectors;

@@ -1,0 +1,34 @@
+//! P4_16: the oracle as a control that any architecture can apply, and a complete program for BMv2
+//! (v1model) with its entries for simple_switch_CLI and P4Runtime. `docs/p4.md` says how to use
+//! them.
+
+mod cli;
+mod names;
+mod oracle;
+mod p4runtime;
+mod v1model;
+
+pub(crate) use names::P4;
+pub(crate) use oracle::{by_priority, oracle_file};
+pub(crate) use v1model::{answer, headers, parser_states};
+
+use crate::ExportError;
+use crate::checked::Checked;
+use crate::target::{EmittedFile, Target};
+
+/// P4_16 for BMv2.
+pub(crate) const TARGET: Target = Target {
+    name: "p4",
+    about: "P4_16 for BMv2 (v1model): program and table entries, see docs/p4.md",
+    emit,
+};
+
+fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
+    let p4 = P4::new(model)?;
+    Ok(vec![oracle_file(&p4), v1model::program(&p4), cli::commands(&p4), p4runtime::entries(&p4)])
+}
+
+/// A text file named after the model.
+pub(crate) fn text_file(p4: &P4<'_>, suffix: &str, text: String) -> EmittedFile {
+    EmittedFile { name: format!("{}{suffix}", p4.model.prefix), bytes: text.into_bytes() }
+}

@@ -1,0 +1,146 @@
+//! A program for BMv2 that answers packets which carry features: to try the oracle, and to see how
+//! it is applied.
+
+use super::names::P4;
+use super::text_file;
+use crate::about::{about, commented};
+use crate::target::EmittedFile;
+
+/// `NAME_v1model.p4`.
+pub(super) fn program(p4: &P4<'_>) -> EmittedFile {
+    let name = &p4.model.prefix;
+    let what =
+        format!("{name}_v1model.p4: {name}_oracle.p4 on packets that carry features, for BMv2");
+    let lines = about(p4.model, &what);
+    let text = format!(
+        "\
+{}
+#include <core.p4>
+#include <v1model.p4>
+#include \"{name}_oracle.p4\"
+
+{}
+struct metadata_t {{
+}}
+
+parser PacketParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
+                    inout standard_metadata_t standard_metadata) {{
+{}}}
+
+control Ingress(inout headers_t hdr, inout metadata_t meta,
+                inout standard_metadata_t standard_metadata) {{
+    {}Oracle() oracle;
+
+    apply {{
+        if (hdr.query.isValid()) {{
+{}            standard_metadata.egress_spec = standard_metadata.ingress_port;
+        }} else {{
+            mark_to_drop(standard_metadata);
+        }}
+    }}
+}}
+
+control Egress(inout headers_t hdr, inout metadata_t meta,
+               inout standard_metadata_t standard_metadata) {{
+    apply {{
+    }}
+}}
+
+control NoVerify(inout headers_t hdr, inout metadata_t meta) {{
+    apply {{
+    }}
+}}
+
+control NoCompute(inout headers_t hdr, inout metadata_t meta) {{
+    apply {{
+    }}
+}}
+
+control PacketDeparser(packet_out packet, in headers_t hdr) {{
+    apply {{
+        packet.emit(hdr);
+    }}
+}}
+
+V1Switch(PacketParser(), NoVerify(), Ingress(), Egress(), NoCompute(), PacketDeparser()) main;
+",
+        commented(&lines, "//"),
+        headers(p4),
+        parser_states("start", ""),
+        p4.type_name(),
+        answer(p4),
+    );
+    text_file(p4, "_v1model.p4", text)
+}
+
+/// Ethernet, and a query: features in, score and prediction out.
+pub(crate) fn headers(p4: &P4<'_>) -> String {
+    let columns = 0..p4.model.origin.columns.len();
+    let fields: String = columns.map(|at| format!("    bit<32> {};\n", p4.field(at))).collect();
+    format!(
+        "\
+// Packets that carry a query: an EtherType for local experiments (IEEE Std 802).
+const bit<16> QUERY_ETHERTYPE = 0x88B5;
+
+header ethernet_t {{
+    bit<48> destination;
+    bit<48> source;
+    bit<16> ethertype;
+}}
+
+// Features as they come; score and drop (0 or 1) are filled in before the packet goes back.
+header query_t {{
+{fields}    bit<32> score;
+    bit<8>  drop;
+}}
+
+struct headers_t {{
+    ethernet_t ethernet;
+    query_t query;
+}}
+"
+    )
+}
+
+/// The states of a parser of these headers; `first` does `before` and extracts the rest.
+pub(crate) fn parser_states(first: &str, before: &str) -> String {
+    format!(
+        "    state {first} {{
+{before}        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ethertype) {{
+            QUERY_ETHERTYPE : query;
+            default : accept;
+        }}
+    }}
+
+    state query {{
+        packet.extract(hdr.query);
+        transition accept;
+    }}
+"
+    )
+}
+
+/// Asks the oracle, fills in the answer and turns the packet around.
+pub(crate) fn answer(p4: &P4<'_>) -> String {
+    let name = &p4.model.prefix;
+    let set = |at: usize| {
+        let field = p4.field(at);
+        format!("            features.{field} = hdr.query.{field};\n")
+    };
+    let columns = 0..p4.model.origin.columns.len();
+    format!(
+        "            {name}_features_t features;
+            bit<{bits}> score;
+            bit<1> drop;
+{}            oracle.apply(features, score, drop);
+            hdr.query.score = (bit<32>) score;
+            hdr.query.drop = (bit<8>) drop;
+            bit<48> asked_by = hdr.ethernet.source;
+            hdr.ethernet.source = hdr.ethernet.destination;
+            hdr.ethernet.destination = asked_by;
+",
+        columns.map(set).collect::<String>(),
+        bits = p4.score_bits(),
+    )
+}

@@ -1,0 +1,89 @@
+//! A program for Tofino that answers packets which carry features.
+
+use crate::about::{about, commented};
+use crate::p4::{P4, answer, headers, parser_states, text_file};
+use crate::target::EmittedFile;
+
+/// `NAME_tna.p4`.
+pub(super) fn program(p4: &P4<'_>) -> EmittedFile {
+    let name = &p4.model.prefix;
+    let what =
+        format!("{name}_tna.p4: {name}_oracle.p4 on packets that carry features, for Tofino");
+    let start =
+        "        packet.extract(ig_intr_md);\n        packet.advance(PORT_METADATA_SIZE);\n";
+    let text = format!(
+        "\
+{}
+#include <core.p4>
+#include <tna.p4>
+#include \"{name}_oracle.p4\"
+
+{}
+struct metadata_t {{
+}}
+
+parser IngressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
+                     out ingress_intrinsic_metadata_t ig_intr_md) {{
+{}}}
+
+control Ingress(inout headers_t hdr, inout metadata_t meta,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {{
+    {}Oracle() oracle;
+
+    apply {{
+        if (hdr.query.isValid()) {{
+{}            ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port;
+            ig_tm_md.bypass_egress = 1;
+        }} else {{
+            ig_dprsr_md.drop_ctl = 1;
+        }}
+    }}
+}}
+
+control IngressDeparser(packet_out packet, inout headers_t hdr, in metadata_t meta,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {{
+    apply {{
+        packet.emit(hdr);
+    }}
+}}
+
+parser EgressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
+                    out egress_intrinsic_metadata_t eg_intr_md) {{
+    state start {{
+        packet.extract(eg_intr_md);
+        transition accept;
+    }}
+}}
+
+control Egress(inout headers_t hdr, inout metadata_t meta,
+               in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {{
+    apply {{
+    }}
+}}
+
+control EgressDeparser(packet_out packet, inout headers_t hdr, in metadata_t meta,
+                       in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {{
+    apply {{
+        packet.emit(hdr);
+    }}
+}}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(),
+         EgressParser(), Egress(), EgressDeparser()) pipe;
+
+Switch(pipe) main;
+",
+        commented(&about(p4.model, &what), "//"),
+        headers(p4),
+        parser_states("start", start),
+        p4.type_name(),
+        answer(p4),
+    );
+    text_file(p4, "_tna.p4", text)
+}
