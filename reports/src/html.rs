@@ -13,6 +13,7 @@ mod model_card;
 mod predictions;
 mod provenance;
 mod summary;
+mod sweep;
 mod table;
 mod thresholds;
 mod throughput;
@@ -20,6 +21,8 @@ mod throughput;
 use crate::{ExportError, Exporter, Json, Report};
 use body::Body;
 use document::Document;
+
+pub use sweep::sweep_page;
 
 /// A single HTML file with plots as inline SVG and the JSON of the report inside.
 #[derive(Clone, Copy, Debug, Default)]

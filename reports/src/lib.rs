@@ -25,6 +25,8 @@ mod replay_section;
 mod report;
 mod row_sample;
 mod score_ranges;
+mod sweep_figures;
+mod sweep_view;
 mod text;
 mod value_histogram;
 
@@ -33,7 +35,7 @@ pub use calibration::{CalibrationRange, CalibrationSection};
 pub use curve::{CurvePoint, MOST_POINTS};
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent, VoteLane, VotePolicy};
 pub use format::{ExportError, Exporter, ReportFormat, UnknownFormat};
-pub use html::Html;
+pub use html::{Html, sweep_page};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
 pub use json::Json;
 pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, Sent};

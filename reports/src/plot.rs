@@ -18,7 +18,7 @@ mod svg;
 mod ticks;
 
 pub use figure::{
-    Axis, BarFigure, BarGroup, Draw, HeatFigure, LineFigure, Point, Scale, Series, Unit,
+    Axis, BarFigure, BarGroup, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series, Unit,
 };
 pub(crate) use svg::escape;
 pub use svg::{Page, PlotError};

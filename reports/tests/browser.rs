@@ -7,12 +7,14 @@
 mod chromium;
 #[path = "browser/figures.rs"]
 mod figures;
+#[path = "browser/sweep_figures.rs"]
+mod sweep_figures;
 #[path = "tiny/mod.rs"]
 mod tiny;
 
 use chromium::Chromium;
 use dropcast_data::RowOrder;
-use dropcast_reports::{Exporter, Html, Report};
+use dropcast_reports::{Exporter, Html, Report, sweep_page};
 use figures::{Shown, expected};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -263,6 +265,15 @@ fn a_report_in_a_browser() {
         let json = serde_json::to_value(&report).unwrap();
         check_page(&mut browser, &page(&report), &expected(&json));
     }
+}
+
+#[test]
+fn a_sweep_in_a_browser() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let sweep = tiny::sweep::sweep();
+    let json = serde_json::to_value(&sweep).unwrap();
+    let file = page_file(&sweep_page(&sweep).unwrap());
+    check_page(&mut browser, &file, &sweep_figures::expected(&json));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_reports::{Exporter, Html, Json, Report};
+use dropcast_reports::{CurvePoint, Exporter, Html, Json, MOST_POINTS, Report, sweep_page};
 use serde_json::Value;
 
 fn page(report: &Report) -> String {
@@ -61,6 +61,7 @@ fn numbers_of(json: &Value, out: &mut Vec<String>) {
 fn every_element_is_closed() {
     check_well_formed(&page(&tiny::report(RowOrder::Arrival)));
     check_well_formed(&page(&tiny::report(RowOrder::Departure)));
+    check_well_formed(&sweep_page(&tiny::sweep::sweep()).unwrap());
 }
 
 #[test]
@@ -132,6 +133,31 @@ fn numbers_of_the_page_are_those_of_the_json() {
 }
 
 #[test]
+fn a_sweeps_page_has_its_json_and_its_sections() {
+    let sweep = tiny::sweep::sweep();
+    let html = sweep_page(&sweep).unwrap();
+    assert_eq!(embedded(&html), serde_json::to_value(&sweep).unwrap());
+    for id in ["summary", "front", "shapes", "paper", "forests", "provenance"] {
+        assert_eq!(html.matches(&format!("<h2 id=\"{id}\">")).count(), 1, "{id}");
+    }
+    // Of each of two recipes: F1 and eta, against trees, depth and both; Figure 15; the front.
+    assert_eq!(html.matches("<figure ").count(), 2 * 6 + 2 + 1);
+}
+
+#[test]
+fn a_sweep_of_one_forest_or_none_has_a_page() {
+    let mut sweep = tiny::sweep::sweep();
+    sweep.rows.truncate(1);
+    sweep.summary.truncate(1);
+    check_well_formed(&sweep_page(&sweep).unwrap());
+    sweep.rows.clear();
+    sweep.summary.clear();
+    let html = sweep_page(&sweep).unwrap();
+    check_well_formed(&html);
+    assert!(html.contains("there is no front"));
+}
+
+#[test]
 fn names_cannot_break_out_of_their_place() {
     let mut report = tiny::report(RowOrder::Arrival);
     report.traces[0].name = "</script><script>\"&".to_owned();
@@ -139,4 +165,29 @@ fn names_cannot_break_out_of_their_place() {
     check_well_formed(&html);
     assert_eq!(html.matches("<script").count(), 2, "data and ours");
     assert_eq!(embedded(&html)["traces"][0]["name"], "</script><script>\"&");
+}
+
+/// However long the traces: what a page shows of them is bounded.
+#[test]
+fn the_largest_page_of_eight_features_is_small() {
+    let mut report = tiny::leaf::report();
+    let point = report.curve.points[1];
+    let share = |at: u32| f64::from(at) / 511.7;
+    report.curve.points = (0..MOST_POINTS as u32)
+        .map(|at| CurvePoint {
+            vote_threshold: 2 * at,
+            precision: Some(share(at)),
+            recall: Some(1.0 - share(at)),
+            f1: Some(share(at) / 2.0),
+            ..point
+        })
+        .collect();
+    let mut feature = report.features[0].clone();
+    for values in [&mut feature.transmitted, &mut feature.dropped] {
+        values.cdf = (0..128).map(|at| (at * 8_191, share(4 * at))).collect();
+        values.max = Some(1_048_576);
+    }
+    report.features = vec![feature; 8];
+    let bytes = page(&report).len();
+    assert!((500_000..1_500_000).contains(&bytes), "{bytes} bytes");
 }

@@ -54,6 +54,16 @@ impl Body {
         self.html.push_str(&table(caption, heads, rows));
     }
 
+    /// Numbers that matter most.
+    pub(super) fn cards(&mut self, cards: &[(&str, Cell)]) {
+        self.html.push_str("<ul class=\"cards\">\n");
+        for (name, value) in cards {
+            let (name, value) = (escape(name), value.html());
+            self.html.push_str(&format!("<li><b>{value}</b>{name}</li>\n"));
+        }
+        self.html.push_str("</ul>\n");
+    }
+
     /// What is written in between stands side by side where there is room.
     pub(super) fn open(&mut self, class: &str) {
         self.html.push_str(&format!("<div class=\"{class}\">\n"));

@@ -112,7 +112,7 @@ fn made_by(report: &Report) -> Vec<String> {
 }
 
 /// The fields of an object in one line.
-fn fields(value: Option<Value>) -> String {
+pub(super) fn fields(value: Option<Value>) -> String {
     let Some(Value::Object(fields)) = value else { return "not known".to_owned() };
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

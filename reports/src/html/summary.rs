@@ -41,10 +41,5 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
         ("Credence's packets of LQD's", credence.and_then(|credence| credence.packets_to_lqd)),
     ];
-    page.html.push_str("<ul class=\"cards\">\n");
-    for (name, value) in cards {
-        let value = Cell::Ratio(value, 4).html();
-        page.html.push_str(&format!("<li><b>{value}</b>{}</li>\n", escape(name)));
-    }
-    page.html.push_str("</ul>\n");
+    page.cards(&cards.map(|(name, value)| (name, Cell::Ratio(value, 4))));
 }

@@ -147,7 +147,7 @@ impl Canvas<'_> {
     }
 
     fn line_sample(&self, draw: Draw, look: Look, (x, y): Place) -> Result<(), PlotError> {
-        if draw != Draw::Marks {
+        if !matches!(draw, Draw::Marks | Draw::Dots) {
             self.line(vec![(x, y), (x + SAMPLE, y)], draw, look)?;
         }
         if draw != Draw::Rule {

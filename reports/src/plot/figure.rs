@@ -49,6 +49,8 @@ pub struct Axis {
     pub scale: Scale,
     /// Lowest and highest value; by default what the data needs.
     pub range: Option<(f64, f64)>,
+    /// Whether only whole numbers have a meaning here.
+    pub whole: bool,
 }
 
 impl Axis {
@@ -67,6 +69,12 @@ impl Axis {
     #[must_use]
     pub fn unit(self, unit: Unit) -> Self {
         Axis { unit, ..self }
+    }
+
+    /// The same axis with ticks at whole numbers only.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Axis { whole: true, ..self }
     }
 
     /// A value as it is read out: with the axis' name and unit.
@@ -115,8 +123,24 @@ pub enum Draw {
     Steps,
     /// Large markers, not joined.
     Marks,
+    /// Small markers, not joined.
+    Dots,
     /// A thin dotted line without markers, for reference.
     Rule,
+}
+
+/// Where the labels of points are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// Nowhere; the pointer shows them.
+    #[default]
+    Unwritten,
+    /// Above, to the right.
+    AboveRight,
+    /// Above, to the left.
+    AboveLeft,
+    /// Below, to the left.
+    BelowLeft,
 }
 
 /// A named sequence of points.
@@ -128,8 +152,8 @@ pub struct Series {
     pub points: Vec<Point>,
     /// How it is drawn.
     pub draw: Draw,
-    /// Whether the labels of its points are written beside them.
-    pub labelled: bool,
+    /// Where the labels of its points are written.
+    pub labels: Labels,
 }
 
 impl Series {
@@ -140,7 +164,7 @@ impl Series {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
         let points = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
-        Series { name: name.into(), points, draw, labelled: false }
+        Series { name: name.into(), points, draw, labels: Labels::Unwritten }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Drawing a [`LineFigure`].
 
 use super::canvas::{Axes, Canvas, Plot, Sample, Stand, TEXT, paint, width};
-use super::figure::{Draw, LineFigure, Point, Series};
+use super::figure::{Draw, Labels, LineFigure, Point, Series};
 use super::palette::{Look, look};
 use super::svg::{Page, PlotError};
 use super::ticks::Ruler;
 use crate::numbers;
 
+/// Gap between a point and its label, units.
+const BESIDE: i32 = 14;
 /// Series with more points than this have markers on some of them only.
 const MARKED: usize = 32;
 
@@ -43,7 +45,8 @@ impl LineFigure {
                 self.mark(canvas, &plot, series);
             }
         }
-        Ok(())
+        // On top of everything.
+        self.series.iter().try_for_each(|series| draw_labels(canvas, &plot, series))
     }
 
     /// What can be pointed at of a series.
@@ -94,38 +97,45 @@ fn draw_series(
             canvas.interval(plot.place(point.x, low), plot.place(point.x, high), look)?;
         }
     }
-    if series.draw != Draw::Marks && places.len() > 1 {
+    let joined = !matches!(series.draw, Draw::Marks | Draw::Dots);
+    if joined && places.len() > 1 {
         canvas.line(path(&places, series.draw), series.draw, look)?;
     }
     if series.draw == Draw::Rule {
         return Ok(());
     }
-    let every = if series.draw == Draw::Marks || places.len() <= MARKED {
-        1
-    } else {
-        places.len().div_ceil(MARKED * 3 / 8)
-    };
-    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))?;
-    if series.labelled {
-        return draw_labels(canvas, plot, &shown);
-    }
-    Ok(())
+    let every =
+        if !joined || places.len() <= MARKED { 1 } else { places.len().div_ceil(MARKED * 3 / 8) };
+    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))
 }
 
-/// Labels above their points; those that would lie on the one before are left to the pointer.
-fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, points: &[&Point]) -> Result<(), PlotError> {
+/// Labels beside their points; those that would lie on another are left to the pointer.
+fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, series: &Series) -> Result<(), PlotError> {
+    let (rightwards, down) = match series.labels {
+        Labels::Unwritten => return Ok(()),
+        Labels::AboveRight => (true, false),
+        Labels::AboveLeft => (false, false),
+        Labels::BelowLeft => (false, true),
+    };
     let mut taken: Vec<(i32, i32, i32)> = Vec::new();
-    for point in points {
+    for point in shown(series) {
         let Some(label) = &point.label else { continue };
-        let (x, y) = plot.place(point.x, point.y);
-        let (wide, y) = (width(label, TEXT), y - TEXT);
-        let to_left = x + 14 + wide > plot.across.end;
-        let (at, stand) = if to_left { (x - 14, Stand::EndsAt) } else { (x + 14, Stand::StartsAt) };
-        let from = if to_left { at - wide } else { at };
+        let ((x, y), wide) = (plot.place(point.x, point.y), width(label, TEXT));
+        let to_right = match rightwards {
+            true => x + BESIDE + wide <= plot.across.end,
+            false => x - BESIDE - wide < plot.across.start,
+        };
+        let is_low = if down { y + TEXT < plot.down.end } else { y - TEXT < plot.down.start };
+        let y = if is_low { y + TEXT } else { y - TEXT };
+        let (at, stand, from) = if to_right {
+            (x + BESIDE, Stand::StartsAt, x + BESIDE)
+        } else {
+            (x - BESIDE, Stand::EndsAt, x - BESIDE - wide)
+        };
         let is_free = |&(left, right, other): &(i32, i32, i32)| {
             from > right || from + wide < left || (y - other).abs() > TEXT
         };
-        if taken.iter().all(is_free) && y > plot.down.start {
+        if taken.iter().all(is_free) {
             canvas.text(label, (at, y), stand)?;
             taken.push((from, from + wide, y));
         }

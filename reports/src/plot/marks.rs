@@ -8,7 +8,7 @@ use super::svg::escape;
 use std::fmt::Write as _;
 
 /// Marks closer together than this, units across and down, are one.
-const CLOSE: i32 = 3;
+const CLOSE: i32 = 5;
 /// How far around a point it can be pointed at.
 const REACH: i32 = 16;
 

@@ -25,7 +25,7 @@ impl Ruler {
         let (low, high) = axis.range.unwrap_or_else(|| extent(axis.scale, values));
         let (low, high) = (low * factor, high * factor);
         let ruler = match axis.scale {
-            Scale::Linear => linear(low, high, axis.range.is_none(), most),
+            Scale::Linear => linear(axis, low, high, most),
             Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
         };
         Ruler { factor, ..ruler }
@@ -92,8 +92,10 @@ fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
     }
 }
 
-fn linear(low: f64, high: f64, grow: bool, most: usize) -> Ruler {
+fn linear(axis: &Axis, low: f64, high: f64, most: usize) -> Ruler {
+    let grow = axis.range.is_none();
     let step = nice_step((high - low) / most.max(1) as f64);
+    let step = if axis.whole { step.ceil() } else { step };
     let (mut first, mut last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
     let (mut low, mut high) = (low, high);
     if grow {
@@ -204,6 +206,7 @@ mod tests {
         );
         assert_eq!(texts(&axis, &[5.0, 5.0]), ["0", "1", "2", "3", "4", "5"]);
         assert_eq!(texts(&axis, &[f64::NAN]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(texts(&axis.whole(), &[2.0, 6.0]), ["2", "3", "4", "5", "6"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its part of it")]
 
 pub mod leaf;
+pub mod sweep;
 
 use dropcast_data::{
     ArrivalColumns, CollectSettings, InputProvenance, LabelledBatch, Outcome, RowOrder, SwitchSpec,

@@ -1,0 +1,124 @@
+//! A sweep as a page.
+
+mod forests;
+mod front;
+mod paper;
+mod shapes;
+
+use super::body::Body;
+use super::document::Document;
+use super::table::Cell;
+use crate::ExportError;
+use crate::plot::escape;
+use crate::sweep_view::{Measure, part_name, recipes, shown_part};
+use dropcast_train::{SweepRow, SweepTable};
+use std::cmp::Ordering;
+
+/// A sweep as a single HTML file with plots as inline SVG and the sweep's JSON inside. The same
+/// sweep gives the same bytes.
+///
+/// # Errors
+/// See [`ExportError`]; none is known to happen.
+pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
+    let mut page = Body::default();
+    let recipes = recipes(sweep);
+    let part = shown_part(sweep);
+    summary(&mut page, sweep);
+    front::write(&mut page, sweep)?;
+    shapes::write(&mut page, &recipes, part)?;
+    paper::write(&mut page, &recipes, part)?;
+    forests::write(&mut page, &recipes, part);
+    provenance(&mut page, sweep);
+    let document = Document {
+        title: "Drop prediction: a sweep of forests",
+        header: &header(sweep),
+        json: &serde_json::to_string_pretty(sweep)?,
+    };
+    Ok(document.write(page))
+}
+
+fn header(sweep: &SweepTable) -> String {
+    let names: Vec<&str> = sweep.data.iter().map(|origin| origin.name.as_str()).collect();
+    format!(
+        "<h1>Which forest to take</h1>\n<p class=\"faint\">A sweep of {} forests in {} \
+         configurations, made from {}.</p>\n",
+        sweep.rows.len(),
+        sweep.summary.len(),
+        escape(&names.join(", "))
+    )
+}
+
+fn summary(page: &mut Body, sweep: &SweepTable) {
+    page.section("summary", "In short");
+    let (front, shown) = (part_name(sweep.front.part), part_name(shown_part(sweep)));
+    page.paragraph(&format!(
+        "Every forest was scored on rows it was not made from, where there are any. Forests are \
+         compared on {front} rows; scores below are of {shown} rows unless it says otherwise. Scores \
+         of a configuration are means over its seeds."
+    ));
+    best(page, sweep);
+    if front == shown && front == "test" {
+        page.warning(
+            "There are no validation rows: the best forest here was chosen by the rows it is \
+             scored on, which flatters it.",
+        );
+    }
+    if front == "training" {
+        page.warning("All rows trained: these scores flatter every forest.");
+    }
+}
+
+/// The forest that the sweep's own rule prefers, whatever its size.
+fn best(page: &mut Body, sweep: &SweepTable) {
+    let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
+    let score = |row: &SweepRow| {
+        let score = row.scores(part).and_then(|scores| measure.of(scores))?;
+        Some(if measure == Measure::Eta { -score } else { score })
+    };
+    let front = sweep.rows.iter().filter(|row| row.pareto);
+    let scored = front.filter_map(|row| Some((score(row)?, row)));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| smaller(a.1, b.1)));
+    let Some((_, row)) = best else { return };
+    let shown = row.scores(shown_part(sweep));
+    page.paragraph(&format!(
+        "The best {} on {} rows has the forest of {} trees of depth {}, seed {}. On {} rows it has:",
+        measure.name(),
+        part_name(part),
+        row.setting.trees,
+        row.setting.max_depth,
+        row.seed,
+        part_name(shown_part(sweep))
+    ));
+    let of = |measure: Measure| Cell::Ratio(shown.and_then(|scores| measure.of(scores)), 4);
+    page.cards(&[
+        ("F1", of(Measure::F1)),
+        ("precision", of(Measure::Precision)),
+        ("recall", of(Measure::Recall)),
+        ("\u{3B7}, exact, packets", of(Measure::Eta)),
+        ("ternary entries", Cell::Count(row.size.ternary_entries)),
+    ]);
+}
+
+fn smaller(a: &SweepRow, b: &SweepRow) -> Ordering {
+    b.size.ternary_entries.cmp(&a.size.ternary_entries)
+}
+
+fn provenance(page: &mut Body, sweep: &SweepTable) {
+    page.section("provenance", "Where this comes from");
+    let split = serde_json::to_value(&sweep.split).ok();
+    page.paragraph(&format!(
+        "Made by {}. Rows that trained, validated and tested: {}.",
+        sweep.tool,
+        super::model_card::fields(split)
+    ));
+    let rows: Vec<Vec<Cell>> = sweep
+        .data
+        .iter()
+        .map(|origin| vec![Cell::text(origin.name.clone()), Cell::text(origin.sha256.clone())])
+        .collect();
+    page.table("Labelled traces, with the SHA-256 of their bytes.", &["file", "SHA-256"], &rows);
+    page.paragraph(
+        "The numbers of this page are those of sweep.json, which is inside it, element \
+         \u{201C}report\u{201D}; docs/sweep.md explains each.",
+    );
+}

@@ -1,0 +1,87 @@
+//! The forests that no smaller one is as good as.
+
+use crate::ExportError;
+use crate::html::body::{Body, Data};
+use crate::html::table::Cell;
+use crate::sweep_figures;
+use crate::sweep_view::{Measure, Naming, part_name};
+use dropcast_train::{FrontPart, SweepRow, SweepTable};
+
+pub(super) fn write(page: &mut Body, sweep: &SweepTable) -> Result<(), ExportError> {
+    page.section("front", "Quality against size");
+    let (measure, naming) = (Measure::from(sweep.front.measure), Naming::of(sweep));
+    if let Some(figure) = sweep_figures::front(sweep, &naming) {
+        page.figure(
+            &figure,
+            &format!(
+                "Every forest by its ternary entries and its {} on {} rows. The steps are the \
+                 Pareto front: left of it nothing is as good. Labels are trees\u{D7}depth.",
+                measure.name(),
+                part_name(sweep.front.part)
+            ),
+            &data(sweep, measure),
+        )?;
+    } else {
+        page.paragraph("No forest has both a size and a score: there is no front.");
+    }
+    let mut front: Vec<&SweepRow> = sweep.rows.iter().filter(|row| row.pareto).collect();
+    front.sort_by_key(|row| row.size.ternary_entries);
+    let rows: Vec<Vec<Cell>> = front.into_iter().map(|row| forest(&naming, row)).collect();
+    if !rows.is_empty() {
+        let heads = [
+            "trees\u{D7}depth",
+            "seed",
+            "entries",
+            "table, bytes",
+            "thresholds",
+            "\u{3B7}, validation",
+            "\u{3B7}, test",
+            "F1, validation",
+            "F1, test",
+            "model",
+            "recipe",
+        ];
+        page.table("The front, smallest first.", &heads, &rows);
+    }
+    Ok(())
+}
+
+fn forest(naming: &Naming, row: &SweepRow) -> Vec<Cell> {
+    let score = |part, measure: Measure| {
+        Cell::Ratio(row.scores(part).and_then(|scores| measure.of(scores)), 4)
+    };
+    vec![
+        Cell::text(sweep_figures::shape_name(row)),
+        Cell::Count(Some(row.seed)),
+        Cell::Count(row.size.ternary_entries),
+        Cell::Count(row.size.dct_bytes),
+        Cell::Count(Some(row.size.thresholds)),
+        score(FrontPart::Validation, Measure::Eta),
+        score(FrontPart::Test, Measure::Eta),
+        score(FrontPart::Validation, Measure::F1),
+        score(FrontPart::Test, Measure::F1),
+        Cell::text(row.model.clone().unwrap_or_default()),
+        Cell::text(naming.name(&row.setting)),
+    ]
+}
+
+fn data(sweep: &SweepTable, measure: Measure) -> Data<'static> {
+    let of = |pareto: bool| -> Vec<Vec<Cell>> {
+        let rows = sweep.rows.iter().filter(|row| row.pareto == pareto);
+        let cells = |row: &SweepRow| {
+            let score = row.scores(sweep.front.part).and_then(|scores| measure.of(scores));
+            vec![
+                Cell::whole(u32::from(row.setting.trees)),
+                Cell::whole(u32::from(row.setting.max_depth)),
+                Cell::Count(Some(row.seed)),
+                Cell::Count(row.size.ternary_entries),
+                Cell::Ratio(score, 4),
+            ]
+        };
+        rows.map(cells).collect()
+    };
+    Data {
+        heads: &["trees", "depth", "seed", "ternary entries", "score"],
+        groups: vec![("front", of(true)), ("other forests", of(false))],
+    }
+}

@@ -1,0 +1,60 @@
+//! The paper's Figure 15, with ours.
+
+use crate::ExportError;
+use crate::fig15;
+use crate::html::body::{Body, Data};
+use crate::html::table::Cell;
+use crate::sweep_figures;
+use crate::sweep_view::{Measure, Recipe, Shape};
+use dropcast_train::FrontPart;
+
+/// Recipes that are drawn at most.
+const MOST_RECIPES: usize = 4;
+
+pub(super) fn write(
+    page: &mut Body,
+    recipes: &[Recipe<'_>],
+    part: FrontPart,
+) -> Result<(), ExportError> {
+    page.section("paper", "The paper's Figure 15");
+    let drawn =
+        recipes.iter().filter_map(|recipe| Some((recipe, sweep_figures::paper(recipe, part)?)));
+    let drawn: Vec<_> = drawn.take(MOST_RECIPES).collect();
+    if drawn.is_empty() {
+        page.paragraph(&format!(
+            "It is of several numbers of trees at depth {}, which this sweep does not have.",
+            fig15::DEPTH
+        ));
+        return Ok(());
+    }
+    page.open("figures");
+    for (recipe, figure) in drawn {
+        page.figure(
+            &figure,
+            "Lines are this sweep's forests. The single marks are what the Credence paper's text \
+             (section 4.1) says of its forest of 4 trees, made from another trace; the curves of its figure are not printed as numbers and are not shown.",
+            &data(recipe, part),
+        )?;
+    }
+    page.close();
+    Ok(())
+}
+
+fn data(recipe: &Recipe<'_>, part: FrontPart) -> Data<'static> {
+    let row = |shape: &Shape<'_>| {
+        let score = |measure| Cell::Ratio(shape.score(part, measure).map(|score| score.mean), 4);
+        vec![
+            Cell::whole(u32::from(shape.summary.setting.trees)),
+            score(Measure::Precision),
+            score(Measure::Recall),
+            score(Measure::F1),
+            score(Measure::Eta),
+        ]
+    };
+    let shapes = recipe.shapes.iter();
+    let shapes = shapes.filter(|shape| shape.summary.setting.max_depth == fig15::DEPTH);
+    Data {
+        heads: &["trees", "precision", "recall", "F1", "\u{3B7}"],
+        groups: vec![("", shapes.map(row).collect())],
+    }
+}

@@ -1,0 +1,229 @@
+//! The figures of a sweep's page.
+
+use crate::fig15;
+use crate::numbers;
+use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
+use crate::sweep_view::{Measure, Naming, OverSeeds, Recipe, Shape, part_name};
+use dropcast_train::{FrontPart, SweepRow, SweepTable};
+
+/// Lines that a figure shows at most; the palette has no more colours.
+const MOST_LINES: usize = 6;
+
+/// What is varied along the horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    Trees,
+    Depth,
+}
+
+/// A score against trees, a line for each depth, or the other way round.
+pub(crate) fn lines(
+    recipe: &Recipe<'_>,
+    part: FrontPart,
+    measure: Measure,
+    along: Along,
+) -> LineFigure {
+    let depths: Vec<u32> = recipe.depths().into_iter().map(u32::from).collect();
+    let trees: Vec<u32> = recipe.trees().into_iter().map(u32::from).collect();
+    let (across, each) = match along {
+        Along::Trees => (trees, few(&depths)),
+        Along::Depth => (depths, few(&trees)),
+    };
+    let line = |of: u32| {
+        let point = |x: u32| {
+            let (trees, depth) = if along == Along::Trees { (x, of) } else { (of, x) };
+            let shape = recipe.shape(u16::try_from(trees).ok()?, u8::try_from(depth).ok()?)?;
+            Some(point(f64::from(x), shape.score(part, measure)?))
+        };
+        let name = match (along, of) {
+            (Along::Trees, _) => format!("depth {of}"),
+            (Along::Depth, 1) => "1 tree".to_owned(),
+            (Along::Depth, _) => format!("{of} trees"),
+        };
+        let points = across.iter().filter_map(|&x| point(x)).collect();
+        Series { points, ..Series::new(name, Draw::Line, []) }
+    };
+    let (x, word) = match along {
+        Along::Trees => (Axis::new("Trees").scale(Scale::Log2), "trees"),
+        Along::Depth => (Axis::new("Depth (most splits from root to leaf)").whole(), "depth"),
+    };
+    let name = measure.name();
+    LineFigure {
+        title: titled(format!("{name} against {word}"), recipe),
+        description: format!(
+            "{name} on {} rows against {word}; mean over seeds, with bars from the lowest to the \
+             highest.",
+            part_name(part)
+        ),
+        x,
+        y: axis(measure),
+        series: each.into_iter().map(line).filter(|line| !line.points.is_empty()).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A score for every number of trees and depth.
+pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> HeatFigure {
+    let (trees, depths) = (recipe.trees(), recipe.depths());
+    let mean = |trees, depth| {
+        Some(recipe.shape(trees, depth)?.score(part, measure)?.mean).filter(|mean| mean.is_finite())
+    };
+    HeatFigure {
+        title: titled(format!("{} by trees and depth", measure.name()), recipe),
+        description: format!(
+            "Mean {} over seeds on {} rows, for each number of trees and each depth; darker is \
+             higher.",
+            measure.name(),
+            part_name(part)
+        ),
+        x: Axis::new("Trees"),
+        y: Axis::new("Depth"),
+        value: Axis::new(measure.name()),
+        decimals: if measure == Measure::Eta { 4 } else { 3 },
+        columns: trees.iter().map(u16::to_string).collect(),
+        rows: depths.iter().map(u8::to_string).collect(),
+        cells: depths
+            .iter()
+            .map(|&depth| trees.iter().map(|&trees| mean(trees, depth)).collect())
+            .collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// What each forest costs in ternary entries and how good it is; the front as steps. None where
+/// entries were not counted.
+pub(crate) fn front(sweep: &SweepTable, naming: &Naming) -> Option<LineFigure> {
+    let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
+    let point = |row: &SweepRow| {
+        let entries = row.size.ternary_entries.filter(|&entries| entries > 0)?;
+        let score = measure.of(row.scores(part)?)?;
+        let label = Some(shape_name(row));
+        Some(Point { label, ..Point::new(entries as f64, score) })
+    };
+    let mut best: Vec<Point> =
+        sweep.rows.iter().filter(|row| row.pareto).filter_map(point).collect();
+    best.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    let others = sweep.rows.iter().filter(|row| !row.pareto).filter_map(|row| {
+        let mut point = point(row)?;
+        let recipe = naming.name(&row.setting);
+        let seed = row.seed;
+        point.label = point.label.map(|label| format!("{label}, seed {seed}; {recipe}"));
+        Some(point)
+    });
+    // Written where no forest can be.
+    let labels = if measure == Measure::Eta { Labels::BelowLeft } else { Labels::AboveLeft };
+    let front = Series { points: best, labels, ..Series::new("front", Draw::Steps, []) };
+    let others =
+        Series { points: others.collect(), ..Series::new("other forests", Draw::Dots, []) };
+    if front.points.is_empty() {
+        return None;
+    }
+    let series = [others, front].into_iter().filter(|series| !series.points.is_empty());
+    Some(LineFigure {
+        title: format!("{} against ternary entries", measure.name()),
+        description: format!(
+            "{} on {} rows against the number of ternary entries, for every forest of the sweep; \
+             the steps are the front of those that no smaller one is as good as.",
+            measure.name(),
+            part_name(part)
+        ),
+        x: Axis::new("Ternary entries").scale(Scale::Log10),
+        y: axis(measure),
+        series: series.collect(),
+        notes: Vec::new(),
+    })
+}
+
+/// Scores against trees at the depth of the paper's Figure 15, and what the paper's text says. None
+/// where the sweep has no forest of that depth, or just one number of trees.
+pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> {
+    let at_depth = |trees: &u16| recipe.shape(*trees, fig15::DEPTH);
+    let trees: Vec<u16> = recipe.trees().into_iter().filter(|t| at_depth(t).is_some()).collect();
+    if trees.len() < 2 {
+        return None;
+    }
+    let line = |name: &str, of: &dyn Fn(&Shape<'_>) -> Option<OverSeeds>| {
+        let over = |&trees: &u16| Some(point(f64::from(trees), of(at_depth(&trees)?)?));
+        let points = trees.iter().filter_map(over).collect();
+        Series { points, ..Series::new(name, Draw::Line, []) }
+    };
+    let said = fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
+    let said = said.map(|(name, value)| {
+        let label = Some(format!("paper: {name} {value}"));
+        Point { label, ..Point::new(4.0, *value) }
+    });
+    let paper = Series {
+        labels: Labels::AboveRight,
+        points: said.collect(),
+        ..Series::new("the paper's text, 4 trees", Draw::Marks, [])
+    };
+    let mut series = vec![
+        line("precision", &|shape| shape.score(part, Measure::Precision)),
+        line("recall", &|shape| shape.score(part, Measure::Recall)),
+        line("F1", &|shape| shape.score(part, Measure::F1)),
+        line("1/\u{3B7}", &|shape| shape.score(part, Measure::Eta).map(inverse)),
+    ];
+    series.retain(|series| !series.points.is_empty());
+    series.push(paper);
+    Some(LineFigure {
+        title: titled(format!("Scores against trees at depth {}", fig15::DEPTH), recipe),
+        description: format!(
+            "Precision, recall, F1 and the inverse of \u{3B7} on {} rows for forests of depth {}, \
+             and what the Credence paper says of its own at 4 trees.",
+            part_name(part),
+            fig15::DEPTH
+        ),
+        x: Axis::new("Trees").scale(Scale::Log2),
+        y: Axis::new("Score").range(0.0, 1.0),
+        series,
+        notes: Vec::new(),
+    })
+}
+
+/// Trees and depth, short enough to stand beside a point.
+pub(crate) fn shape_name(row: &SweepRow) -> String {
+    format!("{}\u{D7}{}", row.setting.trees, row.setting.max_depth)
+}
+
+fn axis(measure: Measure) -> Axis {
+    match measure {
+        Measure::Eta => Axis::new("\u{3B7} (packets; 1 is perfect, lower is better)"),
+        other => Axis::new(other.name()).range(0.0, 1.0),
+    }
+}
+
+fn titled(title: String, recipe: &Recipe<'_>) -> String {
+    if recipe.name.is_empty() { title } else { format!("{title} ({})", recipe.name) }
+}
+
+fn point(x: f64, over: OverSeeds) -> Point {
+    let interval = (over.lowest < over.highest).then_some((over.lowest, over.highest));
+    Point { interval, ..Point::new(x, over.mean) }
+}
+
+/// Of a score that is at least 1.
+fn inverse(over: OverSeeds) -> OverSeeds {
+    OverSeeds {
+        mean: over.mean.recip(),
+        lowest: over.highest.recip(),
+        highest: over.lowest.recip(),
+    }
+}
+
+/// At most [`MOST_LINES`] of the values, with both ends, evenly.
+fn few(values: &[u32]) -> Vec<u32> {
+    if values.len() <= MOST_LINES {
+        return values.to_vec();
+    }
+    let place = |at: usize| (at * (values.len() - 1) + (MOST_LINES - 1) / 2) / (MOST_LINES - 1);
+    (0..MOST_LINES).map(|at| values[place(at)]).collect()
+}
+
+/// What a figure leaves out, as a sentence for its caption.
+pub(crate) fn left_out(all: usize, what: &str) -> String {
+    let more = all.saturating_sub(MOST_LINES);
+    if more == 0 {
+        return String::new();
+    }
+    format!(" {} more {what} are in the table of all forests.", numbers::count(more as u64))
+}

@@ -1,0 +1,183 @@
+//! A sweep as its page shows it: recipes, each over trees and depths.
+
+use dropcast_train::{
+    FrontMeasure, FrontPart, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
+};
+use std::collections::BTreeSet;
+
+/// Configurations that differ in trees and depth only.
+pub(crate) struct Recipe<'a> {
+    /// What tells it from the sweep's others; empty if there are none.
+    pub(crate) name: String,
+    pub(crate) shapes: Vec<Shape<'a>>,
+}
+
+/// A configuration with its forests, one for each seed.
+pub(crate) struct Shape<'a> {
+    pub(crate) summary: &'a SweepSummary,
+    pub(crate) rows: Vec<&'a SweepRow>,
+}
+
+/// A score of a forest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    Precision,
+    Recall,
+    F1,
+    Eta,
+}
+
+/// A score over the seeds of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OverSeeds {
+    pub(crate) mean: f64,
+    pub(crate) lowest: f64,
+    pub(crate) highest: f64,
+}
+
+impl Measure {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Measure::Precision => "Precision",
+            Measure::Recall => "Recall",
+            Measure::F1 => "F1",
+            Measure::Eta => "\u{3B7}",
+        }
+    }
+
+    pub(crate) fn of(self, scores: &SweepScores) -> Option<f64> {
+        match self {
+            Measure::Precision => scores.precision,
+            Measure::Recall => scores.recall,
+            Measure::F1 => scores.f1,
+            Measure::Eta => scores.eta_packets,
+        }
+    }
+}
+
+impl From<FrontMeasure> for Measure {
+    fn from(measure: FrontMeasure) -> Self {
+        match measure {
+            FrontMeasure::EtaPackets => Measure::Eta,
+            FrontMeasure::F1 => Measure::F1,
+        }
+    }
+}
+
+/// What a part is called in a sentence.
+pub(crate) fn part_name(part: FrontPart) -> &'static str {
+    match part {
+        FrontPart::Train => "training",
+        FrontPart::Validation => "validation",
+        FrontPart::Test => "test",
+    }
+}
+
+/// The rows that a sweep's scores are shown of: test rows if there are any, else validation rows.
+pub(crate) fn shown_part(sweep: &SweepTable) -> FrontPart {
+    let has = |part| sweep.rows.iter().any(|row| row.scores(part).is_some());
+    let parts = [FrontPart::Test, FrontPart::Validation];
+    parts.into_iter().find(|&part| has(part)).unwrap_or(FrontPart::Train)
+}
+
+/// The recipes in the order of the sweep.
+pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
+    let naming = Naming::of(sweep);
+    let mut recipes: Vec<Recipe<'_>> = Vec::new();
+    let mut rows = sweep.rows.iter().peekable();
+    for summary in &sweep.summary {
+        // A configuration's forests follow each other, in the order of the summary.
+        let mut own = Vec::new();
+        while let Some(row) = rows.next_if(|row| row.setting == summary.setting) {
+            own.push(row);
+        }
+        let shape = Shape { summary, rows: own };
+        let like =
+            |recipe: &Recipe<'_>| same_recipe(&recipe.shapes[0].summary.setting, &summary.setting);
+        match recipes.iter_mut().find(|recipe| like(recipe)) {
+            Some(recipe) => recipe.shapes.push(shape),
+            None => {
+                let name = naming.name(&summary.setting);
+                recipes.push(Recipe { name, shapes: vec![shape] });
+            }
+        }
+    }
+    recipes
+}
+
+/// What recipes of a sweep are called.
+pub(crate) struct Naming {
+    /// Which of [`values`] differ within the sweep.
+    varied: [bool; 6],
+}
+
+impl Naming {
+    pub(crate) fn of(sweep: &SweepTable) -> Self {
+        let mut seen: [BTreeSet<String>; 6] = Default::default();
+        for summary in &sweep.summary {
+            for (seen, (_, value)) in seen.iter_mut().zip(values(&summary.setting)) {
+                seen.insert(value);
+            }
+        }
+        Naming { varied: seen.map(|seen| seen.len() > 1) }
+    }
+
+    /// What tells a setting from others, but for trees and depth.
+    pub(crate) fn name(&self, setting: &SweepSetting) -> String {
+        let told = values(setting).into_iter().zip(self.varied).filter(|(_, varied)| *varied);
+        let texts = told.map(|((name, value), _)| format!("{name} {value}"));
+        texts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn same_recipe(a: &SweepSetting, b: &SweepSetting) -> bool {
+    let b = SweepSetting { trees: a.trees, max_depth: a.max_depth, ..b.clone() };
+    *a == b
+}
+
+/// A setting's values but for trees and depth, by name.
+fn values(setting: &SweepSetting) -> [(&'static str, String); 6] {
+    [
+        ("features", setting.features.join(", ")),
+        ("bins", setting.max_bins.to_string()),
+        ("criterion", setting.criterion.to_string()),
+        ("class weight", setting.class_weight.to_string()),
+        ("min samples leaf", setting.min_samples_leaf.to_string()),
+        ("vote", setting.vote.to_string()),
+    ]
+}
+
+impl<'a> Recipe<'a> {
+    pub(crate) fn trees(&self) -> Vec<u16> {
+        let trees: BTreeSet<u16> = self.settings().map(|setting| setting.trees).collect();
+        trees.into_iter().collect()
+    }
+
+    pub(crate) fn depths(&self) -> Vec<u8> {
+        let depths: BTreeSet<u8> = self.settings().map(|setting| setting.max_depth).collect();
+        depths.into_iter().collect()
+    }
+
+    pub(crate) fn shape(&self, trees: u16, depth: u8) -> Option<&Shape<'a>> {
+        let is_it = |setting: &SweepSetting| setting.trees == trees && setting.max_depth == depth;
+        self.shapes.iter().find(|shape| is_it(&shape.summary.setting))
+    }
+
+    fn settings(&self) -> impl Iterator<Item = &'a SweepSetting> {
+        self.shapes.iter().map(|shape| &shape.summary.setting)
+    }
+}
+
+impl Shape<'_> {
+    /// A score over the seeds; none where that of any seed is not defined.
+    pub(crate) fn score(&self, part: FrontPart, measure: Measure) -> Option<OverSeeds> {
+        let of = |row: &&SweepRow| measure.of(row.scores(part)?);
+        let scores: Vec<f64> = self.rows.iter().map(of).collect::<Option<_>>()?;
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        (!scores.is_empty()).then(|| OverSeeds {
+            mean,
+            lowest: scores.iter().copied().fold(f64::INFINITY, f64::min),
+            highest: scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
