@@ -41,13 +41,13 @@ fn decision(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     format!(
         "\
-/* The score of a row: by branches if {upper}_BRANCHES is defined, else by tables. */
+/* The score of a row: by tables if {upper}_TABLES is defined, else by nested ifs. */
 static inline uint32_t {name}_score(const uint32_t x[{upper}_N_FEATURES])
 {{
-#ifdef {upper}_BRANCHES
-    return {name}_score_branches(x);
-#else
+#ifdef {upper}_TABLES
     return {name}_score_table(x);
+#else
+    return {name}_score_branches(x);
 #endif
 }}
 

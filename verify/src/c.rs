@@ -33,7 +33,7 @@ impl Runner for C {
         let (_, prefix) = emitted.file("h")?;
         let mut programs: Vec<Box<dyn Program>> = Vec::new();
         for compiler in Tool::find_any(&COMPILERS)? {
-            for form in [Form::Tables, Form::Branches] {
+            for form in [Form::Branches, Form::Tables] {
                 programs.push(Box::new(compile(emitted.folder, &prefix, &compiler, form)?));
             }
         }
@@ -43,8 +43,8 @@ impl Runner for C {
 
 #[derive(Clone, Copy)]
 enum Form {
-    Tables,
     Branches,
+    Tables,
 }
 
 struct Compiled {
@@ -59,8 +59,8 @@ fn compile(
     form: Form,
 ) -> Result<Compiled, VerifyError> {
     let (form, define) = match form {
-        Form::Tables => ("tables", ""),
-        Form::Branches => ("branches", "#define UPPER_BRANCHES\n"),
+        Form::Branches => ("branches", ""),
+        Form::Tables => ("tables", "#define UPPER_TABLES\n"),
     };
     let name = format!("{form}_{}", compiler.name());
     let source = folder.join(format!("{name}.c"));

@@ -90,13 +90,13 @@ static inline uint32_t example_score_branches(const uint32_t x[EXAMPLE_N_FEATURE
     return score;
 }
 
-/* The score of a row: by branches if EXAMPLE_BRANCHES is defined, else by tables. */
+/* The score of a row: by tables if EXAMPLE_TABLES is defined, else by nested ifs. */
 static inline uint32_t example_score(const uint32_t x[EXAMPLE_N_FEATURES])
 {
-#ifdef EXAMPLE_BRANCHES
-    return example_score_branches(x);
-#else
+#ifdef EXAMPLE_TABLES
     return example_score_table(x);
+#else
+    return example_score_branches(x);
 #endif
 }
 

@@ -127,12 +127,12 @@ fn write_forest(folder: &Path, name: &str, forest: &Forest) -> usize {
 }
 
 /// A program that compares both variants of every header with the vectors. The odd headers decide
-/// by branches, the even ones by tables.
+/// by tables, the even ones by branches.
 fn checker(forests: &[Forest]) -> String {
     let mut text = "#include <stdio.h>\n".to_owned();
     for at in 0..forests.len() {
         if at % 2 == 1 {
-            text += &format!("#define M{at}_BRANCHES\n");
+            text += &format!("#define M{at}_TABLES\n");
         }
         text += &format!("#include \"m{at}.h\"\n#include \"m{at}.h\"\n");
     }
