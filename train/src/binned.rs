@@ -87,6 +87,20 @@ impl BinnedRows {
         &self.bins
     }
 
+    /// Bytes of the rows that are in memory.
+    pub(crate) fn bytes_in_memory(&self) -> u64 {
+        let bytes = |chunk: &Chunk| match &chunk.columns {
+            Columns::Here(columns) => columns.iter().map(|column| column.len() as u64).sum(),
+            Columns::Spilled(_) => 0,
+        };
+        self.chunks.iter().map(bytes).sum()
+    }
+
+    /// Bytes of the rows that are in a file.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        self.spill.bytes()
+    }
+
     /// Visits the chunks that are `wanted`, each once and on one of `threads` threads, with what
     /// its thread has from `start`; the threads' results. Their order, and which thread had which
     /// chunk, is left to chance: what is made of them must not depend on it.

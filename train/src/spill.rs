@@ -28,6 +28,11 @@ impl Spill {
         Spill { file: Mutex::new(file), end: 0 }
     }
 
+    /// Bytes in the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end
+    }
+
     /// Writes `parts` one after another; where they begin.
     pub(crate) fn append(&mut self, parts: &[Vec<u8>]) -> Result<u64, TrainError> {
         let from = self.end;

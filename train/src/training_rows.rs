@@ -89,6 +89,16 @@ impl TrainingRows {
         &self.task
     }
 
+    /// Bytes of the rows that are in memory.
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.rows.bytes_in_memory()
+    }
+
+    /// Bytes of the rows that are in a file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.rows.spilled_bytes()
+    }
+
     /// Number of training rows that were accepted and that were dropped.
     pub fn training_rows(&self) -> (u64, u64) {
         self.classes

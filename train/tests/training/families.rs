@@ -1,15 +1,17 @@
 //! Forests that are trained together are the forests that would be trained alone.
 
 use crate::support::{self, task};
+use dropcast_features::FeatureSet;
 use dropcast_train::{
     ClassWeight, FitTask, ForestParams, ForestTask, MaxFeatures, ReadTask, RunBatch, Split,
-    TrainingRows, VoteRule, fit, fit_many,
+    TrainError, TrainingRows, VoteRule, fit, fit_many,
 };
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 
-fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
+fn read_task(like: &FitTask) -> ReadTask {
     let params = like.params.get();
-    let read = ReadTask {
+    ReadTask {
         features: like.features.clone(),
         split: like.split.clone(),
         seed: params.random_state,
@@ -17,8 +19,11 @@ fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
         switch: like.switch.clone(),
         data: like.data.clone(),
         threads: like.threads,
-    };
-    TrainingRows::read(batches, read).unwrap()
+    }
+}
+
+fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
+    TrainingRows::read(batches, read_task(like)).unwrap()
 }
 
 /// Forests of all sizes, of three families.
@@ -57,6 +62,85 @@ fn many_forests_are_those_of_separate_fits() {
         assert_eq!(together.model.to_json(), alone.model.to_json());
         assert_eq!(together.test_scores, alone.test_scores);
     }
+}
+
+#[test]
+fn forests_of_fewer_features_and_bins_need_no_other_rows() {
+    let runs = support::two_runs();
+    let like = task(3, ForestParams::default().check().unwrap(), Split::time());
+    let rows = read(&runs, &like);
+    for (columns, max_bins) in [(vec![2, 0], 255), (vec![1], 7), (vec![0, 1, 2], 16)] {
+        let names: Vec<String> =
+            columns.iter().map(|&at| like.features.names()[at].clone()).collect();
+        let features = FeatureSet::try_from(names).unwrap();
+        let params = ForestParams { max_bins, ..ForestParams::default() }.check().unwrap();
+        let forest =
+            ForestTask { features: features.clone(), params: params.clone(), vote: like.vote };
+        let shared = fit_many(&rows, &[forest], like.threads).unwrap();
+
+        let mut fewer = runs.clone();
+        for run in &mut fewer {
+            let all = std::mem::take(&mut run.batch.features);
+            run.batch.features = columns.iter().map(|&at| all[at].clone()).collect();
+        }
+        let alone = fit(&fewer[..], &FitTask { features, params, ..like.clone() }).unwrap();
+        assert_eq!(shared[0].model.to_json(), alone.model.to_json());
+    }
+}
+
+#[test]
+fn rows_in_a_file_make_the_same_forests() {
+    let runs = support::two_runs();
+    for split in [Split::None, Split::time_blocks(), Split::random()] {
+        let like = task(3, ForestParams::default().check().unwrap(), split);
+        let forests = tasks(&like);
+        let here = fit_many(&read(&runs, &like), &forests, like.threads).unwrap();
+        for limit_bytes in [0, 20_000] {
+            let file = Box::new(Cursor::new(Vec::new()));
+            let rows = TrainingRows::read_spilling(&runs[..], read_task(&like), limit_bytes, file)
+                .unwrap();
+            assert!(rows.spilled_bytes() > 0, "{rows:?}");
+            assert!(rows.bytes_in_memory() <= limit_bytes + 4 * 3 * 4096, "{rows:?}");
+            let spilled = fit_many(&rows, &forests, NonZeroUsize::new(3).unwrap()).unwrap();
+            for (here, spilled) in here.iter().zip(spilled) {
+                assert_eq!(here.model.to_json(), spilled.model.to_json());
+            }
+        }
+    }
+}
+
+/// A file that is full.
+#[derive(Debug)]
+struct Full;
+
+impl Read for Full {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Ok(0)
+    }
+}
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Full {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_file_that_fails_ends_the_training() {
+    let runs = support::two_runs();
+    let like = task(3, ForestParams::default().check().unwrap(), Split::None);
+    let error = TrainingRows::read_spilling(&runs[..], read_task(&like), 0, Box::new(Full));
+    assert!(matches!(error, Err(TrainError::Spill(_))), "{error:?}");
 }
 
 #[test]
