@@ -166,6 +166,10 @@ pub(crate) struct TrainArgs {
     /// Threads; the model is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Memory for binned rows, MiB; those beyond it go to a temporary file beside the model, and
+    /// every pass reads them from there. The model is the same.
+    #[arg(long, value_name = "MIB")]
+    pub(crate) memory_limit: Option<u64>,
     /// Where the model goes.
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,

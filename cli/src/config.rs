@@ -148,6 +148,10 @@ pub(crate) struct TrainConfig {
     /// Train each tree on all rows instead of a bootstrap sample.
     #[arg(long)]
     pub(crate) no_bootstrap: bool,
+    /// Size of a bootstrap sample, as a share of the rows, above 0 and up to 1 (the default).
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_samples: Option<f64>,
     /// How the vote threshold is chosen, on the validation rows, or on the training rows if there
     /// are no others: f1, eta-bound, or fixed:SHARE.
     #[arg(long, value_name = "f1|eta-bound|fixed:SHARE", default_value_t)]
@@ -202,6 +206,7 @@ impl Default for TrainConfig {
             class_weight: params.class_weight,
             max_bins: params.max_bins,
             no_bootstrap: false,
+            max_samples: params.max_samples,
             vote: VoteRule::default(),
             split: SplitBy::default(),
             train_share: 0.6,
@@ -226,9 +231,9 @@ impl TrainConfig {
             criterion: self.criterion,
             class_weight: self.class_weight,
             bootstrap: !self.no_bootstrap,
+            max_samples: self.max_samples,
             max_bins: self.max_bins,
             random_state: self.seed,
-            ..ForestParams::default()
         };
         Ok(params.check()?)
     }

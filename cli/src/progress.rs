@@ -35,6 +35,11 @@ impl Stage {
         self.bar.inc(rows as u64);
     }
 
+    /// The rows are read once more, and counted anew.
+    pub(crate) fn restart(&self) {
+        self.bar.set_position(0);
+    }
+
     /// Ends the stage, leaving a line that says what it did.
     pub(crate) fn end(self, what: &str) {
         self.bar.finish_and_clear();

@@ -42,6 +42,8 @@ mod parquet_table;
 #[cfg(feature = "files")]
 mod parquet_writer;
 #[cfg(feature = "files")]
+mod scratch;
+#[cfg(feature = "files")]
 mod switch_file;
 #[cfg(feature = "files")]
 mod trace;
@@ -58,6 +60,8 @@ pub use events::{
 };
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
+#[cfg(feature = "files")]
+pub use scratch::scratch_file;
 #[cfg(feature = "files")]
 pub use switch_file::read_switches;
 #[cfg(feature = "files")]

@@ -3,7 +3,7 @@
 //!     measure fit FOLDER TREES DEPTH [THREADS]
 //!     measure sweep FOLDER [THREADS]
 //!     measure predict FOLDER TREES DEPTH
-//!     measure stream ROWS LIMIT_MB [THREADS]
+//!     measure stream ROWS LIMIT_MIB [THREADS]
 //!
 //! FOLDER holds columns without headers, little-endian: `0.u32`, `1.u32` and so on, the features,
 //! and `drop.u8`, 0 or 1; the same under `test/`. Times are of columns in memory to a forest.
@@ -12,11 +12,12 @@
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    BatchSource, Batches, Fitted, Forest, ForestParams, ForestTask, ReadTask, RunBatch, Split,
-    SwitchContext, TrainingRows, VoteRule, fit_many,
+    BatchSource, Batches, Fitted, Forest, ForestParams, ForestScorer, ForestTask, ReadTask,
+    RunBatch, Split, SwitchContext, TrainingRows, VoteRule, fit_many,
 };
 use std::convert::Infallible;
 use std::error::Error;
+use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
@@ -32,6 +33,8 @@ fn main() -> Outcome<()> {
         ["sweep", folder] => sweep(folder, "2"),
         ["sweep", folder, threads] => sweep(folder, threads),
         ["predict", folder, trees, depth] => predict(folder, trees, depth),
+        ["stream", rows, limit_mib] => stream(rows, limit_mib, "2"),
+        ["stream", rows, limit_mib, threads] => stream(rows, limit_mib, threads),
         _ => Err("see the beginning of measure.rs".into()),
     }
 }
@@ -97,12 +100,18 @@ fn read_task(count: usize, threads: NonZeroUsize) -> Outcome<ReadTask> {
     })
 }
 
-/// The most memory this process has had, bytes.
-fn peak_bytes() -> Outcome<u64> {
+/// A line of this process's status, bytes.
+fn memory(field: &str) -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).ok_or("no VmHWM")?;
-    Ok(1024 * kib.trim().parse::<u64>()?)
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let kib = line.and_then(|line| line.trim_start_matches(':').trim().strip_suffix(" kB"));
+    Ok(1024 * kib.ok_or_else(|| format!("no {field} in /proc/self/status"))?.parse::<u64>()?)
+}
+
+/// Forgets the peak so far; the memory in use now.
+fn restart_peak() -> Outcome<u64> {
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    memory("VmRSS")
 }
 
 fn f1(forest: &Forest, columns: &Columns) -> Option<f64> {
@@ -119,13 +128,13 @@ fn fit(folder: &str, trees: &str, depth: &str, threads: &str) -> Outcome<()> {
     let threads = threads.parse()?;
     let columns = Columns::read(Path::new(folder))?;
     let task = forest_task(columns.features.len(), trees.parse()?, depth.parse()?)?;
-    let before = peak_bytes()?;
+    let before = restart_peak()?;
     let start = Instant::now();
     let rows = TrainingRows::read(&columns, read_task(columns.features.len(), threads)?)?;
     let read_s = start.elapsed().as_secs_f64();
     let fitted = fit_many(&rows, &[task], threads)?;
     let total_s = start.elapsed().as_secs_f64();
-    let peak = peak_bytes()? - before;
+    let peak = memory("VmHWM")?.saturating_sub(before);
     let forest = &fitted[0].model.forest;
     let test = Columns::read(&Path::new(folder).join("test"))?;
     let f1 = f1(forest, &test).unwrap_or(f64::NAN);
@@ -161,6 +170,85 @@ fn sweep(folder: &str, threads: &str) -> Outcome<()> {
     Ok(())
 }
 
-fn predict(_folder: &str, _trees: &str, _depth: &str) -> Outcome<()> {
-    Err("not yet".into())
+/// Rows that are made as they are read, many more than there is memory for.
+struct Made {
+    rows: u64,
+}
+
+impl BatchSource for Made {
+    type Error = Infallible;
+
+    fn batches(&self) -> Result<Batches<'_, Infallible>, Infallible> {
+        let rows = self.rows;
+        Ok(Box::new((0..rows).step_by(BATCH_ROWS).map(move |from| {
+            let mut batch = LabelledBatch { features: vec![Vec::new(); 4], ..Default::default() };
+            for row in from..rows.min(from + BATCH_ROWS as u64) {
+                // Weyl sequences: anything that is spread out and quick to make.
+                let random =
+                    |nth: u64| (row.wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ nth << 33) >> 40) as u32;
+                let occupancy = random(1) % 1_000_000;
+                let queue = ((u64::from(occupancy) * u64::from(random(2))) >> 24) as u32;
+                let values =
+                    [queue, queue / 2 + random(3) % 60_000, occupancy, random(4) % 900_000];
+                for (column, value) in batch.features.iter_mut().zip(values) {
+                    column.push(value);
+                }
+                batch.drop.push(occupancy > 950_000 && queue > 300_000 && random(5) % 4 > 0);
+            }
+            Ok(RunBatch { run: 1, batch })
+        })))
+    }
+}
+
+/// A forest of 4 trees of depth 4 on made rows, with a limit to the rows in memory.
+fn stream(rows: &str, limit_mib: &str, threads: &str) -> Outcome<()> {
+    let (made, threads) = (Made { rows: rows.parse()? }, threads.parse()?);
+    let limit_bytes = limit_mib.parse::<u64>()? << 20;
+    let file = Box::new(tempfile::tempfile_in(".")?);
+    let before = restart_peak()?;
+    let start = Instant::now();
+    let rows = TrainingRows::read_spilling(&made, read_task(4, threads)?, limit_bytes, file)?;
+    let read_s = start.elapsed().as_secs_f64();
+    fit_many(&rows, &[forest_task(4, 4, 4)?], threads)?;
+    let fit_s = start.elapsed().as_secs_f64() - read_s;
+    let peak_mib = (memory("VmHWM")?.saturating_sub(before)) >> 20;
+    println!(
+        "{{\"rows\": {}, \"read_seconds\": {read_s:.2}, \"fit_seconds\": {fit_s:.2}, \
+         \"peak_mib\": {peak_mib}, \"spilled_mib\": {}}}",
+        made.rows,
+        rows.spilled_bytes() >> 20
+    );
+    Ok(())
+}
+
+/// Rows per second on one core, the fastest of several passes.
+fn predict(folder: &str, trees: &str, depth: &str) -> Outcome<()> {
+    let columns = Columns::read(Path::new(folder))?;
+    let count = columns.features.len();
+    let task = forest_task(count, trees.parse()?, depth.parse()?)?;
+    let threads = std::thread::available_parallelism()?;
+    let rows = TrainingRows::read(&columns, read_task(count, threads)?)?;
+    let forest = fit_many(&rows, &[task], threads)?.remove(0).model.forest;
+    drop(rows);
+    let scorer = ForestScorer::new(&forest);
+    // Short passes: the fastest is one that nothing interrupted.
+    let rows = columns.drop.len().min(1 << 19);
+    let rate = |work: &dyn Fn() -> Vec<u32>| {
+        let pass = |_| {
+            let start = Instant::now();
+            black_box(work());
+            start.elapsed().as_secs_f64()
+        };
+        rows as f64 / (0..200).map(pass).fold(f64::INFINITY, f64::min)
+    };
+    let values: Vec<&[u32]> = columns.features.iter().map(|column| &column[..rows]).collect();
+    let raw = rate(&|| scorer.score_columns(&values));
+    let binned = scorer.binned().map(|binned| {
+        let values = values.iter().enumerate();
+        let bins: Vec<Vec<u8>> = values.map(|(at, values)| binned.bin(at, values)).collect();
+        rate(&|| binned.score_columns(&bins))
+    });
+    let binned = binned.map_or("null".to_owned(), |rate| format!("{rate:.0}"));
+    println!("{{\"raw_rows_per_s\": {raw:.0}, \"binned_rows_per_s\": {binned}}}");
+    Ok(())
 }

@@ -17,6 +17,9 @@ pub(crate) struct Bins {
 /// Values are looked up by this many bits: in a table of 64 KiB at most.
 const LOOKUP_BITS: u32 = 16;
 
+/// So few edges are quicker to compare with than to look up.
+const FEW_EDGES: usize = 24;
+
 impl Bins {
     /// Bins with these edges, the most useful first: distinct, at most 255 of them.
     pub(crate) fn new(by_use: Vec<u32>) -> Self {
@@ -59,6 +62,32 @@ impl Bins {
             return values.iter().map(|&value| self.bin(value)).collect();
         }
         rows.iter().map(|&row| self.bin(values[row as usize])).collect()
+    }
+
+    /// Replaces `bins` by those of `values`.
+    pub(crate) fn bin_all(&self, values: &[u32], bins: &mut Vec<u8>) {
+        bins.resize(values.len(), 0);
+        let (chunks, rest) = values.as_chunks::<16>();
+        let (binned, binned_rest) = bins.as_chunks_mut::<16>();
+        if self.edges.len() <= FEW_EDGES {
+            // Several values at a time are compared with all edges.
+            for (bins, values) in binned.iter_mut().zip(chunks) {
+                let mut below = [0_u32; 16];
+                for &edge in &self.edges {
+                    for (below, &value) in below.iter_mut().zip(values) {
+                        *below = below.wrapping_add(u32::from(value > edge));
+                    }
+                }
+                *bins = below.map(|below| below as u8);
+            }
+        } else {
+            for (bins, values) in binned.iter_mut().zip(chunks) {
+                *bins = values.map(|value| self.bin(value));
+            }
+        }
+        for (bin, &value) in binned_rest.iter_mut().zip(rest) {
+            *bin = self.bin(value);
+        }
     }
 
     /// The bins that there would be if there were at most `max_bins`.
@@ -156,6 +185,9 @@ mod tests {
                     let below = edges.iter().filter(|&&edge| edge < value).count();
                     prop_assert_eq!(usize::from(bins.bin(value)), below);
                 }
+                let mut all = vec![9];
+                bins.bin_all(&values, &mut all);
+                prop_assert_eq!(all, Vec::from_iter(values.iter().map(|&value| bins.bin(value))));
             }
         }
 

@@ -90,24 +90,31 @@ impl Fitted {
 /// # Errors
 /// See [`TrainError`].
 pub fn fit<S: BatchSource + ?Sized>(source: &S, task: &FitTask) -> Result<Fitted, TrainError> {
-    let params = task.params.get();
-    let read = ReadTask {
-        features: task.features.clone(),
-        split: task.split.clone(),
-        seed: params.random_state,
-        max_bins: params.max_bins,
-        switch: task.switch.clone(),
-        data: task.data.clone(),
-        threads: task.threads,
-    };
-    let rows = TrainingRows::read(source, read)?;
-    let forest = ForestTask {
-        features: task.features.clone(),
-        params: task.params.clone(),
-        vote: task.vote,
-    };
-    let mut fitted = fit_many(&rows, &[forest], task.threads)?;
+    let rows = TrainingRows::read(source, task.reading())?;
+    let mut fitted = fit_many(&rows, &[task.forest()], task.threads)?;
     Ok(fitted.pop().expect("one task gives one model"))
+}
+
+impl FitTask {
+    /// The part of the task that is about rows.
+    pub fn reading(&self) -> ReadTask {
+        let params = self.params.get();
+        ReadTask {
+            features: self.features.clone(),
+            split: self.split.clone(),
+            seed: params.random_state,
+            max_bins: params.max_bins,
+            switch: self.switch.clone(),
+            data: self.data.clone(),
+            threads: self.threads,
+        }
+    }
+
+    /// The part of the task that is about the forest.
+    pub fn forest(&self) -> ForestTask {
+        let FitTask { features, params, vote, .. } = self.clone();
+        ForestTask { features, params, vote }
+    }
 }
 
 /// Trains a forest for each task, each the same as [`fit`] would train alone, to the byte.

@@ -26,6 +26,7 @@ mod model;
 mod params;
 mod part_rows;
 mod random;
+mod scorer;
 mod scores;
 mod share;
 mod sketch;
@@ -49,6 +50,7 @@ pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
 pub use part_rows::rows_of_part;
+pub use scorer::{BinnedForest, ForestScorer};
 pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
 pub use source::{BatchSource, Batches, RowId, RunBatch};

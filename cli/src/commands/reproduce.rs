@@ -4,7 +4,7 @@ use super::collect::label;
 use super::export::create_folder;
 use super::report::measure;
 use super::simulate::simulate;
-use super::train::{RunFiles, train};
+use super::train::{Room, RunFiles, train};
 use crate::args::{Fig15Args, Figure, ReportRows, ReproduceArgs};
 use crate::config::{CollectConfig, SplitBy, TrainConfig};
 use crate::output::{self, Format};
@@ -50,7 +50,7 @@ fn fig15(args: &Fig15Args) -> anyhow::Result<()> {
     for (recipe, config) in recipes(args.seed) {
         for trees in fig15::TREES {
             let config = TrainConfig { n_estimators: trees, ..config.clone() };
-            let model = train(&RunFiles::of(&data), &config, None)?.model;
+            let model = train(&RunFiles::of(&data), &config, &Room::default())?.model;
             let report = measure(&model, &data, ReportRows::Unseen)?;
             let eta = report.replay.and_then(|replay| replay.total.eta.packets);
             let metrics = model.metrics.and_then(|metrics| metrics.test);

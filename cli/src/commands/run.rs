@@ -4,7 +4,7 @@ use super::collect::{Collected, label};
 use super::export::{create_folder, export_model, read_text};
 use super::report::report;
 use super::simulate::simulate;
-use super::train::{RunFiles, train};
+use super::train::{Room, RunFiles, train};
 use crate::args::{ReportRows, RunArgs};
 use crate::config::RunConfig;
 use crate::failure::UserError;
@@ -43,7 +43,8 @@ fn stages(
     collect(config, &events, folder, &trace)?;
 
     let model = folder.join("model.json");
-    let fitted = train(&RunFiles::of(std::slice::from_ref(&trace)), &config.train, threads)?;
+    let room = Room { threads, ..Room::default() };
+    let fitted = train(&RunFiles::of(std::slice::from_ref(&trace)), &config.train, &room)?;
     write_atomic(&model, fitted.model.to_json().as_bytes())?;
     export_model(&model, &targets(config)?, &folder.join("tables"))?;
 

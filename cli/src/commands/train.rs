@@ -6,15 +6,23 @@ use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::TraceFiles;
-use dropcast_data::write_atomic;
-use dropcast_train::{FitTask, Fitted, Metrics, PartMetrics, Split, fit};
+use anyhow::Context;
+use dropcast_data::{DataError, scratch_file, write_atomic};
+use dropcast_train::{
+    BatchSource, Batches, FitTask, Fitted, Metrics, PartMetrics, RunBatch, Split, TrainingRows,
+    fit_many,
+};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let files = RunFiles { data: &args.data, validation: &args.validation, test: &args.test };
     output_file::check(&args.output, &files.all())?;
-    let fitted = train(&files, &args.settings, args.threads)?;
+    let room = Room {
+        threads: args.threads,
+        memory_limit: args.memory_limit.map(|mib| (mib, args.output.as_path())),
+    };
+    let fitted = train(&files, &args.settings, &room)?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
         let written = format!("model: {}", args.output.display());
@@ -52,11 +60,20 @@ impl<'a> RunFiles<'a> {
     }
 }
 
+/// What training may use; the model is the same with any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room<'a> {
+    /// Threads; as many as there are, unless given.
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Memory for rows, MiB, and where to put aside those beyond it.
+    pub(crate) memory_limit: Option<(u64, &'a Path)>,
+}
+
 /// Trains on what the files and the split leave for it, and measures the rest.
 pub(crate) fn train(
     files: &RunFiles<'_>,
     config: &TrainConfig,
-    threads: Option<NonZeroUsize>,
+    room: &Room<'_>,
 ) -> anyhow::Result<Fitted> {
     let params = config.params()?;
     let stage = Stage::begin("train");
@@ -69,11 +86,40 @@ pub(crate) fn train(
         vote: config.vote,
         switch: source.switch_context(),
         data: source.origins(),
-        threads: threads.unwrap_or_else(available_threads),
+        threads: room.threads.unwrap_or_else(available_threads),
     };
-    let fitted = fit(&source, &task).map_err(|error| source.explain(error))?;
+    let counted = Counted { source: &source, stage: &stage };
+    let rows = match room.memory_limit {
+        None => TrainingRows::read(&counted, task.reading()),
+        Some((limit_mib, beside)) => {
+            let file = Box::new(scratch_file(beside)?);
+            let limit_bytes = limit_mib.saturating_mul(1 << 20);
+            TrainingRows::read_spilling(&counted, task.reading(), limit_bytes, file)
+        }
+    };
+    let fitted = rows.and_then(|rows| fit_many(&rows, &[task.forest()], task.threads));
+    let mut fitted = fitted.map_err(|error| source.explain(error))?;
+    let fitted = fitted.pop().context("a task gives a model")?;
     stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
     Ok(fitted)
+}
+
+/// A source whose rows are counted as they are read.
+struct Counted<'a> {
+    source: &'a TraceFiles,
+    stage: &'a Stage,
+}
+
+impl BatchSource for Counted<'_> {
+    type Error = DataError;
+
+    fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
+        self.stage.restart();
+        let count = |batch: &Result<RunBatch, DataError>| {
+            self.stage.advance(batch.as_ref().map_or(0, |batch| batch.batch.len()));
+        };
+        Ok(Box::new(self.source.batches()?.inspect(count)))
+    }
 }
 
 fn available_threads() -> NonZeroUsize {

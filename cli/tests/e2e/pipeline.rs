@@ -75,6 +75,19 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+fn rows_that_do_not_fit_into_memory_make_the_same_model() {
+    let room = Room::with_a_run();
+    let train = "train --data runs/small/trace.parquet --max-samples 0.5 --n-estimators 3";
+    room.good(&format!("{train} -o in-memory.json"));
+    let files = room.files().len();
+    room.good(&format!("{train} --memory-limit 0 -o in-a-file.json"));
+    assert_eq!(room.files().len(), files + 1, "the temporary file is gone");
+    assert_eq!(room.read("in-memory.json"), room.read("in-a-file.json"));
+    let model: Value = serde_json::from_slice(&room.read("in-memory.json")).unwrap();
+    assert_eq!(model["provenance"]["parameters"]["max_samples"], 0.5);
+}
+
+#[test]
 fn another_seed_gives_other_bytes() {
     let room = Room::with_a_run();
     let largest = u64::MAX;

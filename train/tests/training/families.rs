@@ -3,27 +3,14 @@
 use crate::support::{self, task};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    ClassWeight, FitTask, ForestParams, ForestTask, MaxFeatures, ReadTask, RunBatch, Split,
-    TrainError, TrainingRows, VoteRule, fit, fit_many,
+    ClassWeight, FitTask, ForestParams, ForestTask, MaxFeatures, RunBatch, Split, TrainError,
+    TrainingRows, VoteRule, fit, fit_many,
 };
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 
-fn read_task(like: &FitTask) -> ReadTask {
-    let params = like.params.get();
-    ReadTask {
-        features: like.features.clone(),
-        split: like.split.clone(),
-        seed: params.random_state,
-        max_bins: params.max_bins,
-        switch: like.switch.clone(),
-        data: like.data.clone(),
-        threads: like.threads,
-    }
-}
-
 fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
-    TrainingRows::read(batches, read_task(like)).unwrap()
+    TrainingRows::read(batches, like.reading()).unwrap()
 }
 
 /// Forests of all sizes, of three families.
@@ -97,8 +84,8 @@ fn rows_in_a_file_make_the_same_forests() {
         let here = fit_many(&read(&runs, &like), &forests, like.threads).unwrap();
         for limit_bytes in [0, 20_000] {
             let file = Box::new(Cursor::new(Vec::new()));
-            let rows = TrainingRows::read_spilling(&runs[..], read_task(&like), limit_bytes, file)
-                .unwrap();
+            let rows =
+                TrainingRows::read_spilling(&runs[..], like.reading(), limit_bytes, file).unwrap();
             assert!(rows.spilled_bytes() > 0, "{rows:?}");
             assert!(rows.bytes_in_memory() <= limit_bytes + 4 * 3 * 4096, "{rows:?}");
             let spilled = fit_many(&rows, &forests, NonZeroUsize::new(3).unwrap()).unwrap();
@@ -139,7 +126,7 @@ impl Seek for Full {
 fn a_file_that_fails_ends_the_training() {
     let runs = support::two_runs();
     let like = task(3, ForestParams::default().check().unwrap(), Split::None);
-    let error = TrainingRows::read_spilling(&runs[..], read_task(&like), 0, Box::new(Full));
+    let error = TrainingRows::read_spilling(&runs[..], like.reading(), 0, Box::new(Full));
     assert!(matches!(error, Err(TrainError::Spill(_))), "{error:?}");
 }
 
