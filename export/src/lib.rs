@@ -27,6 +27,7 @@ mod ties;
 mod tna;
 mod tracker;
 mod vectors;
+mod verilog;
 
 pub use error::ExportError;
 pub use facts::{Facts, FeatureThresholds};

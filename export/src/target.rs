@@ -1,7 +1,7 @@
 //! What a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, dct, json, onnx, p4, tna};
+use crate::{ExportError, Origin, c, dct, json, onnx, p4, tna, verilog};
 use dropcast_train::Forest;
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Target {
 
 /// Every target; a new one is a file with a `TARGET` and a line here.
 const TARGETS: &[Target] =
-    &[c::TARGET, dct::TARGET, json::TARGET, onnx::TARGET, p4::TARGET, tna::TARGET];
+    &[c::TARGET, dct::TARGET, json::TARGET, onnx::TARGET, p4::TARGET, tna::TARGET, verilog::TARGET];
 
 /// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ mod program;
 mod python;
 mod runner;
 mod tool;
+mod verilog;
 
 pub use built::Built;
 pub use check::{Check, KindCheck, ProgramCheck};
@@ -30,3 +31,4 @@ pub use error::VerifyError;
 pub use program::{Answers, Evidence, Program};
 pub use runner::{Emitted, Runner, runner_of};
 pub use tool::{FoundTool, Tool};
+pub use verilog::{LogicCells, synthesise};

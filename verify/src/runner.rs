@@ -1,6 +1,6 @@
 //! What runs what a target emits.
 
-use crate::{Program, VerifyError, c, dct, json, onnx};
+use crate::{Program, VerifyError, c, dct, json, onnx, verilog};
 use dropcast_export::Target;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,8 @@ pub trait Runner: Sync {
 }
 
 /// Every runner; a new one is a file with a `RUNNER` and a line here.
-const RUNNERS: &[&dyn Runner] = &[&c::RUNNER, &dct::RUNNER, &json::RUNNER, &onnx::RUNNER];
+const RUNNERS: &[&dyn Runner] =
+    &[&c::RUNNER, &dct::RUNNER, &json::RUNNER, &onnx::RUNNER, &verilog::RUNNER];
 
 /// The runner of a target, if there is one.
 pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
@@ -44,8 +45,15 @@ impl Emitted<'_> {
     /// # Errors
     /// [`VerifyError::BadFile`] if there is none, or more than one.
     pub fn file(&self, extension: &str) -> Result<(PathBuf, String), VerifyError> {
-        let ending = format!(".{extension}");
-        let mut stems = self.files.iter().filter_map(|name| name.strip_suffix(&ending));
+        self.file_ending(&format!(".{extension}"))
+    }
+
+    /// The one file whose name ends so, and what is before.
+    ///
+    /// # Errors
+    /// [`VerifyError::BadFile`] if there is none, or more than one.
+    pub fn file_ending(&self, ending: &str) -> Result<(PathBuf, String), VerifyError> {
+        let mut stems = self.files.iter().filter_map(|name| name.strip_suffix(ending));
         match (stems.next(), stems.next()) {
             (Some(stem), None) => {
                 Ok((self.folder.join(format!("{stem}{ending}")), stem.to_owned()))

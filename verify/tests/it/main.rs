@@ -13,3 +13,4 @@ mod event_log;
 mod json;
 mod onnx;
 mod replay;
+mod verilog;
