@@ -21,6 +21,7 @@ mod forest_fit;
 mod forest_scores;
 mod growing;
 mod histogram;
+mod import_origin;
 mod json_layout;
 mod model;
 mod params;
@@ -43,6 +44,7 @@ pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
 pub use forest::{Forest, Node, Tree};
 pub use forest_check::{ForestError, MAX_DEPTH, TreeError};
+pub use import_origin::{Agreement, ImportOrigin};
 pub use model::{
     DataOrigin, FORMAT_VERSION, Metrics, Model, ModelError, PartMetrics, Provenance, SwitchContext,
 };

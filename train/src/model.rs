@@ -1,7 +1,10 @@
 //! A model and its file, `model.json` (`docs/model.md`).
 
 use crate::json_layout::lay_out;
-use crate::{CheckedForestParams, Confusion, Forest, ForestError, ScoreHistogram, Split, VoteRule};
+use crate::{
+    CheckedForestParams, Confusion, Forest, ForestError, ImportOrigin, ScoreHistogram, Split,
+    VoteRule,
+};
 use dropcast_data::AVERAGE_NS3_TRUNC;
 use dropcast_features::{Feature, FeatureSet, UnknownFeature};
 use dropcast_oracle::DropOracle;
@@ -23,6 +26,8 @@ pub struct Model {
     pub switch: SwitchContext,
     /// How it was made; absent if not by training.
     pub provenance: Option<Provenance>,
+    /// What it was imported from, if it was trained elsewhere.
+    pub imported: Option<ImportOrigin>,
     /// How good it is; absent if it was not measured.
     pub metrics: Option<Metrics>,
 }
@@ -154,7 +159,7 @@ impl Model {
     /// A model of which nothing more is known. The forest's features are named by `features`.
     pub fn new(forest: Forest, features: FeatureSet, switch: SwitchContext) -> Self {
         let forest = Forest { features: features.names(), ..forest };
-        Model { forest, features, switch, provenance: None, metrics: None }
+        Model { forest, features, switch, provenance: None, imported: None, metrics: None }
     }
 
     /// The text of `model.json`. The same model gives the same text.
@@ -166,6 +171,7 @@ impl Model {
             switch: Cow::Borrowed(&self.switch),
             metrics: Cow::Borrowed(&self.metrics),
             provenance: Cow::Borrowed(&self.provenance),
+            imported: Cow::Borrowed(&self.imported),
         };
         let compact = serde_json::to_string(&text);
         lay_out(&compact.expect("a model has only strings as keys, and writes to memory"))
@@ -195,6 +201,7 @@ impl Model {
             features: FeatureSet::try_from(features)?,
             switch: text.switch.into_owned(),
             provenance: text.provenance.into_owned(),
+            imported: text.imported.into_owned(),
             metrics: text.metrics.into_owned(),
         })
     }
@@ -241,7 +248,13 @@ struct ModelText<'a> {
     switch: Cow<'a, SwitchContext>,
     metrics: Cow<'a, Option<Metrics>>,
     provenance: Cow<'a, Option<Provenance>>,
+    #[serde(default, skip_serializing_if = "is_none")]
+    imported: Cow<'a, Option<ImportOrigin>>,
     forest: Cow<'a, Forest>,
+}
+
+fn is_none(imported: &Cow<'_, Option<ImportOrigin>>) -> bool {
+    imported.is_none()
 }
 
 /// A feature as it is described.

@@ -145,7 +145,7 @@ pub enum MaxFeatures {
 
 impl MaxFeatures {
     /// How many of `features` features are drawn.
-    pub(crate) fn of(self, features: usize) -> usize {
+    pub fn of(self, features: usize) -> usize {
         match self {
             MaxFeatures::Sqrt => features.isqrt(),
             MaxFeatures::All => features,

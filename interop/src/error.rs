@@ -1,0 +1,51 @@
+//! Why a forest could not be imported.
+
+use dropcast_train::{Agreement, ForestError};
+
+/// Why a forest could not be imported.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// Not of any format that is read.
+    #[error(
+        "is not a forest that we read: {0}; known are ONNX with a tree ensemble (skl2onnx), LightGBM's save_model text, XGBoost's save_model JSON and its JSON dump"
+    )]
+    Unknown(&'static str),
+    /// Damaged, or not what its format says.
+    #[error("{at}: {problem}")]
+    Wrong {
+        /// Where in the file: a line, a tree and node, a field.
+        at: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Sound, but not something that integer trees can be.
+    #[error("{at}: {why}")]
+    Refused {
+        /// Where in the file.
+        at: String,
+        /// What it has that we do not, and what to do.
+        why: String,
+    },
+    /// Which feature is which is not known.
+    #[error("which features it splits on: {0}")]
+    Features(String),
+    /// Weights of 8 bits are too coarse to decide every row as the original.
+    #[error("not every row would be decided as by the original: {}; allow rounding to accept that", describe(.0))]
+    NotProven(Agreement),
+    /// The forest is not sound.
+    #[error("the forest is not sound: {0}")]
+    Forest(#[from] ForestError),
+}
+
+fn describe(agreement: &Agreement) -> String {
+    let margin = agreement.margin;
+    match (agreement.differing, agreement.combinations) {
+        (Some(differing), Some(all)) => format!(
+            "{differing} of {all} combinations of leaves differ with 8-bit weights, where its score is up to {margin:.3e} from its threshold"
+        ),
+        _ => format!(
+            "there are too many combinations of leaves to compare, and with 8-bit weights scores are up to {margin:.3e} off"
+        ),
+    }
+}

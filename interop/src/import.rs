@@ -1,0 +1,198 @@
+//! Forests that were trained elsewhere.
+
+mod lightgbm;
+mod onnx;
+mod onnx_proto;
+mod xgboost;
+mod xgboost_dump;
+
+use crate::ImportError;
+use crate::values::{MAX_TREES, ValueForest};
+use crate::weights::weigh;
+use dropcast_features::FeatureSet;
+use dropcast_train::{Forest, ImportOrigin, Model, SwitchContext};
+use std::fmt;
+use std::str::FromStr;
+
+/// A file format of forests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// ONNX with one `TreeEnsembleClassifier` or `TreeEnsembleRegressor`, as skl2onnx writes it.
+    Onnx,
+    /// LightGBM's text model (`save_model`).
+    LightGbm,
+    /// XGBoost's JSON model (`save_model("m.json")`) or its JSON dump (`dump_model`).
+    XGBoost,
+}
+
+/// A name that no format has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format {0:?}; known are onnx, lightgbm, xgboost")]
+pub struct UnknownFormat(pub String);
+
+/// What to import, and as what.
+#[derive(Clone, Debug)]
+pub struct ImportTask {
+    /// The file's format; told from its content unless given.
+    pub format: Option<Format>,
+    /// The features that the forest was trained on, in the order of its columns; needed unless the
+    /// file names them.
+    pub features: Option<FeatureSet>,
+    /// The switch it was trained for, as far as known.
+    pub switch: SwitchContext,
+    /// The original's score (before any logistic function) above which a packet is dropped. Unless
+    /// given: where the original predicts its second class, or a value above one half.
+    pub threshold: Option<f64>,
+    /// Accept a forest of which not every decision is proven to be the original's.
+    pub allow_rounding: bool,
+    /// The file's name, for the model's origin.
+    pub name: String,
+    /// SHA-256 of the file, in hexadecimal, for the model's origin.
+    pub sha256: String,
+}
+
+/// What a reader of a format finds.
+struct Foreign {
+    producer: Option<String>,
+    /// Names of the features, where the file has them.
+    names: Vec<String>,
+    /// How many features a row has.
+    features: usize,
+    forest: ValueForest,
+}
+
+/// What readers are told.
+struct Reading<'a> {
+    features: Option<&'a FeatureSet>,
+    threshold: Option<f64>,
+}
+
+/// Reads a forest from the bytes of a file and makes it an integer forest that decides every row
+/// as the original does. Splits are exact for all 2^32 values of a feature. Leaves become 8-bit
+/// weights; that no decision changes is proven, or the forest is refused unless `allow_rounding`.
+///
+/// # Errors
+/// What is wrong with the file and where, or why the forest cannot be held or proven equal.
+pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
+    let format = task.format.map_or_else(|| Format::of(file), Ok)?;
+    let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
+    let foreign = match format {
+        Format::Onnx => onnx::read(file, &reading),
+        Format::LightGbm => lightgbm::read(file, &reading),
+        Format::XGBoost if is_list(file) => xgboost_dump::read(file, &reading),
+        Format::XGBoost => xgboost::read(file, &reading),
+    }?;
+    let features = foreign.features(task.features.as_ref())?;
+    let weighted = weigh(&foreign.forest, features.len());
+    if !(weighted.agreement.is_proven() || task.allow_rounding) {
+        return Err(ImportError::NotProven(weighted.agreement));
+    }
+    let forest = Forest {
+        features: features.names(),
+        vote_threshold: weighted.vote_threshold,
+        trees: weighted.trees,
+    };
+    forest.check()?;
+    let origin = ImportOrigin {
+        tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
+        format: format.to_string(),
+        producer: foreign.producer,
+        name: task.name.clone(),
+        sha256: task.sha256.clone(),
+        agreement: weighted.agreement,
+    };
+    let model = Model::new(forest, features, task.switch.clone());
+    Ok(Model { imported: Some(origin), ..model })
+}
+
+fn is_list(file: &[u8]) -> bool {
+    file.trim_ascii_start().starts_with(b"[")
+}
+
+impl Foreign {
+    /// The features, in the order of the file's columns.
+    fn features(&self, given: Option<&FeatureSet>) -> Result<FeatureSet, ImportError> {
+        let wrong = |problem: String| Err(ImportError::Features(problem));
+        let count = self.features;
+        let named = FeatureSet::try_from(self.names.clone())
+            .ok()
+            .filter(|named| named.len() == count && self.names.len() == count);
+        match (given, named) {
+            (Some(given), Some(named)) if *given != named => {
+                wrong(format!("the file has {named}, in this order, but {given} was given"))
+            }
+            (Some(given), _) if given.len() != count => wrong(format!(
+                "the file has {count} columns, but {} features were given: {given}",
+                given.len()
+            )),
+            (Some(given), _) => Ok(given.clone()),
+            (None, Some(named)) => Ok(named),
+            (None, None) => wrong(format!(
+                "the file does not name its {count} columns as features; give their names in order"
+            )),
+        }
+    }
+}
+
+/// Refuses more trees than are imported, and none.
+fn check_trees(count: usize) -> Result<(), ImportError> {
+    let at = "the forest".to_owned();
+    match count {
+        0 => Err(ImportError::Wrong { at, problem: "has no trees".to_owned() }),
+        1..=MAX_TREES => Ok(()),
+        _ => {
+            let why = format!("has {count} trees; at most {MAX_TREES} are imported");
+            Err(ImportError::Refused { at, why })
+        }
+    }
+}
+
+impl Format {
+    const ALL: [Format; 3] = [Format::Onnx, Format::LightGbm, Format::XGBoost];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Onnx => "onnx",
+            Format::LightGbm => "lightgbm",
+            Format::XGBoost => "xgboost",
+        }
+    }
+
+    /// The format of a file by its first bytes.
+    fn of(file: &[u8]) -> Result<Self, ImportError> {
+        let text = file.trim_ascii_start();
+        match text {
+            [] => Err(ImportError::Unknown("it is empty")),
+            [b'{', b'L' | b'i' | b'U' | b'l' | b'I', ..] => {
+                Err(ImportError::Unknown("it is XGBoost's binary UBJSON; save it as m.json"))
+            }
+            [b'{' | b'[', ..] => Ok(Format::XGBoost),
+            [0x80, ..] => {
+                Err(ImportError::Unknown("it seems to be a pickle; convert it with skl2onnx"))
+            }
+            _ if text.starts_with(b"tree\n") || text.starts_with(b"tree\r\n") => {
+                Ok(Format::LightGbm)
+            }
+            // The first field of an ONNX model is the number `ir_version`.
+            [0x08, ..] => Ok(Format::Onnx),
+            _ => Err(ImportError::Unknown("it begins like none of them")),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let format = Format::ALL.into_iter().find(|format| format.name() == name);
+        format.ok_or_else(|| UnknownFormat(name.to_owned()))
+    }
+}

@@ -1,0 +1,4 @@
+//! Forests of other tools, from their files or from training with them, to ours.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixtures;
