@@ -5,6 +5,7 @@ use crate::output::Format;
 use crate::output_file;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
+use dropcast_features::FeatureSet;
 use dropcast_reports::ReportFormat;
 use dropcast_simulate::BurstTraffic;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     Collect(CollectArgs),
     Train(TrainArgs),
+    Import(ImportArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),
@@ -174,6 +176,44 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,
     /// How the metrics are printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Import a forest that was trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
+///
+/// Splits become integer comparisons that send every 32-bit value the same way. Leaves become 8-bit
+/// weights; that every row is still decided as by the original is proven, or the forest is refused.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast import forest.onnx --features paper4 --switch leaf.toml -o model.json
+  dropcast import boosted.txt -o model.json")]
+pub(crate) struct ImportArgs {
+    /// The forest: ONNX as skl2onnx writes it, LightGBM's text, XGBoost's JSON model or dump.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Format of the file: onnx, lightgbm or xgboost; told from its content unless given.
+    #[arg(long, value_name = "onnx|lightgbm|xgboost")]
+    pub(crate) from: Option<dropcast_interop::Format>,
+    /// The features that it was trained on, in the order of its columns, unless the file has their
+    /// names: paper4, or names separated by commas.
+    #[arg(long, value_name = "NAME,...")]
+    pub(crate) features: Option<FeatureSet>,
+    /// Switch description (docs/switch.md) of the switch that it was trained for.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) switch: Option<PathBuf>,
+    /// Its score above which a packet is dropped, before any logistic function; unless given, where
+    /// it predicts class 1, or a value above one half.
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<f64>,
+    /// Accept a forest of which not every decision is proven to stay the same.
+    #[arg(long)]
+    pub(crate) allow_rounding: bool,
+    /// Where the model goes.
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
+    pub(crate) output: PathBuf,
+    /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }

@@ -3,6 +3,7 @@
 use dropcast_collect::CollectError;
 use dropcast_data::DataError;
 use dropcast_export::ExportError;
+use dropcast_interop::ImportError;
 use dropcast_reports::BuildError;
 use dropcast_reports::fig14::Fig14Error;
 use dropcast_simulate::WorkloadError;
@@ -82,6 +83,7 @@ fn is_the_users(error: &anyhow::Error) -> bool {
             || cause.is::<TrainError>()
             || cause.is::<ModelError>()
             || cause.is::<ExportError>()
+            || cause.is::<ImportError>()
             || cause.is::<BuildError>()
             || cause.is::<Fig14Error>()
             || cause.is::<WorkloadError>()

@@ -27,6 +27,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Collect(args) => commands::collect::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Resources(args) => commands::resources::run(&args),

@@ -108,19 +108,32 @@ impl TraceFiles {
 
     /// What all switches of all traces have in common.
     pub(crate) fn switch_context(&self) -> SwitchContext {
-        let mut specs = self.files.iter().flat_map(TraceFile::specs);
-        let Some(first) = specs.next() else { return SwitchContext::default() };
-        let mut context = SwitchContext {
-            ports: u16::try_from(first.ports()).ok(),
-            buffer_bytes: Some(first.buffer_bytes),
-            base_rtt_ns: Some(first.base_rtt_ns),
-        };
-        for spec in specs {
-            context.ports = context.ports.filter(|&ports| usize::from(ports) == spec.ports());
-            context.buffer_bytes = context.buffer_bytes.filter(|&b| b == spec.buffer_bytes);
-            context.base_rtt_ns = context.base_rtt_ns.filter(|&rtt| rtt == spec.base_rtt_ns);
-        }
-        context
+        in_common(self.files.iter().flat_map(TraceFile::specs))
+    }
+}
+
+/// What switches have in common.
+pub(crate) fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> SwitchContext {
+    let mut specs = specs.into_iter();
+    let Some(first) = specs.next() else { return SwitchContext::default() };
+    let mut context = SwitchContext {
+        ports: u16::try_from(first.ports()).ok(),
+        buffer_bytes: Some(first.buffer_bytes),
+        base_rtt_ns: Some(first.base_rtt_ns),
+    };
+    for spec in specs {
+        context.ports = context.ports.filter(|&ports| usize::from(ports) == spec.ports());
+        context.buffer_bytes = context.buffer_bytes.filter(|&b| b == spec.buffer_bytes);
+        context.base_rtt_ns = context.base_rtt_ns.filter(|&rtt| rtt == spec.base_rtt_ns);
+    }
+    context
+}
+
+/// The switches of a description.
+pub(crate) fn each_switch(specs: &SwitchSpecs) -> Vec<&SwitchSpec> {
+    match specs {
+        SwitchSpecs::Same(spec) => vec![spec],
+        SwitchSpecs::Each(specs) => specs.values().collect(),
     }
 }
 
@@ -138,12 +151,7 @@ fn refuse_repeats(files: &[TraceFile]) -> Result<(), UserError> {
 impl TraceFile {
     /// The switches that it tells of.
     fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
-        let specs: Vec<&SwitchSpec> = match &self.meta.switches {
-            None => Vec::new(),
-            Some(SwitchSpecs::Same(spec)) => vec![spec],
-            Some(SwitchSpecs::Each(specs)) => specs.values().collect(),
-        };
-        specs.into_iter()
+        self.meta.switches.iter().flat_map(each_switch)
     }
 
     fn open(path: &Path, features: &[String]) -> anyhow::Result<Self> {

@@ -75,6 +75,10 @@ struct Reading<'a> {
 /// # Errors
 /// What is wrong with the file and where, or why the forest cannot be held or proven equal.
 pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
+    if task.threshold.is_some_and(|threshold| !threshold.is_finite()) {
+        let at = "the threshold".to_owned();
+        return Err(ImportError::Wrong { at, problem: "is not a finite number".to_owned() });
+    }
     let format = task.format.map_or_else(|| Format::of(file), Ok)?;
     let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
     let foreign = match format {

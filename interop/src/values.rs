@@ -7,6 +7,9 @@ use dropcast_train::{MAX_DEPTH, Node, Tree};
 /// Most trees that are imported: what our own trainer grows, and every target takes.
 pub(crate) const MAX_TREES: usize = 128;
 
+/// No leaf is larger: sums of them stay far from the largest float.
+const LARGEST: f64 = 1e100;
+
 /// A node as the tool that made it numbers them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ForeignNode {
@@ -129,12 +132,12 @@ impl ValueTree {
                 built.connect(parent, is_left, place);
             }
             match found {
-                ForeignNode::Leaf(leaf) if leaf.value.is_finite() => {
+                ForeignNode::Leaf(leaf) if leaf.value.abs() <= LARGEST => {
                     built.nodes.push(ValueNode::Leaf(built.leaves.len() as u32));
                     built.leaves.push(leaf);
                 }
-                ForeignNode::Leaf(_) => {
-                    return Err(fault(at, "has no finite number as its value".to_owned()));
+                ForeignNode::Leaf(leaf) => {
+                    return Err(fault(at, format!("has value {}", leaf.value)));
                 }
                 ForeignNode::Split { feature, threshold, comparison, left, right } => {
                     let feature = u16::try_from(feature).map_err(|_| {

@@ -175,7 +175,8 @@ impl<'a> Scaled<'a> {
         let errors: f64 =
             self.forest.trees.iter().zip(&weights.trees).enumerate().map(of_tree).sum();
         // The threshold itself is rounded down, by less than 1.
-        (errors + 1.0) / self.scale
+        let error = (errors + 1.0) / self.scale;
+        if error.is_finite() { error } else { f64::MAX }
     }
 }
 

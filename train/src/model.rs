@@ -171,7 +171,7 @@ impl Model {
             switch: Cow::Borrowed(&self.switch),
             metrics: Cow::Borrowed(&self.metrics),
             provenance: Cow::Borrowed(&self.provenance),
-            imported: Cow::Borrowed(&self.imported),
+            imported: self.imported.as_ref().map(Cow::Borrowed),
         };
         let compact = serde_json::to_string(&text);
         lay_out(&compact.expect("a model has only strings as keys, and writes to memory"))
@@ -201,7 +201,7 @@ impl Model {
             features: FeatureSet::try_from(features)?,
             switch: text.switch.into_owned(),
             provenance: text.provenance.into_owned(),
-            imported: text.imported.into_owned(),
+            imported: text.imported.map(Cow::into_owned),
             metrics: text.metrics.into_owned(),
         })
     }
@@ -248,13 +248,9 @@ struct ModelText<'a> {
     switch: Cow<'a, SwitchContext>,
     metrics: Cow<'a, Option<Metrics>>,
     provenance: Cow<'a, Option<Provenance>>,
-    #[serde(default, skip_serializing_if = "is_none")]
-    imported: Cow<'a, Option<ImportOrigin>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    imported: Option<Cow<'a, ImportOrigin>>,
     forest: Cow<'a, Forest>,
-}
-
-fn is_none(imported: &Cow<'_, Option<ImportOrigin>>) -> bool {
-    imported.is_none()
 }
 
 /// A feature as it is described.

@@ -3,6 +3,7 @@
 pub(crate) mod collect;
 pub(crate) mod export;
 mod fig14;
+pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod reproduce;

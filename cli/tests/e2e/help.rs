@@ -3,12 +3,13 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "run",
     "simulate",
     "collect",
     "train",
+    "import",
     "export",
     "verify",
     "resources",

@@ -57,7 +57,7 @@ fn decision(header: &Section<'_>, given: Option<f64>) -> Result<(f64, f64), Impo
         (None, "binary") => {
             let sigmoid = options.iter().find_map(|option| option.strip_prefix("sigmoid:"));
             let sigmoid: f64 = sigmoid.and_then(|text| text.parse().ok()).unwrap_or(1.0);
-            if sigmoid > 0.0 {
+            if sigmoid > 0.0 && sigmoid.is_finite() {
                 return Ok((0.0, 8.0 * f64::EPSILON / sigmoid));
             }
             Err(wrong("objective", format!("{objective:?} has a sigmoid that is not above 0")))

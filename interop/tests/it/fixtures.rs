@@ -56,21 +56,40 @@ fn imported(name: &str, allow_rounding: bool) -> Result<Model, ImportError> {
 #[test]
 fn forests_predict_what_the_tools_predict() {
     let names = names();
-    assert!(names.len() >= 12, "{names:?}");
+    assert!(names.len() >= 15, "{names:?}");
     for name in names {
-        let strict = imported(&name, false);
-        let model = imported(&name, true).unwrap();
+        let model = imported(&name, false).unwrap_or_else(|error| panic!("{name}: {error}"));
         let Expected { rows, drop, .. } = expected(&name);
-        let wrong =
-            rows.iter().zip(&drop).filter(|(row, drop)| model.forest.predicts_drop(row) != **drop);
-        let wrong = wrong.count();
-        let drops = drop.iter().filter(|&&drop| drop).count();
-        println!(
-            "{name}: {} rows {drops} drops, {wrong} wrong, {:?} {:?}",
-            rows.len(),
-            strict.err().map(|e| e.to_string()),
-            model.imported.unwrap().agreement
-        );
-        assert!(wrong == 0);
+        assert!(drop.contains(&true) && drop.contains(&false), "{name}");
+        for (row, drop) in rows.iter().zip(&drop) {
+            assert_eq!(model.forest.predicts_drop(row), *drop, "{name}: {row:?}");
+        }
+        let agreement = model.imported.unwrap().agreement;
+        assert!(agreement.is_proven() && agreement.margin == 0.0, "{name}: {agreement:?}");
     }
+}
+
+#[test]
+fn columns_are_known_by_name_or_have_to_be_told() {
+    let file = |name: &str| fs::read(folder().join(name)).unwrap();
+    let features = |name: &str, given: Option<&str>| {
+        let given = given.map(|given| given.parse().unwrap());
+        let task = ImportTask { features: given, ..task(name) };
+        import(&file(name), &task).map(|model| model.features.to_string())
+    };
+    let paper4 = "queue_length,avg_queue_length,occupancy,avg_occupancy";
+    for name in ["boosted.lightgbm.txt", "boosted.xgboost.json"] {
+        assert_eq!(features(name, None).as_deref(), Ok(paper4), "{name}");
+        let fault = features(name, Some("rank,longest,occupancy,avg_occupancy")).unwrap_err();
+        assert!(fault.to_string().contains("in this order"), "{fault}");
+    }
+    for name in ["tree.onnx", "dump.xgboost.json"] {
+        let fault = features(name, None).unwrap_err();
+        assert!(matches!(fault, ImportError::Features(_)), "{name}: {fault}");
+        let given = "rank,longest_queue,avg_occupancy,occupancy";
+        let swapped = features(name, Some(given)).unwrap();
+        assert_eq!(swapped, "rank,longest_queue,avg_occupancy,occupancy");
+    }
+    let fault = features("tree.onnx", Some("occupancy")).unwrap_err().to_string();
+    assert!(fault.contains("has 4 columns, but 1 features were given"), "{fault}");
 }

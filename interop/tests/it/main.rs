@@ -1,4 +1,5 @@
 //! Forests of other tools, from their files or from training with them, to ours.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod damage;
 mod fixtures;

@@ -1,0 +1,85 @@
+//! `dropcast import`.
+
+use crate::args::ImportArgs;
+use crate::output;
+use crate::output_file;
+use crate::traces::{each_switch, in_common};
+use anyhow::Context;
+use dropcast_data::{DataError, read_switches, sha256, write_atomic};
+use dropcast_interop::{ImportTask, import};
+use dropcast_train::{Agreement, SwitchContext};
+use serde::Serialize;
+
+pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
+    output_file::check(&args.output, [&args.file].into_iter().chain(&args.switch))?;
+    let file = std::fs::read(&args.file).map_err(|source| DataError::Io {
+        file: args.file.display().to_string(),
+        doing: "be read",
+        source,
+    })?;
+    let name = args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let switch = match &args.switch {
+        None => SwitchContext::default(),
+        Some(path) => in_common(each_switch(&read_switches(path)?)),
+    };
+    let task = ImportTask {
+        format: args.from,
+        features: args.features.clone(),
+        switch,
+        threshold: args.threshold,
+        allow_rounding: args.allow_rounding,
+        name,
+        sha256: sha256(&file),
+    };
+    let model = import(&file, &task)
+        .map_err(|error| anyhow::Error::from(error).context(args.file.display().to_string()))?;
+    let origin = model.imported.as_ref().context("an imported model tells its origin")?;
+    let imported = Imported {
+        format: origin.format.clone(),
+        features: model.forest.features.clone(),
+        trees: model.forest.trees.len(),
+        depth: model.forest.depth(),
+        vote_threshold: model.forest.vote_threshold,
+        agreement: origin.agreement,
+    };
+    write_atomic(&args.output, model.to_json().as_bytes())?;
+    output::print(args.format, &imported, |imported| {
+        format!("{}model: {}\n", imported.text(), args.output.display())
+    })
+}
+
+/// What was imported.
+#[derive(Debug, Serialize)]
+struct Imported {
+    format: String,
+    features: Vec<String>,
+    trees: usize,
+    depth: usize,
+    vote_threshold: u32,
+    agreement: Agreement,
+}
+
+impl Imported {
+    fn text(&self) -> String {
+        let Imported { format, features, trees, depth, .. } = self;
+        let features = features.join(" ");
+        let agreement = agreement(&self.agreement);
+        format!("{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}\n")
+    }
+}
+
+fn agreement(agreement: &Agreement) -> String {
+    let Agreement { combinations, differing, margin } = *agreement;
+    match (combinations, differing) {
+        (Some(all), Some(0)) => {
+            format!("all as the original's, proven on all {all} combinations of leaves")
+        }
+        _ if agreement.is_proven() => "all as the original's, proven".to_owned(),
+        (Some(all), Some(differing)) => format!(
+            "{differing} of {all} combinations of leaves differ, where the original's score is up to {margin:.3e} from its threshold"
+        ),
+        _ => format!(
+            "may differ where the original's score is up to {margin:.3e} from its threshold"
+        ),
+    }
+}

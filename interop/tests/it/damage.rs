@@ -1,0 +1,144 @@
+//! Damaged files are refused with a reason, or read; nothing panics.
+
+use crate::fixtures::{folder, names, task};
+use dropcast_interop::{Format, ImportError, ImportTask, import};
+use dropcast_train::Model;
+use proptest::prelude::*;
+use std::fs;
+
+fn read(name: &str) -> Vec<u8> {
+    fs::read(folder().join(name)).unwrap()
+}
+
+fn imported(name: &str, file: &[u8]) -> Result<Model, ImportError> {
+    import(file, &ImportTask { allow_rounding: true, ..task(name) })
+}
+
+/// What is wrong with `name` after `from` in it became `to`.
+fn fault(name: &str, from: &str, to: &str) -> String {
+    let text = String::from_utf8(read(name)).unwrap();
+    assert!(text.contains(from), "{name} has no {from}");
+    imported(name, text.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn faults_say_where_they_are() {
+    let light = "boosted.lightgbm.txt";
+    let faults = [
+        fault(light, "end of trees", ""),
+        fault(light, "num_class=1", "num_class=3"),
+        fault(light, "objective=binary", "objective=poisson"),
+        fault(light, "\nsplit_feature=", "\nsplit_feature=x "),
+        fault(light, "\nsplit_feature=", "\nsplit_feature=1 "),
+        fault(light, "\nnum_cat=0", "\nnum_cat=1"),
+        fault(light, "\nis_linear=0", "\nis_linear=1"),
+        fault(light, "\nleft_child=", "\nleft_child=0 "),
+        fault("boosted.xgboost.json", "binary:logistic", "rank:ndcg"),
+        fault("boosted.xgboost.json", "\"left_children\":[1,", "\"left_children\":[0,"),
+        fault("boosted.xgboost.json", "\"split_type\":[0", "\"split_type\":[1"),
+        fault("boosted.xgboost.json", "\"name\":\"gbtree\"", "\"name\":\"dart\""),
+        fault("dump.xgboost.json", "\"yes\": 1", "\"yes\": 77"),
+        fault("dump.xgboost.json", "\"split\": \"f", "\"split\": \"g"),
+    ];
+    let expected = [
+        "the end: \"end of trees\" is missing: the file is cut off",
+        "num_class: is 3; only forests that tell two classes apart are imported",
+        "objective: is \"poisson sigmoid:1\", of which we do not know when it means a drop",
+        "line 15, split_feature: \"x\" is not such a number",
+        "tree 0 (from line 12): split_feature has 6 values, expected 5",
+        "tree 0: it splits on categories, which integer trees do not",
+        "tree 0: it has linear functions in its leaves, which integer trees do not",
+        "tree 0 (from line 12): left_child has 6 values, expected 5",
+        "learner.objective: is \"rank:ndcg\"; known are",
+        "tree 0, node 0: is reached twice from the root",
+        "tree 0: it splits on categories, which integer trees do not",
+        "learner.gradient_booster: is \"dart\"; only \"gbtree\" is imported",
+        "tree 0, node 77: is not there",
+        "tree 0, node 0: splits on \"g",
+    ];
+    for (fault, expected) in faults.iter().zip(expected) {
+        assert!(fault.starts_with(expected), "{fault}\nexpected {expected}");
+    }
+}
+
+#[test]
+fn what_is_no_forest_says_what_would_be() {
+    for (file, reason) in [
+        (&b""[..], "it is empty"),
+        (b"{L\0\0", "UBJSON"),
+        (b"\x80\x04\x95", "pickle"),
+        (b"hello", "begins like none"),
+        (b"{}", "is not a model that XGBoost saved as JSON"),
+        (b"[]", "has no trees"),
+        (b"tree\n", "the file is cut off"),
+        (b"\x08", "is not ONNX"),
+    ] {
+        let fault = imported("dump.xgboost.json", file).unwrap_err().to_string();
+        assert!(fault.contains(reason), "{fault}");
+    }
+    assert!("pickle".parse::<Format>().unwrap_err().to_string().contains("onnx, lightgbm"));
+    let infinite = ImportTask { threshold: Some(f64::NAN), ..task("tree.onnx") };
+    assert!(import(&read("tree.onnx"), &infinite).is_err());
+}
+
+/// What happens to a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Cut(usize),
+    Set(usize, u8),
+    Repeat(usize, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        1 => any::<usize>().prop_map(Damage::Cut),
+        6 => (any::<usize>(), prop_oneof![any::<u8>(), Just(b'9'), Just(b'-'), Just(b'0')])
+            .prop_map(|(at, byte)| Damage::Set(at, byte)),
+        1 => (any::<usize>(), 1_usize..200).prop_map(|(at, bytes)| Damage::Repeat(at, bytes)),
+    ]
+}
+
+impl Damage {
+    fn to(&self, file: &mut Vec<u8>) {
+        let place = |at: usize| at % file.len().max(1);
+        match *self {
+            Damage::Cut(at) => file.truncate(place(at)),
+            Damage::Set(at, byte) => {
+                let at = place(at);
+                file[at..].iter_mut().take(1).for_each(|old| *old = byte);
+            }
+            Damage::Repeat(at, bytes) => {
+                let at = place(at);
+                let part: Vec<u8> = file[at..].iter().copied().take(bytes).collect();
+                file.splice(at..at, part);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Whatever is still read is a sound forest.
+    #[test]
+    fn damage_never_panics(
+        which in any::<prop::sample::Index>(),
+        damage in prop::collection::vec(damage(), 1..4),
+    ) {
+        let names = names();
+        let name = &names[which.index(names.len())];
+        let mut file = read(name);
+        damage.iter().for_each(|damage| damage.to(&mut file));
+        if let Ok(model) = imported(name, &file) {
+            prop_assert_eq!(model.forest.check(), Ok(()));
+            prop_assert_eq!(&Model::from_json(&model.to_json()).unwrap(), &model);
+        }
+    }
+
+    #[test]
+    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..300), format in 0..3) {
+        let format = ["onnx", "lightgbm", "xgboost"][format as usize].parse().unwrap();
+        let task = ImportTask { format: Some(format), ..task("tree.onnx") };
+        prop_assert!(import(&noise, &task).is_err());
+    }
+}
