@@ -163,6 +163,10 @@ pub(crate) struct TrainArgs {
     /// Labelled traces to choose the vote threshold on; then all of --data trains.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) validation: Vec<PathBuf>,
+    /// Who trains: our own trainer, or another crate's, which this command must be built with
+    /// (docs/trainers.md tells what differs).
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) trainer: Trainer,
     #[command(flatten)]
     pub(crate) settings: TrainConfig,
     /// Threads; the model is the same with any number.
@@ -178,6 +182,18 @@ pub(crate) struct TrainArgs {
     /// How the metrics are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Who trains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trainer {
+    /// Our own.
+    #[default]
+    Dropcast,
+    /// linfa-trees and linfa-ensemble.
+    Linfa,
+    /// smartcore's random forest.
+    Smartcore,
 }
 
 /// Import a forest that was trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).

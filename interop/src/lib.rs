@@ -13,10 +13,14 @@
 
 mod error;
 mod import;
+#[cfg(feature = "linfa")]
+pub mod linfa_traits;
 mod reach;
 mod threshold;
+mod trainer;
 mod values;
 mod weights;
 
 pub use error::ImportError;
 pub use import::{Format, ImportTask, UnknownFormat, import};
+pub use trainer::{Trainer, TrainerError, Unsupported, train};

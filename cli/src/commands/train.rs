@@ -1,13 +1,15 @@
 //! `dropcast train`.
 
-use crate::args::TrainArgs;
+use crate::args::{TrainArgs, Trainer};
 use crate::config::TrainConfig;
+use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::TraceFiles;
 use anyhow::Context;
 use dropcast_data::{DataError, scratch_file, write_atomic};
+use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, FitTask, Fitted, Metrics, PartMetrics, RunBatch, Split, TrainingRows,
     fit_many,
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
         threads: args.threads,
         memory_limit: args.memory_limit.map(|mib| (mib, args.output.as_path())),
     };
-    let fitted = train(&files, &args.settings, &room)?;
+    let fitted = train_with(args.trainer, &files, &args.settings, &room)?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
         let written = format!("model: {}", args.output.display());
@@ -75,6 +77,15 @@ pub(crate) fn train(
     config: &TrainConfig,
     room: &Room<'_>,
 ) -> anyhow::Result<Fitted> {
+    train_with(Trainer::Dropcast, files, config, room)
+}
+
+fn train_with(
+    trainer: Trainer,
+    files: &RunFiles<'_>,
+    config: &TrainConfig,
+    room: &Room<'_>,
+) -> anyhow::Result<Fitted> {
     let params = config.params()?;
     let stage = Stage::begin("train");
     let source = TraceFiles::open(&files.all(), &config.features)?;
@@ -89,19 +100,48 @@ pub(crate) fn train(
         threads: room.threads.unwrap_or_else(available_threads),
     };
     let counted = Counted { source: &source, stage: &stage };
+    let fitted = match trainer {
+        Trainer::Dropcast => fit(&counted, &task, room)?,
+        Trainer::Linfa => fit_with(dropcast_interop::Trainer::Linfa, &counted, &task, room)?,
+        Trainer::Smartcore => {
+            fit_with(dropcast_interop::Trainer::Smartcore, &counted, &task, room)?
+        }
+    };
+    stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
+    Ok(fitted)
+}
+
+/// Trains with our own trainer.
+fn fit(source: &Counted<'_>, task: &FitTask, room: &Room<'_>) -> anyhow::Result<Fitted> {
     let rows = match room.memory_limit {
-        None => TrainingRows::read(&counted, task.reading()),
+        None => TrainingRows::read(source, task.reading()),
         Some((limit_mib, beside)) => {
             let file = Box::new(scratch_file(beside)?);
             let limit_bytes = limit_mib.saturating_mul(1 << 20);
-            TrainingRows::read_spilling(&counted, task.reading(), limit_bytes, file)
+            TrainingRows::read_spilling(source, task.reading(), limit_bytes, file)
         }
     };
     let fitted = rows.and_then(|rows| fit_many(&rows, &[task.forest()], task.threads));
-    let mut fitted = fitted.map_err(|error| source.explain(error))?;
-    let fitted = fitted.pop().context("a task gives a model")?;
-    stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
-    Ok(fitted)
+    let mut fitted = fitted.map_err(|error| source.source.explain(error))?;
+    fitted.pop().context("a task gives a model")
+}
+
+/// Trains with another crate's trainer.
+fn fit_with(
+    trainer: dropcast_interop::Trainer,
+    source: &Counted<'_>,
+    task: &FitTask,
+    room: &Room<'_>,
+) -> anyhow::Result<Fitted> {
+    if room.memory_limit.is_some() {
+        let problem = format!("{trainer} cannot put rows aside: leave out the memory limit");
+        return Err(UserError(problem).into());
+    }
+    dropcast_interop::train(trainer, source, task).map_err(|error| match error {
+        TrainerError::Train(error) => source.source.explain(error),
+        TrainerError::Failed { .. } => error.into(),
+        error => UserError(error.to_string()).into(),
+    })
 }
 
 /// A source whose rows are counted as they are read.

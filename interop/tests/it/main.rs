@@ -3,3 +3,7 @@
 
 mod damage;
 mod fixtures;
+#[cfg(feature = "linfa")]
+mod linfa_pipeline;
+mod rows;
+mod trainers;

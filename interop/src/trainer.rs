@@ -1,0 +1,182 @@
+//! Training with another crate: the same rows, parameters and outcome as our own trainer.
+
+#[cfg(feature = "linfa")]
+mod linfa;
+mod params;
+mod rows;
+#[cfg(all(test, any(feature = "linfa", feature = "smartcore")))]
+mod samples;
+#[cfg(feature = "smartcore")]
+mod smartcore;
+#[cfg(any(feature = "linfa", feature = "smartcore"))]
+mod votes;
+
+use dropcast_train::{
+    BatchSource, FitTask, Fitted, Forest, Model, Part, Provenance, ScoreHistogram, TrainError,
+    rows_of_part,
+};
+use rows::Rows;
+use std::fmt;
+
+pub use params::Unsupported;
+
+/// Another crate's trainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trainer {
+    /// linfa-ensemble's random forest of linfa-trees, or linfa-trees alone.
+    Linfa,
+    /// smartcore's random forest.
+    Smartcore,
+}
+
+/// Why another trainer could not train.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainerError {
+    /// The crate was built without it.
+    #[error(
+        "this dropcast was built without {0}; build it with `cargo build --release --features {0}`"
+    )]
+    NotBuilt(Trainer),
+    /// It does not have what a parameter asks for.
+    #[error("{trainer} cannot do that: {problem}")]
+    Unsupported {
+        /// The trainer.
+        trainer: Trainer,
+        /// What it lacks.
+        problem: Unsupported,
+    },
+    /// More rows than it can count or hold.
+    #[error(
+        "{trainer} would need more than {rows} rows in memory: {why}; train on less, or with our own trainer"
+    )]
+    TooManyRows {
+        /// The trainer.
+        trainer: Trainer,
+        /// How many were read before that was clear.
+        rows: usize,
+        /// Which limit, and what it is.
+        why: String,
+    },
+    /// It failed; its own words.
+    #[error("{trainer} failed: {problem}")]
+    Failed {
+        /// The trainer.
+        trainer: Trainer,
+        /// What it said.
+        problem: String,
+    },
+    /// The rows cannot be read, or not be trained on by anyone.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// Trains a forest on the training rows of `source` with another crate, makes it our integer forest,
+/// chooses its vote threshold and measures it as [`dropcast_train::fit`] does.
+///
+/// A tree's leaf votes: its weight is 255 where the tree predicts a drop, else 0. The same rows and
+/// task give the same model; unlike with our own trainer, the order of rows matters. All training
+/// rows are in memory, as floats, at least 16 bytes for each feature of each row.
+///
+/// # Errors
+/// [`TrainerError::NotBuilt`] without the trainer's cargo feature; where the trainer lacks what the
+/// task asks for or the rows are too many for it; and what [`dropcast_train::fit`] refuses.
+pub fn train<S: BatchSource + ?Sized>(
+    trainer: Trainer,
+    source: &S,
+    task: &FitTask,
+) -> Result<Fitted, TrainerError> {
+    let method = trainer.method(task)?;
+    let rows = Rows::read(trainer, &method, source, task)?;
+    let trees =
+        (method.grow)(rows, task).map_err(|problem| TrainerError::Failed { trainer, problem })?;
+    let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
+    let provenance = Provenance {
+        tool: format!("dropcast {} with {}", env!("CARGO_PKG_VERSION"), method.tool),
+        data: task.data.clone(),
+        parameters: task.params.clone(),
+        split: task.split.clone(),
+        vote: task.vote,
+    };
+    let model = Model {
+        provenance: Some(provenance),
+        ..Model::new(forest, task.features.clone(), task.switch.clone())
+    };
+    measure(model, source, task).map_err(TrainerError::Train)
+}
+
+/// Scores all parts, chooses the vote threshold, and fills in the metrics.
+fn measure<S: BatchSource + ?Sized>(
+    model: Model,
+    source: &S,
+    task: &FitTask,
+) -> Result<Fitted, TrainError> {
+    let forest = &model.forest;
+    let seed = task.params.get().random_state;
+    let scores = |part: Part| -> Result<ScoreHistogram, TrainError> {
+        let mut scores = ScoreHistogram::new(forest.trees.len());
+        let mut row = vec![0; task.features.len()];
+        for batch in rows_of_part(source, task.features.len(), &task.split, seed, part)? {
+            let batch = batch?.batch;
+            for (at, &drop) in batch.drop.iter().enumerate() {
+                row.iter_mut().zip(&batch.features).for_each(|(value, column)| *value = column[at]);
+                scores.add(forest.score(&row), drop);
+            }
+        }
+        Ok(scores)
+    };
+    let (train_scores, validation_scores, test_scores) =
+        (scores(Part::Train)?, scores(Part::Validation)?, scores(Part::Test)?);
+    let trees = forest.trees.len();
+    let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+    let decision = task.vote.choose(fitted.vote_scores(), trees, task.switch.ports)?;
+    fitted.set_vote(task.vote, decision.threshold);
+    Ok(fitted)
+}
+
+/// How a trainer goes about a task.
+struct Method {
+    /// Its crates and their versions.
+    tool: String,
+    /// Most rows it can count.
+    most_rows: usize,
+    /// Memory that it takes for each row, bytes, as counted from its source.
+    bytes_per_row: usize,
+    grow: fn(Rows, &FitTask) -> Result<Vec<dropcast_train::Tree>, String>,
+}
+
+impl Trainer {
+    /// Every trainer.
+    pub const ALL: [Trainer; 2] = [Trainer::Linfa, Trainer::Smartcore];
+
+    /// Its name, and that of the cargo feature that it needs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trainer::Linfa => "linfa",
+            Trainer::Smartcore => "smartcore",
+        }
+    }
+
+    fn method(self, task: &FitTask) -> Result<Method, TrainerError> {
+        #[cfg(any(feature = "linfa", feature = "smartcore"))]
+        let unsupported = |problem| TrainerError::Unsupported { trainer: self, problem };
+        match self {
+            #[cfg(feature = "linfa")]
+            Trainer::Linfa => linfa::method(task).map_err(unsupported),
+            #[cfg(feature = "smartcore")]
+            Trainer::Smartcore => smartcore::method(task).map_err(unsupported),
+            #[cfg(not(all(feature = "linfa", feature = "smartcore")))]
+            _ => {
+                let _ = task;
+                Err(TrainerError::NotBuilt(self))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Trainer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
