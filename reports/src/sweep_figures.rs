@@ -3,7 +3,7 @@
 use crate::fig15;
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
-use crate::sweep_view::{Measure, Naming, OverSeeds, Recipe, Shape, part_name};
+use crate::sweep_view::{Measure, OverSeeds, Recipe, Shape, part_name, recipe_name};
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
 /// Lines that a figure shows at most; the palette has no more colours.
@@ -92,7 +92,7 @@ pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> He
 
 /// What each forest costs in ternary entries and how good it is; the front as steps. None where
 /// entries were not counted.
-pub(crate) fn front(sweep: &SweepTable, naming: &Naming) -> Option<LineFigure> {
+pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFigure> {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let point = |row: &SweepRow| {
         let entries = row.size.ternary_entries.filter(|&entries| entries > 0)?;
@@ -105,9 +105,8 @@ pub(crate) fn front(sweep: &SweepTable, naming: &Naming) -> Option<LineFigure> {
     best.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let others = sweep.rows.iter().filter(|row| !row.pareto).filter_map(|row| {
         let mut point = point(row)?;
-        let recipe = naming.name(&row.setting);
-        let seed = row.seed;
-        point.label = point.label.map(|label| format!("{label}, seed {seed}; {recipe}"));
+        let recipe = recipe_name(recipes, &row.setting);
+        point.label = point.label.map(|label| format!("{label} seed {} {recipe}", row.seed));
         Some(point)
     });
     // Written where no forest can be.

@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 
 /// Configurations that differ in trees and depth only.
 pub(crate) struct Recipe<'a> {
-    /// What tells it from the sweep's others; empty if there are none.
+    /// What the page calls it; empty if there is no other.
     pub(crate) name: String,
+    /// What tells it from the others.
+    pub(crate) told_by: String,
     pub(crate) shapes: Vec<Shape<'a>>,
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn shown_part(sweep: &SweepTable) -> FrontPart {
 
 /// The recipes in the order of the sweep.
 pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
-    let naming = Naming::of(sweep);
+    let varied = varied(sweep);
     let mut recipes: Vec<Recipe<'_>> = Vec::new();
     let mut rows = sweep.rows.iter().peekable();
     for summary in &sweep.summary {
@@ -92,42 +94,26 @@ pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
             own.push(row);
         }
         let shape = Shape { summary, rows: own };
-        let like =
-            |recipe: &Recipe<'_>| same_recipe(&recipe.shapes[0].summary.setting, &summary.setting);
-        match recipes.iter_mut().find(|recipe| like(recipe)) {
+        match recipes.iter_mut().find(|recipe| recipe.has(&summary.setting)) {
             Some(recipe) => recipe.shapes.push(shape),
             None => {
-                let name = naming.name(&summary.setting);
-                recipes.push(Recipe { name, shapes: vec![shape] });
+                let told_by = told_by(&summary.setting, varied);
+                recipes.push(Recipe { name: String::new(), told_by, shapes: vec![shape] });
             }
+        }
+    }
+    if recipes.len() > 1 {
+        for (recipe, number) in recipes.iter_mut().zip(1..) {
+            recipe.name = format!("recipe {number}");
         }
     }
     recipes
 }
 
-/// What recipes of a sweep are called.
-pub(crate) struct Naming {
-    /// Which of [`values`] differ within the sweep.
-    varied: [bool; 6],
-}
-
-impl Naming {
-    pub(crate) fn of(sweep: &SweepTable) -> Self {
-        let mut seen: [BTreeSet<String>; 6] = Default::default();
-        for summary in &sweep.summary {
-            for (seen, (_, value)) in seen.iter_mut().zip(values(&summary.setting)) {
-                seen.insert(value);
-            }
-        }
-        Naming { varied: seen.map(|seen| seen.len() > 1) }
-    }
-
-    /// What tells a setting from others, but for trees and depth.
-    pub(crate) fn name(&self, setting: &SweepSetting) -> String {
-        let told = values(setting).into_iter().zip(self.varied).filter(|(_, varied)| *varied);
-        let texts = told.map(|((name, value), _)| format!("{name} {value}"));
-        texts.collect::<Vec<_>>().join("; ")
-    }
+/// The name of a setting's recipe.
+pub(crate) fn recipe_name<'r>(recipes: &'r [Recipe<'_>], setting: &SweepSetting) -> &'r str {
+    let own = recipes.iter().find(|recipe| recipe.has(setting));
+    own.map_or("", |recipe| recipe.name.as_str())
 }
 
 fn same_recipe(a: &SweepSetting, b: &SweepSetting) -> bool {
@@ -147,7 +133,29 @@ fn values(setting: &SweepSetting) -> [(&'static str, String); 6] {
     ]
 }
 
+/// Which of [`values`] differ within the sweep.
+fn varied(sweep: &SweepTable) -> [bool; 6] {
+    let mut seen: [BTreeSet<String>; 6] = Default::default();
+    for summary in &sweep.summary {
+        for (seen, (_, value)) in seen.iter_mut().zip(values(&summary.setting)) {
+            seen.insert(value);
+        }
+    }
+    seen.map(|seen| seen.len() > 1)
+}
+
+fn told_by(setting: &SweepSetting, varied: [bool; 6]) -> String {
+    let told = values(setting).into_iter().zip(varied).filter(|(_, varied)| *varied);
+    let texts = told.map(|((name, value), _)| format!("{name} {value}"));
+    texts.collect::<Vec<_>>().join("; ")
+}
+
 impl<'a> Recipe<'a> {
+    /// Whether a setting differs from this recipe's in trees and depth at most.
+    fn has(&self, setting: &SweepSetting) -> bool {
+        self.shapes.first().is_some_and(|shape| same_recipe(&shape.summary.setting, setting))
+    }
+
     pub(crate) fn trees(&self) -> Vec<u16> {
         let trees: BTreeSet<u16> = self.settings().map(|setting| setting.trees).collect();
         trees.into_iter().collect()

@@ -10,7 +10,7 @@ use super::document::Document;
 use super::table::Cell;
 use crate::ExportError;
 use crate::plot::escape;
-use crate::sweep_view::{Measure, part_name, recipes, shown_part};
+use crate::sweep_view::{Measure, Recipe, part_name, recipe_name, recipes, shown_part};
 use dropcast_train::{SweepRow, SweepTable};
 use std::cmp::Ordering;
 
@@ -23,8 +23,8 @@ pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
     let mut page = Body::default();
     let recipes = recipes(sweep);
     let part = shown_part(sweep);
-    summary(&mut page, sweep);
-    front::write(&mut page, sweep)?;
+    summary(&mut page, sweep, &recipes);
+    front::write(&mut page, sweep, &recipes)?;
     shapes::write(&mut page, &recipes, part)?;
     paper::write(&mut page, &recipes, part)?;
     forests::write(&mut page, &recipes, part);
@@ -48,7 +48,7 @@ fn header(sweep: &SweepTable) -> String {
     )
 }
 
-fn summary(page: &mut Body, sweep: &SweepTable) {
+fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     page.section("summary", "In short");
     let (front, shown) = (part_name(sweep.front.part), part_name(shown_part(sweep)));
     page.paragraph(&format!(
@@ -56,7 +56,7 @@ fn summary(page: &mut Body, sweep: &SweepTable) {
          compared on {front} rows; scores below are of {shown} rows unless it says otherwise. Scores \
          of a configuration are means over its seeds."
     ));
-    best(page, sweep);
+    best(page, sweep, recipes);
     if front == shown && front == "test" {
         page.warning(
             "There are no validation rows: the best forest here was chosen by the rows it is \
@@ -66,10 +66,18 @@ fn summary(page: &mut Body, sweep: &SweepTable) {
     if front == "training" {
         page.warning("All rows trained: these scores flatter every forest.");
     }
+    if recipes.len() > 1 {
+        let row = |recipe: &Recipe<'_>| {
+            vec![Cell::text(recipe.name.clone()), Cell::text(recipe.told_by.clone())]
+        };
+        let rows: Vec<_> = recipes.iter().map(row).collect();
+        let caption = "Recipes: what forests differ in beside trees, depth and seed.";
+        page.table(caption, &["name", "what is its own"], &rows);
+    }
 }
 
 /// The forest that the sweep's own rule prefers, whatever its size.
-fn best(page: &mut Body, sweep: &SweepTable) {
+fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {
         let score = row.scores(part).and_then(|scores| measure.of(scores))?;
@@ -80,8 +88,13 @@ fn best(page: &mut Body, sweep: &SweepTable) {
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| smaller(a.1, b.1)));
     let Some((_, row)) = best else { return };
     let shown = row.scores(shown_part(sweep));
+    let recipe = match recipe_name(recipes, &row.setting) {
+        "" => String::new(),
+        name => format!(", {name}"),
+    };
     page.paragraph(&format!(
-        "The best {} on {} rows has the forest of {} trees of depth {}, seed {}. On {} rows it has:",
+        "The best {} on {} rows has the forest of {} trees of depth {}, seed {}{recipe}. On {} rows \
+         it has:",
         measure.name(),
         part_name(part),
         row.setting.trees,

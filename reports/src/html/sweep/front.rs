@@ -4,13 +4,17 @@ use crate::ExportError;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
-use crate::sweep_view::{Measure, Naming, part_name};
+use crate::sweep_view::{Measure, Recipe, part_name, recipe_name};
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
-pub(super) fn write(page: &mut Body, sweep: &SweepTable) -> Result<(), ExportError> {
+pub(super) fn write(
+    page: &mut Body,
+    sweep: &SweepTable,
+    recipes: &[Recipe<'_>],
+) -> Result<(), ExportError> {
     page.section("front", "Quality against size");
-    let (measure, naming) = (Measure::from(sweep.front.measure), Naming::of(sweep));
-    if let Some(figure) = sweep_figures::front(sweep, &naming) {
+    let measure = Measure::from(sweep.front.measure);
+    if let Some(figure) = sweep_figures::front(sweep, recipes) {
         page.figure(
             &figure,
             &format!(
@@ -26,7 +30,7 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable) -> Result<(), ExportErr
     }
     let mut front: Vec<&SweepRow> = sweep.rows.iter().filter(|row| row.pareto).collect();
     front.sort_by_key(|row| row.size.ternary_entries);
-    let rows: Vec<Vec<Cell>> = front.into_iter().map(|row| forest(&naming, row)).collect();
+    let rows: Vec<Vec<Cell>> = front.into_iter().map(|row| forest(recipes, row)).collect();
     if !rows.is_empty() {
         let heads = [
             "trees\u{D7}depth",
@@ -46,7 +50,7 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable) -> Result<(), ExportErr
     Ok(())
 }
 
-fn forest(naming: &Naming, row: &SweepRow) -> Vec<Cell> {
+fn forest(recipes: &[Recipe<'_>], row: &SweepRow) -> Vec<Cell> {
     let score = |part, measure: Measure| {
         Cell::Ratio(row.scores(part).and_then(|scores| measure.of(scores)), 4)
     };
@@ -61,7 +65,7 @@ fn forest(naming: &Naming, row: &SweepRow) -> Vec<Cell> {
         score(FrontPart::Validation, Measure::F1),
         score(FrontPart::Test, Measure::F1),
         Cell::text(row.model.clone().unwrap_or_default()),
-        Cell::text(naming.name(&row.setting)),
+        Cell::text(recipe_name(recipes, &row.setting)),
     ]
 }
 
