@@ -37,10 +37,7 @@ impl Built {
         target: Target,
     ) -> Result<Self, VerifyError> {
         let runner = runner_of(target).ok_or(VerifyError::NoRunner(target.name()))?;
-        let folder = tempfile::Builder::new()
-            .prefix("dropcast-")
-            .tempdir()
-            .map_err(io_error(&std::env::temp_dir(), "take a temporary folder"))?;
+        let folder = folder()?;
         for file in files {
             let path = folder.path().join(&file.name);
             fs::write(&path, &file.bytes).map_err(io_error(&path, "be written"))?;
@@ -49,6 +46,12 @@ impl Built {
         let emitted = Emitted { folder: folder.path(), files: &names, features };
         let programs = runner.build(&emitted)?;
         Ok(Built { programs, folder })
+    }
+
+    /// Programs that need no files.
+    #[cfg(test)]
+    pub(crate) fn of_programs(programs: Vec<Box<dyn Program>>) -> Result<Self, VerifyError> {
+        Ok(Built { folder: folder()?, programs })
     }
 
     /// The programs, at least one.
@@ -60,4 +63,9 @@ impl Built {
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
+}
+
+fn folder() -> Result<TempDir, VerifyError> {
+    let made = tempfile::Builder::new().prefix("dropcast-").tempdir();
+    made.map_err(io_error(&std::env::temp_dir(), "take a temporary folder"))
 }

@@ -153,3 +153,73 @@ fn kind_name(kind: RowKind) -> &'static str {
         _ => "random",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answers, Program};
+    use dropcast_train::{Node, Tree};
+
+    /// Answers what it was told to, and one row less than it was asked about if so told.
+    struct Fake {
+        evidence: Evidence,
+        score: u32,
+        forgets_one: bool,
+    }
+
+    impl Program for Fake {
+        fn name(&self) -> &str {
+            "fake"
+        }
+
+        fn evidence(&self) -> Evidence {
+            self.evidence
+        }
+
+        fn answer(&mut self, rows: &[Vec<u32>]) -> Result<Answers, VerifyError> {
+            let count = rows.len() - usize::from(self.forgets_one);
+            Ok(Answers { scores: Some(vec![self.score; count]), drops: None })
+        }
+    }
+
+    fn forest() -> Forest {
+        let tree = Tree { nodes: vec![Node::Leaf { weight: 7 }] };
+        Forest { features: vec!["q".to_owned()], vote_threshold: 7, trees: vec![tree] }
+    }
+
+    fn checked(fake: Fake) -> Result<ProgramCheck, VerifyError> {
+        let forest = forest();
+        let mut check = Check::new(Built::of_programs(vec![Box::new(fake)])?);
+        check.vectors(&forest, &Vectors::new(&forest, 1, 10).expect("valid"))?;
+        check.trace(&forest, &[vec![1], vec![2]])?;
+        Ok(check.finish().remove(0))
+    }
+
+    #[test]
+    fn only_what_was_executed_without_a_mismatch_is_verified() {
+        let of = |evidence, score| {
+            checked(Fake { evidence, score, forgets_one: false }).expect("it answers")
+        };
+        assert!(of(Evidence::Executed, 7).is_verified());
+        assert!(!of(Evidence::ParsedBack, 7).is_verified());
+        let wrong = of(Evidence::Executed, 8);
+        assert!(!wrong.is_verified());
+        assert_eq!((wrong.mismatches, wrong.first_mismatches.len()), (wrong.rows, 5));
+        let kinds: Vec<&str> = wrong.kinds.iter().map(|kind| kind.kind).collect();
+        assert_eq!(kinds.first(), Some(&"extreme"));
+        assert_eq!(wrong.kinds.last(), Some(&KindCheck { kind: "trace", rows: 2, mismatches: 2 }));
+    }
+
+    #[test]
+    fn an_answer_too_few_is_no_answer() {
+        let fake = Fake { evidence: Evidence::Executed, score: 7, forgets_one: true };
+        assert!(matches!(checked(fake), Err(VerifyError::BadAnswer { .. })));
+    }
+
+    #[test]
+    fn nothing_asked_is_nothing_verified() {
+        let fake = Fake { evidence: Evidence::Executed, score: 7, forgets_one: false };
+        let built = Built::of_programs(vec![Box::new(fake)]).expect("a temporary folder");
+        assert!(!Check::new(built).finish()[0].is_verified());
+    }
+}

@@ -18,8 +18,8 @@ pub enum VerifyError {
         #[source]
         source: ExportError,
     },
-    /// Nothing here runs what this target emits.
-    #[error("nothing on this machine runs what {0} emits")]
+    /// dropcast knows no tool that runs what this target emits.
+    #[error("dropcast knows no tool to install that runs what {0} emits")]
     NoRunner(&'static str),
     /// A tool is not installed.
     #[error("{tool} is not installed; on Debian: apt-get install {package}")]
