@@ -1,8 +1,8 @@
 //! A dependency-free C99 header: integers only, no allocation, no global state, valid C++ too.
 //! `docs/c-header.md` says how to use it.
 
-mod branches;
-mod preamble;
+pub(crate) mod branches;
+pub(crate) mod preamble;
 mod table;
 
 use crate::ExportError;
@@ -24,7 +24,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
 fn header(model: &Checked<'_>) -> String {
     let guard = format!("DROPCAST_{}_H", model.prefix.to_ascii_uppercase());
     [
-        preamble::about(model),
+        preamble::about(model, &format!("{}.h", model.prefix), &usage(&model.prefix)),
         format!("#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n"),
         preamble::constants(model),
         table::score(model),
@@ -34,6 +34,15 @@ fn header(model: &Checked<'_>) -> String {
         format!("#endif /* {guard} */\n"),
     ]
     .join("\n")
+}
+
+/// How the header is used.
+fn usage(name: &str) -> String {
+    format!(
+        " * {name}_drop(x) is 1 if the packet is predicted to be dropped. x holds the packet's features,
+ * recorded before it is added to the buffer, in the order of enum {name}_feature.
+"
+    )
 }
 
 /// The functions to call: which variant scores is the includer's choice.

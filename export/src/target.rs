@@ -1,7 +1,7 @@
 //! What a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, dct, json, onnx, p4, tna, verilog};
+use crate::{ExportError, Origin, c, cpp, dct, ebpf, json, onnx, p4, tna, verilog};
 use dropcast_train::Forest;
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,17 @@ pub struct Target {
 }
 
 /// Every target; a new one is a file with a `TARGET` and a line here.
-const TARGETS: &[Target] =
-    &[c::TARGET, dct::TARGET, json::TARGET, onnx::TARGET, p4::TARGET, tna::TARGET, verilog::TARGET];
+const TARGETS: &[Target] = &[
+    c::TARGET,
+    cpp::TARGET,
+    dct::TARGET,
+    ebpf::TARGET,
+    json::TARGET,
+    onnx::TARGET,
+    p4::TARGET,
+    tna::TARGET,
+    verilog::TARGET,
+];
 
 /// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +115,6 @@ mod tests {
         assert!(Target::all().is_sorted_by_key(|target| target.name));
         let error = "p5".parse::<Target>().expect_err("no target");
         assert_eq!(error.to_string(), format!("unknown target \"p5\"; known are {}", known()));
-        assert!(known().starts_with("c, dct, "));
+        assert!(known().starts_with("c, cpp, dct, "));
     }
 }

@@ -1,6 +1,6 @@
 //! What runs what a target emits.
 
-use crate::{Program, VerifyError, c, dct, json, onnx, verilog};
+use crate::{Program, VerifyError, c, cpp, dct, ebpf, json, onnx, verilog};
 use dropcast_export::Target;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,15 @@ pub trait Runner: Sync {
 }
 
 /// Every runner; a new one is a file with a `RUNNER` and a line here.
-const RUNNERS: &[&dyn Runner] =
-    &[&c::RUNNER, &dct::RUNNER, &json::RUNNER, &onnx::RUNNER, &verilog::RUNNER];
+const RUNNERS: &[&dyn Runner] = &[
+    &c::RUNNER,
+    &cpp::RUNNER,
+    &dct::RUNNER,
+    &ebpf::RUNNER,
+    &json::RUNNER,
+    &onnx::RUNNER,
+    &verilog::RUNNER,
+];
 
 /// The runner of a target, if there is one.
 pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {

@@ -12,11 +12,10 @@ pub(super) fn score(model: &Checked<'_>) -> String {
         text += &format!(
             "static inline uint32_t {name}_tree_{number}(const uint32_t x[{upper}_N_FEATURES])\n{{\n"
         );
-        let branches = Branches { model, tree };
-        if !branches.looks_at_row() {
+        if !looks_at_row(tree) {
             text += "    (void)x;\n";
         }
-        branches.write(0, 1, &mut text);
+        text += &body(model, tree, &format!("{upper}_"));
         text += "}\n\n";
     }
     text += &format!(
@@ -30,29 +29,38 @@ pub(super) fn score(model: &Checked<'_>) -> String {
     text + "    return score;\n}\n"
 }
 
+/// Whether any split of a tree is written.
+pub(crate) fn looks_at_row(tree: &Tree) -> bool {
+    matches!(tree.nodes[skip(tree, 0)], Node::Split { .. })
+}
+
+/// The statements that return the weight of the leaf that the values `x` reach; names of constants
+/// begin with `prefix`.
+pub(crate) fn body(model: &Checked<'_>, tree: &Tree, prefix: &str) -> String {
+    let mut text = String::new();
+    Branches { model, tree, prefix }.write(0, 1, &mut text);
+    text
+}
+
+/// Down past splits that send every value left: nothing is written for them, as compilers warn of
+/// comparisons that are always true.
+fn skip(tree: &Tree, mut at: usize) -> usize {
+    while let Node::Split { threshold: u32::MAX, left, .. } = tree.nodes[at] {
+        at = left as usize;
+    }
+    at
+}
+
 struct Branches<'a> {
     model: &'a Checked<'a>,
     tree: &'a Tree,
+    prefix: &'a str,
 }
 
 impl Branches<'_> {
-    /// Whether any split is written.
-    fn looks_at_row(&self) -> bool {
-        matches!(self.tree.nodes[self.skip(0)], Node::Split { .. })
-    }
-
-    /// Down past splits that send every value left: nothing is written for them, as compilers
-    /// warn of comparisons that are always true.
-    fn skip(&self, mut at: usize) -> usize {
-        while let Node::Split { threshold: u32::MAX, left, .. } = self.tree.nodes[at] {
-            at = left as usize;
-        }
-        at
-    }
-
     fn write(&self, at: usize, level: usize, text: &mut String) {
         let indent = "    ".repeat(level);
-        match self.tree.nodes[self.skip(at)] {
+        match self.tree.nodes[skip(self.tree, at)] {
             Node::Leaf { weight } => *text += &format!("{indent}return {weight}u;\n"),
             Node::Split { feature, threshold, left, right } => {
                 let feature = self.feature(usize::from(feature));
@@ -67,6 +75,6 @@ impl Branches<'_> {
 
     fn feature(&self, column: usize) -> String {
         let name = identifier(&self.model.origin.columns[column].name);
-        format!("{}_FEATURE_{name}", self.model.prefix).to_ascii_uppercase()
+        format!("{}FEATURE_{}", self.prefix, name.to_ascii_uppercase())
     }
 }

@@ -3,25 +3,23 @@
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 
-/// The comment at the top.
-pub(super) fn about(model: &Checked<'_>) -> String {
-    let (origin, name) = (model.origin, &model.prefix);
+/// The comment at the top of `file`; `usage` says how to use it, in lines that begin with ` * `.
+pub(crate) fn about(model: &Checked<'_>, file: &str, usage: &str) -> String {
+    let origin = model.origin;
     let averages = match model.average_ns {
         0 => "The model states no time constant of moving averages.".to_owned(),
         average_ns => format!("Moving averages have a time constant of {average_ns} ns."),
     };
     format!(
         "\
-/* {name}.h: would push-out Longest Queue Drop drop this packet?
+/* {file}: would push-out Longest Queue Drop drop this packet?
  *
  * Written by dropcast {version} from model \"{model_name}\",
  * SHA-256 of its model.json {sha256}.
  * {trees} of depth {depth} on {features}.
  * {averages}
  *
- * {name}_drop(x) is 1 if the packet is predicted to be dropped. x holds the packet's features,
- * recorded before it is added to the buffer, in the order of enum {name}_feature.
- */
+{usage} */
 ",
         version = plain(&origin.tool_version),
         model_name = plain(&origin.model_name),
@@ -33,7 +31,7 @@ pub(super) fn about(model: &Checked<'_>) -> String {
 }
 
 /// The features and the numbers that a program may need.
-pub(super) fn constants(model: &Checked<'_>) -> String {
+pub(crate) fn constants(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let features: Vec<String> = model
         .origin

@@ -22,9 +22,9 @@ struct @prefixfixed {
     const @u64 below = (m & 0xffffffffu) * v;
     const @u64 high = (m >> 32) * v + (below >> 32);
     const @u64 low = below & 0xffffffffu;
-    const @u32 bits = @prefixbits(high);
+    const @u32 high_bits = @prefixbits(high);
     /* A double keeps 53 bits; ties go to the even one. */
-    const @u32 excess = bits > 21u ? bits - 21u : 0u;
+    const @u32 excess = high_bits > 21u ? high_bits - 21u : 0u;
     const @u64 cut = low & ((1ull << excess) - 1u);
     @u64 kept = (high << (32u - excess)) | (low >> excess);
     struct @prefixfixed product;

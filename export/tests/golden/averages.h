@@ -130,9 +130,9 @@ static inline struct example_fixed example_product(uint64_t m, uint32_t point, u
     const uint64_t below = (m & 0xffffffffu) * v;
     const uint64_t high = (m >> 32) * v + (below >> 32);
     const uint64_t low = below & 0xffffffffu;
-    const uint32_t bits = example_bits(high);
+    const uint32_t high_bits = example_bits(high);
     /* A double keeps 53 bits; ties go to the even one. */
-    const uint32_t excess = bits > 21u ? bits - 21u : 0u;
+    const uint32_t excess = high_bits > 21u ? high_bits - 21u : 0u;
     const uint64_t cut = low & ((1ull << excess) - 1u);
     uint64_t kept = (high << (32u - excess)) | (low >> excess);
     struct example_fixed product;

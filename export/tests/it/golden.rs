@@ -26,6 +26,21 @@ fn the_header_that_keeps_averages_is_as_it_was() {
 }
 
 #[test]
+fn the_ebpf_files_are_as_they_were() {
+    let (forest, origin) = example();
+    for file in export(&forest, &origin, "ebpf".parse().expect("a target")).expect("exportable") {
+        same_as_file(&file.name, &String::from_utf8(file.bytes).expect("ASCII"));
+    }
+}
+
+#[test]
+fn the_cpp_header_is_as_it_was() {
+    let (forest, origin) = example();
+    let header = String::from_utf8(exported(&forest, &origin, "cpp")).expect("ASCII");
+    same_as_file("example.hpp", &header);
+}
+
+#[test]
 fn the_table_is_as_it_was() {
     let (forest, origin) = example();
     same_as_file("example.dct.hex", &hex_dump(&exported(&forest, &origin, "dct")));

@@ -85,12 +85,32 @@ impl EventLog {
     /// Five `u32` for each record, little-endian: 0 observe, 1 add, 2 remove; queue; bytes; low and
     /// high half of the time.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let words = |record: &Record| {
-            let (low, high) = (record.time_ns as u32, (record.time_ns >> 32) as u32);
-            [record.happening as u32, record.queue, record.size_bytes, low, high]
-        };
         self.records.iter().flat_map(words).flat_map(u32::to_le_bytes).collect()
     }
+
+    /// The records, those that observe once for each of a number of features, with its number.
+    pub(crate) fn records_asking_for_each(&self, features: u32) -> Vec<(Record, u32)> {
+        let times = |record: &Record| match record.happening {
+            Happening::Observe => features,
+            _ => 1,
+        };
+        let each = |record: &Record| (0..times(record)).map(|feature| (*record, feature)).collect();
+        self.records.iter().flat_map(|record| -> Vec<_> { each(record) }).collect()
+    }
+
+    /// These, six `u32` each: the number of the feature comes last.
+    pub(crate) fn bytes_asking_for_each(&self, features: u32) -> Vec<u8> {
+        let records = self.records_asking_for_each(features);
+        let six = records.iter().flat_map(|(record, feature)| {
+            words(record).into_iter().chain([*feature]).collect::<Vec<u32>>()
+        });
+        six.flat_map(u32::to_le_bytes).collect()
+    }
+}
+
+fn words(record: &Record) -> [u32; 5] {
+    let (low, high) = (record.time_ns as u32, (record.time_ns >> 32) as u32);
+    [record.happening as u32, record.queue, record.size_bytes, low, high]
 }
 
 /// Where each queue is in a log, and how many of them share the buffer.

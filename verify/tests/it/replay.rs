@@ -2,12 +2,13 @@
 //! virtual LQD's queues, says of every arrival what the tracer says.
 
 use crate::agreement::missing;
+use crate::ebpf::{kernel_did, loader};
 use crate::event_log::{EventLog, Happening, generated, sample};
 use crate::forests::{Shape, origin_of, random_forest};
-use dropcast_export::{Origin, Target, export};
+use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_features::{FeatureSet, MovingAverage};
 use dropcast_train::Forest;
-use dropcast_verify::{FoundTool, Tool};
+use dropcast_verify::{Built, FoundTool, Tool, VerifyError};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs;
@@ -15,6 +16,8 @@ use std::path::Path;
 use std::process::Command;
 
 const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
+const GXX: Tool = Tool { command: "g++", version_arguments: &["--version"], package: "g++" };
+const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 
 /// Feeds records from standard input to the code and prints the features of each arrival;
 /// `ARGUMENTS`, `QUEUES` and `SHARED` are replaced.
@@ -69,21 +72,46 @@ fn the_c_header_keeps_the_features_of_generated_traffic() {
     }
 }
 
-/// Compiles the header of a model of `features`, replays `log`, and compares every value.
-fn c_replays(log: &EventLog, features: &FeatureSet) {
-    let Some(gcc) = found(GCC) else { return };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    write_header(folder.path(), "m", features, log.base_rtt_ns);
-    let names = features.names();
-    let scans = names.iter().any(|name| name == "rank" || name == "longest_queue");
+#[test]
+fn the_cpp_header_keeps_the_features() {
     let text = REPLAY
-        .replace("ARGUMENTS", if scans { "queues, SHARED," } else { "" })
+        .replace("#include \"m.h\"", "#include \"m.hpp\"\nusing namespace m_oracle;")
+        .replace("uint32_t record[5], x[M_N_FEATURES];", "std::uint32_t record[5];\n    Row x;")
+        .replace("fwrite(x,", "fwrite(x.data(),")
+        .replace("m_", "")
+        .replace("using namespace oracle", "using namespace m_oracle");
+    replays(&EventLog::new(&sample()), &FeatureSet::all(), "cpp", GXX, &text);
+    replays(&EventLog::new(&generated(1)), &FeatureSet::paper4(), "cpp", GXX, &text);
+}
+
+/// Compiles the C header of a model of `features`, replays `log`, and compares every value.
+fn c_replays(log: &EventLog, features: &FeatureSet) {
+    replays(log, features, "c", GCC, REPLAY);
+}
+
+fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, program: &str) {
+    let Some(compiler) = found(compiler) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write_files(folder.path(), "m", target, features, log.base_rtt_ns);
+    let text = program
+        .replace("ARGUMENTS", if scans(features) { "queues, SHARED," } else { "" })
         .replace("QUEUES", &log.queues.to_string())
         .replace("SHARED", &format!("{}u", log.shared));
-    fs::write(folder.path().join("replay.c"), text).expect("written");
-    compile(&gcc, folder.path(), "replay");
+    let extension = if target == "cpp" { "cc" } else { "c" };
+    fs::write(folder.path().join(format!("replay.{extension}")), text).expect("written");
+    compile(&compiler, folder.path(), "replay", extension);
     fs::write(folder.path().join("log"), log.bytes()).expect("written");
     let printed = read_values(folder.path(), "replay", "log");
+    compare(log, features, &printed);
+}
+
+/// Whether the code that keeps these features looks at all queues.
+fn scans(features: &FeatureSet) -> bool {
+    features.names().iter().any(|name| name == "rank" || name == "longest_queue")
+}
+
+/// Holds the features that a program printed for each arrival to the tracer's.
+fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
     let column = |feature| FeatureSet::all().features().iter().position(|f| f == feature);
     let columns: Vec<usize> =
         features.features().iter().map(|f| column(f).expect("one of all")).collect();
@@ -136,7 +164,7 @@ fn integer_averages_are_those_of_double_precision() {
     let mut expected = Vec::new();
     for (at, &tau_ns) in TAUS_NS.iter().enumerate() {
         let cases = averages(tau_ns, at as u64);
-        write_header(folder.path(), &format!("m{at}"), &FeatureSet::paper4(), tau_ns);
+        write_files(folder.path(), &format!("m{at}"), "c", &FeatureSet::paper4(), tau_ns);
         let bytes: Vec<u8> =
             cases.iter().flat_map(|case| case[..3].iter().flat_map(|v| v.to_le_bytes())).collect();
         fs::write(folder.path().join(format!("m{at}.in")), bytes).expect("written");
@@ -149,8 +177,143 @@ fn integer_averages_are_those_of_double_precision() {
     let calls: String = all().map(|at| format!("m{at}();")).collect();
     fs::write(folder.path().join("averages.c"), source + &format!("int main(void) {{{calls}}}\n"))
         .expect("written");
-    compile(&gcc, folder.path(), "averages");
+    compile(&gcc, folder.path(), "averages", "c");
     assert_eq!(read_values(folder.path(), "averages", "averages.c"), expected);
+}
+
+/// Averages its context, average, value and time, in place of the emitted check.
+const EBPF_AVERAGE: &str = r#"
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+#include "m.bpf.h"
+
+__attribute__((section("syscall"), used)) int m_check(const volatile __u32 *context)
+{
+    return (int)m_average(context[0], context[1], context[2]);
+}
+
+char m_license[] __attribute__((section("license"), used)) = "MIT";
+"#;
+
+#[test]
+fn ebpf_averages_are_those_of_double_precision() {
+    let target: Target = "ebpf".parse().expect("a target");
+    for (at, tau_ns) in TAUS_NS.into_iter().enumerate() {
+        let mut files = files_of("m", "ebpf", &FeatureSet::paper4(), tau_ns);
+        for file in files.iter_mut().filter(|file| file.name == "m.bpf.c") {
+            file.bytes = EBPF_AVERAGE.as_bytes().to_vec();
+        }
+        let mut built = match Built::from_files(&files, 3, target) {
+            Err(error @ VerifyError::MissingTool { .. }) => {
+                missing(&error);
+                return;
+            }
+            built => built.expect("it builds"),
+        };
+        let cases: Vec<[u32; 4]> = averages(tau_ns, at as u64).into_iter().step_by(7).collect();
+        let rows: Vec<Vec<u32>> = cases.iter().map(|case| case[..3].to_vec()).collect();
+        let expected: Vec<u32> = cases.iter().map(|case| case[3]).collect();
+        for program in built.programs() {
+            let answers = program.answer(&rows).expect("it runs");
+            let low = answers.scores.expect("31 bits");
+            let high = answers.drops.expect("and the highest");
+            let averages = low.iter().zip(high).map(|(low, high)| low | u32::from(high) << 31);
+            assert_eq!(averages.collect::<Vec<u32>>(), expected, "{tau_ns} ns, {}", program.name());
+        }
+    }
+}
+
+/// Keeps the features in a map, told of one record at a time; after an arrival, answers the feature
+/// whose number the context has, too. `ARGUMENTS`, `QUEUES` and `SHARED` are replaced.
+const EBPF_REPLAY: &str = r#"
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+#include "m.bpf.h"
+
+struct state {
+    struct m_level buffer;
+    struct m_level queues[QUEUES];
+};
+
+struct {
+    int (*type)[2]; /* BPF_MAP_TYPE_ARRAY */
+    __u32 *key;
+    struct state *value;
+    int (*max_entries)[1];
+} states __attribute__((section(".maps"), used));
+
+static void *(*lookup)(void *map, const void *key) = (void *)1; /* bpf_map_lookup_elem */
+
+__attribute__((section("syscall"), used)) int m_check(const volatile __u32 *context)
+{
+    const __u32 zero = 0, place = context[1], size = context[2], feature = context[5];
+    const __u64 now_ns = context[3] | (__u64)context[4] << 32;
+    const __u32 in_buffer = place < SHARED ? size : 0;
+    struct state *state = lookup(&states, &zero);
+    struct m_row row;
+
+    if (!state || place >= QUEUES) {
+        return 0;
+    }
+    switch (context[0]) {
+    case 0:
+        m_observe(&state->queues[place], &state->buffer, ARGUMENTS &row);
+        return feature < M_N_FEATURES ? (int)row.x[feature] : 0;
+    case 1:
+        m_add(&state->queues[place], size);
+        m_add(&state->buffer, in_buffer);
+        return 0;
+    default:
+        m_remove(&state->queues[place], size, now_ns);
+        m_remove(&state->buffer, in_buffer, now_ns);
+        return 0;
+    }
+}
+
+char m_license[] __attribute__((section("license"), used)) = "MIT";
+"#;
+
+#[test]
+fn ebpf_keeps_the_features_in_the_kernel() {
+    kernel_replays(&EventLog::new(&sample()), &FeatureSet::paper4());
+    kernel_replays(&EventLog::new(&generated(0)), &FeatureSet::all());
+    kernel_replays(&EventLog::new(&generated(5)), &FeatureSet::all());
+}
+
+fn kernel_replays(log: &EventLog, features: &FeatureSet) {
+    let Some(clang) = found(CLANG) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write_files(folder.path(), "m", "ebpf", features, log.base_rtt_ns);
+    let text = EBPF_REPLAY
+        .replace("ARGUMENTS", if scans(features) { "state->queues, SHARED," } else { "" })
+        .replace("QUEUES", &log.queues.to_string())
+        .replace("SHARED", &format!("{}u", log.shared));
+    fs::write(folder.path().join("m.bpf.c"), text).expect("written");
+    let mut object = clang.in_folder(folder.path());
+    object.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-c"]);
+    let output = object.args(["m.bpf.c", "-o", "m.bpf.o"]).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let Some(mut loader) = loader(folder.path()) else { return };
+    fs::write(folder.path().join("log"), log.bytes_asking_for_each(features.len() as u32))
+        .expect("written");
+    let log_file = fs::File::open(folder.path().join("log")).expect("just written");
+    let output = loader.args(["m.bpf.o", "6"]).stdin(log_file).output().expect("it starts");
+    if !kernel_did(&output) {
+        return;
+    }
+    let (answers, rest) = output.stdout.as_chunks::<8>();
+    assert!(rest.is_empty());
+    let value =
+        |&[a, b, c, d, e, ..]: &[u8; 8]| u32::from_le_bytes([a, b, c, d]) | u32::from(e) << 31;
+    let observed = log.records_asking_for_each(features.len() as u32);
+    let observed = observed.iter().map(|(record, _)| record.happening == Happening::Observe);
+    let printed: Vec<u32> = answers
+        .iter()
+        .zip(observed)
+        .filter(|(_, observed)| *observed)
+        .map(|(a, _)| value(a))
+        .collect();
+    compare(log, features, &printed);
 }
 
 /// Average, value, time since the last update, and the average that comes of them: all small ones,
@@ -181,14 +344,17 @@ fn averages(tau_ns: u64, seed: u64) -> Vec<[u32; 4]> {
     cases
 }
 
-/// Writes the header of a small model of `features`.
-fn write_header(folder: &Path, name: &str, features: &FeatureSet, average_ns: u64) {
+/// The files of a small model of `features`.
+fn files_of(name: &str, target: &str, features: &FeatureSet, average_ns: u64) -> Vec<EmittedFile> {
     let shape = Shape { trees: 1, depth: 1, features: features.len(), largest: 9, stops: 0 };
     let forest = Forest { features: features.names(), ..random_forest(shape, 1) };
     let mut origin = Origin::new(name, &"0123456789abcdef".repeat(4), features);
     origin.average_ns = Some(average_ns);
-    let files = export(&forest, &origin, "c".parse().expect("a target")).expect("exportable");
-    for file in files {
+    export(&forest, &origin, target.parse().expect("a target")).expect("exportable")
+}
+
+fn write_files(folder: &Path, name: &str, target: &str, features: &FeatureSet, average_ns: u64) {
+    for file in files_of(name, target, features, average_ns) {
         fs::write(folder.join(file.name), file.bytes).expect("written");
     }
 }
@@ -197,11 +363,13 @@ fn found(tool: Tool) -> Option<FoundTool> {
     tool.find().map_err(|error| missing(&error)).ok()
 }
 
-/// Compiles `NAME.c`, with nothing that anybody would have to switch off.
-fn compile(compiler: &FoundTool, folder: &Path, name: &str) {
+/// Compiles `NAME.EXTENSION`, with nothing that anybody would have to switch off.
+fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension: &str) {
+    let standard = if extension == "c" { "-std=c99" } else { "-std=c++17" };
     let mut command = compiler.in_folder(folder);
-    command.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"]);
-    let output = command.args([&format!("{name}.c"), "-o", name]).output().expect("it starts");
+    command.args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"]);
+    let output = command.args([&format!("{name}.{extension}"), "-o", name]).output();
+    let output = output.expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

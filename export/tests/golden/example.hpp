@@ -1,0 +1,118 @@
+/* example.hpp: would push-out Longest Queue Drop drop this packet?
+ *
+ * Written by dropcast 0.1.0 from model "example",
+ * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
+ * 2 trees of depth 2 on 2 features.
+ * Moving averages have a time constant of 8000 ns.
+ *
+ * example_oracle::predicts_drop answers whether the packet would be dropped, given its features,
+ * recorded before it is added to the buffer.
+ */
+
+#ifndef DROPCAST_EXAMPLE_HPP
+#define DROPCAST_EXAMPLE_HPP
+
+#include <array>
+#include <cstdint>
+
+namespace example_oracle {
+
+enum Feature {
+    FEATURE_QUEUE_LENGTH = 0, // bytes in the packet's queue before it is added; unit: bytes
+    FEATURE_OCCUPANCY = 1, // bytes in the shared buffer before the packet is added; unit: bytes
+};
+
+constexpr int N_FEATURES = 2;
+// A drop is predicted if and only if the score is larger.
+constexpr std::uint32_t VOTE_THRESHOLD = 160;
+constexpr std::uint32_t AVERAGE_NS = 8000;
+constexpr const char *MODEL_SHA256 = "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef";
+
+// The features of a packet, in the order of Feature.
+using Row = std::array<std::uint32_t, N_FEATURES>;
+
+constexpr std::uint32_t tree_0(const Row &x)
+{
+    if (x[FEATURE_QUEUE_LENGTH] <= 30000u) {
+        return 2u;
+    } else {
+        if (x[FEATURE_OCCUPANCY] <= 900000u) {
+            return 40u;
+        } else {
+            return 230u;
+        }
+    }
+}
+
+constexpr std::uint32_t tree_1(const Row &x)
+{
+    if (x[FEATURE_OCCUPANCY] <= 700000u) {
+        return 5u;
+    } else {
+        return 120u;
+    }
+}
+
+constexpr std::uint32_t score(const Row &x)
+{
+    std::uint32_t sum = 0;
+
+    sum += tree_0(x);
+    sum += tree_1(x);
+    return sum;
+}
+
+// A tie accepts.
+constexpr bool predicts_drop(const Row &x)
+{
+    return score(x) > VOTE_THRESHOLD;
+}
+
+// The four arguments that the Credence artifact calls getPrediction with, in bytes.
+constexpr bool predicts_drop(
+    std::uint32_t queueLength,
+    [[maybe_unused]] std::uint32_t averageQueueLength,
+    std::uint32_t sharedOccupancy,
+    [[maybe_unused]] std::uint32_t averageOccupancy
+)
+{
+    Row x{};
+    x[FEATURE_QUEUE_LENGTH] = queueLength;
+    x[FEATURE_OCCUPANCY] = sharedOccupancy;
+    return predicts_drop(x);
+}
+
+/* The bytes in a queue, or in the whole shared buffer. Begins as zeros.
+ *
+ * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
+ * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
+ * observe its features; if it is accepted, add it to its queue and to the
+ * buffer. When a packet departs or is pushed out, remove it from both. A queue that
+ * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
+struct level {
+    std::uint32_t bytes;
+};
+
+inline void add(struct level *level, std::uint32_t size_bytes)
+{
+    level->bytes += size_bytes;
+}
+
+inline void remove(struct level *level, std::uint32_t size_bytes, std::uint64_t now_ns)
+{
+    level->bytes -= size_bytes < level->bytes ? size_bytes : level->bytes;
+    (void)now_ns;
+}
+
+/* The features of a packet that arrives for queue, before it is added. */
+inline void observe(
+    const struct level *queue, const struct level *buffer,
+    Row &x)
+{
+    x[FEATURE_QUEUE_LENGTH] = queue->bytes;
+    x[FEATURE_OCCUPANCY] = buffer->bytes;
+}
+
+} // namespace example_oracle
+
+#endif // DROPCAST_EXAMPLE_HPP

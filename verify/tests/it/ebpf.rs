@@ -1,0 +1,103 @@
+//! eBPF objects in rbpf, and in the kernel where it lets us.
+
+use crate::agreement::{SHAPES, agrees, forest_of, missing};
+use crate::forests::{example, origin_of};
+use dropcast_export::{EmittedFile, Vectors, export};
+use dropcast_verify::{Built, Comparison, Tool, VerifyError};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+#[test]
+fn objects_agree() {
+    for (seed, shape) in SHAPES.into_iter().chain([(128, 4, 4)]).enumerate() {
+        agrees(&forest_of(shape, seed as u64), "ebpf", 5000);
+    }
+}
+
+/// Longer than rbpf can jump, so that it runs tree by tree there; whole in the kernel.
+#[test]
+fn the_largest_agrees() {
+    let forest = forest_of((128, 8, 12), 1);
+    let built = Built::new(&forest, &origin_of(&forest, "m"), "ebpf".parse().expect("a target"));
+    let mut built = match built {
+        Err(error @ VerifyError::MissingTool { .. }) => {
+            missing(&error);
+            return;
+        }
+        built => built.expect("it builds"),
+    };
+    let vectors = Vectors::new(&forest, 11, 5000).expect("valid");
+    let rows: Vec<Vec<u32>> = vectors.rows().iter().step_by(9).cloned().collect();
+    for program in built.programs() {
+        let mut comparison = Comparison::default();
+        comparison.add(&forest, program.as_mut(), &rows).expect("it runs");
+        assert_eq!(comparison.mismatches, 0, "{}: {:?}", program.name(), comparison.first);
+        if program.name().contains("NOT run") {
+            let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+            assert!(!ci || !program.name().contains("not installed"), "{}", program.name());
+            writeln!(std::io::stderr(), "\n*** {} ***\n", program.name()).expect("stderr");
+        }
+    }
+}
+
+/// Builds the loader beside an object; none if a tool is missing, which is said.
+pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
+    let gcc = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
+    let gcc = gcc.find().map_err(|error| missing(&error)).ok()?;
+    let source = include_str!("../../src/ebpf/kernel.c");
+    fs::write(folder.join("loader.c"), source).expect("written");
+    let mut compile = gcc.in_folder(folder);
+    let output = compile.args(["loader.c", "-o", "loader", "-lbpf"]).output().expect("it starts");
+    if !output.status.success() {
+        let (tool, package) = ("libbpf".to_owned(), "libbpf-dev".to_owned());
+        missing(&VerifyError::MissingTool { tool, package });
+        return None;
+    }
+    let mut loader = std::process::Command::new(folder.join("loader"));
+    loader.current_dir(folder);
+    Some(loader)
+}
+
+/// Whether the kernel did it; if it is not permitted here, that is said.
+///
+/// # Panics
+/// If it is permitted and failed.
+pub(crate) fn kernel_did(output: &std::process::Output) -> bool {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(77) {
+        writeln!(std::io::stderr(), "\n*** NOT run in the kernel: {printed} ***\n")
+            .expect("stderr");
+        return false;
+    }
+    assert!(output.status.success(), "{printed}");
+    true
+}
+
+#[test]
+fn the_documented_program_loads() {
+    let page = include_str!("../../../docs/ebpf.md");
+    let (_, rest) = page.split_once("```c\n").expect("a block");
+    let program = rest.split_once("```").expect("the block ends").0;
+    let clang = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
+    let Ok(clang) = clang.find().map_err(|error| missing(&error)) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (forest, origin) = example();
+    let mut files = export(&forest, &origin, "ebpf".parse().expect("a target")).expect("fine");
+    files.push(EmittedFile { name: "program.c".to_owned(), bytes: program.as_bytes().to_vec() });
+    for file in files {
+        fs::write(folder.path().join(file.name), file.bytes).expect("written");
+    }
+    let mut compile = clang.in_folder(folder.path());
+    compile.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror"]);
+    let include = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    let output = compile.args([include.as_str(), "-c", "program.c", "-o", "program.o"]).output();
+    let output = output.expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let Some(mut loader) = loader(folder.path()) else { return };
+    let output = loader.args(["program.o", "6", "load"]).output().expect("it starts");
+    if kernel_did(&output) {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains("looked at by its verifier"), "{printed}");
+    }
+}
