@@ -1,6 +1,6 @@
 //! Measures the trainer for `benches/trainer_vs_peers.py`: prints one line of JSON.
 //!
-//!     measure fit FOLDER TREES DEPTH [THREADS]
+//!     measure fit FOLDER TREES DEPTH [THREADS [SEED]]
 //!     measure sweep FOLDER [THREADS]
 //!     measure predict FOLDER TREES DEPTH
 //!     measure stream ROWS LIMIT_MIB [THREADS]
@@ -28,8 +28,9 @@ fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["fit", folder, trees, depth] => fit(folder, trees, depth, "2"),
-        ["fit", folder, trees, depth, threads] => fit(folder, trees, depth, threads),
+        ["fit", folder, trees, depth] => fit(folder, trees, depth, "2", "0"),
+        ["fit", folder, trees, depth, threads] => fit(folder, trees, depth, threads, "0"),
+        ["fit", folder, trees, depth, threads, seed] => fit(folder, trees, depth, threads, seed),
         ["sweep", folder] => sweep(folder, "2"),
         ["sweep", folder, threads] => sweep(folder, threads),
         ["predict", folder, trees, depth] => predict(folder, trees, depth),
@@ -124,10 +125,12 @@ fn f1(forest: &Forest, columns: &Columns) -> Option<f64> {
     confusion.f1()
 }
 
-fn fit(folder: &str, trees: &str, depth: &str, threads: &str) -> Outcome<()> {
+fn fit(folder: &str, trees: &str, depth: &str, threads: &str, seed: &str) -> Outcome<()> {
     let threads = threads.parse()?;
     let columns = Columns::read(Path::new(folder))?;
-    let task = forest_task(columns.features.len(), trees.parse()?, depth.parse()?)?;
+    let mut task = forest_task(columns.features.len(), trees.parse()?, depth.parse()?)?;
+    let random_state = seed.parse()?;
+    task.params = ForestParams { random_state, ..task.params.get().clone() }.check()?;
     let before = restart_peak()?;
     let start = Instant::now();
     let rows = TrainingRows::read(&columns, read_task(columns.features.len(), threads)?)?;
