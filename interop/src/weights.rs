@@ -373,3 +373,7 @@ fn agreement(forest: &ValueForest, features: usize, weights: &Weights) -> Agreem
     });
     Agreement { combinations: Some(combinations), differing: Some(differing), margin }
 }
+
+#[cfg(test)]
+#[path = "weights_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod help;
+mod import;
 mod inspect;
 mod ns3;
 mod pipeline;
