@@ -19,6 +19,7 @@ mod ident;
 mod json;
 mod onnx;
 mod origin;
+mod ovs;
 mod p4;
 mod region;
 mod resources;

@@ -12,7 +12,9 @@ pub use count::TernaryEntries;
 pub use emulator::{EmulatedFeature, EmulatedTree, Emulator, LookupError, MatchEntry, MatchTable};
 pub use prefixes::PrefixEntry;
 
-use prefixes::{disjoint_prefixes, minimal_prefixes};
+pub(crate) use prefixes::minimal_prefixes;
+
+use prefixes::disjoint_prefixes;
 use std::ops::RangeInclusive;
 
 /// A forest as match-action tables.

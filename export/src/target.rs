@@ -1,7 +1,7 @@
 //! What a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, cpp, dct, ebpf, json, onnx, p4, tna, verilog};
+use crate::{ExportError, Origin, c, cpp, dct, ebpf, json, onnx, ovs, p4, tna, verilog};
 use dropcast_train::Forest;
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +22,7 @@ const TARGETS: &[Target] = &[
     ebpf::TARGET,
     json::TARGET,
     onnx::TARGET,
+    ovs::TARGET,
     p4::TARGET,
     tna::TARGET,
     verilog::TARGET,

@@ -6,6 +6,7 @@ mod documented;
 mod forests;
 mod golden;
 mod json_table;
+mod ovs;
 mod p4;
 mod p4_program;
 mod tables;
