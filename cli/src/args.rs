@@ -236,11 +236,12 @@ pub(crate) struct ImportArgs {
 
 /// Write a model as tables or code for a dataplane.
 #[derive(Debug, Args)]
+#[command(after_long_help = targets())]
 pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// What to write: c (a C99 header, docs/c-header.md) or dct (a byte table, docs/dct.md).
+    /// What to write, one or more of the targets below.
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Folder for the files.
@@ -249,6 +250,13 @@ pub(crate) struct ExportArgs {
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// What a model can be exported to.
+fn targets() -> String {
+    let line = |target: &Target| format!("  {:8} {}\n", target.name(), target.about());
+    let lines: String = Target::all().iter().map(line).collect();
+    format!("Targets:\n{lines}\nExample:\n  dropcast export model.json --target c p4 -o tables")
 }
 
 /// Build what a model is exported to with the tools of this machine, run it, and compare every
