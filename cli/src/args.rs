@@ -9,6 +9,7 @@ use dropcast_features::FeatureSet;
 use dropcast_reports::ReportFormat;
 use dropcast_simulate::BurstTraffic;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Drop-prediction oracles for shared-buffer switches.
 ///
@@ -27,7 +28,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     Simulate(SimulateArgs),
     Collect(CollectArgs),
-    Train(TrainArgs),
+    Train(Box<TrainArgs>),
+    Sweep(SweepArgs),
     Import(ImportArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
@@ -151,8 +153,11 @@ pub(crate) enum BadRows {
 /// split keeps for testing, or on --test files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json")]
+Examples:
+  dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
+  dropcast train --data trace.parquet --validation-share 0.2 --vote eta -o model.json
+  dropcast train --data trace.parquet --n-estimators 8 --budget ternary-entries=256 -o model.json
+  dropcast train --data one.parquet two.parquet --cross-validate runs -o model.json")]
 pub(crate) struct TrainArgs {
     /// Labelled traces: ours (docs/trace.md) or the Credence artifact's CSV.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
@@ -167,6 +172,14 @@ pub(crate) struct TrainArgs {
     /// (docs/trainers.md tells what differs).
     #[arg(long, value_enum, default_value_t)]
     pub(crate) trainer: Trainer,
+    /// Train once for each fold of the runs (files of --data) and test on that, then on all runs
+    /// for the model: runs, to leave one out at a time, or a number of folds.
+    #[arg(long, value_name = "runs|FOLDS", conflicts_with_all = ["test", "validation", "model_per"])]
+    pub(crate) cross_validate: Option<Folds>,
+    /// Which switches share a model. Models of one switch or role are named after the one of all:
+    /// MODEL.switch-3.json, MODEL.leaf.json.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) model_per: ModelPer,
     #[command(flatten)]
     pub(crate) settings: TrainConfig,
     /// Threads; the model is the same with any number.
@@ -229,6 +242,86 @@ pub(crate) struct ImportArgs {
     /// Where the model goes.
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
     pub(crate) output: PathBuf,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// How many folds cross-validation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Folds {
+    /// As many as there are runs.
+    Runs,
+    /// So many, if there are runs enough.
+    Count(usize),
+}
+
+impl Folds {
+    /// Folds of so many runs.
+    pub(crate) fn of(self, runs: usize) -> usize {
+        match self {
+            Folds::Runs => runs,
+            Folds::Count(folds) => folds,
+        }
+    }
+}
+
+impl FromStr for Folds {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "runs" => Ok(Folds::Runs),
+            _ => match text.parse() {
+                Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
+                _ => Err("expected runs, or a number of folds from 2"),
+            },
+        }
+    }
+}
+
+/// Which switches share a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelPer {
+    /// All of them.
+    #[default]
+    Pooled,
+    /// None: each number has its own, in all runs.
+    Switch,
+    /// Those with the same role in their description (docs/switch.md).
+    Role,
+}
+
+/// Train every combination of settings, and compare them (docs/sweep.md).
+///
+/// Writes a row for each forest (sweep.json, rows.parquet), the models that no other is better and
+/// smaller than (models/), and how long each took (timings.json).
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example, sweep.toml:
+  data = [\"trace.parquet\"]
+  eta = true
+  [split]
+  by = \"time\"
+  [axes]
+  trees = [1, 4, 16]
+  max_depth = [2, 4]
+  votes = [\"f1\", \"eta\"]
+
+  dropcast sweep sweep.toml -o runs/sweep")]
+pub(crate) struct SweepArgs {
+    /// What to sweep.
+    #[arg(value_name = "SWEEP.toml")]
+    pub(crate) config: PathBuf,
+    /// Folder for what is found; runs/ and the name of the file unless given.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on where an earlier sweep of this folder was interrupted.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Threads; what is found is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -6,7 +6,8 @@ use dropcast_data::{CollectSettings, Departures, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::{
-    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Share, Split, VoteRule,
+    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Share, Split,
+    VoteRule,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -153,8 +154,9 @@ pub(crate) struct TrainConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_samples: Option<f64>,
     /// How the vote threshold is chosen, on the validation rows, or on the training rows if there
-    /// are no others: f1, eta-bound, or fixed:SHARE.
-    #[arg(long, value_name = "f1|eta-bound|fixed:SHARE", default_value_t)]
+    /// are no others: f1; eta-bound; eta or credence, by replay of the arrivals;
+    /// cost:FALSE_DROP:FALSE_ACCEPT; or fixed:SHARE.
+    #[arg(long, value_name = "RULE", default_value_t)]
     pub(crate) vote: VoteRule,
     /// How rows are divided.
     #[arg(long, value_enum, default_value_t)]
@@ -178,6 +180,17 @@ pub(crate) struct TrainConfig {
     /// Rows this soon after a cut are left out, for the splits by time, nanoseconds.
     #[arg(long, value_name = "NS", default_value_t)]
     pub(crate) guard_ns: u64,
+    /// The most that the forest may take of a device: ternary-entries=256; also range-entries,
+    /// bits, dct-bytes and thresholds, several separated by commas. The best of all forests up to
+    /// --n-estimators and --max-depth is pruned and rounded until it fits (docs/sweep.md).
+    #[arg(long, value_name = "RESOURCE=N,...")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) budget: Option<Budget>,
+    /// Fit the weights of all leaves together when the trees are there, drawn to the weights as
+    /// they are as strongly as by so many rows for each leaf (docs/sweep.md).
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) refit_leaves: Option<f64>,
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     #[serde(skip, default = "first_seed")]
@@ -214,6 +227,8 @@ impl Default for TrainConfig {
             test_switches: Vec::new(),
             validation_switches: Vec::new(),
             guard_ns: 0,
+            budget: None,
+            refit_leaves: None,
             seed: first_seed(),
         }
     }
@@ -235,6 +250,11 @@ impl TrainConfig {
             max_bins: self.max_bins,
             random_state: self.seed,
         };
+        if self.refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
+            return Err(
+                UserError("refit_leaves: expected a number of rows, 0 to 1e12".to_owned()).into()
+            );
+        }
         Ok(params.check()?)
     }
 

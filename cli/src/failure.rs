@@ -4,10 +4,10 @@ use dropcast_collect::CollectError;
 use dropcast_data::DataError;
 use dropcast_export::ExportError;
 use dropcast_interop::ImportError;
-use dropcast_reports::BuildError;
 use dropcast_reports::fig14::Fig14Error;
+use dropcast_reports::{BuildError, ForestReplayError};
 use dropcast_simulate::WorkloadError;
-use dropcast_train::{ModelError, TrainError};
+use dropcast_train::{ModelError, TrainError, VoteError};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
@@ -85,6 +85,8 @@ fn is_the_users(error: &anyhow::Error) -> bool {
             || cause.is::<ExportError>()
             || cause.is::<ImportError>()
             || cause.is::<BuildError>()
+            || cause.is::<ForestReplayError>()
+            || cause.is::<VoteError>()
             || cause.is::<Fig14Error>()
             || cause.is::<WorkloadError>()
             || cause.is::<dropcast_features::UnknownFeature>()

@@ -7,7 +7,12 @@ mod failure;
 mod output;
 mod output_file;
 mod progress;
+mod replays;
+mod sweep_config;
+mod sweep_files;
+mod table_cost;
 mod traces;
+mod training;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -28,6 +33,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Collect(args) => commands::collect::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Resources(args) => commands::resources::run(&args),

@@ -42,6 +42,11 @@ impl TraceFiles {
         Ok(files)
     }
 
+    /// The features, in the order of the columns of batches.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.features
+    }
+
     /// The time constant of the averages among the features; none where there are no averages, or
     /// no trace tells.
     ///

@@ -46,6 +46,8 @@ mod scratch;
 #[cfg(feature = "files")]
 mod switch_file;
 #[cfg(feature = "files")]
+mod table_writer;
+#[cfg(feature = "files")]
 mod trace;
 
 #[cfg(feature = "files")]
@@ -64,5 +66,7 @@ pub use input::{sha256, sha256_file};
 pub use scratch::scratch_file;
 #[cfg(feature = "files")]
 pub use switch_file::read_switches;
+#[cfg(feature = "files")]
+pub use table_writer::{TableColumn, write_table};
 #[cfg(feature = "files")]
 pub use trace::{TRACE_KEY, TraceReader, TraceWriter};

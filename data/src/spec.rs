@@ -48,6 +48,8 @@ pub struct SwitchSpec {
     pub shared: Vec<bool>,
     /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
     pub quantum_bytes: Vec<u32>,
+    /// What it is in its network, such as leaf or spine: switches of one role may share a model.
+    pub role: Option<String>,
 }
 
 /// What is wrong with a switch description.
@@ -78,6 +80,7 @@ impl SwitchSpec {
             pushable: vec![true],
             shared: vec![true],
             quantum_bytes: Vec::new(),
+            role: None,
         }
     }
 
@@ -196,6 +199,8 @@ struct SpecText {
     shared: OneOrEach<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quantum_bytes: Option<OneOrEach<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
 }
 
 fn one() -> u8 {
@@ -242,6 +247,9 @@ impl TryFrom<SpecText> for SwitchSpec {
             }
             (_, None) => Vec::new(),
         };
+        if text.role.as_deref().is_some_and(|role| !is_role(role)) {
+            return Err(wrong("role", "expected a name of letters, digits, - and _"));
+        }
         if quantum_bytes.contains(&0) {
             return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
         }
@@ -256,8 +264,15 @@ impl TryFrom<SpecText> for SwitchSpec {
             pushable: text.pushable.expand("pushable", queues)?,
             shared: text.shared.expand("shared", queues)?,
             quantum_bytes,
+            role: text.role,
         })
     }
+}
+
+/// A role becomes part of a file's name.
+fn is_role(role: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !role.is_empty() && role.bytes().all(is_plain)
 }
 
 impl From<SwitchSpec> for SpecText {
@@ -275,6 +290,7 @@ impl From<SwitchSpec> for SpecText {
             shared: OneOrEach::shorten(spec.shared),
             quantum_bytes: (!spec.quantum_bytes.is_empty())
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
+            role: spec.role,
         }
     }
 }

@@ -98,6 +98,8 @@ pub fn train<S: BatchSource + ?Sized>(
         parameters: task.params.clone(),
         split: task.split.clone(),
         vote: task.vote,
+        budget: None,
+        refit_leaves: None,
     };
     let model = Model {
         provenance: Some(provenance),

@@ -29,6 +29,7 @@ mod sweep_figures;
 mod sweep_view;
 mod text;
 mod value_histogram;
+mod vote_choice;
 
 pub use builder::{BuildError, ModelSource, ReportBuilder, TraceSource};
 pub use calibration::{CalibrationRange, CalibrationSection};
@@ -45,3 +46,4 @@ pub use report::{
     ReplayTotals, Report, ScoreBin, SwitchSection, TraceSection,
 };
 pub use text::Text;
+pub use vote_choice::VoteChoice;

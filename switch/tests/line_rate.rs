@@ -259,6 +259,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                     .filter(|_| scheduler == Scheduler::Dwrr)
                     .map(|kind| kind.2)
                     .collect(),
+                role: None,
             })
         })
 }

@@ -66,6 +66,14 @@ pub enum TrainError {
         /// Training rows.
         rows: u64,
     },
+    /// Only accepted packets to choose a vote threshold on.
+    #[error(
+        "none of the {rows} validation rows is a drop: nothing can be chosen on them (validate on a longer or busier part)"
+    )]
+    NoValidationDrops {
+        /// Validation rows.
+        rows: u64,
+    },
     /// A later pass over the source showed a run that an earlier one did not.
     #[error("the labelled data changed while it was read")]
     SourceChanged,

@@ -4,9 +4,9 @@ use crate::forest_fit::{ForestPlan, grow_forests};
 use crate::forest_scores::{PartScores, scores_of_prefixes};
 use crate::growing::GrowingTree;
 use crate::{
-    BatchSource, CheckedForestParams, DataOrigin, Forest, ForestParams, Metrics, Model,
-    PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, SwitchContext, TrainError,
-    TrainingRows, VoteRule,
+    BatchSource, Budget, CheckedForestParams, DataOrigin, Forest, ForestParams, Metrics, Model,
+    PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, Squeezed, SwitchContext, TrainError,
+    TrainingRows, VoteError, VoteRule,
 };
 use dropcast_features::FeatureSet;
 use std::num::NonZeroUsize;
@@ -60,6 +60,36 @@ impl Fitted {
     pub fn vote_scores(&self) -> &ScoreHistogram {
         let has_validation = self.validation_scores.totals() != (0, 0);
         if has_validation { &self.validation_scores } else { &self.train_scores }
+    }
+
+    /// This model with the forest that it was squeezed to, whose vote threshold `vote` chooses.
+    ///
+    /// # Errors
+    /// If the vote threshold cannot be chosen.
+    pub fn with_squeezed(
+        &self,
+        squeezed: Squeezed,
+        budget: &Budget,
+        vote: VoteRule,
+    ) -> Result<Fitted, VoteError> {
+        let Squeezed { forest, train_scores, validation_scores, test_scores, .. } = squeezed;
+        let trees = forest.trees.len();
+        let mut model = Model { forest, ..self.model.clone() };
+        if let Some(provenance) = &mut model.provenance {
+            provenance.budget = Some(budget.clone());
+        }
+        let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+        let decision = vote.choose(fitted.vote_scores(), trees, fitted.model.switch.ports)?;
+        fitted.set_vote(vote, decision.threshold);
+        Ok(fitted)
+    }
+
+    /// This model with other leaf weights, and the scores that they give the training, validation
+    /// and test rows. The vote threshold is still to be chosen.
+    pub fn with_leaves(&self, forest: Forest, scores: [ScoreHistogram; 3]) -> Fitted {
+        let [train_scores, validation_scores, test_scores] = scores;
+        let model = Model { forest, ..self.model.clone() };
+        Fitted { model, train_scores, validation_scores, test_scores }
     }
 
     /// Gives the model another vote threshold, which was chosen by `vote`, and measures it anew.
@@ -249,6 +279,8 @@ fn finish(
         parameters: task.params.clone(),
         split: read.split.clone(),
         vote: task.vote,
+        budget: None,
+        refit_leaves: None,
     };
     let model = Model {
         provenance: Some(provenance),
@@ -256,6 +288,9 @@ fn finish(
     };
     let PartScores { train: train_scores, validation: validation_scores, test: test_scores } =
         scores;
+    if let (rows @ 1.., 0) = validation_scores.totals() {
+        return Err(TrainError::NoValidationDrops { rows });
+    }
     let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
     let ports = read.switch.ports;
     let decision = task.vote.choose(fitted.vote_scores(), trees.len(), ports)?;

@@ -11,6 +11,7 @@ mod best_split;
 mod binned;
 mod bins;
 mod bootstrap;
+mod budget;
 mod confusion;
 mod edges;
 mod error;
@@ -27,6 +28,7 @@ mod model;
 mod params;
 mod part_rows;
 mod random;
+mod refit;
 mod scorer;
 mod scores;
 mod share;
@@ -39,6 +41,9 @@ mod threads;
 mod training_rows;
 mod vote;
 
+pub use budget::{
+    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, squeeze,
+};
 pub use confusion::Confusion;
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
@@ -52,15 +57,17 @@ pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
 pub use part_rows::rows_of_part;
+pub use refit::refit_leaves;
 pub use scorer::{BinnedForest, ForestScorer};
 pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
 pub use source::{BatchSource, Batches, RowId, RunBatch};
 pub use spill::SpillFile;
-pub use split::{Part, Split};
+pub use split::{Part, RunSwitch, Split};
 pub use sweep::{
-    ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,
-    SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,
+    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, SWEEP_FORMAT_VERSION, Spread,
+    SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError, SweepPlan, SweepRow,
+    SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings, assemble,
 };
 pub use training_rows::{ReadTask, TrainingRows};
 pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};

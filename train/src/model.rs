@@ -2,8 +2,8 @@
 
 use crate::json_layout::lay_out;
 use crate::{
-    CheckedForestParams, Confusion, Forest, ForestError, ImportOrigin, ScoreHistogram, Split,
-    VoteRule,
+    Budget, CheckedForestParams, Confusion, Forest, ForestError, ImportOrigin, ScoreHistogram,
+    Split, VoteRule,
 };
 use dropcast_data::AVERAGE_NS3_TRUNC;
 use dropcast_features::{Feature, FeatureSet, UnknownFeature};
@@ -58,6 +58,13 @@ pub struct Provenance {
     pub split: Split,
     /// How the vote threshold was chosen.
     pub vote: VoteRule,
+    /// What the forest was squeezed into after it was grown; absent if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// How strongly leaf weights were drawn to those the forest was grown with when they were fit
+    /// together, in rows for each leaf; absent if they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refit_leaves: Option<f64>,
 }
 
 /// A file, or whatever else rows come from.

@@ -185,7 +185,7 @@ pub enum ClassWeight {
 
 impl ClassWeight {
     /// The weights `[accept, drop]` for training rows with these counts, neither of them 0.
-    pub(crate) fn of(self, accepts: u64, drops: u64) -> [f64; 2] {
+    pub fn of(self, accepts: u64, drops: u64) -> [f64; 2] {
         match self {
             ClassWeight::None => [1.0, 1.0],
             ClassWeight::Balanced => {

@@ -44,6 +44,19 @@ impl ScoreHistogram {
         scores.iter().for_each(|&score| class[usize::from(score)] += 1);
     }
 
+    /// Counts rows of one score, so many accepted and dropped; the histogram has a place for it.
+    pub(crate) fn add_rows(&mut self, score: u32, [accepts, drops]: [u64; 2]) {
+        self.accepts[score as usize] += accepts;
+        self.drops[score as usize] += drops;
+    }
+
+    /// Takes rows from one score to another; the histogram has places for both, and holds them.
+    pub(crate) fn move_rows(&mut self, from: u32, to: u32, [accepts, drops]: [u64; 2]) {
+        self.accepts[from as usize] -= accepts;
+        self.drops[from as usize] -= drops;
+        self.add_rows(to, [accepts, drops]);
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &ScoreHistogram) {
         let scores = self.accepts.len().max(other.accepts.len());

@@ -65,7 +65,19 @@ pub enum Split {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         validation: Vec<u16>,
     },
+    /// Some switches of some runs, divided as another split divides them among all: rows of the
+    /// others are left out. So models of switches by themselves and one of all of them are tested
+    /// on the same rows.
+    Only {
+        /// Run and switch.
+        switches: Vec<RunSwitch>,
+        /// How all rows are divided.
+        of: Box<Split>,
+    },
 }
+
+/// A switch of a run.
+pub type RunSwitch = (u64, u16);
 
 /// What a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,9 +124,63 @@ impl Split {
         (0..folds).map(fold).collect()
     }
 
+    /// What every row of `run` is for, where that is one thing.
+    pub fn part_of_run(&self, run: u64) -> Option<Part> {
+        match self {
+            Split::Only { switches, .. } if switches.iter().all(|of| of.0 != run) => {
+                Some(Part::Gap)
+            }
+            Split::None => Some(Part::Train),
+            Split::Runs { test, .. } if test.contains(&run) => Some(Part::Test),
+            Split::Runs { validation, .. } if validation.contains(&run) => Some(Part::Validation),
+            Split::Runs { .. } => Some(Part::Train),
+            _ => None,
+        }
+    }
+
+    /// Whether the split, as it is stated, keeps rows for `part`.
+    pub fn keeps(&self, part: Part) -> bool {
+        let (validates, tests) = match self {
+            Split::None => (false, false),
+            Split::Time { train_share, validation_share, .. }
+            | Split::Random { train_share, validation_share } => {
+                let tests = train_share.get() + validation_share.get() < 1.0;
+                (!validation_share.is_zero(), tests)
+            }
+            Split::TimeBlocks { blocks, validation_share, .. } => {
+                (!validation_share.is_zero(), blocks.get() > 1)
+            }
+            Split::Runs { test, validation } => (!validation.is_empty(), !test.is_empty()),
+            Split::Switches { test, validation } => (!validation.is_empty(), !test.is_empty()),
+            Split::Only { of, .. } if part != Part::Gap => return of.keeps(part),
+            Split::Only { .. } => return true,
+        };
+        match part {
+            Part::Train => true,
+            Part::Validation => validates,
+            Part::Test => tests,
+            Part::Gap => matches!(
+                self,
+                Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } if *guard_ns > 0
+            ),
+        }
+    }
+
     /// Whether rows need arrival times.
     pub fn needs_times(&self) -> bool {
-        matches!(self, Split::Time { .. } | Split::TimeBlocks { .. })
+        match self {
+            Split::Only { of, .. } => of.needs_times(),
+            _ => matches!(self, Split::Time { .. } | Split::TimeBlocks { .. }),
+        }
+    }
+
+    /// Whether neighbouring rows may be for different parts, so that no part's rows follow each
+    /// other as they arrived.
+    pub fn is_random(&self) -> bool {
+        match self {
+            Split::Only { of, .. } => of.is_random(),
+            _ => matches!(self, Split::Random { .. }),
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -125,6 +191,7 @@ impl Split {
             Split::Random { .. } => "random",
             Split::Runs { .. } => "runs",
             Split::Switches { .. } => "switches",
+            Split::Only { of, .. } => of.name(),
         }
     }
 }

@@ -1,7 +1,17 @@
-//! Sweeps: many configurations on the same rows.
+//! Sweeps: many configurations on the same rows (`docs/sweep.md`).
 
+mod axes;
+mod front;
+mod part;
+mod plan;
+mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 
+pub use axes::SweepAxes;
+pub use part::{SweepPart, SweepPartError, assemble};
+pub use plan::{MOST_SWEEP_ROWS, SweepGroup, SweepPlan};
 pub use table::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,
     SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,

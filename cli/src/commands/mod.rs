@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod collect;
+mod cross_validate;
 pub(crate) mod export;
 mod fig14;
 pub(crate) mod import;
@@ -10,5 +11,7 @@ pub(crate) mod reproduce;
 pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod simulate;
+pub(crate) mod sweep;
 pub(crate) mod train;
+mod train_each;
 pub(crate) mod verify;

@@ -90,7 +90,7 @@ fn add_trace(
         columns: features.names(),
         held_out: seen.is_some(),
     })?;
-    if matches!(split, Split::Random { .. }) {
+    if split.is_random() {
         builder.omit_replay(format!(
             "the test rows of {}, split at random, are not consecutive arrivals",
             origin.name

@@ -1,30 +1,27 @@
 //! `dropcast train`.
 
-use crate::args::{TrainArgs, Trainer};
+use super::{cross_validate, train_each};
+use crate::args::{ModelPer, TrainArgs, Trainer};
 use crate::config::TrainConfig;
-use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::TraceFiles;
-use anyhow::Context;
-use dropcast_data::{DataError, scratch_file, write_atomic};
-use dropcast_interop::TrainerError;
-use dropcast_train::{
-    BatchSource, Batches, FitTask, Fitted, Metrics, PartMetrics, RunBatch, Split, TrainingRows,
-    fit_many,
-};
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use crate::training::{Room, Training};
+use dropcast_data::write_atomic;
+use dropcast_train::{Fitted, Metrics, PartMetrics, Split};
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let files = RunFiles { data: &args.data, validation: &args.validation, test: &args.test };
     output_file::check(&args.output, &files.all())?;
-    let room = Room {
-        threads: args.threads,
-        memory_limit: args.memory_limit.map(|mib| (mib, args.output.as_path())),
-    };
-    let fitted = train_with(args.trainer, &files, &args.settings, &room)?;
+    if let Some(folds) = args.cross_validate {
+        return cross_validate::run(args, folds);
+    }
+    if args.model_per != ModelPer::Pooled {
+        return train_each::run(args, &files);
+    }
+    let fitted = train_with(args.trainer, &files, &args.settings, &Room::of(args))?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
         let written = format!("model: {}", args.output.display());
@@ -46,29 +43,22 @@ impl<'a> RunFiles<'a> {
         RunFiles { data, validation: &[], test: &[] }
     }
 
-    fn all(&self) -> Vec<PathBuf> {
+    /// All of them, in the order that [`RunFiles::split_of`] expects.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
         [self.data, self.validation, self.test].concat()
     }
 
-    /// The split of `source`, in which all files were opened.
-    fn split(&self, source: &TraceFiles, config: &TrainConfig) -> anyhow::Result<Split> {
+    /// The split that keeps files apart whole, of `source`, in which all were opened; none if all
+    /// are to be divided.
+    pub(crate) fn split_of(&self, source: &TraceFiles) -> Option<Split> {
         if self.validation.is_empty() && self.test.is_empty() {
-            return config.split();
+            return None;
         }
         let runs: Vec<u64> = source.files.iter().map(|file| file.origin.run).collect();
         let (others, test) = runs.split_at(runs.len() - self.test.len());
         let validation = others[self.data.len()..].to_vec();
-        Ok(Split::Runs { test: test.to_vec(), validation })
+        Some(Split::Runs { test: test.to_vec(), validation })
     }
-}
-
-/// What training may use; the model is the same with any.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Room<'a> {
-    /// Threads; as many as there are, unless given.
-    pub(crate) threads: Option<NonZeroUsize>,
-    /// Memory for rows, MiB, and where to put aside those beyond it.
-    pub(crate) memory_limit: Option<(u64, &'a Path)>,
 }
 
 /// Trains on what the files and the split leave for it, and measures the rest.
@@ -86,84 +76,14 @@ fn train_with(
     config: &TrainConfig,
     room: &Room<'_>,
 ) -> anyhow::Result<Fitted> {
-    let params = config.params()?;
     let stage = Stage::begin("train");
-    let source = TraceFiles::open(&files.all(), &config.features)?;
-    let split = files.split(&source, config)?;
-    let task = FitTask {
-        features: config.features.clone(),
-        params,
-        split,
-        vote: config.vote,
-        switch: source.switch_context(),
-        data: source.origins(),
-        threads: room.threads.unwrap_or_else(available_threads),
-    };
-    let counted = Counted { source: &source, stage: &stage };
-    let fitted = match trainer {
-        Trainer::Dropcast => fit(&counted, &task, room)?,
-        Trainer::Linfa => fit_with(dropcast_interop::Trainer::Linfa, &counted, &task, room)?,
-        Trainer::Smartcore => {
-            fit_with(dropcast_interop::Trainer::Smartcore, &counted, &task, room)?
-        }
-    };
+    let training = Training::open(&files.all(), config, room, &stage)?.with(trainer);
+    let stated = config.split()?;
+    let split = files.split_of(&training.source).unwrap_or(stated);
+    let fitted = training.fit(&split)?;
+    drop(training);
     stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
     Ok(fitted)
-}
-
-/// Trains with our own trainer.
-fn fit(source: &Counted<'_>, task: &FitTask, room: &Room<'_>) -> anyhow::Result<Fitted> {
-    let rows = match room.memory_limit {
-        None => TrainingRows::read(source, task.reading()),
-        Some((limit_mib, beside)) => {
-            let file = Box::new(scratch_file(beside)?);
-            let limit_bytes = limit_mib.saturating_mul(1 << 20);
-            TrainingRows::read_spilling(source, task.reading(), limit_bytes, file)
-        }
-    };
-    let fitted = rows.and_then(|rows| fit_many(&rows, &[task.forest()], task.threads));
-    let mut fitted = fitted.map_err(|error| source.source.explain(error))?;
-    fitted.pop().context("a task gives a model")
-}
-
-/// Trains with another crate's trainer.
-fn fit_with(
-    trainer: dropcast_interop::Trainer,
-    source: &Counted<'_>,
-    task: &FitTask,
-    room: &Room<'_>,
-) -> anyhow::Result<Fitted> {
-    if room.memory_limit.is_some() {
-        let problem = format!("{trainer} cannot put rows aside: leave out the memory limit");
-        return Err(UserError(problem).into());
-    }
-    dropcast_interop::train(trainer, source, task).map_err(|error| match error {
-        TrainerError::Train(error) => source.source.explain(error),
-        TrainerError::Failed { .. } => error.into(),
-        error => UserError(error.to_string()).into(),
-    })
-}
-
-/// A source whose rows are counted as they are read.
-struct Counted<'a> {
-    source: &'a TraceFiles,
-    stage: &'a Stage,
-}
-
-impl BatchSource for Counted<'_> {
-    type Error = DataError;
-
-    fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
-        self.stage.restart();
-        let count = |batch: &Result<RunBatch, DataError>| {
-            self.stage.advance(batch.as_ref().map_or(0, |batch| batch.batch.len()));
-        };
-        Ok(Box::new(self.source.batches()?.inspect(count)))
-    }
-}
-
-fn available_threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The metrics as a table.
@@ -178,7 +98,8 @@ pub(crate) fn text(metrics: &Metrics) -> String {
     text
 }
 
-fn line(name: &str, part: &PartMetrics) -> String {
+/// A line of the table.
+pub(crate) fn line(name: &str, part: &PartMetrics) -> String {
     let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     format!(
         "{name:5} {:>10} {:>10} {:>7} {:>7} {:>15} {:>12}   ({} rows)\n",

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A command that must be refused.
 #[track_caller]
-fn refuse(room: &Room, typed: &str) -> String {
+pub(crate) fn refuse(room: &Room, typed: &str) -> String {
     let (files, folders) = (room.files(), room.folders());
     let said = room.dropcast(typed);
     assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");

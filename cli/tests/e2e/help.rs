@@ -3,13 +3,14 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "",
     "run",
     "simulate",
     "collect",
     "train",
     "import",
+    "sweep",
     "export",
     "verify",
     "resources",

@@ -12,5 +12,7 @@ mod pipeline;
 mod pipes;
 mod resources;
 mod room;
+mod sweep;
 mod switches;
+mod training;
 mod verify;

@@ -31,16 +31,35 @@ impl<'a> SplitPlan<'a> {
         parts: &mut Vec<Part>,
     ) -> Result<(), TrainError> {
         parts.clear();
-        match self.split {
+        self.parts_of(self.split, batch, ids, parts)
+    }
+
+    /// Adds the parts of the batch's rows by `split`.
+    fn parts_of(
+        &self,
+        split: &Split,
+        batch: &RunBatch,
+        ids: &[RowId],
+        parts: &mut Vec<Part>,
+    ) -> Result<(), TrainError> {
+        match split {
+            Split::Only { switches, of } => {
+                self.parts_of(of, batch, ids, parts)?;
+                for (part, id) in parts.iter_mut().zip(ids) {
+                    if !switches.contains(&(id.run, id.switch)) {
+                        *part = Part::Gap;
+                    }
+                }
+            }
             Split::None => parts.resize(ids.len(), Part::Train),
-            Split::Runs { test, validation } => {
-                parts.resize(ids.len(), whole(&batch.run, test, validation));
+            Split::Runs { .. } => {
+                parts.resize(ids.len(), split.part_of_run(batch.run).unwrap_or(Part::Train));
             }
             Split::Switches { test, validation } => {
                 if batch.batch.arrivals.is_none() && !ids.is_empty() {
                     return Err(TrainError::NoSwitches { run: batch.run });
                 }
-                parts.extend(ids.iter().map(|id| whole(&id.switch, test, validation)));
+                parts.extend(ids.iter().map(|id| of_switch(id.switch, test, validation)));
             }
             Split::Random { train_share, validation_share } => {
                 let train = chance(train_share.get());
@@ -55,11 +74,11 @@ impl<'a> SplitPlan<'a> {
             }
             Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => {
                 let cuts = self.cuts.get(&batch.run).ok_or(TrainError::SourceChanged)?;
-                let times = times(self.split, batch)?;
+                let times = times(split, batch)?;
                 parts.extend(times.iter().map(|&time_ns| {
                     let block = cuts.partition_point(|&cut| cut <= time_ns);
                     let is_near = block > 0 && time_ns - cuts[block - 1] < *guard_ns;
-                    if is_near { Part::Gap } else { part_of_block(self.split, block) }
+                    if is_near { Part::Gap } else { part_of_block(split, block) }
                 }));
             }
         }
@@ -93,6 +112,7 @@ fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
                 |block: u64| (u128::from(block) * u128::from(rows) / u128::from(blocks)) as u64;
             (1..blocks).filter_map(|block| time_of_row(first(block))).collect()
         }
+        Split::Only { of, .. } => cuts(of, times),
         _ => Vec::new(),
     }
 }
@@ -116,11 +136,11 @@ fn part_of_block(split: &Split, block: usize) -> Part {
     }
 }
 
-/// What the rows of a run or switch are for.
-fn whole<T: PartialEq>(of: &T, test: &[T], validation: &[T]) -> Part {
-    if test.contains(of) {
+/// What the rows of a switch are for.
+fn of_switch(switch: u16, test: &[u16], validation: &[u16]) -> Part {
+    if test.contains(&switch) {
         Part::Test
-    } else if validation.contains(of) {
+    } else if validation.contains(&switch) {
         Part::Validation
     } else {
         Part::Train

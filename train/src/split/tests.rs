@@ -180,3 +180,34 @@ fn a_split_without_validation_rows_is_written_as_before_there_were_any() {
     assert_eq!(text, r#"{"by":"time","train_share":0.6,"guard_ns":0}"#);
     assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), Split::time());
 }
+
+#[test]
+fn a_split_says_which_parts_it_keeps() {
+    let keeps = |split: &Split| {
+        [Part::Train, Part::Validation, Part::Test, Part::Gap].map(|part| split.keeps(part))
+    };
+    assert_eq!(keeps(&Split::None), [true, false, false, false]);
+    assert_eq!(keeps(&Split::time()), [true, false, true, false]);
+    assert_eq!(keeps(&blocks(20, 0.1)), [true, true, true, false]);
+    let validation_share = Share::HALF;
+    let all = Split::Time { train_share: Share::HALF, validation_share, guard_ns: 1 };
+    assert_eq!(keeps(&all), [true, true, false, true]);
+    let runs = Split::Runs { test: vec![3], validation: vec![] };
+    assert_eq!(keeps(&runs), [true, false, true, false]);
+    assert_eq!(runs.part_of_run(3), Some(Part::Test));
+    assert_eq!(runs.part_of_run(4), Some(Part::Train));
+    assert_eq!(all.part_of_run(4), None);
+}
+
+#[test]
+fn switches_by_themselves_are_divided_as_among_all() {
+    let mut run = run_of(5, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    run.batch.arrivals.as_mut().unwrap().switch_id = vec![0, 0, 0, 0, 0, 0, 1, 0, 1, 1];
+    let only = |switch| Split::Only { switches: vec![(5, switch)], of: Box::new(Split::time()) };
+    assert_eq!(parts(&Split::time(), &[run.clone()]).unwrap(), "rrrrrreeee");
+    assert_eq!(parts(&only(0), &[run.clone()]).unwrap(), "rrrrrr-e--");
+    assert_eq!(parts(&only(1), &[run]).unwrap(), "------e-ee");
+    assert_eq!(only(1).part_of_run(6), Some(Part::Gap));
+    let text = serde_json::to_string(&only(1)).unwrap();
+    assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), only(1));
+}

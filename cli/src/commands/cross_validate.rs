@@ -1,0 +1,86 @@
+//! `dropcast train --cross-validate`.
+
+use super::train::line;
+use crate::args::{Folds, TrainArgs};
+use crate::failure::UserError;
+use crate::output;
+use crate::progress::Stage;
+use crate::training::{Room, Training};
+use dropcast_data::write_atomic;
+use dropcast_train::{PartMetrics, Split, Spread, SpreadScores, SweepScores};
+use serde::Serialize;
+
+/// What each fold is worth, and all of them together.
+#[derive(Serialize)]
+struct CrossValidation {
+    folds: Vec<Fold>,
+    /// Mean and standard deviation over the folds; null where a fold's score is.
+    test: Option<SpreadScores>,
+}
+
+/// Scores on runs that were not trained on.
+#[derive(Serialize)]
+struct Fold {
+    /// The files that test.
+    files: Vec<String>,
+    test: PartMetrics,
+}
+
+/// Trains once for each fold, and then on all runs.
+pub(super) fn run(args: &TrainArgs, folds: Folds) -> anyhow::Result<()> {
+    let stage = Stage::begin("train");
+    let room = Room::of(args);
+    let training = Training::open(&args.data, &args.settings, &room, &stage)?.with(args.trainer);
+    let files = &training.source.files;
+    if files.len() < 2 {
+        let problem = "cross-validation over runs needs at least two files of --data";
+        return Err(UserError(problem.to_owned()).into());
+    }
+    let runs: Vec<u64> = files.iter().map(|file| file.origin.run).collect();
+    let mut found = Vec::new();
+    for split in Split::folds_of_runs(&runs, folds.of(runs.len())) {
+        let fitted = training.fit(&split)?;
+        let is_tested = |run| split.part_of_run(run) == Some(dropcast_train::Part::Test);
+        let tested = files.iter().filter(|file| is_tested(file.origin.run));
+        let files: Vec<String> = tested.map(|file| file.origin.name.clone()).collect();
+        let test =
+            fitted.model.metrics.and_then(|metrics| metrics.test).ok_or_else(|| {
+                UserError(format!("{}: has no rows to test on", files.join(", ")))
+            })?;
+        found.push(Fold { files, test });
+    }
+    let fitted = training.fit(&Split::None)?;
+    stage.end(&format!("{} folds, and all runs", found.len()));
+    write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
+    let scores: Vec<SweepScores> =
+        found.iter().map(|fold| SweepScores::of(&fold.test, None)).collect();
+    let result = CrossValidation { test: SpreadScores::of(&scores), folds: found };
+    output::print(args.format, &result, |result| {
+        format!("{}model of all runs: {}\n", text(result), args.output.display())
+    })
+}
+
+fn text(result: &CrossValidation) -> String {
+    let mut text =
+        "fold        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
+    for (nth, fold) in result.folds.iter().enumerate() {
+        let line = line(&nth.to_string(), &fold.test);
+        text.push_str(&format!("{}  {}\n", line.trim_end(), fold.files.join(", ")));
+    }
+    let Some(test) = &result.test else { return text };
+    let named = [
+        ("precision", test.precision),
+        ("recall", test.recall),
+        ("F1", test.f1),
+        ("avg. precision", test.average_precision),
+    ];
+    for (name, spread) in named {
+        let spread = match spread {
+            Some(Spread { mean, sd: Some(sd) }) => format!("{mean:.4} +- {sd:.4}"),
+            Some(Spread { mean, sd: None }) => format!("{mean:.4}"),
+            None => "undefined in a fold".to_owned(),
+        };
+        text.push_str(&format!("{name:14} {spread}\n"));
+    }
+    text
+}

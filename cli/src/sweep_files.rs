@@ -1,0 +1,190 @@
+//! The folder of a sweep: parts that are finished, and what becomes of them.
+
+use crate::commands::export::create_folder;
+use anyhow::Context;
+use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
+use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
+use serde::Serialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Footer key of `rows.parquet`: the version of its columns.
+const ROWS_KEY: &str = "dropcast.sweep";
+
+/// The folder.
+pub(crate) struct SweepFolder {
+    path: PathBuf,
+}
+
+/// What a part depends on. Its hash names the part's file, so that a part is found only by the
+/// sweep that would make it again.
+#[derive(Serialize)]
+pub(crate) struct PartKey<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) data: &'a [String],
+    pub(crate) split: &'a dropcast_train::Split,
+    pub(crate) front: dropcast_train::FrontRule,
+    pub(crate) eta: bool,
+    pub(crate) group: &'a SweepGroup,
+}
+
+impl SweepFolder {
+    /// Makes the folder, or takes one that is there: its parts are kept to go on with, or removed.
+    pub(crate) fn open(path: &Path, resume: bool) -> Result<Self, DataError> {
+        if path.exists() && !path.is_dir() {
+            return Err(DataError::File {
+                file: path.display().to_string(),
+                problem: "is no folder".to_owned(),
+                hint: "name a folder for what is found".to_owned(),
+            });
+        }
+        let folder = SweepFolder { path: path.to_owned() };
+        if !resume {
+            folder.clear(&folder.parts())?;
+        }
+        create_folder(&folder.parts())?;
+        Ok(folder)
+    }
+
+    fn parts(&self) -> PathBuf {
+        self.path.join("parts")
+    }
+
+    fn clear(&self, path: &Path) -> Result<(), DataError> {
+        match std::fs::remove_dir_all(path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                let file = path.display().to_string();
+                Err(DataError::Io { file, doing: "be removed", source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn part_path(&self, key: &PartKey<'_>) -> anyhow::Result<PathBuf> {
+        let hash = sha256(serde_json::to_string(key)?.as_bytes());
+        Ok(self.parts().join(&hash[..32]))
+    }
+
+    /// A finished part of `key`, and the milliseconds that its forests took if that is known.
+    pub(crate) fn finished(
+        &self,
+        key: &PartKey<'_>,
+    ) -> anyhow::Result<Option<(SweepPart, Option<f64>)>> {
+        let path = self.part_path(key)?;
+        let Ok(text) = std::fs::read_to_string(path.with_extension("json")) else {
+            return Ok(None);
+        };
+        // What is no part of this group is made again.
+        let part: Option<SweepPart> = serde_json::from_str(&text).ok();
+        let part = part.filter(|part| part.check(key.group).is_ok());
+        let time = std::fs::read_to_string(path.with_extension("ms")).ok();
+        let fit_ms = time.and_then(|text| text.trim().parse().ok());
+        Ok(part.map(|part| (part, fit_ms)))
+    }
+
+    /// Keeps a part. Its time is written first: a part that is there is complete.
+    pub(crate) fn keep(
+        &self,
+        key: &PartKey<'_>,
+        part: &SweepPart,
+        fit_ms: f64,
+    ) -> anyhow::Result<()> {
+        let path = self.part_path(key)?;
+        write_atomic(&path.with_extension("ms"), format!("{fit_ms:.3}\n").as_bytes())?;
+        write_atomic(&path.with_extension("json"), serde_json::to_string(part)?.as_bytes())?;
+        Ok(())
+    }
+
+    /// Writes what the sweep found; `sweep.json` last.
+    pub(crate) fn finish(
+        &self,
+        table: &SweepTable,
+        models: &[(String, String)],
+        timings: &SweepTimings,
+    ) -> anyhow::Result<()> {
+        let models_folder = self.path.join("models");
+        self.clear(&models_folder)?;
+        create_folder(&models_folder)?;
+        for (name, text) in models {
+            write_atomic(&self.path.join(name), text.as_bytes())?;
+        }
+        let pretty = |text: String| format!("{text}\n");
+        let timings = pretty(serde_json::to_string_pretty(timings)?);
+        write_atomic(&self.path.join("timings.json"), timings.as_bytes())?;
+        let footer = (ROWS_KEY, table.format_version.to_string());
+        write_table(&self.path.join("rows.parquet"), columns(&table.rows), footer)?;
+        let text = pretty(serde_json::to_string_pretty(table)?);
+        write_atomic(&self.path.join("sweep.json"), text.as_bytes()).context("sweep.json")
+    }
+}
+
+/// The rows as columns: the fields of `sweep.json`, a part's scores as `PART_SCORE`.
+fn columns(rows: &[SweepRow]) -> Vec<(&'static str, TableColumn)> {
+    let text =
+        |of: &dyn Fn(&SweepRow) -> Option<String>| TableColumn::Text(rows.iter().map(of).collect());
+    let integer =
+        |of: &dyn Fn(&SweepRow) -> Option<u64>| TableColumn::Integer(rows.iter().map(of).collect());
+    let mut columns = vec![
+        ("features", text(&|row| Some(row.setting.features.join(",")))),
+        ("trees", integer(&|row| Some(row.setting.trees.into()))),
+        ("max_depth", integer(&|row| Some(row.setting.max_depth.into()))),
+        ("max_bins", integer(&|row| Some(row.setting.max_bins.into()))),
+        ("criterion", text(&|row| Some(row.setting.criterion.to_string()))),
+        ("class_weight", text(&|row| Some(row.setting.class_weight.to_string()))),
+        ("min_samples_leaf", integer(&|row| Some(row.setting.min_samples_leaf.into()))),
+        ("vote", text(&|row| Some(row.setting.vote.to_string()))),
+        ("seed", integer(&|row| Some(row.seed))),
+        ("vote_threshold", integer(&|row| Some(row.vote_threshold.into()))),
+    ];
+    let train = |row: &SweepRow| Some(row.train);
+    columns.extend(scores(rows, TRAIN, &train));
+    columns.extend(scores(rows, VALIDATION, &|row| row.validation));
+    columns.extend(scores(rows, TEST, &|row| row.test));
+    columns.extend([
+        ("dct_bytes", integer(&|row| row.size.dct_bytes)),
+        ("ternary_entries", integer(&|row| row.size.ternary_entries)),
+        ("thresholds", integer(&|row| Some(row.size.thresholds))),
+        ("pareto", TableColumn::Flag(rows.iter().map(|row| row.pareto).collect())),
+        ("model", text(&|row| row.model.clone())),
+    ]);
+    columns
+}
+
+macro_rules! names {
+    ($part:literal) => {
+        [
+            concat!($part, "_precision"),
+            concat!($part, "_recall"),
+            concat!($part, "_f1"),
+            concat!($part, "_average_precision"),
+            concat!($part, "_eta_packets"),
+            concat!($part, "_eta_bound"),
+        ]
+    };
+}
+
+const TRAIN: [&str; 6] = names!("train");
+const VALIDATION: [&str; 6] = names!("validation");
+const TEST: [&str; 6] = names!("test");
+
+/// A score of a part.
+type Score = fn(&SweepScores) -> Option<f64>;
+
+fn scores(
+    rows: &[SweepRow],
+    names: [&'static str; 6],
+    part: &dyn Fn(&SweepRow) -> Option<SweepScores>,
+) -> [(&'static str, TableColumn); 6] {
+    let of: [Score; 6] = [
+        |scores| scores.precision,
+        |scores| scores.recall,
+        |scores| scores.f1,
+        |scores| scores.average_precision,
+        |scores| scores.eta_packets,
+        |scores| scores.eta_bound,
+    ];
+    std::array::from_fn(|nth| {
+        let values = rows.iter().map(|row| part(row).as_ref().and_then(of[nth]));
+        (names[nth], TableColumn::Number(values.collect()))
+    })
+}

@@ -1,0 +1,233 @@
+//! `sweep`: every row is what `train` would give, and an interrupted sweep loses nothing.
+
+use crate::bad_input::refuse;
+use crate::room::Room;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A small run, and what is swept.
+fn room(sweep: &str) -> Room {
+    let room = Room::with_a_run();
+    room.write("sweep.toml", sweep);
+    room
+}
+
+const SWEEP: &str = "
+data = ['runs/small/trace.parquet']
+eta = true
+
+[split]
+by = 'time'
+train_share = 0.5
+validation_share = 0.25
+guard_ns = 32_000
+
+[axes]
+features = ['paper4', 'paper4,longest,rank']
+trees = [1, 4]
+max_depth = [2, 4]
+votes = ['f1', 'eta', 'cost:1:3']
+seeds = [7, 8]
+";
+
+fn table(room: &Room, folder: &str) -> Value {
+    serde_json::from_slice(&room.read(&format!("{folder}/sweep.json"))).unwrap()
+}
+
+/// Files of a sweep that must not differ: all but times.
+fn found(room: &Room, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let prefix = format!("{folder}/");
+    let files = room.files().into_iter();
+    files
+        .filter_map(|(name, bytes)| Some((name.strip_prefix(&prefix)?.to_owned(), bytes)))
+        .filter(|(name, _)| !name.ends_with(".ms") && name != "timings.json")
+        .collect()
+}
+
+#[track_caller]
+fn assert_same(room: &Room, one: &str, other: &str) {
+    let (one, other) = (found(room, one), found(room, other));
+    assert!(one.len() > 4 && one.keys().eq(other.keys()), "{:?} {:?}", one.keys(), other.keys());
+    let differing: Vec<&String> = one.keys().filter(|&name| one[name] != other[name]).collect();
+    assert!(differing.is_empty(), "differ: {differing:?}");
+}
+
+#[test]
+fn every_combination_has_a_row_and_every_configuration_a_summary() {
+    let room = room(SWEEP);
+    let said = room.good("sweep sweep.toml -o out");
+    assert!(said.contains("48 forests; by EtaPackets on validation rows"), "{said}");
+    let table = table(&room, "out");
+    let (rows, summary) = (table["rows"].as_array().unwrap(), table["summary"].as_array().unwrap());
+    assert_eq!((rows.len(), summary.len()), (48, 24));
+    let eta = |row: &Value, part: &str| row[part]["eta_packets"].as_f64().unwrap();
+    for row in rows {
+        assert!(eta(row, "validation") >= 1.0 && eta(row, "test") >= 1.0, "{row}");
+        assert_eq!(row["train"]["eta_packets"], Value::Null);
+        assert!(row["ternary_entries"].as_u64().unwrap() > 0);
+        assert_eq!(row["pareto"].as_bool().unwrap(), row["model"].is_string());
+    }
+    // Chosen by eta on validation rows, no other rule's threshold has a lower one.
+    for votes in rows.chunks(6) {
+        for seed in 0..2 {
+            let [f1, by_eta, cost] =
+                [0, 1, 2].map(|vote| eta(&votes[2 * vote + seed], "validation"));
+            assert!(by_eta <= f1.min(cost), "{by_eta} {f1} {cost}");
+        }
+    }
+    let mean = summary[0]["test"]["f1"]["mean"].as_f64().unwrap();
+    let f1 = |row: usize| rows[row]["test"]["f1"].as_f64().unwrap();
+    assert!((mean - (f1(0) + f1(1)) / 2.0).abs() < 1e-12);
+    let timings: Value = serde_json::from_slice(&room.read("out/timings.json")).unwrap();
+    assert_eq!(timings["fit_ms"].as_array().unwrap().len(), 48);
+    let printed: Value =
+        serde_json::from_str(&room.good("sweep sweep.toml -o out --resume --format json")).unwrap();
+    assert_eq!(printed, table);
+}
+
+#[test]
+fn a_row_is_what_train_gives() {
+    let room = room(SWEEP);
+    room.good("sweep sweep.toml -o out");
+    let table = table(&room, "out");
+    let mut compared = 0;
+    for row in table["rows"].as_array().unwrap() {
+        let Some(model) = row["model"].as_str() else { continue };
+        let features: Vec<&str> =
+            row["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        room.good(&format!(
+            "train --data runs/small/trace.parquet --split time --train-share 0.5 \
+             --validation-share 0.25 --guard-ns 32000 --features {} --n-estimators {} \
+             --max-depth {} --vote {} --seed {} -o alone.json",
+            features.join(","),
+            row["trees"],
+            row["max_depth"],
+            row["vote"].as_str().unwrap(),
+            row["seed"],
+        ));
+        assert!(room.read("alone.json") == room.read(&format!("out/{model}")), "{row}");
+        let said =
+            room.good("report --model alone.json --data runs/small/trace.parquet --format json");
+        let report: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(report["replay"]["total"]["eta"]["packets"], row["test"]["eta_packets"]);
+        compared += 1;
+    }
+    assert!(compared >= 2, "{compared}");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let room = room(SWEEP);
+    room.good("sweep sweep.toml -o one --threads 1");
+    room.good("sweep sweep.toml -o three --threads 3");
+    assert_same(&room, "one", "three");
+}
+
+/// Killed outright, not asked to stop.
+#[test]
+fn a_killed_sweep_goes_on_where_it_was() {
+    let seeds: Vec<String> = (0..20).map(|seed| seed.to_string()).collect();
+    let sweep = SWEEP.replace("seeds = [7, 8]", &format!("seeds = [{}]", seeds.join(", ")));
+    let room = room(&sweep);
+    let parts = || -> BTreeMap<String, Vec<u8>> {
+        let Ok(folder) = std::fs::read_dir(room.path("killed/parts")) else {
+            return BTreeMap::new();
+        };
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let is_part = |name: &String| name.ends_with(".json");
+        let read = |name: String| {
+            let bytes = room.read(&format!("killed/parts/{name}"));
+            (name, bytes)
+        };
+        names.filter(is_part).map(read).collect()
+    };
+    let mut child = room
+        .command(["sweep", "sweep.toml", "-o", "killed"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while parts().is_empty() && began.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let finished = parts();
+    assert!((1..40).contains(&finished.len()), "{} of 40 groups", finished.len());
+    assert!(!room.path("killed/sweep.json").exists());
+
+    room.good("sweep sweep.toml -o killed --resume");
+    room.good("sweep sweep.toml -o whole");
+    // What is left of a file that was being written has no name that anything looks for.
+    for name in room.files().keys().filter(|name| name.ends_with(".tmp")) {
+        std::fs::remove_file(room.path(name)).unwrap();
+    }
+    assert_same(&room, "killed", "whole");
+    let resumed = parts();
+    assert!(finished.iter().all(|(name, bytes)| &resumed[name] == bytes));
+}
+
+#[test]
+fn a_part_of_another_sweep_is_not_taken() {
+    let room = room(SWEEP);
+    room.good("sweep sweep.toml -o out");
+    room.write("sweep.toml", SWEEP.replace("train_share = 0.5", "train_share = 0.4"));
+    room.good("sweep sweep.toml -o out --resume");
+    room.good("sweep sweep.toml -o fresh");
+    let of = |folder| room.read(&format!("{folder}/sweep.json"));
+    assert!(of("out") == of("fresh"));
+    // One that was damaged is made again.
+    let part = room.files().into_keys().find(|name| name.starts_with("fresh/parts/")).unwrap();
+    room.write(&part, "{}");
+    room.good("sweep sweep.toml -o fresh --resume");
+    assert!(of("out") == of("fresh"));
+}
+
+/// The example of docs/sweep.md, on a small trace.
+#[test]
+fn the_documented_sweep_works() {
+    let page = include_str!("../../../docs/sweep.md");
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let room = Room::with_a_run();
+    room.write("trace.parquet", room.read("runs/small/trace.parquet"));
+    room.write("sweep.toml", example);
+    room.good("sweep sweep.toml");
+    assert!(room.path("runs/sweep/sweep.json").exists());
+}
+
+#[test]
+fn what_cannot_be_swept() {
+    let room = room(SWEEP);
+    room.write("artifact.csv", "queueLength averageQueueLength sharedOccupancy averageOccupancy drop\n1 1 1 1 0\n2 2 2 2 1\n");
+    let mut transcript = String::new();
+    let mut check = |name: &str, from: &str, to: &str| {
+        let text = SWEEP.replacen(from, to, 1);
+        assert_ne!(text, SWEEP, "{name}");
+        room.write(name, text);
+        transcript.push_str(&refuse(&room, &format!("sweep {name} -o out")));
+    };
+    check("key.toml", "max_depth", "depth");
+    check("number.toml", "trees = [1, 4]", "trees = [1, 0]");
+    check("depth.toml", "max_depth = [2, 4]", "max_depth = 9");
+    check("text.toml", "trees = [1, 4]", "trees = 'four'");
+    check("empty.toml", "trees = [1, 4]", "trees = []");
+    check("twice.toml", "seeds = [7, 8]", "seeds = [7, 7]");
+    check("vote.toml", "'cost:1:3'", "'cost:1'");
+    check("feature.toml", "'paper4',", "'colour',");
+    check("share.toml", "train_share = 0.5", "train_share = 0.9");
+    check("by.toml", "'time'", "'place'");
+    check("random.toml", "by = 'time'", "by = 'random'");
+    check("no-data.toml", "data = ['runs/small/trace.parquet']", "data = []");
+    check("missing.toml", "small/trace", "small/other");
+    check("artifact.toml", "'runs/small/trace.parquet'", "'artifact.csv'");
+    check("not.toml", "[axes]", "[axes");
+    let seeds: Vec<String> = (0..5_000).map(|seed| seed.to_string()).collect();
+    check("many.toml", "seeds = [7, 8]", &format!("seeds = [{}]", seeds.join(", ")));
+    transcript.push_str(&refuse(&room, "sweep sweep.toml -o sweep.toml"));
+    transcript.push_str(&refuse(&room, "sweep none.toml -o out"));
+    insta::assert_snapshot!(transcript);
+}

@@ -1,0 +1,183 @@
+//! Beyond one forest on one split: folds of runs, models of switches, budgets, votes by replay.
+
+use crate::bad_input::refuse;
+use crate::room::Room;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The small run, and two others: `a.parquet`, `b.parquet` and `c.parquet`.
+fn three_runs() -> Room {
+    let room = Room::with_a_run();
+    room.write("a.parquet", room.read("runs/small/trace.parquet"));
+    for (seed, name) in [(11, "b"), (12, "c")] {
+        room.good(&format!("run --config runs/small/config.toml --seed {seed} --name {name}"));
+        room.write(&format!("{name}.parquet"), room.read(&format!("runs/{name}/trace.parquet")));
+    }
+    room
+}
+
+/// Two switches in a trace, a leaf and a spine, which see the same packets.
+fn two_switches() -> Room {
+    let room = Room::with_a_run();
+    let spec = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
+    let role = |id: u16, role: &str| format!("[[switch]]\nid = {id}\nrole = '{role}'\n{spec}\n");
+    room.write("both.toml", role(0, "leaf") + &role(1, "spine"));
+    room.write("nameless.toml", role(0, "leaf") + &format!("[[switch]]\nid = 1\n{spec}\n"));
+    let path = room.path("runs/small/events.parquet");
+    let reader = dropcast_data::EventReader::open(&path, Default::default()).unwrap();
+    let mut text = "time_ns,switch_id,port,queue,size_bytes\n".to_owned();
+    for event in reader.flat_map(|batch| batch.unwrap().events) {
+        let dropcast_data::Event { time_ns, port, queue, size_bytes, .. } = event;
+        for switch_id in [0, 1] {
+            text.push_str(&format!("{time_ns},{switch_id},{port},{queue},{size_bytes}\n"));
+        }
+    }
+    room.write("both.csv", text);
+    room.good("collect --events both.csv --switch both.toml -o both.parquet");
+    room
+}
+
+#[test]
+fn folds_test_each_run_on_a_model_of_the_others() {
+    let room = three_runs();
+    let all = "train --data a.parquet b.parquet c.parquet";
+    let said = json(&room.good(&format!("{all} --cross-validate runs -o cv.json --format json")));
+    let folds = said["folds"].as_array().unwrap();
+    assert_eq!(folds.len(), 3);
+    let mut sum = 0.0;
+    for fold in folds {
+        let file = fold["files"][0].as_str().unwrap();
+        let others: Vec<&str> = ["a.parquet", "b.parquet", "c.parquet"]
+            .into_iter()
+            .filter(|name| *name != file)
+            .collect();
+        let alone = room.good(&format!(
+            "train --data {} --test {file} -o alone.json --format json",
+            others.join(" ")
+        ));
+        assert_eq!(json(&alone)["test"], fold["test"]);
+        sum += fold["test"]["f1"].as_f64().unwrap();
+    }
+    let mean = said["test"]["f1"]["mean"].as_f64().unwrap();
+    assert!((mean - sum / 3.0).abs() < 1e-12 && said["test"]["f1"]["sd"].as_f64().unwrap() > 0.0);
+    room.good(&format!("{all} --split none -o all.json"));
+    assert!(room.read("cv.json") == room.read("all.json"), "the model is of all runs");
+    let text = room.good(&format!("{all} --cross-validate 2 -o cv.json"));
+    assert!(text.contains("F1             0.") && text.contains(" +- "), "{text}");
+}
+
+#[test]
+fn switches_and_roles_have_models_of_their_own() {
+    let room = two_switches();
+    let train = "train --data both.parquet -o model.json --model-per";
+    let said = json(&room.good(&format!("{train} switch --format json")));
+    let models = said["models"].as_array().unwrap();
+    let names: Vec<&str> = models.iter().map(|model| model["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["switch-0", "switch-1"]);
+    // Both switches see the same: what is pooled is as good for either.
+    assert_eq!(models[0]["pooled"], models[1]["pooled"]);
+    assert!(models[0]["own"]["f1"].as_f64().unwrap() > 0.3);
+    assert_eq!(models[0]["own"]["rows"], models[0]["pooled"]["rows"]);
+    room.good("report --model model.switch-0.json --data both.parquet");
+    let own: Value = serde_json::from_slice(&room.read("model.switch-0.json")).unwrap();
+    assert_eq!(own["provenance"]["split"]["by"], "only");
+
+    let text = room.good(&format!("{train} role"));
+    assert!(text.contains("leaf") && text.contains("model: model.spine.json"), "{text}");
+    room.good("collect --events both.csv --switch nameless.toml -o nameless.parquet");
+    let said = refuse(&room, "train --data nameless.parquet -o m.json --model-per role");
+    assert!(said.contains("nameless.parquet: switch 1 has no role"), "{said}");
+}
+
+#[test]
+fn whole_switches_can_test() {
+    let room = two_switches();
+    let said = room.good(
+        "train --data both.parquet --split switches --test-switches 1 -o m.json --format json",
+    );
+    let said = json(&said);
+    assert_eq!(said["train"]["rows"], said["test"]["rows"]);
+    assert_eq!(said["train"]["drops"], said["test"]["drops"]);
+    room.good("report --model m.json --data both.parquet");
+}
+
+#[test]
+fn a_budget_is_kept_and_written_down() {
+    let room = Room::with_a_run();
+    let train = "train --data runs/small/trace.parquet --features paper4,longest,rank \
+                 --n-estimators 4 --max-depth 4 -o squeezed.json";
+    let mut before = 0.0;
+    for most in [20, 60, 120] {
+        let budget = format!("--budget ternary-entries={most}");
+        let said = json(&room.good(&format!("{train} {budget} --format json")));
+        let resources = json(&room.good("resources squeezed.json --format json"));
+        assert!(resources["totals"]["ternary_entries"].as_u64().unwrap() <= most);
+        let model: Value = serde_json::from_slice(&room.read("squeezed.json")).unwrap();
+        assert_eq!(model["provenance"]["budget"], format!("ternary-entries={most}"));
+        let f1 = said["train"]["f1"].as_f64().unwrap();
+        assert!(f1 >= before, "{f1} within {most}, {before} within less");
+        before = f1;
+    }
+    room.good(&format!("{train} --budget dct-bytes=200,thresholds=12 --threads 1"));
+    let one = room.read("squeezed.json");
+    room.good(&format!("{train} --budget dct-bytes=200,thresholds=12 --threads 3"));
+    assert!(room.read("squeezed.json") == one);
+    assert!(room.good("export squeezed.json --target dct -o out").contains("bytes"));
+}
+
+#[test]
+fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
+    let room = Room::with_a_run();
+    // Nothing validates: votes are chosen on training rows, all of which the report replays.
+    let train = "train --data runs/small/trace.parquet --split none -o m.json --vote";
+    let replayed = |vote: &str| {
+        room.good(&format!("{train} {vote}"));
+        let report =
+            "report --model m.json --data runs/small/trace.parquet --rows all --format json";
+        let total = json(&room.good(report))["replay"]["total"].clone();
+        let credence = total["policies"].as_array().unwrap().iter();
+        let mut credence = credence.filter(|policy| policy["policy"] == "credence");
+        let sent = credence.next().unwrap()["sent"]["packets"].as_u64().unwrap();
+        (total["eta"]["packets"].as_f64().unwrap(), sent)
+    };
+    let (eta, credence) = (replayed("eta"), replayed("credence"));
+    for vote in ["f1", "eta-bound", "fixed", "cost:1:20"] {
+        let other = replayed(vote);
+        assert!(eta.0 <= other.0, "{vote}: eta {} {}", eta.0, other.0);
+        assert!(credence.1 >= other.1, "{vote}: sent {} {}", credence.1, other.1);
+    }
+}
+
+#[test]
+fn training_that_cannot_be() {
+    let room = Room::with_a_run();
+    room.write("trace.parquet", room.read("runs/small/trace.parquet"));
+    let mut transcript = String::new();
+    for arguments in [
+        "--budget entries=3",
+        "--budget ternary-entries=3,ternary-entries=4",
+        "--budget bits=-1",
+        "--budget dct-bytes=3",
+        "--cross-validate 1",
+        "--cross-validate runs",
+        "--cross-validate 2 --test other.parquet",
+        "--model-per port",
+        "--model-per role",
+        "--vote eta --split random",
+        "--vote cost:-1:1",
+        "--validation-share 0.5",
+        "--validation-share 0.2 --split none",
+        "--validation-share 0.5 --split time-blocks",
+        "--split switches",
+        "--split switches --test-switches 1 --validation-switches 1",
+        "--test-switches 1",
+        "--split switches --test-switches 0",
+    ] {
+        let typed = format!("train --data trace.parquet {arguments} -o out.json");
+        transcript.push_str(&refuse(&room, &typed));
+    }
+    insta::assert_snapshot!(transcript);
+}

@@ -1,0 +1,112 @@
+//! Rows that a forest cannot tell apart, counted.
+
+use super::work::WorkForest;
+use crate::{Forest, Node, Part, ScoreHistogram};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Up to so many distinct thresholds, each may also be rounded.
+const MOST_ROUNDED: usize = 256;
+
+/// The rows of every part, merged where no threshold of the forests lies between them, nor any that
+/// one of these could be rounded to.
+///
+/// As much memory as there are distinct such rows.
+#[derive(Clone, Debug)]
+pub struct ForestStates {
+    features: Vec<String>,
+    /// Of each feature, the thresholds that may be used, ascending.
+    thresholds: Vec<Vec<u32>>,
+    counts: BTreeMap<Box<[u16]>, StateCounts>,
+}
+
+/// Rows by class: accepted, dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StateCounts {
+    pub(crate) train: [u64; 2],
+    pub(crate) validation: [u64; 2],
+    pub(crate) test: [u64; 2],
+}
+
+impl ForestStates {
+    /// No rows yet, for forests of the same features.
+    pub fn new(forests: &[&Forest]) -> Self {
+        let features = forests.first().map(|forest| forest.features.clone()).unwrap_or_default();
+        let mut used = vec![BTreeSet::new(); features.len()];
+        let nodes = forests.iter().flat_map(|forest| &forest.trees).flat_map(|tree| &tree.nodes);
+        for node in nodes {
+            if let Node::Split { feature, threshold, .. } = *node {
+                used[usize::from(feature)].insert(threshold);
+            }
+        }
+        if used.iter().map(BTreeSet::len).sum::<usize>() <= MOST_ROUNDED {
+            for thresholds in &mut used {
+                let rounded: Vec<u32> = thresholds.iter().copied().flat_map(roundings).collect();
+                thresholds.extend(rounded);
+            }
+        }
+        let thresholds = used.into_iter().map(Vec::from_iter).collect();
+        ForestStates { features, thresholds, counts: BTreeMap::new() }
+    }
+
+    /// The features that a row has a value of, in their order.
+    pub fn features(&self) -> &[String] {
+        &self.features
+    }
+
+    /// Counts a row with these values.
+    pub fn add(&mut self, row: &[u32], drop: bool, part: Part) {
+        let cell = |(thresholds, &value): (&Vec<u32>, &u32)| {
+            // There are fewer thresholds than 2^16: 254 edges, and four roundings of 256 at most.
+            thresholds.partition_point(|&threshold| threshold < value) as u16
+        };
+        let state: Box<[u16]> = self.thresholds.iter().zip(row).map(cell).collect();
+        let counts = self.counts.entry(state).or_default();
+        let classes = match part {
+            Part::Train => &mut counts.train,
+            Part::Validation => &mut counts.validation,
+            Part::Test => &mut counts.test,
+            Part::Gap => return,
+        };
+        classes[usize::from(drop)] += 1;
+    }
+
+    /// Number of distinct rows.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether no row was counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The scores of the training, validation and test rows by `forest`, which is one of those the
+    /// states were made for, with any leaf weights.
+    pub fn scores(&self, forest: &Forest) -> [ScoreHistogram; 3] {
+        let work = WorkForest::new(forest, self, [1.0, 1.0]);
+        let of = |part: fn(&StateCounts) -> [u64; 2]| work.histogram(part);
+        [of(|counts| counts.train), of(|counts| counts.validation), of(|counts| counts.test)]
+    }
+
+    pub(crate) fn thresholds(&self, feature: usize) -> &[u32] {
+        &self.thresholds[feature]
+    }
+
+    /// Each state, by feature how many thresholds lie below it, with its rows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u16], &StateCounts)> {
+        self.counts.iter().map(|(state, counts)| (state.as_ref(), counts))
+    }
+}
+
+/// Thresholds near `threshold` above which a round number begins: ranges that end there take
+/// fewer prefixes.
+fn roundings(threshold: u32) -> impl Iterator<Item = u32> {
+    // `x <= threshold` is `x < end`.
+    let end = u64::from(threshold) + 1;
+    let bits = end.ilog2();
+    [2, 3, 4, 6].into_iter().filter_map(move |kept| {
+        let unit = 1_u64 << bits.checked_sub(kept)?;
+        let round = (end + unit / 2) / unit * unit;
+        u32::try_from(round - 1).ok()
+    })
+}

@@ -1,0 +1,156 @@
+//! What a sweep varies.
+
+use crate::{ClassWeight, Criterion, ForestParams, VoteRule};
+use dropcast_features::FeatureSet;
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// The values of every axis of a sweep; every combination of them is trained. Each is a value or
+/// a list of different ones, in the order of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SweepAxes {
+    /// Sets of features, each as names separated by commas.
+    #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
+    pub features: Vec<FeatureSet>,
+    /// Numbers of trees, 1 to 128.
+    #[serde(deserialize_with = "axis_of_trees")]
+    pub trees: Vec<u16>,
+    /// Depths, 1 to 8.
+    #[serde(deserialize_with = "axis_of_depths")]
+    pub max_depth: Vec<u8>,
+    /// Most bins of a feature, 2 to 256.
+    #[serde(deserialize_with = "axis_of_bins")]
+    pub max_bins: Vec<u16>,
+    /// What splits lower.
+    #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
+    pub criterion: Vec<Criterion>,
+    /// Weights of the classes.
+    #[serde(deserialize_with = "axis_of_class_weights", serialize_with = "texts")]
+    pub class_weight: Vec<ClassWeight>,
+    /// Fewest distinct rows on either side of a split.
+    #[serde(deserialize_with = "axis_of_leaf_rows")]
+    pub min_samples_leaf: Vec<u32>,
+    /// How vote thresholds are chosen.
+    #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
+    pub votes: Vec<VoteRule>,
+    /// Seeds of the forests.
+    #[serde(deserialize_with = "axis")]
+    pub seeds: Vec<u64>,
+}
+
+impl Default for SweepAxes {
+    fn default() -> Self {
+        let params = ForestParams::default();
+        SweepAxes {
+            features: vec![FeatureSet::paper4()],
+            trees: vec![params.n_estimators],
+            max_depth: vec![params.max_depth],
+            max_bins: vec![params.max_bins],
+            criterion: vec![params.criterion],
+            class_weight: vec![params.class_weight],
+            min_samples_leaf: vec![params.min_samples_leaf],
+            votes: vec![VoteRule::default()],
+            seeds: vec![1],
+        }
+    }
+}
+
+/// One value, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore<T> {
+    One(T),
+    More(Vec<T>),
+}
+
+/// Reads the different values of an axis, at least one.
+fn axis<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + PartialEq + Serialize,
+{
+    let values = match OneOrMore::deserialize(deserializer) {
+        Ok(OneOrMore::One(value)) => vec![value],
+        Ok(OneOrMore::More(values)) => values,
+        Err(_) => return Err(D::Error::custom("expected a value or a list of values of one type")),
+    };
+    distinct(values)
+}
+
+fn distinct<T: PartialEq, E: Error>(values: Vec<T>) -> Result<Vec<T>, E> {
+    if values.is_empty() {
+        return Err(E::custom("expected at least one value"));
+    }
+    for (at, value) in values.iter().enumerate() {
+        if values[..at].contains(value) {
+            return Err(E::custom(format!("value {} of the list is there twice", at + 1)));
+        }
+    }
+    Ok(values)
+}
+
+/// Reads values that are written as text.
+fn axis_of_texts<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display> + PartialEq,
+{
+    let texts: Vec<String> = axis(deserializer)?;
+    let parse = |text: &String| text.parse().map_err(D::Error::custom);
+    distinct(texts.iter().map(parse).collect::<Result<_, _>>()?)
+}
+
+fn texts<T: ToString, S: serde::Serializer>(
+    values: &[T],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(ToString::to_string))
+}
+
+/// Reads values that a forest may have as the parameter that `set` sets.
+fn axis_of<'de, D, T>(
+    deserializer: D,
+    read: fn(D) -> Result<Vec<T>, D::Error>,
+    set: fn(&mut ForestParams, T),
+) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Copy,
+{
+    let values = read(deserializer)?;
+    for &value in &values {
+        let mut params = ForestParams::default();
+        set(&mut params, value);
+        // The key is in the error already, and need not be the parameter's name.
+        params.check().map_err(|error| {
+            D::Error::custom(format!("{} is none, expected {}", error.value, error.expected))
+        })?;
+    }
+    Ok(values)
+}
+
+fn axis_of_trees<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u16>, D::Error> {
+    axis_of(deserializer, axis, |params, trees| params.n_estimators = trees)
+}
+
+fn axis_of_depths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    axis_of(deserializer, axis, |params, depth| params.max_depth = depth)
+}
+
+fn axis_of_bins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u16>, D::Error> {
+    axis_of(deserializer, axis, |params, bins| params.max_bins = bins)
+}
+
+fn axis_of_leaf_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
+    axis_of(deserializer, axis, |params, rows| params.min_samples_leaf = rows)
+}
+
+fn axis_of_class_weights<'de, D>(deserializer: D) -> Result<Vec<ClassWeight>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    axis_of(deserializer, axis_of_texts, |params, weight| params.class_weight = weight)
+}

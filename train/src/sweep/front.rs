@@ -1,0 +1,54 @@
+//! The Pareto front of a sweep: the rows that none is better and smaller than.
+
+use super::{FrontMeasure, FrontPart, FrontRule, SweepRow};
+use std::cmp::Ordering;
+
+impl FrontRule {
+    /// By what rows of a sweep are compared: on validation rows if the split has them, by `eta` if
+    /// it was measured.
+    pub fn of(has_validation: bool, has_test: bool, has_eta: bool) -> Self {
+        let part = match (has_validation, has_test) {
+            (true, _) => FrontPart::Validation,
+            (false, true) => FrontPart::Test,
+            (false, false) => FrontPart::Train,
+        };
+        // Training rows are not replayed.
+        let has_eta = has_eta && part != FrontPart::Train;
+        let measure = if has_eta { FrontMeasure::EtaPackets } else { FrontMeasure::F1 };
+        FrontRule { part, measure }
+    }
+
+    /// What a row is compared by, lower is better. `None` if it is not defined.
+    fn badness(&self, row: &SweepRow) -> Option<f64> {
+        let scores = row.scores(self.part)?;
+        match self.measure {
+            FrontMeasure::EtaPackets => scores.eta_packets,
+            FrontMeasure::F1 => scores.f1.map(|f1| -f1),
+        }
+    }
+
+    /// Which of `rows` are on the front: as small as any that is as good, and better than all that
+    /// are smaller. Of rows that are alike in both, the first is.
+    ///
+    /// Rows without entries or measure are not. Sizes are ternary entries.
+    pub fn front(&self, rows: &[&SweepRow]) -> Vec<bool> {
+        let mut order: Vec<(usize, u64, f64)> = rows
+            .iter()
+            .enumerate()
+            .filter_map(|(at, row)| Some((at, row.size.ternary_entries?, self.badness(row)?)))
+            .collect();
+        let by_size = |a: &(usize, u64, f64), b: &(usize, u64, f64)| -> Ordering {
+            a.1.cmp(&b.1).then(a.2.total_cmp(&b.2)).then(a.0.cmp(&b.0))
+        };
+        order.sort_by(by_size);
+        let mut is_on_front = vec![false; rows.len()];
+        let mut best = f64::INFINITY;
+        for (at, _, badness) in order {
+            if badness < best {
+                best = badness;
+                is_on_front[at] = true;
+            }
+        }
+        is_on_front
+    }
+}

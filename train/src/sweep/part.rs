@@ -1,0 +1,113 @@
+//! A sweep in parts: each group's rows by themselves, so that an interrupted sweep can go on.
+
+use super::summary::summaries;
+use super::{FrontRule, SWEEP_FORMAT_VERSION, SweepGroup, SweepPlan, SweepRow, SweepTable};
+use crate::{DataOrigin, Model, Split};
+use serde::{Deserialize, Serialize};
+
+/// The rows of one group, and the models that may be on the front of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepPart {
+    /// The rows, in the order of [`SweepGroup::places`].
+    pub rows: Vec<SweepRow>,
+    /// The text of `model.json` of the rows that are on the front of this group: no other can be
+    /// on the front of all.
+    pub models: Vec<Option<String>>,
+}
+
+/// Why parts do not make a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepPartError {
+    /// A part has not as many rows as its group, or not as many models as rows.
+    #[error("a part has {found} rows where its group has {expected}")]
+    Rows {
+        /// Rows that it has.
+        found: usize,
+        /// Rows of the group.
+        expected: usize,
+    },
+    /// A group without a part, or more parts than groups.
+    #[error("there are {found} parts where the sweep has {expected} groups")]
+    Parts {
+        /// Parts that there are.
+        found: usize,
+        /// Groups of the sweep.
+        expected: usize,
+    },
+}
+
+impl SweepPart {
+    /// The rows and `models` of a group, of which those on its front are kept.
+    pub fn new(front: FrontRule, rows: Vec<SweepRow>, models: &[Model]) -> Self {
+        let on_front = front.front(&rows.iter().collect::<Vec<_>>());
+        let text = |(model, &keep): (&Model, &bool)| keep.then(|| model.to_json());
+        let models = models.iter().zip(&on_front).map(text).collect();
+        SweepPart { rows, models }
+    }
+
+    /// Checks that it can be the part of `group`.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, group: &SweepGroup) -> Result<(), SweepPartError> {
+        let expected = group.places.len();
+        let found = if self.rows.len() == expected { self.models.len() } else { self.rows.len() };
+        if found == expected { Ok(()) } else { Err(SweepPartError::Rows { found, expected }) }
+    }
+}
+
+/// What the whole sweep found, and the models of its front: file name and text.
+///
+/// `parts` are those of the plan's groups, in their order.
+///
+/// # Errors
+/// If they are not.
+pub fn assemble(
+    plan: &SweepPlan,
+    parts: Vec<SweepPart>,
+    data: Vec<DataOrigin>,
+    split: Split,
+    front: FrontRule,
+) -> Result<(SweepTable, Vec<(String, String)>), SweepPartError> {
+    let (found, expected) = (parts.len(), plan.groups.len());
+    if found != expected {
+        return Err(SweepPartError::Parts { found, expected });
+    }
+    let mut rows: Vec<(usize, SweepRow, Option<String>)> = Vec::with_capacity(plan.rows);
+    for (group, part) in plan.groups.iter().zip(parts) {
+        part.check(group)?;
+        let of_part = part.rows.into_iter().zip(part.models);
+        rows.extend(group.places.iter().zip(of_part).map(|(&at, (row, model))| (at, row, model)));
+    }
+    rows.sort_by_key(|&(at, ..)| at);
+    let on_front = front.front(&rows.iter().map(|(_, row, _)| row).collect::<Vec<_>>());
+    let mut models = Vec::new();
+    let rows: Vec<SweepRow> = rows
+        .into_iter()
+        .zip(on_front)
+        .map(|((at, mut row, model), is_on_front)| {
+            row.pareto = is_on_front;
+            row.model = None;
+            if let (true, Some(text)) = (is_on_front, model) {
+                let name = format!("models/row-{at:05}.json");
+                models.push((name.clone(), text));
+                row.model = Some(name);
+            }
+            row
+        })
+        .collect();
+    let seeds =
+        plan.groups.iter().map(|group| group.seed).collect::<std::collections::BTreeSet<_>>();
+    let table = SweepTable {
+        format_version: SWEEP_FORMAT_VERSION,
+        tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
+        data,
+        split,
+        front,
+        summary: summaries(&rows, seeds.len()),
+        rows,
+    };
+    Ok((table, models))
+}

@@ -1,0 +1,137 @@
+//! Which forests a sweep trains, and which of them share their growth.
+
+use super::{SweepAxes, SweepSetting};
+use crate::{CheckedForestParams, ClassWeight, Criterion, ForestParams, ParamError, VoteRule};
+use dropcast_features::FeatureSet;
+use serde::Serialize;
+
+/// No sweep has more rows.
+pub const MOST_SWEEP_ROWS: usize = 100_000;
+
+/// All rows of a sweep, in groups that share their growth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepPlan {
+    /// The groups; those with the same features and bins follow each other.
+    pub groups: Vec<SweepGroup>,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+/// Rows whose trees are those of one largest forest, as far as each has them: they differ in the
+/// number of trees, the depth and the vote rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepGroup {
+    /// The features.
+    pub features: FeatureSet,
+    /// Most bins of a feature.
+    pub max_bins: u16,
+    /// What splits lower.
+    pub criterion: Criterion,
+    /// Weights of the classes.
+    pub class_weight: ClassWeight,
+    /// Fewest distinct rows on either side of a split.
+    pub min_samples_leaf: u32,
+    /// `random_state`.
+    pub seed: u64,
+    /// Numbers of trees.
+    pub trees: Vec<u16>,
+    /// Depths.
+    pub max_depth: Vec<u8>,
+    /// Vote rules.
+    pub votes: Vec<VoteRule>,
+    /// Places of the group's rows among all rows: for each number of trees, each depth, each rule.
+    #[serde(skip)]
+    pub places: Vec<usize>,
+}
+
+impl SweepPlan {
+    /// Every combination of the axes. `None` if there are more than [`MOST_SWEEP_ROWS`].
+    ///
+    /// Rows are in the order of the axes: features, bins, criterion, class weight, rows of a leaf,
+    /// trees, depth, vote, seed, the last changing fastest.
+    pub fn new(axes: &SweepAxes) -> Option<Self> {
+        let sizes = [
+            axes.features.len(),
+            axes.max_bins.len(),
+            axes.criterion.len(),
+            axes.class_weight.len(),
+            axes.min_samples_leaf.len(),
+            axes.trees.len(),
+            axes.max_depth.len(),
+            axes.votes.len(),
+            axes.seeds.len(),
+        ];
+        let rows = sizes.into_iter().try_fold(1_usize, usize::checked_mul)?;
+        if rows > MOST_SWEEP_ROWS {
+            return None;
+        }
+        let shared = axes.trees.len() * axes.max_depth.len() * axes.votes.len();
+        let mut groups = Vec::new();
+        for features in &axes.features {
+            for &max_bins in &axes.max_bins {
+                for &criterion in &axes.criterion {
+                    for &class_weight in &axes.class_weight {
+                        for &min_samples_leaf in &axes.min_samples_leaf {
+                            let first = groups.len() * shared;
+                            for (nth, &seed) in axes.seeds.iter().enumerate() {
+                                let place = |row: usize| first + row * axes.seeds.len() + nth;
+                                groups.push(SweepGroup {
+                                    features: features.clone(),
+                                    max_bins,
+                                    criterion,
+                                    class_weight,
+                                    min_samples_leaf,
+                                    seed,
+                                    trees: axes.trees.clone(),
+                                    max_depth: axes.max_depth.clone(),
+                                    votes: axes.votes.clone(),
+                                    places: (0..shared).map(place).collect(),
+                                });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Some(SweepPlan { groups, rows })
+    }
+}
+
+impl SweepGroup {
+    /// Number of trees and depth of each of its forests, before votes are chosen.
+    pub fn sizes(&self) -> impl Iterator<Item = (u16, u8)> {
+        self.trees.iter().flat_map(|&trees| self.max_depth.iter().map(move |&depth| (trees, depth)))
+    }
+
+    /// The parameters of one of its forests.
+    ///
+    /// # Errors
+    /// If an axis has a value that is none.
+    pub fn params(&self, (trees, depth): (u16, u8)) -> Result<CheckedForestParams, ParamError> {
+        let params = ForestParams {
+            n_estimators: trees,
+            max_depth: depth,
+            max_bins: self.max_bins,
+            criterion: self.criterion,
+            class_weight: self.class_weight,
+            min_samples_leaf: self.min_samples_leaf,
+            random_state: self.seed,
+            ..ForestParams::default()
+        };
+        params.check()
+    }
+
+    /// The setting of one of its rows.
+    pub fn setting(&self, (trees, max_depth): (u16, u8), vote: VoteRule) -> SweepSetting {
+        SweepSetting {
+            features: self.features.names(),
+            trees,
+            max_depth,
+            max_bins: self.max_bins,
+            criterion: self.criterion,
+            class_weight: self.class_weight,
+            min_samples_leaf: self.min_samples_leaf,
+            vote,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a sweep trains and how it is summed up.
+
+use super::*;
+use crate::{Split, VoteRule};
+use proptest::prelude::*;
+
+fn axes(text: &str) -> Result<SweepAxes, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn row(entries: u64, eta: Option<f64>) -> SweepRow {
+    let plan = SweepPlan::new(&SweepAxes::default()).unwrap();
+    let scores = SweepScores { eta_packets: eta, f1: Some(0.5), ..SweepScores::default() };
+    SweepRow {
+        setting: plan.groups[0].setting((4, 4), VoteRule::F1),
+        seed: 1,
+        vote_threshold: 0,
+        train: SweepScores::default(),
+        validation: Some(scores),
+        test: None,
+        size: ForestSize { ternary_entries: Some(entries), ..ForestSize::default() },
+        pareto: false,
+        model: None,
+    }
+}
+
+#[test]
+fn axes_are_values_or_lists() {
+    let read = axes(
+        r#"{"trees": [1, 16], "max_depth": 2, "features": ["paper4", "rank"],
+        "votes": ["f1", "eta"], "class_weight": ["none", "1:5"], "criterion": "entropy"}"#,
+    );
+    let read = read.unwrap();
+    assert_eq!((read.trees.as_slice(), read.max_depth.as_slice()), (&[1, 16][..], &[2][..]));
+    assert_eq!(read.votes, [VoteRule::F1, VoteRule::Eta]);
+    let written = serde_json::to_string(&read).unwrap();
+    assert_eq!(axes(&written), Ok(read));
+    let fault = |text: &str| axes(text).unwrap_err();
+    assert!(fault(r#"{"trees": 129}"#).starts_with("129 is none, expected 1 to 128"));
+    assert!(fault(r#"{"max_depth": [4, 9]}"#).starts_with("9 is none, expected 1 to 8"));
+    assert!(fault(r#"{"trees": []}"#).starts_with("expected at least one value"));
+    assert!(fault(r#"{"seeds": [1, 2, 1]}"#).starts_with("value 3 of the list is there twice"));
+    assert!(fault(r#"{"votes": "f2"}"#).starts_with("unknown vote rule \"f2\""));
+    assert!(fault(r#"{"features": "rank,colour"}"#).contains("colour"));
+    assert!(fault(r#"{"seeds": "one"}"#).starts_with("expected a value or a list"));
+    assert!(fault(r#"{"tree": 1}"#).starts_with("unknown field `tree`"));
+}
+
+#[test]
+fn every_combination_is_a_row_once() {
+    let axes = axes(
+        r#"{"trees": [1, 4], "max_depth": [2, 3, 4], "seeds": [7, 8],
+        "max_bins": [16, 64], "votes": ["f1", "fixed"]}"#,
+    );
+    let plan = SweepPlan::new(&axes.unwrap()).unwrap();
+    assert_eq!((plan.rows, plan.groups.len()), (48, 4));
+    let mut rows = Vec::new();
+    for group in &plan.groups {
+        let mut places = group.places.iter();
+        for size in group.sizes() {
+            for &vote in &group.votes {
+                let place = *places.next().unwrap();
+                rows.push((place, group.max_bins, size, vote.to_string(), group.seed));
+            }
+        }
+    }
+    rows.sort_by_key(|row| row.0);
+    assert!(rows.iter().map(|row| row.0).eq(0..48));
+    let first = |vote: &str, seed| (16, (1, 2), vote.to_owned(), seed);
+    let shown = |row: &(usize, u16, (u16, u8), String, u64)| (row.1, row.2, row.3.clone(), row.4);
+    let heads: Vec<_> = rows[..3].iter().map(shown).collect();
+    assert_eq!(heads, [first("f1", 7), first("f1", 8), first("fixed:0.5", 7)]);
+}
+
+#[test]
+fn no_sweep_is_endless() {
+    let seeds: Vec<u64> = (0..=MOST_SWEEP_ROWS as u64).collect();
+    assert_eq!(SweepPlan::new(&SweepAxes { seeds, ..SweepAxes::default() }), None);
+}
+
+#[test]
+fn fronts_prefer_validation_rows_and_eta() {
+    let rule = |a, b, c| FrontRule::of(a, b, c);
+    let (eta, f1) = (FrontMeasure::EtaPackets, FrontMeasure::F1);
+    assert_eq!(rule(true, true, true), FrontRule { part: FrontPart::Validation, measure: eta });
+    assert_eq!(rule(false, true, false), FrontRule { part: FrontPart::Test, measure: f1 });
+    assert_eq!(rule(false, false, true), FrontRule { part: FrontPart::Train, measure: f1 });
+}
+
+#[test]
+fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
+    let axes = SweepAxes { seeds: vec![1, 2], ..SweepAxes::default() };
+    let plan = SweepPlan::new(&axes).unwrap();
+    let front = FrontRule::of(true, false, true);
+    let part = |entries, eta| SweepPart {
+        rows: vec![row(entries, eta)],
+        models: vec![Some("{}".to_owned())],
+    };
+    let parts = vec![part(10, Some(1.25)), part(14, Some(1.75))];
+    let (table, models) = assemble(&plan, parts.clone(), Vec::new(), Split::None, front).unwrap();
+    assert_eq!(models, [("models/row-00000.json".to_owned(), "{}".to_owned())]);
+    assert_eq!(table.rows[0].model.as_deref(), Some("models/row-00000.json"));
+    assert!(table.rows[0].pareto && !table.rows[1].pareto);
+    let summary = &table.summary[0];
+    assert_eq!((table.summary.len(), summary.seeds), (1, 2));
+    let entries = summary.ternary_entries.unwrap();
+    assert_eq!((entries.mean, entries.sd), (12.0, Some(8_f64.sqrt())));
+    let validation = summary.validation.unwrap();
+    assert_eq!(validation.eta_packets.unwrap().mean, 1.5);
+    assert_eq!((validation.recall, summary.test), (None, None));
+    let text = serde_json::to_string(&table).unwrap();
+    assert_eq!(serde_json::from_str::<SweepTable>(&text).unwrap(), table);
+
+    let error = assemble(&plan, parts[..1].to_vec(), Vec::new(), Split::None, front).unwrap_err();
+    assert_eq!(error.to_string(), "there are 1 parts where the sweep has 2 groups");
+    let mut short = parts;
+    short[1].models.clear();
+    let error = assemble(&plan, short, Vec::new(), Split::None, front).unwrap_err();
+    assert_eq!(error.to_string(), "a part has 0 rows where its group has 1");
+}
+
+proptest! {
+    #[test]
+    fn the_front_is_what_nothing_dominates(
+        rows in prop::collection::vec((0_u64..9, prop::option::of(0_u8..9)), 0..12)
+    ) {
+        let rows: Vec<SweepRow> =
+            rows.iter().map(|&(entries, eta)| row(entries, eta.map(f64::from))).collect();
+        let rule = FrontRule::of(true, true, true);
+        let front = rule.front(&rows.iter().collect::<Vec<_>>());
+        let point = |at: usize| {
+            let row: &SweepRow = &rows[at];
+            Some((row.size.ternary_entries?, row.validation?.eta_packets?))
+        };
+        for at in 0..rows.len() {
+            let dominated = |(entries, eta): (u64, f64)| (0..rows.len()).any(|other| {
+                point(other).is_some_and(|(e, h)| {
+                    let no_worse = e <= entries && h <= eta;
+                    no_worse && (e < entries || h < eta || other < at)
+                })
+            });
+            let expected = point(at).is_some_and(|point| !dominated(point));
+            prop_assert_eq!(front[at], expected, "{}", at);
+        }
+    }
+}
