@@ -132,7 +132,7 @@ proptest! {
             let row: &SweepRow = &rows[at];
             Some((row.size.ternary_entries?, row.validation?.eta_packets?))
         };
-        for at in 0..rows.len() {
+        for (at, &is_on_front) in front.iter().enumerate() {
             let dominated = |(entries, eta): (u64, f64)| (0..rows.len()).any(|other| {
                 point(other).is_some_and(|(e, h)| {
                     let no_worse = e <= entries && h <= eta;
@@ -140,7 +140,7 @@ proptest! {
                 })
             });
             let expected = point(at).is_some_and(|point| !dominated(point));
-            prop_assert_eq!(front[at], expected, "{}", at);
+            prop_assert_eq!(is_on_front, expected, "{}", at);
         }
     }
 }
