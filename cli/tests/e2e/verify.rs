@@ -3,15 +3,16 @@
 use crate::bad_input::MODEL;
 use crate::room::{Room, skipped};
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Whether there is a C compiler; CI must have one.
-fn has_a_compiler() -> bool {
-    let runs =
-        |name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
-    let found = runs("gcc") || runs("clang");
+/// Whether there is gcc; CI must have it.
+fn has_gcc() -> bool {
+    let version = Command::new("gcc").arg("--version").output();
+    let found = version.is_ok_and(|output| output.status.success());
     let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
-    assert!(found || !ci, "no C compiler, and CI=true");
+    assert!(found || !ci, "no gcc, and CI=true");
     found
 }
 
@@ -47,8 +48,8 @@ fn a_trained_model_is_verified_on_vectors_and_its_trace() {
 
 #[test]
 fn the_c_header_is_built_and_timed() {
-    if !has_a_compiler() {
-        skipped("no C compiler: the C header was not verified");
+    if !has_gcc() {
+        skipped("no gcc: the C header was not verified");
         return;
     }
     let room = Room::with_a_run();
@@ -92,6 +93,41 @@ fn a_missing_tool_is_told_and_fails_but_not_the_other_targets() {
     );
     assert!(out.contains("0 mismatches  dropcast-oracle"), "{out}");
     assert_eq!(err, "error: not verified: c could not be run\n");
+}
+
+/// A compiler that changes a threshold by one before it compiles.
+#[test]
+fn a_header_that_is_not_what_was_exported_is_caught() {
+    if !has_gcc() {
+        skipped("no gcc: no broken header was compiled");
+        return;
+    }
+    let room = Room::new();
+    room.write("model.json", MODEL);
+    let script = "#!/bin/sh\nPATH=/usr/bin:/bin\n\
+                  [ \"$1\" = --version ] || sed -i 's/<= 1500u/<= 1499u/' model.h\n\
+                  exec gcc \"$@\"\n";
+    room.write("bin/gcc", script);
+    std::fs::set_permissions(room.path("bin/gcc"), Permissions::from_mode(0o755)).unwrap();
+    let mut command = room.command(["verify", "model.json", "--target", "c", "--rows", "0"]);
+    let output = command.env("PATH", room.path("bin")).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err, "error: not verified: c has 1 mismatch\n", "{out}");
+    let mismatch =
+        "    WRONG: 1 split\n    longest_queue 1500: expected score 0 accept, got score 255 drop\n";
+    assert!(out.contains(mismatch) && out.contains("0 mismatches  tables"), "{out}");
+}
+
+#[test]
+fn what_no_tool_runs_is_not_verified() {
+    let room = Room::new();
+    room.write("model.json", MODEL);
+    let said = room.dropcast("verify model.json --target p4 --rows 0");
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.stdout.contains("NOT RUN: dropcast knows no tool to install"), "{said}");
+    assert_eq!(said.stderr, "error: not verified: p4 could not be run\n");
 }
 
 #[test]
