@@ -12,6 +12,7 @@ mod checked;
 mod complete;
 mod cpp;
 mod dct;
+mod dpdk;
 mod ebpf;
 mod error;
 mod facts;

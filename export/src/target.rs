@@ -1,7 +1,7 @@
 //! What a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, cpp, dct, ebpf, json, onnx, ovs, p4, tna, verilog};
+use crate::{ExportError, Origin, c, cpp, dct, dpdk, ebpf, json, onnx, ovs, p4, tna, verilog};
 use dropcast_train::Forest;
 use std::fmt;
 use std::str::FromStr;
@@ -19,6 +19,7 @@ const TARGETS: &[Target] = &[
     c::TARGET,
     cpp::TARGET,
     dct::TARGET,
+    dpdk::TARGET,
     ebpf::TARGET,
     json::TARGET,
     onnx::TARGET,

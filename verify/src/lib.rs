@@ -15,6 +15,7 @@ mod check;
 mod compare;
 mod cpp;
 mod dct;
+mod dpdk;
 mod ebpf;
 mod error;
 mod json;

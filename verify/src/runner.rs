@@ -1,6 +1,6 @@
 //! What runs what a target emits.
 
-use crate::{Program, VerifyError, c, cpp, dct, ebpf, json, onnx, verilog};
+use crate::{Program, VerifyError, c, cpp, dct, dpdk, ebpf, json, onnx, verilog};
 use dropcast_export::Target;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,7 @@ const RUNNERS: &[&dyn Runner] = &[
     &c::RUNNER,
     &cpp::RUNNER,
     &dct::RUNNER,
+    &dpdk::RUNNER,
     &ebpf::RUNNER,
     &json::RUNNER,
     &onnx::RUNNER,

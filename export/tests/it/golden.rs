@@ -55,7 +55,7 @@ fn the_onnx_model_is_as_it_was() {
 #[test]
 fn texts_of_the_other_targets_are_as_they_were() {
     let (forest, origin) = example();
-    for target in ["ovs", "p4", "tna", "verilog"] {
+    for target in ["dpdk", "ovs", "p4", "tna", "verilog"] {
         for file in export(&forest, &origin, target.parse().expect("a target")).expect("exportable")
         {
             let text = String::from_utf8(file.bytes).expect("text");

@@ -10,6 +10,7 @@ mod broken;
 mod c;
 mod cpp;
 mod dct;
+mod dpdk;
 mod ebpf;
 mod event_log;
 mod json;

@@ -1,0 +1,74 @@
+//! SWX programs, run by DPDK.
+
+use crate::agreement::{SHAPES, agrees, forest_of, missing};
+use crate::forests::example;
+use dropcast_export::{Target, Vectors, export};
+use dropcast_train::{Forest, Node, Tree};
+use dropcast_verify::{Built, Comparison, VerifyError};
+
+fn dpdk() -> Target {
+    "dpdk".parse().expect("a target")
+}
+
+#[test]
+fn programs_agree() {
+    for (seed, shape) in SHAPES.into_iter().enumerate() {
+        agrees(&forest_of(shape, seed as u64), "dpdk", 2000);
+    }
+}
+
+#[test]
+fn programs_with_thresholds_at_the_ends_agree() {
+    let split = |threshold, left, right| Node::Split { feature: 0, threshold, left, right };
+    let leaf = |weight| Node::Leaf { weight };
+    let trees = [0, 1 << 20, u32::MAX - 1, u32::MAX]
+        .map(|threshold| Tree { nodes: vec![split(threshold, 1, 2), leaf(100), leaf(30)] });
+    let features = vec!["drop".to_owned(), "header".to_owned()];
+    agrees(&Forest { features, vote_threshold: 200, trees: trees.to_vec() }, "dpdk", 100);
+}
+
+/// Priorities, masks and values are what the device goes by.
+#[test]
+fn any_change_of_an_entry_is_noticed() {
+    let (forest, origin) = example();
+    let vectors = Vectors::new(&forest, 1, 2000).expect("valid");
+    let emitted = export(&forest, &origin, dpdk()).expect("exportable");
+    for (name, from, to) in [
+        (
+            "example.codes_of_occupancy.entries",
+            "0xaae60/0xffffffff priority 0",
+            "0xaae60/0xffffffff priority 31",
+        ),
+        ("example.codes_of_occupancy.entries", "0x0/0xfff00000", "0x0/0xffe00000"),
+        (
+            "example.tree_0.entries",
+            "0x1/0x1 0x0/0x1 priority 0 action add_weight weight 40",
+            "0x1/0x1 0x0/0x1 priority 0 action add_weight weight 41",
+        ),
+        (
+            "example.tree_0.entries",
+            "match 0x0/0x1 0x0/0x0 priority 0",
+            "match 0x0/0x1 0x0/0x1 priority 0",
+        ),
+        ("example.spec", "jmpgt DROP m.score 160", "jmpgt DROP m.score 159"),
+    ] {
+        let mut files = emitted.clone();
+        let file = files.iter_mut().find(|file| file.name == name).expect("such a file");
+        let text = String::from_utf8(file.bytes.clone()).expect("ASCII");
+        assert!(text.contains(from), "{from}");
+        file.bytes = text.replacen(from, to, 1).into_bytes();
+        let mut built = match Built::from_files(&files, 2, dpdk()) {
+            Ok(built) => built,
+            Err(error @ VerifyError::MissingTool { .. }) => {
+                missing(&error);
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        for program in built.programs() {
+            let mut comparison = Comparison::default();
+            comparison.add(&forest, program.as_mut(), vectors.rows()).expect("it runs");
+            assert!(comparison.mismatches > 0, "{to}");
+        }
+    }
+}
