@@ -4,6 +4,7 @@
 mod about;
 mod adders;
 mod features;
+mod level;
 mod predictor;
 mod testbench;
 mod tree;
@@ -14,7 +15,7 @@ use crate::complete::Split;
 use crate::ident::identifier;
 use crate::target::{EmittedFile, Target};
 
-/// The Verilog module and a testbench for it.
+/// The module that predicts, a testbench for it, and a module that keeps moving averages.
 pub(crate) const TARGET: Target = Target {
     name: "verilog",
     about: "pipelined Verilog-2001 module and testbench, see docs/verilog.md",
@@ -27,10 +28,12 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         bytes: text.into_bytes(),
     };
     let pipeline = Pipeline::of(model);
-    Ok(vec![
+    let mut files = vec![
         file("_predictor", predictor::module(model, &pipeline)),
         file("_predictor_tb", testbench::module(model, &pipeline)),
-    ])
+    ];
+    files.extend(level::module(model).map(|text| file("_level", text)));
+    Ok(files)
 }
 
 /// The stages of the pipeline. Registers of stage `s` hold what was at the inputs `s + 1` clocks

@@ -19,10 +19,14 @@ fn the_header_is_as_it_was() {
 
 /// Of a model whose features have moving averages.
 #[test]
-fn the_header_that_keeps_averages_is_as_it_was() {
+fn code_that_keeps_averages_is_as_it_was() {
     let (forest, origin) = example_of("paper4,longest,rank");
     let header = String::from_utf8(exported(&forest, &origin, "c")).expect("ASCII");
     same_as_file("averages.h", &header);
+    let verilog = export(&forest, &origin, "verilog".parse().expect("a target"));
+    let files = verilog.expect("exportable");
+    let level = files.into_iter().find(|file| file.name == "example_level.v").expect("emitted");
+    same_as_file(&level.name, &String::from_utf8(level.bytes).expect("ASCII"));
 }
 
 #[test]

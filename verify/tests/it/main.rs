@@ -17,3 +17,4 @@ mod json;
 mod onnx;
 mod replay;
 mod verilog;
+mod verilog_level;

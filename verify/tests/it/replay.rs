@@ -124,7 +124,7 @@ fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
 }
 
 /// Time constants: the least, the largest, some of data centres, both sides of 2^18.
-const TAUS_NS: [u64; 14] = [
+pub(crate) const TAUS_NS: [u64; 14] = [
     1,
     2,
     3,
@@ -318,7 +318,7 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
 
 /// Average, value, time since the last update, and the average that comes of them: all small ones,
 /// and random ones, many of which meet an integer exactly.
-fn averages(tau_ns: u64, seed: u64) -> Vec<[u32; 4]> {
+pub(crate) fn averages(tau_ns: u64, seed: u64) -> Vec<[u32; 4]> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let tau = u32::try_from(tau_ns).expect("32 bits");
     let mut cases = Vec::new();
@@ -345,7 +345,12 @@ fn averages(tau_ns: u64, seed: u64) -> Vec<[u32; 4]> {
 }
 
 /// The files of a small model of `features`.
-fn files_of(name: &str, target: &str, features: &FeatureSet, average_ns: u64) -> Vec<EmittedFile> {
+pub(crate) fn files_of(
+    name: &str,
+    target: &str,
+    features: &FeatureSet,
+    average_ns: u64,
+) -> Vec<EmittedFile> {
     let shape = Shape { trees: 1, depth: 1, features: features.len(), largest: 9, stops: 0 };
     let forest = Forest { features: features.names(), ..random_forest(shape, 1) };
     let mut origin = Origin::new(name, &"0123456789abcdef".repeat(4), features);
@@ -359,7 +364,7 @@ fn write_files(folder: &Path, name: &str, target: &str, features: &FeatureSet, a
     }
 }
 
-fn found(tool: Tool) -> Option<FoundTool> {
+pub(crate) fn found(tool: Tool) -> Option<FoundTool> {
     tool.find().map_err(|error| missing(&error)).ok()
 }
 
