@@ -124,15 +124,16 @@ impl Budget {
 }
 
 impl Objective {
-    /// What a forest shall be good at whose vote threshold is chosen by `vote`. Rules that replay
-    /// or do not choose stand for F1: a replay for every split that could go would take too long.
+    /// What a forest shall be good at whose vote threshold is chosen by `vote`: what the bound or
+    /// the cost says, else the average precision. The best F1 of a thousand forests on the rows
+    /// that chose it is luck in part; a ranking is measured at every threshold.
     pub fn of(vote: VoteRule, ports: Option<u16>) -> Self {
         match (vote, ports) {
             (VoteRule::EtaBound, Some(ports)) => Objective::EtaBound { ports },
             (VoteRule::Cost { false_drop, false_accept }, _) => {
                 Objective::Cost { false_drop, false_accept }
             }
-            _ => Objective::F1,
+            _ => Objective::AveragePrecision,
         }
     }
 

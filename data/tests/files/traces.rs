@@ -206,7 +206,7 @@ fn the_artifacts_text_is_read_in_its_own_order() {
     assert_eq!(
         story(&error, scratch.0.path()),
         "lqd-1.csv: its rows are not known to be in order of arrival, so it cannot be replayed or \
-         split by time; use a trace made by `dropcast collect`, or a random split"
+         split by time or switch; use a trace made by `dropcast collect`, or a random split"
     );
 }
 
