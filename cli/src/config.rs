@@ -35,7 +35,7 @@ pub(crate) struct RunConfig {
 
 impl Default for RunConfig {
     fn default() -> Self {
-        let train = TrainConfig { features: FeatureSet::all(), ..TrainConfig::default() };
+        let train = TrainConfig { features: FeatureSet::carry4(), ..TrainConfig::default() };
         RunConfig {
             name: "default".to_owned(),
             seed: 1,

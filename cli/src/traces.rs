@@ -38,7 +38,7 @@ impl TraceFiles {
             .collect::<anyhow::Result<Vec<_>>>()?;
         refuse_repeats(&files)?;
         let files = TraceFiles { files, features };
-        files.average_ns()?;
+        files.time_constant_ns()?;
         Ok(files)
     }
 
@@ -47,13 +47,13 @@ impl TraceFiles {
         &self.features
     }
 
-    /// The time constant of the averages among the features; none where there are no averages, or
-    /// no trace tells.
+    /// The time constant of the averages and projections among the features; none where there are
+    /// none of these, or no trace tells.
     ///
-    /// Averages of another definition or time constant are other features (docs/features.md).
-    pub(crate) fn average_ns(&self) -> Result<Option<u64>, UserError> {
-        let averages = [Feature::AvgQueueLength, Feature::AvgOccupancy];
-        if !averages.iter().any(|average| self.features.contains(&average.to_string())) {
+    /// Those of another definition or time constant are other features (docs/features.md).
+    pub(crate) fn time_constant_ns(&self) -> Result<Option<u64>, UserError> {
+        let mut timed = Feature::ALL.into_iter().filter(|feature| feature.has_time_constant());
+        if !timed.any(|feature| self.features.contains(&feature.to_string())) {
             return Ok(None);
         }
         let mut found: Option<(u64, &TraceFile)> = None;
@@ -69,9 +69,9 @@ impl TraceFiles {
                 match found {
                     Some((other_ns, other)) if other_ns != rtt_ns => {
                         return Err(UserError(format!(
-                            "{name}: its averages have a time constant of {rtt_ns} ns (the base RTT), \
-                             those of {} {other_ns} ns; use traces with one base RTT, or features \
-                             without averages",
+                            "{name}: its averages and projections have a time constant of {rtt_ns} \
+                             ns (the base RTT), those of {} {other_ns} ns; use traces with one base \
+                             RTT, or features without a time constant",
                             other.path.display()
                         )));
                     }

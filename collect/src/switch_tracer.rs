@@ -19,17 +19,17 @@ enum Queues {
 }
 
 impl SwitchTracer {
-    pub(crate) fn new(spec: SwitchSpec, settings: CollectSettings) -> Self {
+    pub(crate) fn new(spec: SwitchSpec, settings: CollectSettings, features: FeatureSet) -> Self {
         let fit = if settings.strict_fit { Fit::Strict } else { Fit::Exact };
         let victim = settings.victim;
         let queues = match settings.departures {
             Departures::Observed => {
                 let service = Observed::new(spec.queues());
-                Queues::Observed(Box::new(VirtualLqd::new(&spec, victim, fit, service)))
+                Queues::Observed(Box::new(VirtualLqd::new(&spec, victim, fit, service, features)))
             }
             Departures::LineRate => {
                 let service = LineRate::new(&spec);
-                Queues::LineRate(Box::new(VirtualLqd::new(&spec, victim, fit, service)))
+                Queues::LineRate(Box::new(VirtualLqd::new(&spec, victim, fit, service, features)))
             }
         };
         SwitchTracer { spec, queues }
@@ -40,13 +40,13 @@ impl SwitchTracer {
     }
 
     /// Takes in an event of this switch, for a queue it has.
-    pub(crate) fn event(&mut self, event: &Event, set: &FeatureSet, waiting: &mut Waiting) {
+    pub(crate) fn event(&mut self, event: &Event, waiting: &mut Waiting) {
         let queue = self.spec.queue_index(event.port, event.queue);
         match (event.kind, &mut self.queues) {
-            (EventKind::Arrival, Queues::Observed(lqd)) => arrival(lqd, event, queue, set, waiting),
+            (EventKind::Arrival, Queues::Observed(lqd)) => arrival(lqd, event, queue, waiting),
             (EventKind::Arrival, Queues::LineRate(lqd)) => {
                 lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
-                arrival(lqd, event, queue, set, waiting);
+                arrival(lqd, event, queue, waiting);
             }
             (EventKind::Departure, Queues::Observed(lqd)) => {
                 lqd.service_mut().departed(queue, event.size_bytes, event.time_ns);
@@ -80,11 +80,10 @@ fn arrival<S: dropcast_switch::Service>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,
     queue: usize,
-    set: &FeatureSet,
     waiting: &mut Waiting,
 ) {
     let mut values = [0; Feature::ALL.len()];
-    lqd.observe(set, queue, &mut values);
+    lqd.observe(queue, &mut values);
     let packet = Packet { id: waiting.next_number(), queue, size_bytes: event.size_bytes };
     waiting.push(Row {
         time_ns: event.time_ns,

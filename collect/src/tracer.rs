@@ -121,7 +121,8 @@ impl Tracer {
             Err(at) => {
                 let spec = self.specs.get(switch_id).cloned();
                 let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
-                self.switches.insert(at, (switch_id, SwitchTracer::new(spec, self.settings)));
+                let tracer = SwitchTracer::new(spec, self.settings, self.features.clone());
+                self.switches.insert(at, (switch_id, tracer));
                 at
             }
         };
@@ -129,7 +130,7 @@ impl Tracer {
         if !switch.has_queue(event) {
             return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
         }
-        switch.event(event, &self.features, &mut self.waiting);
+        switch.event(event, &mut self.waiting);
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use dropcast_data::{
 use dropcast_features::FeatureSet;
 use proptest::prelude::*;
 
-/// A row as the naive tracer sees it: six features in column order, and what became of it.
-type Row = ([u32; 6], Outcome);
+/// A row as the naive tracer sees it: all features in column order, and what became of it.
+type Row = ([u32; 8], Outcome);
 
 /// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
 struct Naive {
@@ -23,6 +23,8 @@ struct Naive {
     /// By port: when each of its packets began and ended on the wire.
     wire: Vec<Vec<(u64, u64)>>,
     credit: Vec<u32>,
+    /// By queue, all that happened to it: when, bytes that arrived, its length after.
+    events: Vec<Vec<(u64, u32, u32)>>,
 }
 
 impl Naive {
@@ -36,6 +38,7 @@ impl Naive {
             ports: vec![(0, 0); spec.ports()],
             wire: vec![Vec::new(); spec.ports()],
             credit: vec![0; spec.queues()],
+            events: vec![Vec::new(); spec.queues()],
         }
     }
 
@@ -72,10 +75,35 @@ impl Naive {
         self.occupancy_average = self.mix(self.occupancy_average, self.occupancy(), now);
     }
 
+    fn log(&mut self, queue: usize, arrived: u32, now: u64) {
+        let length = self.queue_bytes(queue);
+        self.events[queue].push((now, arrived, length));
+    }
+
+    /// What a queue will hold in two base RTTs, from all that ever happened to it.
+    fn projected(&self, queue: usize) -> u64 {
+        let tau = self.spec.base_rtt_ns;
+        let window = (tau / 8).max(1);
+        let (mut recent, mut last) = (0, 0);
+        for &(now, arrived, _) in &self.events[queue] {
+            recent -= recent * (now - last).min(window) / window;
+            recent += u64::from(arrived);
+            last = now;
+        }
+        let rate = self.spec.line_rate_bps[queue / usize::from(self.spec.queues_per_port)];
+        match self.events[queue].last() {
+            Some(&(_, _, length)) if length > 0 => {
+                (u64::from(length) + 16 * recent).saturating_sub(rate * 2 * tau / 8_000_000_000)
+            }
+            _ => 0,
+        }
+    }
+
     fn depart(&mut self, queue: usize, now: u64, rows: &mut [Row]) {
         let (row, _) = self.queues[queue].remove(0);
         rows[row].1 = Outcome::Departed;
         self.update_averages(queue, now);
+        self.log(queue, 0, now);
     }
 
     /// Line rate: the port that may send earliest (ties: lowest) sends, as long as it is not later
@@ -129,16 +157,21 @@ impl Naive {
         }
     }
 
-    fn features(&self, queue: usize) -> [u32; 6] {
+    fn features(&self, queue: usize) -> [u32; 8] {
         let own = self.queue_bytes(queue);
         let lengths = self.shared_lengths();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let shared = (0..self.queues.len()).filter(|&queue| self.shares(queue));
+        let projected: u64 = shared.map(|queue| self.projected(queue)).sum();
         [
             own,
             self.averages[queue].0,
             self.occupancy(),
             self.occupancy_average.0,
-            lengths.iter().copied().max().unwrap_or(0),
+            longest,
             lengths.iter().filter(|&&bytes| bytes > own).count() as u32,
+            longest.saturating_sub(own),
+            projected as u32,
         ]
     }
 
@@ -161,6 +194,7 @@ impl Naive {
             let (row, _) = self.queues[victim].pop().expect("it is not empty");
             rows[row].1 = Outcome::PushedOut;
             self.update_averages(victim, now);
+            self.log(victim, 0, now);
         }
         !self.settings.strict_fit || self.occupancy() + bytes < capacity
     }
@@ -171,6 +205,7 @@ impl Naive {
         rows.push((self.features(queue), Outcome::Departed));
         if self.shares(queue) && !self.admit(queue, bytes, now, rows) {
             rows[row].1 = Outcome::Rejected;
+            self.log(queue, bytes, now);
             return;
         }
         let per_port = usize::from(self.spec.queues_per_port);
@@ -180,6 +215,7 @@ impl Naive {
             self.ports[port].0 = self.ports[port].0.max(now);
         }
         self.queues[queue].push((row, bytes));
+        self.log(queue, bytes, now);
     }
 
     fn run(mut self, events: &[Event]) -> Vec<Row> {

@@ -19,5 +19,13 @@ const BASE_COLUMNS: [&str; 7] =
     ["time_ns", "switch_id", "port", "queue", "size_bytes", "drop", "outcome"];
 
 /// The features of this house in column order. Others may follow them.
-const FEATURE_ORDER: [&str; 6] =
-    ["queue_length", "avg_queue_length", "occupancy", "avg_occupancy", "longest_queue", "rank"];
+const FEATURE_ORDER: [&str; 8] = [
+    "queue_length",
+    "avg_queue_length",
+    "occupancy",
+    "avg_occupancy",
+    "longest_queue",
+    "rank",
+    "longest_gap",
+    "projected_occupancy",
+];

@@ -44,6 +44,8 @@ struct Tracker {
     averages: bool,
     /// Whether the other queues' lengths matter.
     others: bool,
+    /// Whether the projection is among them.
+    projection: bool,
 }
 
 impl Tracker {
@@ -54,18 +56,20 @@ impl Tracker {
             let unknown = || format!("dropcast does not know how {} is kept", plain(&column.name));
             features.push(known.ok_or_else(unknown)?);
         }
-        let any = |of: [Feature; 2]| features.iter().any(|feature| of.contains(feature));
-        let averages = any([Feature::AvgQueueLength, Feature::AvgOccupancy]);
-        let others = any([Feature::LongestQueue, Feature::Rank]);
-        if averages && model.average_ns == 0 {
-            return Err("the model states no time constant of its moving averages".to_owned());
+        let any = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
+        let averages = any(&[Feature::AvgQueueLength, Feature::AvgOccupancy]);
+        let others = any(&[Feature::LongestQueue, Feature::Rank, Feature::LongestGap]);
+        let projection = any(&[Feature::ProjectedOccupancy]);
+        if (averages || projection) && model.average_ns == 0 {
+            return Err("the model states no time constant of its features".to_owned());
         }
-        Ok(Tracker { features, averages, others })
+        Ok(Tracker { features, averages, others, projection })
     }
 
     fn template(&self, dialect: &Dialect<'_>) -> String {
         let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
-        [average, self.levels(), self.observe(dialect)].concat()
+        let project = if self.projection { PROJECT } else { "" };
+        [&average, &self.levels(), project, &self.observe(dialect)].concat()
     }
 
     fn levels(&self) -> String {
@@ -74,6 +78,7 @@ impl Tracker {
         } else {
             ("", "", "", NO_UPDATE)
         };
+        let projection = if self.projection { PROJECTION_MEMBERS } else { "" };
         format!(
             "\
 /* The bytes in a queue, or in the whole shared buffer{what}. Begins as zeros.
@@ -84,7 +89,7 @@ impl Tracker {
  * buffer. When a packet departs or is pushed out, @prefixremove it from both. A queue that
  * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
 struct @prefixlevel {{
-{members}    @u32 bytes;
+{members}{projection}    @u32 bytes;
 }};
 
 @inline void @prefixadd(struct @prefixlevel *level, @u32 size_bytes)
@@ -139,6 +144,34 @@ const AVERAGE_UPDATE: &str = "    \
 
 const NO_UPDATE: &str = "    (void)now_ns;\n";
 
+const PROJECTION_MEMBERS: &str = "    @u64 heard_ns;\n    @u64 projected;\n    @u32 recent;\n";
+
+/// `features/src/projection.rs`, in C.
+const PROJECT: &str = "\
+/* Where the occupancy is heading: the bytes to be expected in two base RTTs (@tau ns each) if
+ * arrivals keep the rate of the last eighth of one. For a queue that draws on the shared buffer,
+ * tell every arrival once it has been accepted or rejected, with its size, and every departure and
+ * push-out once it has been removed, with 0 bytes. drain_bytes is what the queue's port sends in two
+ * base RTTs: bits per second * 2 * @tau / 8000000000. */
+@inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
+    @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
+{
+    const @u64 window_ns = @window;
+    @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u, coming, projected;
+
+    elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
+    queue->heard_ns = now_ns;
+    queue->recent -= (@u32)(queue->recent * elapsed_ns / window_ns);
+    queue->recent = arrived_bytes < 0xffffffffu - queue->recent ? queue->recent + arrived_bytes
+                                                                 : 0xffffffffu;
+    coming = queue->bytes + 16u * (@u64)queue->recent;
+    projected = queue->bytes > 0 && coming > drain_bytes ? coming - drain_bytes : 0u;
+    buffer->projected += projected - queue->projected;
+    queue->projected = projected;
+}
+
+";
+
 const OTHERS: &str = "\n    const struct @prefixlevel *shared, @u32 n_shared,";
 
 const ABOUT_OTHERS: &str = "\n * shared are all n_shared queues that draw on the shared buffer.";
@@ -160,6 +193,10 @@ fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
         Feature::AvgOccupancy => "buffer->average",
         Feature::LongestQueue => "longest",
         Feature::Rank => "rank",
+        Feature::LongestGap => "longest > queue->bytes ? longest - queue->bytes : 0u",
+        Feature::ProjectedOccupancy => {
+            "buffer->projected < 0xffffffffu ? (@u32)buffer->projected : 0xffffffffu"
+        }
     };
     let name = identifier(feature.name()).to_ascii_uppercase();
     format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
@@ -175,6 +212,7 @@ impl Dialect<'_> {
             .replace("@u64", u64_type)
             .replace("@inline", self.inline)
             .replace("@outlined", self.outlined)
+            .replace("@window", &format!("({tau} / 8u > 0 ? {tau} / 8u : 1u)", tau = self.tau))
             .replace("@tau", self.tau)
     }
 }

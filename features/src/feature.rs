@@ -1,6 +1,6 @@
 //! Which features there are, and how each is read off the state of a buffer.
 
-use crate::Averages;
+use crate::History;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +15,8 @@ pub trait BufferView {
     fn longest_queue_bytes(&self) -> u32;
     /// Number of queues that draw on the shared buffer and hold more than `bytes`.
     fn queues_longer_than(&self, bytes: u32) -> u32;
+    /// Whether a queue draws on the shared buffer.
+    fn shares(&self, queue: usize) -> bool;
 }
 
 /// A feature: what a prediction is made from. Its value is recorded when a packet arrives, before
@@ -35,17 +37,32 @@ pub enum Feature {
     LongestQueue = 4,
     /// Number of queues longer than the packet's queue.
     Rank = 5,
+    /// By how much the longest queue is longer than the packet's queue.
+    LongestGap = 6,
+    /// Occupancy that the present arrival rates lead to in two base RTTs.
+    ProjectedOccupancy = 7,
 }
 
 impl Feature {
     /// Every feature, in the order of trace columns.
-    pub const ALL: [Feature; 6] = [
+    pub const ALL: [Feature; 8] = [
         Feature::QueueLength,
         Feature::AvgQueueLength,
         Feature::Occupancy,
         Feature::AvgOccupancy,
         Feature::LongestQueue,
         Feature::Rank,
+        Feature::LongestGap,
+        Feature::ProjectedOccupancy,
+    ];
+
+    /// Four features that carry over to other loads and bursts: how full the buffer is, where it
+    /// is heading, how long the packet's queue is, and how far from being the longest.
+    pub const CARRY4: [Feature; 4] = [
+        Feature::QueueLength,
+        Feature::Occupancy,
+        Feature::LongestGap,
+        Feature::ProjectedOccupancy,
     ];
 
     /// The four features of the Credence paper (section 4.1).
@@ -61,6 +78,8 @@ impl Feature {
             Feature::AvgOccupancy => "avg_occupancy",
             Feature::LongestQueue => "longest_queue",
             Feature::Rank => "rank",
+            Feature::LongestGap => "longest_gap",
+            Feature::ProjectedOccupancy => "projected_occupancy",
         }
     }
 
@@ -70,6 +89,12 @@ impl Feature {
             Feature::Rank => "queues",
             _ => "bytes",
         }
+    }
+
+    /// Whether its value depends on the base RTT: the time constant of averages and projections.
+    pub fn has_time_constant(self) -> bool {
+        use Feature::{AvgOccupancy, AvgQueueLength, ProjectedOccupancy};
+        matches!(self, AvgQueueLength | AvgOccupancy | ProjectedOccupancy)
     }
 
     /// One sentence that defines it.
@@ -85,27 +110,40 @@ impl Feature {
             }
             Feature::LongestQueue => "bytes in the longest queue of the shared buffer",
             Feature::Rank => "queues of the shared buffer that are longer than the packet's queue",
+            Feature::LongestGap => {
+                "bytes by which the longest queue of the shared buffer is longer than the packet's queue"
+            }
+            Feature::ProjectedOccupancy => {
+                "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped"
+            }
         }
     }
 
     /// Where it comes from.
     pub fn source(self) -> &'static str {
         match self {
-            Feature::LongestQueue | Feature::Rank => {
+            Feature::ProjectedOccupancy => {
+                "after Smartbuf's gradient and ABM's drain rates: a buffer overflows because of what is coming"
+            }
+            Feature::LongestQueue | Feature::Rank | Feature::LongestGap => {
                 "Longest Queue Drop's own decision variable: how far the packet's queue is from being the victim"
             }
             _ => "Credence (NSDI '24), section 4.1 and the authors' ns-3 code",
         }
     }
 
-    fn value(self, buffer: &impl BufferView, averages: &Averages, queue: usize) -> u32 {
+    fn value(self, buffer: &impl BufferView, history: &History, queue: usize) -> u32 {
         match self {
             Feature::QueueLength => buffer.queue_bytes(queue),
-            Feature::AvgQueueLength => averages.queue_bytes(queue),
+            Feature::AvgQueueLength => history.averages().queue_bytes(queue),
             Feature::Occupancy => buffer.occupancy_bytes(),
-            Feature::AvgOccupancy => averages.occupancy_bytes(),
+            Feature::AvgOccupancy => history.averages().occupancy_bytes(),
             Feature::LongestQueue => buffer.longest_queue_bytes(),
             Feature::Rank => buffer.queues_longer_than(buffer.queue_bytes(queue)),
+            Feature::LongestGap => {
+                buffer.longest_queue_bytes().saturating_sub(buffer.queue_bytes(queue))
+            }
+            Feature::ProjectedOccupancy => history.projection().occupancy_bytes(),
         }
     }
 }
@@ -119,7 +157,7 @@ impl fmt::Display for Feature {
 /// A name that no feature or set of features has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown feature {0:?}; known are paper4 (queue_length, avg_queue_length, occupancy, avg_occupancy), longest_queue (or longest), rank"
+    "unknown feature {0:?}; known are paper4 (queue_length, avg_queue_length, occupancy, avg_occupancy), carry4 (queue_length, occupancy, longest_gap, projected_occupancy), longest_queue (or longest), rank"
 )]
 pub struct UnknownFeature(pub String);
 
@@ -132,6 +170,11 @@ impl FeatureSet {
     /// The paper's four features.
     pub fn paper4() -> Self {
         FeatureSet(Feature::PAPER4.to_vec())
+    }
+
+    /// [`Feature::CARRY4`].
+    pub fn carry4() -> Self {
+        FeatureSet(Feature::CARRY4.to_vec())
     }
 
     /// No features.
@@ -167,16 +210,16 @@ impl FeatureSet {
     /// Writes the value of each feature for a packet that arrives for `queue` to `values`.
     ///
     /// # Panics
-    /// If `values` is shorter than the set.
+    /// If `values` is shorter than the set, or `history` was made for other features.
     pub fn observe(
         &self,
         buffer: &impl BufferView,
-        averages: &Averages,
+        history: &History,
         queue: usize,
         values: &mut [u32],
     ) {
         for (slot, feature) in self.0.iter().enumerate() {
-            values[slot] = feature.value(buffer, averages, queue);
+            values[slot] = feature.value(buffer, history, queue);
         }
     }
 
@@ -190,6 +233,7 @@ impl FeatureSet {
         for name in names {
             match name.trim() {
                 "paper4" => Feature::PAPER4.into_iter().for_each(&mut add),
+                "carry4" => Feature::CARRY4.into_iter().for_each(&mut add),
                 "longest" => add(Feature::LongestQueue),
                 name => add(Feature::ALL
                     .into_iter()
@@ -236,7 +280,7 @@ mod tests {
 
     #[test]
     fn sets_are_read_by_name_without_repeats() {
-        let set: FeatureSet = "paper4,longest,rank,occupancy".parse().expect("known names");
+        let set: FeatureSet = "paper4,longest,rank,carry4,occupancy".parse().expect("known names");
         assert_eq!(set, FeatureSet::all());
         assert_eq!(set.to_string().parse(), Ok(set));
         let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");

@@ -97,11 +97,6 @@ impl Buffer {
         &self.shared_lengths
     }
 
-    /// Whether a queue draws on the shared buffer.
-    pub fn shares(&self, queue: usize) -> bool {
-        self.shares[queue]
-    }
-
     /// Whether packets of a queue may be pushed out.
     pub fn is_pushable(&self, queue: usize) -> bool {
         self.pushable[queue]
@@ -200,5 +195,9 @@ impl BufferView for Buffer {
 
     fn queues_longer_than(&self, bytes: u32) -> u32 {
         self.shared_lengths.iter().map(|&length| u32::from(length > bytes)).sum()
+    }
+
+    fn shares(&self, queue: usize) -> bool {
+        self.shares[queue]
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Buffer, Decision, Fit, Held, Packet, Policy, Service};
 use dropcast_data::{Outcome, SwitchSpec};
+use dropcast_features::BufferView;
 
 /// A packet that has just left the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,21 +2,32 @@
 
 use crate::{Buffer, Fit, Lqd, Observer, Packet, Removal, Service, Switch, Victim};
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::{Averages, FeatureSet};
+use dropcast_features::{FeatureSet, History};
 
-/// A switch that runs LQD, with the moving averages that features need.
+/// A switch that runs LQD, with what features need to remember.
 #[derive(Clone, Debug)]
 pub struct VirtualLqd<S> {
     switch: Switch<Lqd, S>,
-    averages: Averages,
+    features: FeatureSet,
+    history: History,
 }
 
 impl<S: Service> VirtualLqd<S> {
-    /// An empty switch; averages have the base RTT as time constant.
-    pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S) -> Self {
+    /// An empty switch that can be asked for these features; their time constant is the base RTT.
+    pub fn new(
+        spec: &SwitchSpec,
+        victim: Victim,
+        fit: Fit,
+        service: S,
+        features: FeatureSet,
+    ) -> Self {
+        let queues_per_port = usize::from(spec.queues_per_port);
+        let line_rate_bps =
+            (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
         VirtualLqd {
             switch: Switch::new(spec, fit, Lqd::new(victim), service),
-            averages: Averages::new(spec.queues(), spec.base_rtt_ns),
+            history: History::new(&features, line_rate_bps, spec.base_rtt_ns),
+            features,
         }
     }
 
@@ -33,32 +44,32 @@ impl<S: Service> VirtualLqd<S> {
     /// Applies the departures up to and including `now`; `left` is told the number and outcome of
     /// each packet.
     pub fn advance(&mut self, now: u64, left: impl FnMut(u64, Outcome)) {
-        self.switch.advance(now, &mut Watch { averages: &mut self.averages, left });
+        self.switch.advance(now, &mut Watch { history: &mut self.history, left });
     }
 
     /// The features of a packet that arrives now for `queue`, before it is added.
-    pub fn observe(&self, set: &FeatureSet, queue: usize, values: &mut [u32]) {
-        set.observe(self.switch.buffer(), &self.averages, queue, values);
+    pub fn observe(&self, queue: usize, values: &mut [u32]) {
+        self.features.observe(self.switch.buffer(), &self.history, queue, values);
     }
 
     /// A packet arrives at `now`, up to which the queues were advanced. Returns whether LQD
     /// accepts it; `left` is told of packets that are pushed out for it.
     pub fn admit(&mut self, packet: &Packet, now: u64, left: impl FnMut(u64, Outcome)) -> bool {
-        self.switch.admit(packet, now, &mut Watch { averages: &mut self.averages, left })
+        let watch = &mut Watch { history: &mut self.history, left };
+        let accepted = self.switch.admit(packet, now, watch);
+        self.history.arrived(self.switch.buffer(), packet.queue, packet.size_bytes, now);
+        accepted
     }
 }
 
 struct Watch<'a, F> {
-    averages: &'a mut Averages,
+    history: &'a mut History,
     left: F,
 }
 
 impl<F: FnMut(u64, Outcome)> Observer for Watch<'_, F> {
     fn removed(&mut self, removal: &Removal, buffer: &Buffer) {
-        use dropcast_features::BufferView;
-        let queue = removal.queue;
-        let (queue_bytes, occupancy) = (buffer.queue_bytes(queue), buffer.occupancy_bytes());
-        self.averages.removed(queue, queue_bytes, occupancy, removal.time);
+        self.history.removed(buffer, removal.queue, removal.time);
         (self.left)(removal.packet.id, removal.outcome);
     }
 }

@@ -2,7 +2,7 @@
 //! name: decision for decision, threshold for threshold, on random traffic in both time models.
 
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::{Averages, BufferView, FeatureSet};
+use dropcast_features::{BufferView, FeatureSet, History};
 use dropcast_oracle::{DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};
 use dropcast_switch::{
     Buffer, Credence, Fit, LineRate, Live, Lqd, Observer, Packet, Removal, Service, Slotted,
@@ -60,6 +60,10 @@ impl BufferView for View<'_, '_> {
     fn queues_longer_than(&self, bytes: u32) -> u32 {
         self.0.queues_longer_than(bytes) as u32
     }
+
+    fn shares(&self, _: usize) -> bool {
+        true
+    }
 }
 
 /// Runs both; they must agree. Departures of the virtual LQD, which the oracle leaves to its
@@ -82,7 +86,8 @@ fn agree<S: Service + Clone>(
     let virtual_lqd = VirtualLqd::new(spec.buffer_bytes, &mut queues, &mut packets);
     let mut credence =
         dropcast_oracle::Credence::new(spec.ports() as u32, &mut lengths, virtual_lqd, hash);
-    let mut averages = Averages::new(spec.queues(), spec.base_rtt_ns);
+    let rates = (0..spec.queues()).map(|_| spec.line_rate_bps[0]);
+    let mut history = History::new(&features, rates, spec.base_rtt_ns);
 
     let mut counts = [0; 2];
     for (id, &(now, queue, size_bytes)) in (0..).zip(arrivals) {
@@ -95,14 +100,14 @@ fn agree<S: Service + Clone>(
         }
         for (time, queue, size_bytes) in virtually_left.0 {
             prop_assert_eq!(credence.virtual_departs(queue), Some(size_bytes));
-            let view = credence.lqd();
-            averages.removed(queue, view.queue_bytes(queue), view.occupancy_bytes(), time);
+            history.removed(&View(credence.lqd()), queue, time);
         }
         let mut values = vec![0; features.len()];
-        features.observe(&View(credence.lqd()), &averages, queue, &mut values);
+        features.observe(&View(credence.lqd()), &history, queue, &mut values);
         let verdict = credence.arrives(queue, size_bytes, &values, |lqd, queue| {
-            averages.removed(queue, lqd.queue_bytes(queue), lqd.occupancy_bytes(), now);
+            history.removed(&View(lqd), queue, now);
         });
+        history.arrived(&View(credence.lqd()), queue, size_bytes, now);
         let accepted = switch.admit(&packet, now, &mut Left::default());
         lqd.admit(&packet, now, &mut Left::default());
         prop_assert_eq!(verdict.accepts(), accepted, "packet {}: {:?}", id, verdict);

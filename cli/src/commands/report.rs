@@ -66,11 +66,11 @@ fn add_trace(
 ) -> anyhow::Result<()> {
     let features = &model.features;
     let TraceFile { origin, meta, path, .. } = &files.files[0];
-    if let (Some(ours), Some(models)) = (files.average_ns()?, model.switch.base_rtt_ns)
+    if let (Some(ours), Some(models)) = (files.time_constant_ns()?, model.switch.base_rtt_ns)
         && ours != models
     {
         return Err(UserError(format!(
-            "{}: its averages have a time constant of {ours} ns (the base RTT), the model was \
+            "{}: its averages and projections have a time constant of {ours} ns (the base RTT), the model was \
              trained on {models} ns; use a trace with that base RTT, or another model",
             path.display()
         ))

@@ -459,7 +459,11 @@ fn averages_over_another_time_are_refused() {
     room.good("collect --events runs/small/events.parquet --switch switch.toml -o other.parquet");
     let mixed = room.dropcast("train --data runs/small/trace.parquet other.parquet -o mixed.json");
     assert_eq!(mixed.code, Some(1));
-    assert!(mixed.stderr.contains("other.parquet: its averages have a time constant of 1000 ns"));
+    assert!(
+        mixed.stderr.contains(
+            "other.parquet: its averages and projections have a time constant of 1000 ns"
+        )
+    );
     let report = room.dropcast("report --model runs/small/model.json --data other.parquet");
     assert_eq!(report.code, Some(1));
     assert!(report.stderr.contains("the model was trained on 32000 ns"), "{}", report.stderr);

@@ -1,6 +1,7 @@
 //! Complete partitioning: everyone their own.
 
 use crate::{Buffer, Decision, Packet, Policy};
+use dropcast_features::BufferView;
 
 /// Gives every queue that shares the buffer an equal part of it.
 #[derive(Clone, Copy, Debug, Default)]

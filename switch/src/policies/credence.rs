@@ -69,7 +69,6 @@ impl<O: DropOracle> Predictor for Live<O> {
 pub struct Credence<S, P> {
     lqd: VirtualLqd<S>,
     predictor: P,
-    features: FeatureSet,
     values: Vec<u32>,
 }
 
@@ -79,9 +78,8 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S, predictor: P) -> Self {
         let features = predictor.features();
         Credence {
-            lqd: VirtualLqd::new(spec, victim, fit, service),
             values: vec![0; features.len()],
-            features,
+            lqd: VirtualLqd::new(spec, victim, fit, service, features),
             predictor,
         }
     }
@@ -98,7 +96,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
-        self.lqd.observe(&self.features, packet.queue, &mut self.values);
+        self.lqd.observe(packet.queue, &mut self.values);
         self.lqd.admit(packet, now, |_, _| {});
     }
 

@@ -2,6 +2,7 @@
 //! switches", TCS 2004).
 
 use crate::{Buffer, Decision, Packet, Policy};
+use dropcast_features::BufferView;
 
 /// Keeps the k-th longest queue within `B / (k * H_N)`, `H_N` the N-th harmonic number, N the
 /// number of queues that share the buffer. (ln N + 2)-competitive.

@@ -30,6 +30,8 @@ pub(crate) enum Happening {
     Add,
     /// A packet departs or is pushed out.
     Remove,
+    /// It was accepted or rejected.
+    Arrived,
 }
 
 /// A happening, where, how many bytes and when.
@@ -51,6 +53,8 @@ pub(crate) struct EventLog {
     /// The first queues, which share the buffer.
     pub(crate) shared: u32,
     pub(crate) base_rtt_ns: u64,
+    /// What each queue's port sends in two base RTTs, bytes.
+    pub(crate) drain_bytes: Vec<u64>,
 }
 
 impl EventLog {
@@ -79,11 +83,12 @@ impl EventLog {
             queues: spec.queues() as u32,
             shared: places.1,
             base_rtt_ns: spec.base_rtt_ns,
+            drain_bytes: drains(spec, &places.0),
         }
     }
 
-    /// Five `u32` for each record, little-endian: 0 observe, 1 add, 2 remove; queue; bytes; low and
-    /// high half of the time.
+    /// Five `u32` for each record, little-endian: 0 observe, 1 add, 2 remove, 3 arrived; queue; bytes; low
+    /// and high half of the time.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.records.iter().flat_map(words).flat_map(u32::to_le_bytes).collect()
     }
@@ -125,6 +130,16 @@ fn places(spec: &SwitchSpec) -> (Vec<u32>, u32) {
     (places, order.iter().filter(|queue| shares(queue)).count() as u32)
 }
 
+fn drains(spec: &SwitchSpec, places: &[u32]) -> Vec<u64> {
+    let mut drains = vec![0; places.len()];
+    for (queue, &place) in places.iter().enumerate() {
+        let rate_bps = spec.line_rate_bps[queue / usize::from(spec.queues_per_port)];
+        let bytes = u128::from(rate_bps) * u128::from(2 * spec.base_rtt_ns) / 8_000_000_000;
+        drains[place as usize] = u64::try_from(bytes).unwrap_or(u64::MAX);
+    }
+    drains
+}
+
 struct Watch<'a> {
     places: &'a [u32],
     records: Vec<Record>,
@@ -162,6 +177,7 @@ fn run<S: Service>(
             if switch.admit(&packet, now, watch) {
                 watch.add(Happening::Add, queue, event.size_bytes, now);
             }
+            watch.add(Happening::Arrived, queue, event.size_bytes, now);
         }
     }
 }

@@ -20,7 +20,7 @@ const GXX: Tool = Tool { command: "g++", version_arguments: &["--version"], pack
 const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 
 /// Feeds records from standard input to the code and prints the features of each arrival;
-/// `ARGUMENTS`, `QUEUES` and `SHARED` are replaced.
+/// `ARGUMENTS`, `QUEUES`, `SHARED` and `PROJECTION` are replaced.
 const REPLAY: &str = r#"
 #include "m.h"
 #include <stdio.h>
@@ -45,10 +45,11 @@ int main(void)
             m_add(queue, record[2]);
             m_add(&buffer, in_buffer);
             break;
-        default:
+        case 2:
             m_remove(queue, record[2], now_ns);
             m_remove(&buffer, in_buffer, now_ns);
         }
+        PROJECTION(queue, &buffer)
     }
     return 0;
 }
@@ -60,7 +61,9 @@ fn the_c_header_keeps_the_features_of_the_sample() {
     assert_eq!(log.expected.len(), 53_820);
     let removals = log.records.iter().filter(|record| record.happening == Happening::Remove);
     assert!(removals.count() > 50_000);
-    for features in ["paper4,longest,rank", "paper4", "rank,avg_occupancy", "occupancy"] {
+    for features in
+        ["paper4,longest,rank,longest_gap", "carry4", "paper4", "rank,avg_occupancy", "occupancy"]
+    {
         c_replays(&log, &features.parse().expect("known"));
     }
 }
@@ -94,6 +97,21 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_files(folder.path(), "m", target, features, log.base_rtt_ns);
     let text = program
+        .replace(
+            "PROJECTION(queue, &buffer)",
+            &projection(
+                log,
+                features,
+                [
+                    if target == "cpp" { "project" } else { "m_project" },
+                    "queue",
+                    "&buffer",
+                    "record[1]",
+                    "record[0]",
+                    "record[2]",
+                ],
+            ),
+        )
         .replace("ARGUMENTS", if scans(features) { "queues, SHARED," } else { "" })
         .replace("QUEUES", &log.queues.to_string())
         .replace("SHARED", &format!("{}u", log.shared));
@@ -105,9 +123,27 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
     compare(log, features, &printed);
 }
 
+/// The lines that keep the projection, if a feature needs it: by which function, of which queue, buffer, place,
+/// happening and bytes.
+fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String {
+    let [project, queue, buffer, place, happening, bytes] = words;
+    if !features.names().iter().any(|name| name == "projected_occupancy") {
+        return String::new();
+    }
+    let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
+    format!(
+        "if ({place} < SHARED && {happening} >= 2) {{
+            static const unsigned long long drain_bytes[QUEUES] = {{{drains}}};
+            {project}({queue}, {buffer}, {happening} == 3 ? {bytes} : 0, drain_bytes[{place}], now_ns);
+        }}",
+        drains = drains.join(", ")
+    )
+}
+
 /// Whether the code that keeps these features looks at all queues.
 fn scans(features: &FeatureSet) -> bool {
-    features.names().iter().any(|name| name == "rank" || name == "longest_queue")
+    let scanned = ["rank", "longest_queue", "longest_gap"];
+    features.names().iter().any(|name| scanned.contains(&name.as_str()))
 }
 
 /// Holds the features that a program printed for each arrival to the tracer's.
@@ -224,7 +260,7 @@ fn ebpf_averages_are_those_of_double_precision() {
 }
 
 /// Keeps the features in a map, told of one record at a time; after an arrival, answers the feature
-/// whose number the context has, too. `ARGUMENTS`, `QUEUES` and `SHARED` are replaced.
+/// whose number the context has, too. `ARGUMENTS`, `QUEUES`, `SHARED` and `PROJECTION` are replaced.
 const EBPF_REPLAY: &str = r#"
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -263,11 +299,12 @@ __attribute__((section("syscall"), used)) int m_check(const volatile __u32 *cont
         m_add(&state->queues[place], size);
         m_add(&state->buffer, in_buffer);
         return 0;
-    default:
+    case 2:
         m_remove(&state->queues[place], size, now_ns);
         m_remove(&state->buffer, in_buffer, now_ns);
-        return 0;
     }
+    PROJECTION(&state->queues[place], &state->buffer)
+    return 0;
 }
 
 char m_license[] __attribute__((section("license"), used)) = "MIT";
@@ -285,6 +322,21 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_files(folder.path(), "m", "ebpf", features, log.base_rtt_ns);
     let text = EBPF_REPLAY
+        .replace(
+            "PROJECTION(&state->queues[place], &state->buffer)",
+            &projection(
+                log,
+                features,
+                [
+                    "m_project",
+                    "&state->queues[place]",
+                    "&state->buffer",
+                    "place",
+                    "context[0]",
+                    "size",
+                ],
+            ),
+        )
         .replace("ARGUMENTS", if scans(features) { "state->queues, SHARED," } else { "" })
         .replace("QUEUES", &log.queues.to_string())
         .replace("SHARED", &format!("{}u", log.shared));

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""How well forests carry over to traffic that they were not trained on.
+
+    python3 benches/leave_one_trace_out.py [--dropcast BINARY] [--seeds N] [--trace TRACE ...]
+
+Generates eight leaf-switch scenarios of different loads, bursts, flow sizes and seeds, labels them,
+and trains forests of 4 trees of depth 4 on all traces but one, which they are tested on: for each
+set of features, the F1 on the trace left out (mean over seeds; the vote threshold is chosen on the
+training traces). Labelled traces given with --trace join the set. The last table is the other way
+round: trained on each given trace alone, tested on every other.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+FEATURES = ["paper4", "paper4,longest,rank", "carry4"]
+
+# Fields of docs/workloads.md; what is not named has its default.
+SCENARIOS = {
+    "load80-burst75": dict(incast_per_server_hz=30.0, outgoing_incast_per_server_hz=30.0),
+    "load40-burst100": dict(load=0.4, incast_burst=1.0, incast_per_server_hz=30.0, outgoing_incast_per_server_hz=30.0),
+    "load60-burst50": dict(load=0.6, incast_burst=0.5, flow_rate=0.5),
+    "load70-burst25": dict(load=0.7, incast_burst=0.25, flow_rate=1.0, outgoing_load=0.6),
+    "load20-burst75": dict(load=0.2, outgoing_load=0.2, incast_per_server_hz=60.0),
+    "local30-burst50": dict(load=0.4, rack_local_load=0.3, incast_burst=0.5, incast_per_server_hz=90.0),
+    "hadoop-burst75": dict(load=0.5, flow_sizes="hadoop", incast_per_server_hz=40.0),
+    "datamining-burst60": dict(load=0.6, flow_sizes="datamining", incast_burst=0.6),
+}
+DURATION_NS = 80_000_000
+
+
+def dropcast(binary, *arguments):
+    done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, arguments))}\n{done.stderr}")
+    return done.stdout
+
+
+def generate(binary, folder):
+    """Labelled traces of the scenarios, by name."""
+    traces = {}
+    for seed, (name, fields) in enumerate(SCENARIOS.items(), start=101):
+        workload = {"duration_ns": DURATION_NS, "seed": seed, **fields}
+        toml = folder / f"{name}.toml"
+        toml.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in workload.items()))
+        events, trace = folder / f"{name}.events.parquet", folder / f"{name}.parquet"
+        dropcast(binary, "simulate", "--workload", toml, "-o", events)
+        said = dropcast(binary, "collect", "--events", events, "-o", trace)
+        events.unlink()
+        print(said.strip().replace(str(folder) + "/", ""), flush=True)
+        traces[name] = trace
+    return traces
+
+
+def f1(binary, folder, train, test, features, seeds):
+    """Mean F1 on the rows of `test`, or None if it is undefined for a seed."""
+    found = []
+    for seed in range(1, seeds + 1):
+        model = folder / "model.json"
+        dropcast(binary, "train", "--data", *train, "--test", test, "--features", features,
+                 "--seed", seed, "--threads", 2, "-o", model)
+        found.append(json.loads(model.read_text())["metrics"]["test"]["f1"])
+    return None if None in found else statistics.mean(found)
+
+
+def shown(value):
+    return f"{'null' if value is None else f'{value:.3f}':>20}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--dropcast", default="target/release/dropcast")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--trace", nargs="*", default=[], type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        traces = generate(options.dropcast, folder)
+        given = {trace.stem: trace for trace in options.trace}
+        traces |= given
+        measure = lambda train, test, features: f1(
+            options.dropcast, folder, train, test, features, options.seeds
+        )
+        heading = "".join(f"{features:>20}" for features in FEATURES)
+        print(f"\nF1, 4 trees of depth 4, trained on all others\n{'tested on':<20}{heading}")
+        columns = {features: [] for features in FEATURES}
+        for name, test in traces.items():
+            others = [trace for other, trace in traces.items() if other != name]
+            for features in FEATURES:
+                columns[features].append(measure(others, test, features))
+            print(f"{name:<20}" + "".join(shown(columns[f][-1]) for f in FEATURES), flush=True)
+        means = [statistics.mean(v for v in columns[f] if v is not None) for f in FEATURES]
+        print(f"{'mean':<20}" + "".join(map(shown, means)), flush=True)
+        for name, trace in given.items():
+            print(f"\nF1, 4 trees of depth 4, trained on {name} alone\n{'tested on':<20}{heading}")
+            for other, test in traces.items():
+                if other != name:
+                    row = [measure([trace], test, features) for features in FEATURES]
+                    print(f"{other:<20}" + "".join(map(shown, row)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
