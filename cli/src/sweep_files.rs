@@ -95,7 +95,7 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// Writes what the sweep found; `sweep.json` last.
+    /// Writes what the sweep found, and a page that shows it; `sweep.json` last.
     pub(crate) fn finish(
         &self,
         table: &SweepTable,
@@ -114,6 +114,8 @@ impl SweepFolder {
         let footer = (ROWS_KEY, table.format_version.to_string());
         write_table(&self.path.join("rows.parquet"), columns(&table.rows), footer)?;
         let text = pretty(serde_json::to_string_pretty(table)?);
+        let page = dropcast_reports::sweep_page(table)?;
+        write_atomic(&self.path.join("report.html"), page.as_bytes()).context("report.html")?;
         write_atomic(&self.path.join("sweep.json"), text.as_bytes()).context("sweep.json")
     }
 }
