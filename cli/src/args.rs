@@ -395,12 +395,19 @@ pub(crate) struct VerifyArgs {
 /// where a vendor's compiler places them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  dropcast resources model.json --format json")]
+Examples:
+  dropcast resources model.json --format json
+  dropcast resources model.json --measure")]
 pub(crate) struct ResourcesArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
+    /// Also have the tools of this machine measure: Yosys the Verilog's lookup tables and flip-flops,
+    /// clang the eBPF program's instructions, a C compiler the header's time for a prediction. Takes
+    /// seconds, for large forests minutes. What a tool cannot tell is said on standard error and
+    /// stays null.
+    #[arg(long)]
+    pub(crate) measure: bool,
     /// How it is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod config;
 mod failure;
+mod measured;
 mod output;
 mod output_file;
 mod progress;

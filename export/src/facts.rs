@@ -3,12 +3,12 @@
 use crate::checked::Checked;
 use crate::{ExportError, Origin};
 use dropcast_train::{Forest, Node};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What a forest takes, whatever runs it. Logical sizes only: what a device's compiler makes of
 /// them is the device's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Trees.
     pub trees: usize,
@@ -30,7 +30,7 @@ pub struct Facts {
 }
 
 /// How many different thresholds one feature is compared with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeatureThresholds {
     /// Name of the feature.
     pub feature: String,

@@ -7,16 +7,17 @@ pub use encodings::Encoding;
 use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
 use crate::{ExportError, Facts, Origin};
 use dropcast_train::Forest;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What a forest takes as match-action tables.
 ///
 /// Logical estimates: how much the tables hold. Where a vendor's compiler places them, and what it
 /// rounds them up to, is not in here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
     /// Says that these are estimates.
-    pub note: &'static str,
+    pub note: Cow<'static, str>,
     /// What the forest takes whatever runs it.
     pub forest: Facts,
     /// The tables of features, those that some tree needs.
@@ -33,7 +34,7 @@ pub struct Resources {
 }
 
 /// The table of one feature.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeatureResources {
     /// The feature's name.
     pub feature: String,
@@ -50,7 +51,7 @@ pub struct FeatureResources {
 }
 
 /// The table of one tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeResources {
     /// Bits of the codes that are matched.
     pub key_bits: usize,
@@ -59,7 +60,7 @@ pub struct TreeResources {
 }
 
 /// All tables together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableTotals {
     /// Tables.
     pub tables: usize,
@@ -83,13 +84,13 @@ pub struct TableTotals {
 }
 
 /// What tools measured; null where none was run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Look-up tables of the Verilog, as synthesised.
     pub luts: Option<u64>,
     /// Flip-flops of the Verilog, as synthesised.
     pub flip_flops: Option<u64>,
-    /// Instructions of the eBPF program that the kernel's verifier loaded.
+    /// Instructions of the eBPF program, as compiled and linked.
     pub ebpf_instructions: Option<u64>,
     /// Time of a prediction by the C header on this machine, ns.
     pub ns_per_prediction: Option<f64>,
@@ -118,7 +119,7 @@ impl Resources {
         let trees: Vec<TreeResources> = tables.trees.iter().map(of_tree).collect();
         let totals = totals(&features, &trees, TernaryEntries::of(forest)?);
         Ok(Resources {
-            note: NOTE,
+            note: NOTE.into(),
             encodings: encodings::all(&tables, &totals),
             forest: facts,
             features,

@@ -14,6 +14,7 @@ use crate::report::{
 use crate::score_ranges::score_bins;
 use crate::value_histogram::ValueHistogram;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use dropcast_export::{ExportError, Origin, Resources};
 use dropcast_train::{Model, ScoreHistogram};
 
 /// Where a model came from.
@@ -224,6 +225,7 @@ impl<'m> ReportBuilder<'m> {
         let replay_omitted =
             self.omitted.or_else(|| if replay.is_none() { Some(none()) } else { None });
         let decreases = self.leaves.gini_decrease(forest);
+        let resources = resources(self.model);
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
             tool: self.tool,
@@ -238,6 +240,8 @@ impl<'m> ReportBuilder<'m> {
             traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
             replay,
             replay_omitted,
+            resources_omitted: resources.as_ref().err().map(ToString::to_string),
+            resources: resources.ok(),
         }
     }
 
@@ -371,6 +375,13 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
         metrics: model.metrics.clone(),
         provenance: model.provenance.clone(),
     }
+}
+
+/// Counted, not measured: a report has nothing that depends on a machine.
+fn resources(model: &Model) -> Result<Resources, ExportError> {
+    // Of the origin only the features matter to what is counted.
+    let unknown = "0".repeat(64);
+    Resources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
 }
 
 fn replay_section(replayed: Vec<(SwitchSection, Replayed)>) -> Option<ReplaySection> {

@@ -12,6 +12,7 @@ mod importance;
 mod model_card;
 mod predictions;
 mod provenance;
+mod resources;
 mod summary;
 mod sweep;
 mod table;
@@ -44,6 +45,7 @@ impl Exporter for Html {
         }
         importance::write(&mut page, report)?;
         features::write(&mut page, report)?;
+        resources::write(&mut page, report);
         model_card::write(&mut page, report);
         provenance::write(&mut page, report);
         let document = Document {

@@ -8,11 +8,12 @@ use crate::curve::CurvePoint;
 use crate::importance::ImportanceSection;
 use crate::replay::{ReplayPolicy, Sent};
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
+use dropcast_export::Resources;
 use dropcast_train::{Confusion, Metrics, Provenance, SwitchContext};
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 2;
+pub const REPORT_SCHEMA_VERSION: u32 = 3;
 
 /// What a model is worth on some labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,10 @@ pub struct Report {
     pub replay: Option<ReplaySection>,
     /// Why there is no replay; null where there is one.
     pub replay_omitted: Option<String>,
+    /// What the forest takes as match-action tables; null where it cannot be exported.
+    pub resources: Option<Resources>,
+    /// Why it cannot be exported; null where it can.
+    pub resources_omitted: Option<String>,
 }
 
 /// The model of a report.

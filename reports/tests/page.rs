@@ -76,6 +76,7 @@ fn every_section_and_figure_is_there() {
         "throughput",
         "importance",
         "features",
+        "resources",
         "model-card",
         "provenance",
     ] {

@@ -82,6 +82,39 @@ fn undefined_numbers_are_null() {
 }
 
 #[test]
+fn tables_of_the_forest_are_counted() {
+    let report = tiny::leaf::report();
+    let resources = report.resources.as_ref().expect("it can be exported");
+    assert_eq!(report.resources_omitted, None);
+    // Each tree splits by occupancy once and by queue length once, always at 40.
+    let counted: Vec<(&str, usize, usize)> = resources
+        .features
+        .iter()
+        .map(|feature| (feature.feature.as_str(), feature.thresholds, feature.code_bits))
+        .collect();
+    assert_eq!(counted, [("queue_length", 1, 3), ("occupancy", 3, 3)]);
+    assert!(resources.trees.iter().all(|tree| (tree.key_bits, tree.ternary_entries) == (2, 3)));
+    let names: Vec<&str> = resources.encodings.iter().map(|of| of.name.as_ref()).collect();
+    assert_eq!(names, ["dropcast", "Flowrest", "Planter (encode-based)", "NetBeacon"]);
+    let html = Html.export(&report).unwrap();
+    assert!(names.iter().all(|name| html.contains(&format!("<th scope=\"row\">{name}</th>"))));
+    assert!(html.contains(resources.note.as_ref()));
+}
+
+#[test]
+fn a_forest_that_cannot_be_exported_has_a_report_without_tables() {
+    let mut model = tiny::model();
+    model.forest.trees.clear();
+    let mut builder = ReportBuilder::new("test", &model, ModelSource::default());
+    builder.begin_trace(tiny::source(RowOrder::Arrival)).unwrap();
+    let report = builder.finish();
+    assert_eq!(report.resources, None);
+    let reason = report.resources_omitted.as_ref().expect("says why");
+    assert!(Html.export(&report).unwrap().contains(&format!("cannot be exported: {reason}.")));
+    assert!(Json.export(&report).unwrap().contains("\"resources\": null"));
+}
+
+#[test]
 fn rows_that_do_not_fit_are_refused() {
     let model = tiny::model();
     let mut builder = ReportBuilder::new("test", &model, ModelSource::default());

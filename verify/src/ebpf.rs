@@ -48,6 +48,7 @@ impl Runner for Ebpf {
 /// The program in rbpf: whole, or tree by tree if it is longer than rbpf can jump.
 struct Interpreted {
     name: String,
+    instructions: usize,
     programs: Vec<Vec<u8>>,
     whole: bool,
 }
@@ -66,7 +67,7 @@ impl Interpreted {
         };
         let name = format!("rbpf 0.4, {instructions} instructions{form}{refusal}");
         let programs = if whole { vec![linked.code] } else { linked.trees };
-        Interpreted { name, programs, whole }
+        Interpreted { name, instructions, programs, whole }
     }
 
     fn bad(&self, problem: impl ToString) -> VerifyError {
@@ -81,6 +82,10 @@ impl Program for Interpreted {
 
     fn evidence(&self) -> Evidence {
         Evidence::Executed
+    }
+
+    fn instructions(&self) -> Option<u64> {
+        Some(self.instructions as u64)
     }
 
     fn answer(&mut self, rows: &[Vec<u32>]) -> Result<Answers, VerifyError> {

@@ -14,6 +14,11 @@ pub trait Program {
         Evidence::Executed
     }
 
+    /// How many instructions of a virtual machine it has; none if it is not for one.
+    fn instructions(&self) -> Option<u64> {
+        None
+    }
+
     /// Its answers to `rows`, in their order. The rows are as long as the forest has features.
     /// May be called many times; a million rows must take seconds.
     ///

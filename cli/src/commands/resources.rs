@@ -2,14 +2,19 @@
 
 use super::export::read_model;
 use crate::args::ResourcesArgs;
+use crate::measured::measured;
 use crate::output;
 use dropcast_data::sha256;
-use dropcast_export::{Encoding, Origin, Resources};
+use dropcast_export::{Encoding, Measured, Origin, Resources};
 
 pub(crate) fn run(args: &ResourcesArgs) -> anyhow::Result<()> {
     let (model, text) = read_model(&args.model)?;
     let origin = Origin::of_model(&model, "model", &sha256(text.as_bytes()));
-    output::print(args.format, &Resources::new(&model.forest, &origin)?, text_of)
+    let mut resources = Resources::new(&model.forest, &origin)?;
+    if args.measure {
+        resources.measured = measured(&model.forest, &origin)?;
+    }
+    output::print(args.format, &resources, text_of)
 }
 
 fn text_of(resources: &Resources) -> String {
@@ -57,18 +62,38 @@ As match-action tables ({}):
     text += "\nThe same trees in other encodings (docs/resources.md):\n";
     text += &row(["encoding", "ternary", "exact", "TCAM bits", "code bits", "combines by"]);
     resources.encodings.iter().map(encoding).for_each(|line| text += &line);
+    text += &tools(&resources.measured);
     text
+}
+
+/// What tools measured; nothing if none did.
+fn tools(measured: &Measured) -> String {
+    let count = |count: Option<u64>| count.map(|count| count.to_string());
+    let lines = [
+        ("Verilog, lookup tables of 6 inputs", count(measured.luts)),
+        ("Verilog, flip-flops", count(measured.flip_flops)),
+        ("eBPF, instructions", count(measured.ebpf_instructions)),
+        ("C, ns for a prediction", measured.ns_per_prediction.map(|ns| format!("{ns:.1}"))),
+    ];
+    let lines: Vec<String> = lines
+        .into_iter()
+        .filter_map(|(what, count)| Some(format!("  {what:34}  {:>11}\n", count?)))
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\nMeasured by tools of this machine:\n{}", lines.concat())
 }
 
 fn encoding(of: &Encoding) -> String {
     let count = |count: Option<u64>| count.map_or_else(|| "too many".to_owned(), |n| n.to_string());
     row([
-        of.name,
+        &of.name,
         &count(of.ternary_entries),
         &count(of.exact_entries),
         &count(of.tcam_key_bits),
         &of.metadata_bits.to_string(),
-        of.combines,
+        &of.combines,
     ])
 }
 

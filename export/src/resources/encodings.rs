@@ -4,19 +4,20 @@
 use super::{TableTotals, VALUE_BITS};
 use crate::region::Region;
 use crate::tables::{CodeKey, FeatureTable, LeafEntry, Tables, TreeTable};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What a forest takes in one encoding. Features have 32 bits, trees are pruned, all values of a
 /// feature are mapped: for every encoding alike.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encoding {
     /// Whose.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Where it is described.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// What the trees' leaves become. Only the first of `sum of weights`, `mean of leaves` and
     /// `majority of votes` says what our forests say.
-    pub combines: &'static str,
+    pub combines: Cow<'static, str>,
     /// Entries of tables that match ranges; null where ranges are cut into prefixes.
     pub range_entries: Option<u64>,
     /// Entries of ternary tables, with the ranges of `range_entries` cut into prefixes one by one;
@@ -37,9 +38,9 @@ pub(super) fn all(tables: &Tables, totals: &TableTotals) -> Vec<Encoding> {
 
 fn ours(totals: &TableTotals) -> Encoding {
     Encoding {
-        name: "dropcast",
-        source: "docs/resources.md",
-        combines: "sum of weights",
+        name: "dropcast".into(),
+        source: "docs/resources.md".into(),
+        combines: "sum of weights".into(),
         range_entries: None,
         ternary_entries: Some(totals.ternary_entries),
         exact_entries: Some(0),
@@ -55,9 +56,9 @@ fn flowrest(tables: &Tables, totals: &TableTotals) -> Encoding {
     let splits = |tree: &TreeTable| tree.leaves.len() as u64 - 1;
     let key_bits = lookups(tables).map(|tree| tree.leaves.len() as u64 * splits(tree));
     Encoding {
-        name: "Flowrest",
-        source: "Akem et al., INFOCOM 2023; github.com/nds-group/Flowrest",
-        combines: "majority of votes",
+        name: "Flowrest".into(),
+        source: "Akem et al., INFOCOM 2023; github.com/nds-group/Flowrest".into(),
+        combines: "majority of votes".into(),
         range_entries: Some(totals.range_entries as u64),
         ternary_entries: Some(totals.naive_ternary_entries),
         exact_entries: 2_u64.checked_pow(lookups(tables).count() as u32),
@@ -73,9 +74,11 @@ fn planter(tables: &Tables) -> Encoding {
     let prefixes: u64 = tables.features.iter().map(planter_prefixes).sum();
     let width = |key: &CodeKey| u64::from(usize::BITS - key.width().leading_zeros());
     Encoding {
-        name: "Planter (encode-based)",
-        source: "Zheng et al., CCR 2024; github.com/In-Network-Machine-Learning/Planter, RF Type_EB",
-        combines: "majority of votes",
+        name: "Planter (encode-based)".into(),
+        source:
+            "Zheng et al., CCR 2024; github.com/In-Network-Machine-Learning/Planter, RF Type_EB"
+                .into(),
+        combines: "majority of votes".into(),
         range_entries: None,
         ternary_entries: Some(prefixes),
         exact_entries: planter_exact(tables),
@@ -138,9 +141,9 @@ fn netbeacon(tables: &Tables) -> Encoding {
     let joint = joint_leaves(tables);
     let key_bits = |joint: u64| VALUE_BITS as u64 * prefixes + marks * joint;
     Encoding {
-        name: "NetBeacon",
-        source: "Zhou et al., USENIX Security 2023; github.com/IDP-code/NetBeacon",
-        combines: "mean of leaves",
+        name: "NetBeacon".into(),
+        source: "Zhou et al., USENIX Security 2023; github.com/IDP-code/NetBeacon".into(),
+        combines: "mean of leaves".into(),
         range_entries: None,
         ternary_entries: joint.map(|joint| prefixes + joint),
         exact_entries: Some(0),
