@@ -107,7 +107,10 @@ struct @prefixlevel {{
     }
 
     fn observe(&self, dialect: &Dialect<'_>) -> String {
-        let (parameters, scan) = if self.others { (OTHERS, SCAN) } else { ("", "") };
+        let (parameters, scan) = match self.others {
+            true => (OTHERS, scan(&self.features)),
+            false => ("", String::new()),
+        };
         let values: String = self.features.iter().map(|&feature| value(feature, dialect)).collect();
         let unused = |name: &str| {
             let used = format!("{values}{scan}").contains(&format!("{name}->"));
@@ -176,13 +179,20 @@ const OTHERS: &str = "\n    const struct @prefixlevel *shared, @u32 n_shared,";
 
 const ABOUT_OTHERS: &str = "\n * shared are all n_shared queues that draw on the shared buffer.";
 
-const SCAN: &str = "    @u32 at, longest = 0, rank = 0;
-
-    for (at = 0; at < n_shared; at++) {
-        longest = shared[at].bytes > longest ? shared[at].bytes : longest;
-        rank += shared[at].bytes > queue->bytes ? 1u : 0u;
+/// The loop over other queues: only what some feature needs, since compilers warn of the rest.
+fn scan(features: &[Feature]) -> String {
+    let is_needed = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
+    let (mut declared, mut body) = (String::new(), String::new());
+    if is_needed(&[Feature::LongestQueue, Feature::LongestGap]) {
+        declared += ", longest = 0";
+        body += "        longest = shared[at].bytes > longest ? shared[at].bytes : longest;\n";
     }
-";
+    if is_needed(&[Feature::Rank]) {
+        declared += ", rank = 0";
+        body += "        rank += shared[at].bytes > queue->bytes ? 1u : 0u;\n";
+    }
+    format!("    @u32 at{declared};\n\n    for (at = 0; at < n_shared; at++) {{\n{body}    }}\n")
+}
 
 /// One value of the row.
 fn value(feature: Feature, dialect: &Dialect<'_>) -> String {

@@ -2,7 +2,9 @@
 
 use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::forests::{example, origin_of};
+use crate::replay::files_of;
 use dropcast_export::{EmittedFile, Vectors, export};
+use dropcast_features::{Feature, FeatureSet};
 use dropcast_verify::{Built, Comparison, Tool, VerifyError};
 use std::fs;
 use std::io::Write;
@@ -12,6 +14,25 @@ use std::path::Path;
 fn objects_agree() {
     for (seed, shape) in SHAPES.into_iter().chain([(128, 4, 4)]).enumerate() {
         agrees(&forest_of(shape, seed as u64), "ebpf", 5000);
+    }
+}
+
+/// Whatever features a model has, the code that keeps them holds nothing that compilers warn of.
+#[test]
+fn every_feature_builds_without_warnings() {
+    let alone = Feature::ALL.map(|feature| feature.name().to_owned());
+    let together = ["rank,longest_gap", "queue_length,occupancy,longest_gap,projected_occupancy"];
+    for names in alone.into_iter().chain(together.map(str::to_owned)) {
+        let features: FeatureSet = names.parse().expect("known features");
+        let target = "ebpf".parse().expect("a target");
+        let files = files_of("m", "ebpf", &features, 25_200);
+        match Built::from_files(&files, features.len(), target) {
+            Err(error @ VerifyError::MissingTool { .. }) => {
+                missing(&error);
+                return;
+            }
+            built => drop(built.unwrap_or_else(|error| panic!("{names}: {error}"))),
+        }
     }
 }
 
