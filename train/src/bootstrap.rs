@@ -18,29 +18,37 @@ pub(crate) struct Bootstrap {
     pub(crate) poisson: Option<Poisson>,
 }
 
+/// 1 in each lane.
+pub(crate) const EVERY_LANE: u64 = 0x0001_0001_0001_0001;
+
+/// Rows that are drawn together.
+const TOGETHER: usize = 64;
+
 impl Bootstrap {
-    /// Writes how often rows of a kind are drawn, from number `first` on: a byte for each lane, the
-    /// lowest for the first.
-    pub(crate) fn draw(&self, kind: &Kind, first: u64, draws: &mut [u32]) {
+    /// Writes how often rows of a kind are drawn, from number `first` on: 16 bits for each lane,
+    /// the lowest for the first.
+    pub(crate) fn draw(&self, kind: &Kind, first: u64, draws: &mut [u64]) {
+        self.draw_each(kind, |nth| first + nth as u64, draws);
+    }
+
+    /// The same for some of the rows after `first`.
+    pub(crate) fn draw_some(&self, kind: &Kind, first: u64, rows: &[u16], draws: &mut [u64]) {
+        let rows = &rows[..draws.len()];
+        self.draw_each(kind, |nth| first + u64::from(rows[nth]), draws);
+    }
+
+    fn draw_each(&self, kind: &Kind, number: impl Fn(usize) -> u64, draws: &mut [u64]) {
         let Some(poisson) = self.poisson else {
-            draws.fill(0x0101_0101);
+            draws.fill(EVERY_LANE);
             return;
         };
         let key = [self.quad, kind.run, u64::from(kind.switch), u64::from(kind.drop)];
         let stream = Stream::new(self.seed, Purpose::Bootstrap, &key);
-        let mut bits = [0_u16; 64 * LANES];
-        let mut drawn = [0_u8; 64 * LANES];
-        for (draws, number) in draws.chunks_mut(64).zip((first..).step_by(64)) {
-            let (rows, _) = bits.as_chunks_mut::<LANES>();
-            for (row, number) in rows.iter_mut().zip(number..) {
-                let hash = stream.at(number);
-                *row = [hash as u16, (hash >> 16) as u16, (hash >> 32) as u16, (hash >> 48) as u16];
+        for (nth, draws) in draws.chunks_mut(TOGETHER).enumerate() {
+            for (at, draws) in draws.iter_mut().enumerate() {
+                *draws = stream.at(number(nth * TOGETHER + at));
             }
-            poisson.draw(&bits, &mut drawn);
-            let (rows, _) = drawn.as_chunks::<LANES>();
-            for (draws, row) in draws.iter_mut().zip(rows) {
-                *draws = u32::from_le_bytes(*row);
-            }
+            poisson.draw(draws);
         }
     }
 }
@@ -52,8 +60,9 @@ impl Bootstrap {
 /// Online bagging and boosting, 2001). Chances are rounded to 1/65,536.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Poisson {
-    /// A draw is the number of these that 16 random bits exceed.
-    limits: [u16; Poisson::MOST],
+    /// A draw is the number of these that 16 random bits exceed, both less 2^15: numbers with a
+    /// sign are compared many at a time on any x86-64.
+    limits: [i16; Poisson::MOST],
 }
 
 impl Poisson {
@@ -69,18 +78,34 @@ impl Poisson {
             below += probability;
             probability *= mean / f64::from(count);
             // So many of the 65,536 numbers are drawn less often; the last of them is the limit.
-            *limit = ((below * 65_536.0 + 0.5) as u32).clamp(1, 65_536).wrapping_sub(1) as u16;
+            let last = ((below * 65_536.0 + 0.5) as u32).clamp(1, 65_536) - 1;
+            *limit = with_sign(last as u16);
         }
         Poisson { limits }
     }
 
-    /// The draws that random bits stand for.
-    fn draw<const N: usize>(&self, bits: &[u16; N], draws: &mut [u8; N]) {
-        for (draws, bits) in draws.iter_mut().zip(bits) {
-            let exceeded = self.limits.iter().map(|limit| u8::from(bits > limit));
-            *draws = exceeded.fold(0, u8::wrapping_add);
+    /// Replaces random bits, 16 for each lane of at most [`TOGETHER`] rows, by the draws that they
+    /// stand for.
+    fn draw(&self, rows: &mut [u64]) {
+        let mut bits = [0_i16; LANES * TOGETHER];
+        let mut draws = [0_i16; LANES * TOGETHER];
+        for (bits, row) in bits.as_chunks_mut::<LANES>().0.iter_mut().zip(&*rows) {
+            *bits = [0, 16, 32, 48].map(|lane| with_sign((row >> lane) as u16));
+        }
+        for (draws, bits) in draws.iter_mut().zip(&bits) {
+            let exceeded = self.limits.iter().map(|limit| i16::from(bits > limit));
+            *draws = exceeded.fold(0, i16::wrapping_add);
+        }
+        for (row, draws) in rows.iter_mut().zip(draws.as_chunks::<LANES>().0) {
+            let [a, b, c, d] = draws.map(|draws| draws as u64);
+            *row = a | b << 16 | c << 32 | d << 48;
         }
     }
+}
+
+/// Less 2^15.
+fn with_sign(bits: u16) -> i16 {
+    (bits ^ 1 << 15) as i16
 }
 
 /// `exp(-x)` for 0 <= x <= 1 by its series: basic operations only, so the same bits everywhere,
@@ -99,6 +124,10 @@ mod tests {
     use super::*;
     use crate::Part;
 
+    fn lane_of(row: u64, lane: usize) -> u16 {
+        (row >> (16 * lane)) as u16
+    }
+
     const KIND: Kind = Kind { run: 3, switch: 1, part: Part::Train, drop: false };
 
     fn bootstrap(mean: f64) -> Bootstrap {
@@ -113,7 +142,7 @@ mod tests {
             bootstrap(mean).draw(&KIND, 0, &mut draws);
             for lane in 0..LANES {
                 let mut seen = [0_u32; Poisson::MOST + 1];
-                draws.iter().for_each(|&row| seen[usize::from(row.to_le_bytes()[lane])] += 1);
+                draws.iter().for_each(|&row| seen[usize::from(lane_of(row, lane))] += 1);
                 let mut expected = f64::exp(-mean) * rows as f64;
                 for (count, &seen) in seen.iter().enumerate().take(6) {
                     let off = (f64::from(seen) - expected).abs();
@@ -132,7 +161,7 @@ mod tests {
         bootstrap(1.0).draw(&KIND, 0, &mut draws);
         for a in 0..LANES {
             for b in 0..a {
-                let of = |lane: usize, row: &u32| f64::from(row.to_le_bytes()[lane]) - 1.0;
+                let of = |lane: usize, row: &u64| f64::from(lane_of(*row, lane)) - 1.0;
                 let sum: f64 = draws.iter().map(|row| of(a, row) * of(b, row)).sum();
                 let correlation = sum / draws.len() as f64;
                 assert!(correlation.abs() < 5.0 / (draws.len() as f64).sqrt(), "{correlation}");
@@ -150,6 +179,9 @@ mod tests {
         let all = draws(0, 1000);
         assert_eq!(all[77..277], draws(77, 200));
         assert_eq!(all[999..], draws(999, 1));
+        let mut some = vec![0; 3];
+        bootstrap(1.0).draw_some(&KIND, 700, &[9, 10, 299], &mut some);
+        assert_eq!(some, [all[709], all[710], all[999]]);
         let mut others = vec![0; 1000];
         bootstrap(1.0).draw(&Kind { drop: true, ..KIND }, 0, &mut others);
         assert_ne!(all, others);

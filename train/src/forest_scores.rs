@@ -1,8 +1,11 @@
 //! The scores of all rows by a growing forest, and by the smaller forests that are in it.
 
+mod tally;
+
 use crate::binned::{BinnedRows, Block};
 use crate::growing::{GrowingTree, NEAR_LEVELS, Placing};
-use crate::{Part, ScoreHistogram, TrainError};
+use crate::{BinnedForest, Part, ScoreHistogram, TrainError, Tree, scorer};
+use tally::PartTallies;
 
 /// Scores of the rows of each part.
 #[derive(Clone, Debug)]
@@ -45,6 +48,11 @@ pub(crate) fn scores_of_prefixes(
     sizes: &[(usize, usize)],
     threads: usize,
 ) -> Result<Vec<PartScores>, TrainError> {
+    if let [(size, depth)] = *sizes {
+        let finish = |tree: &GrowingTree| tree.truncated(depth).finish(rows.bins(), columns);
+        let trees: Vec<Tree> = trees[..size].iter().map(finish).collect();
+        return Ok(vec![scores_of_forest(rows, columns, &trees, threads)?]);
+    }
     let mut depths: Vec<usize> = sizes.iter().map(|&(_, depth)| depth).collect();
     depths.sort_unstable();
     depths.dedup();
@@ -81,6 +89,40 @@ pub(crate) fn scores_of_prefixes(
         sums.iter_mut().zip(&parts).for_each(|(sum, part)| sum.merge(part));
         sums
     }))
+}
+
+/// The scores of a forest of these trees: quicker where there is but one.
+fn scores_of_forest(
+    rows: &BinnedRows,
+    columns: &[usize],
+    trees: &[Tree],
+    threads: usize,
+) -> Result<PartScores, TrainError> {
+    let bins = columns.iter().map(|&at| rows.bins()[at].clone()).collect();
+    let forest = BinnedForest::new(trees, bins);
+    let parts = rows.each_chunk(
+        threads,
+        |kind| kind.part != Part::Gap,
+        || PartTallies::new(trees.len()),
+        |tallies, chunk| {
+            let kind = chunk.chunk.kind;
+            let Some(tally) = tallies.of(&kind) else { return };
+            for block in chunk.blocks(columns) {
+                for from in (0..block.rows).step_by(scorer::BLOCK_ROWS) {
+                    let rows = from..block.rows.min(from + scorer::BLOCK_ROWS);
+                    let mut scores = [0; scorer::BLOCK_ROWS];
+                    let scores = &mut scores[..rows.len()];
+                    let columns: Vec<&[u8]> =
+                        block.columns.iter().map(|column| &column[rows.clone()]).collect();
+                    forest.add_scores(&columns, scores);
+                    tally.add(scores);
+                }
+            }
+        },
+    )?;
+    let mut found = PartScores::new(trees.len());
+    parts.iter().for_each(|tallies| tallies.add_to(&mut found));
+    Ok(found)
 }
 
 /// A tree with the weights of its nodes at each depth that is asked for.

@@ -2,6 +2,7 @@
 
 use crate::binned::{BLOCK_ROWS, Block};
 use crate::bins::Bins;
+use crate::histogram::BINS;
 use crate::{Node, Tree};
 use std::ops::Range;
 
@@ -115,6 +116,22 @@ impl GrowingTree {
                 *at = *at << 1 | goes_right;
             }
         }
+    }
+
+    /// The tests above a node at `place` of `level`: each with the bins of its feature that lead
+    /// elsewhere.
+    pub(crate) fn tests_above(
+        &self,
+        level: usize,
+        place: u8,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> {
+        (0..level).map(move |above| {
+            let (before, goes_right) =
+                (usize::from(place) >> (level - above), place >> (level - above - 1) & 1 == 1);
+            let Test { feature, bin } = self.tests[GrowingTree::first(above) + before];
+            let first_right = usize::from(bin) + 1;
+            (usize::from(feature), if goes_right { 0..first_right } else { first_right..BINS })
+        })
     }
 
     /// Where on level `to` a row is that is at `place` on level `from`.

@@ -8,6 +8,7 @@
 //! every export starts from.
 
 mod best_split;
+mod bin_masks;
 mod binned;
 mod bins;
 mod bootstrap;

@@ -46,7 +46,7 @@ pub struct BinnedForest {
 }
 
 /// Rows that are scored together: what is gathered about them stays in the nearest cache.
-const BLOCK_ROWS: usize = 1024;
+pub(crate) const BLOCK_ROWS: usize = 1024;
 
 impl ForestScorer {
     /// Lays out `forest`.
@@ -134,7 +134,14 @@ impl BinnedForest {
         scores
     }
 
-    fn add_scores<C: AsRef<[u8]>>(&self, columns: &[C], scores: &mut [u32]) {
+    /// Trees of at most 256 leaves, each of whose thresholds is an edge of its feature's bins.
+    pub(crate) fn new(trees: &[Tree], bins: Vec<Bins>) -> Self {
+        let trees: Vec<&Tree> = trees.iter().collect();
+        BinnedForest { trees: TreeMasks::of_trees(&trees, &bins), bins }
+    }
+
+    /// Adds to the scores of rows, at most [`BLOCK_ROWS`] of them.
+    pub(crate) fn add_scores<C: AsRef<[u8]>>(&self, columns: &[C], scores: &mut [u32]) {
         let columns: Vec<&[u8]> = columns.iter().map(AsRef::as_ref).collect();
         self.trees.iter().for_each(|trees| trees.add_scores(&columns, scores));
     }

@@ -189,7 +189,7 @@ fn draw(rows: &mut [Row], tree: u64, seed: u64) {
         for (number, row) in (0..).zip(rows.iter_mut().filter(|row| row.drop == drop)) {
             let mut draws = [0];
             bootstrap.draw(&kind, number, &mut draws);
-            row.draws = draws[0].to_le_bytes()[tree as usize % LANES].into();
+            row.draws = u128::from(draws[0] >> (16 * (tree as usize % LANES)) & 0xffff);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Trees as bits: one for each leaf.
 
 use super::BLOCK_ROWS;
+use crate::bin_masks::BinMasks;
 use crate::bins::Bins;
 use crate::{Node, Tree};
 use std::ops::Range;
@@ -9,26 +10,16 @@ use std::ops::Range;
 const MAX_WORDS: usize = 4;
 /// Leaves of a tree at most.
 pub(super) const MAX_LEAVES: usize = 64 * MAX_WORDS;
-/// Features that are looked up at once.
-const AT_ONCE: usize = 4;
 
 /// Trees whose leaves share a word of 64 bits, or one tree that needs several words.
 #[derive(Debug)]
 pub(super) struct TreeMasks {
-    /// By word and feature that is tested.
-    words: Vec<Vec<FeatureMasks>>,
+    /// Which leaves are left, by word.
+    words: Vec<BinMasks>,
     /// The first bit of each tree; more than one only where there is one word.
     first_bits: Vec<u32>,
     /// By bit, the weight of its leaf.
     weights: [u8; MAX_LEAVES],
-}
-
-/// What a feature rules out.
-#[derive(Clone, Debug)]
-struct FeatureMasks {
-    feature: usize,
-    /// By bin, the leaves that are left.
-    left: Box<[u64; 256]>,
 }
 
 impl TreeMasks {
@@ -55,7 +46,7 @@ impl TreeMasks {
     fn new(trees: &[Leaves], bins: &[Bins]) -> Self {
         let bits: usize = trees.iter().map(|tree| tree.weights.len()).sum();
         let mut masks = TreeMasks {
-            words: vec![Vec::new(); bits.div_ceil(64)],
+            words: vec![BinMasks::new(u64::MAX); bits.div_ceil(64)],
             first_bits: Vec::new(),
             weights: [0; MAX_LEAVES],
         };
@@ -68,7 +59,8 @@ impl TreeMasks {
                 let edges = bins[test.feature].edges();
                 let last_left = edges.partition_point(|&edge| edge < test.threshold);
                 for leaf in test.left.clone() {
-                    masks.rule_out(first + leaf, test.feature, last_left);
+                    let bit = first + leaf;
+                    masks.words[bit / 64].rule_out(bit % 64, test.feature, last_left + 1..256);
                 }
             }
             first = end;
@@ -76,38 +68,32 @@ impl TreeMasks {
         masks
     }
 
-    /// Rules out a leaf for all bins of `feature` above `last_left`.
-    fn rule_out(&mut self, bit: usize, feature: usize, last_left: usize) {
-        let word = &mut self.words[bit / 64];
-        let at = word.iter().position(|masks| masks.feature == feature).unwrap_or_else(|| {
-            word.push(FeatureMasks { feature, left: Box::new([u64::MAX; 256]) });
-            word.len() - 1
-        });
-        for mask in &mut word[at].left[last_left + 1..] {
-            *mask &= !(1 << (bit % 64));
+    /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
+    pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
+        match &self.words[..] {
+            [word] => {
+                let mut left = [0; BLOCK_ROWS];
+                let left = &mut left[..scores.len()];
+                word.look_up(columns, left);
+                self.add_of_word(left, scores);
+            }
+            words => self.add_of_words(words, columns, scores),
         }
     }
 
-    /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
-    pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
+    fn add_of_words(&self, words: &[BinMasks], columns: &[&[u8]], scores: &mut [u32]) {
         let mut left = [[0; BLOCK_ROWS]; MAX_WORDS];
-        let rows = scores.len();
-        for (masks, left) in self.words.iter().zip(&mut left) {
-            look_up(masks, columns, &mut left[..rows]);
+        for (word, left) in words.iter().zip(&mut left) {
+            word.look_up(columns, &mut left[..scores.len()]);
         }
-        match self.words.len() {
-            1 => self.add_of_word(&left[0][..rows], scores),
-            words => {
-                for (row, score) in scores.iter_mut().enumerate() {
-                    let mut bit = 0;
-                    for word in (0..words).rev() {
-                        let left = left[word][row];
-                        let here = 64 * word + left.trailing_zeros() as usize;
-                        bit = if left == 0 { bit } else { here };
-                    }
-                    *score += u32::from(self.weights[bit % MAX_LEAVES]);
-                }
+        for (row, score) in scores.iter_mut().enumerate() {
+            let mut bit = 0;
+            for word in (0..words.len()).rev() {
+                let left = left[word][row];
+                let here = 64 * word + left.trailing_zeros() as usize;
+                bit = if left == 0 { bit } else { here };
             }
+            *score += u32::from(self.weights[bit % MAX_LEAVES]);
         }
     }
 
@@ -131,28 +117,6 @@ impl TreeMasks {
             };
             *score += first.into_iter().map(weight).fold(0, u32::wrapping_add);
         }
-    }
-}
-
-/// Writes which leaves are left of each row.
-fn look_up(masks: &[FeatureMasks], columns: &[&[u8]], left: &mut [u64]) {
-    left.fill(u64::MAX);
-    for masks in masks.chunks(AT_ONCE) {
-        let pair = |at: usize| (&*masks[at].left, columns[masks[at].feature]);
-        match masks.len() {
-            4 => and_all([pair(0), pair(1), pair(2), pair(3)], left),
-            3 => and_all([pair(0), pair(1), pair(2)], left),
-            2 => and_all([pair(0), pair(1)], left),
-            _ => and_all([pair(0)], left),
-        }
-    }
-}
-
-fn and_all<const N: usize>(masks: [(&[u64; 256], &[u8]); N], left: &mut [u64]) {
-    let masks = masks.map(|(masks, column)| (masks, &column[..left.len()]));
-    for (row, left) in left.iter_mut().enumerate() {
-        *left &=
-            masks.iter().map(|(masks, bins)| masks[usize::from(bins[row])]).fold(!0, |a, b| a & b);
     }
 }
 
