@@ -12,6 +12,8 @@ TRACE.csv is the Credence artifact's (five columns separated by spaces, the last
 """
 
 import argparse
+import json
+import math
 import pathlib
 import shlex
 import subprocess
@@ -45,13 +47,13 @@ def main():
     x = table.iloc[:, :4].to_numpy().astype(np.uint32)
     y = table.iloc[:, 4].to_numpy().astype(int)
     with tempfile.TemporaryDirectory() as folder:
-        for name, file in forests(x, y, pathlib.Path(folder)):
+        for name, file, *more in forests(x, y, pathlib.Path(folder)):
             model = pathlib.Path(folder) / "model.json"
-            command = [*shlex.split(args.dropcast), "import", file, "--features", "paper4"]
+            command = [*shlex.split(args.dropcast), "import", file, "--features", "paper4", *more]
             begin = time.monotonic()
             done = subprocess.run([*command, "-o", model], capture_output=True, text=True)
             said = done.stdout.splitlines()[1] if done.returncode == 0 else done.stderr.strip()
-            print(f"{name:18} {time.monotonic() - begin:5.1f} s  {said}", flush=True)
+            print(f"{name:23} {time.monotonic() - begin:5.1f} s  {said}", flush=True)
 
 
 def forests(x, y, folder):
@@ -66,12 +68,22 @@ def forests(x, y, folder):
             yield f"forest {trees}x{depth} ({seed})", folder / "f.onnx"
     for trees, leaves in [(4, 16), (16, 16), (50, 31)]:
         boosted = lightgbm.LGBMClassifier(n_estimators=trees, num_leaves=leaves, verbose=-1)
-        boosted.fit(x, y).booster_.save_model(folder / "l.txt")
+        booster = boosted.fit(x, y).booster_
+        booster.save_model(folder / "l.txt")
         yield f"LightGBM {trees}x{leaves}", folder / "l.txt"
+        (folder / "l.json").write_text(json.dumps(booster.dump_model()))
+        yield "  its dump, JSON", folder / "l.json"
     for trees, depth in [(4, 4), (16, 4), (100, 6)]:
         boosted = xgboost.XGBClassifier(n_estimators=trees, max_depth=depth).fit(x, y)
         boosted.save_model(folder / "x.json")
         yield f"XGBoost {trees}x{depth}", folder / "x.json"
+        booster = boosted.get_booster()
+        learner = json.loads(booster.save_config())["learner"]
+        base = float(learner["learner_model_param"]["base_score"].strip("[]"))
+        threshold = f"--threshold={math.log((1 - base) / base)}"
+        for kind in ["text", "json"]:
+            booster.dump_model(folder / kind, dump_format=kind)
+            yield f"  its dump, {kind}", folder / kind, threshold
 
 
 main()

@@ -217,9 +217,11 @@ pub(crate) enum Trainer {
 #[command(after_long_help = "\
 Examples:
   dropcast import forest.onnx --features paper4 --switch leaf.toml -o model.json
-  dropcast import boosted.txt -o model.json")]
+  dropcast import boosted.txt -o model.json
+  dropcast import dump.txt --features paper4 --threshold 0.5108 -o model.json")]
 pub(crate) struct ImportArgs {
-    /// The forest: ONNX as skl2onnx writes it, LightGBM's text, XGBoost's JSON model or dump.
+    /// The forest: ONNX as skl2onnx writes it, LightGBM's text model or JSON dump, XGBoost's JSON
+    /// model, or its dump as text or JSON.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Format of the file: onnx, lightgbm or xgboost; told from its content unless given.
@@ -233,7 +235,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
     /// Its score above which a packet is dropped, before any logistic function; unless given, where
-    /// it predicts class 1, or a value above one half.
+    /// it predicts class 1, or a value above one half. XGBoost's dumps need it: see docs/trainers.md.
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<f64>,
     /// Accept a forest of which not every decision is proven to stay the same.

@@ -8,7 +8,7 @@ use dropcast_train::{Agreement, ForestError};
 pub enum ImportError {
     /// Not of any format that is read.
     #[error(
-        "is not a forest that we read: {0}; known are ONNX with a tree ensemble (skl2onnx), LightGBM's save_model text, XGBoost's save_model JSON and its JSON dump"
+        "is not a forest that we read: {0}; known are ONNX with a tree ensemble (skl2onnx), LightGBM's save_model text and dump_model JSON, XGBoost's save_model JSON and its dumps as text or JSON"
     )]
     Unknown(&'static str),
     /// Damaged, or not what its format says.

@@ -1,10 +1,13 @@
 //! Forests that were trained elsewhere.
 
 mod lightgbm;
+mod lightgbm_dump;
 mod onnx;
 mod onnx_proto;
+mod printed;
 mod xgboost;
 mod xgboost_dump;
+mod xgboost_text;
 
 use crate::ImportError;
 use crate::values::{MAX_TREES, ValueForest};
@@ -20,9 +23,9 @@ use std::str::FromStr;
 pub enum Format {
     /// ONNX with one `TreeEnsembleClassifier` or `TreeEnsembleRegressor`, as skl2onnx writes it.
     Onnx,
-    /// LightGBM's text model (`save_model`).
+    /// LightGBM's text model (`save_model`) or its JSON dump (`dump_model`).
     LightGbm,
-    /// XGBoost's JSON model (`save_model("m.json")`) or its JSON dump (`dump_model`).
+    /// XGBoost's JSON model (`save_model("m.json")`), or its dump as text or JSON (`dump_model`).
     XGBoost,
 }
 
@@ -83,8 +86,9 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
     let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
     let foreign = match format {
         Format::Onnx => onnx::read(file, &reading),
+        Format::LightGbm if is_object(file) => lightgbm_dump::read(file, &reading),
         Format::LightGbm => lightgbm::read(file, &reading),
-        Format::XGBoost if is_list(file) => xgboost_dump::read(file, &reading),
+        Format::XGBoost if xgboost_dump::is_dump(file) => xgboost_dump::read(file, &reading),
         Format::XGBoost => xgboost::read(file, &reading),
     }?;
     let features = foreign.features(task.features.as_ref())?;
@@ -110,8 +114,8 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
     Ok(Model { imported: Some(origin), ..model })
 }
 
-fn is_list(file: &[u8]) -> bool {
-    file.trim_ascii_start().starts_with(b"[")
+fn is_object(file: &[u8]) -> bool {
+    file.trim_ascii_start().starts_with(b"{")
 }
 
 impl Foreign {
@@ -172,7 +176,9 @@ impl Format {
             [b'{', b'L' | b'i' | b'U' | b'l' | b'I', ..] => {
                 Err(ImportError::Unknown("it is XGBoost's binary UBJSON; save it as m.json"))
             }
+            [b'{', ..] if lightgbm_dump::is_dump(text) => Ok(Format::LightGbm),
             [b'{' | b'[', ..] => Ok(Format::XGBoost),
+            _ if xgboost_dump::is_text(text) => Ok(Format::XGBoost),
             [0x80, ..] => {
                 Err(ImportError::Unknown("it seems to be a pickle; convert it with skl2onnx"))
             }

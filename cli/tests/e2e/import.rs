@@ -1,6 +1,8 @@
 //! Forests that were trained elsewhere.
 
-use crate::room::Room;
+use crate::room::{Room, skipped};
+use serde_json::Value;
+use std::process::Command;
 
 /// A tree as XGBoost saves it: drops where the queue is longer than 1000 bytes.
 const BOOSTED: &str = r#"{"learner": {"feature_names": ["queue_length", "occupancy"],
@@ -9,6 +11,51 @@ const BOOSTED: &str = r#"{"learner": {"feature_names": ["queue_length", "occupan
     "split_conditions": [1000.5, -0.25, 0.5], "split_indices": [0, 0, 0], "split_type": [0, 0, 0]}]}},
   "learner_model_param": {"base_score": "5E-1", "num_class": "0", "num_feature": "2"},
   "objective": {"name": "binary:logistic"}}, "version": [3, 2, 0]}"#;
+
+/// The same tree as XGBoost dumps it.
+const DUMPED: &str = "\
+booster[0]:
+0:[queue_length<1000.5] yes=1,no=2,missing=2
+\t1:leaf=-0.25
+\t2:leaf=0.500000119
+";
+
+/// The same tree as LightGBM dumps it.
+const LIGHT: &str = r#"{"num_class": 1, "num_tree_per_iteration": 1, "max_feature_idx": 1,
+  "objective": "binary sigmoid:1", "average_output": false, "version": "v4",
+  "feature_names": ["queue_length", "occupancy"], "tree_info": [{"tree_structure": {
+    "split_feature": 0, "threshold": 1000.5000000000001, "decision_type": "<=",
+    "default_left": true, "missing_type": "None",
+    "left_child": {"leaf_value": -0.25}, "right_child": {"leaf_value": 0.5}}}]}"#;
+
+#[test]
+fn dumps_of_the_same_tree_are_the_same_model() {
+    let room = Room::new();
+    room.write("boosted.json", BOOSTED);
+    room.write("xgboost.txt", DUMPED);
+    room.write("rounded.txt", DUMPED.replace("000119", ""));
+    room.write("lightgbm.json", LIGHT);
+    let mut transcript = String::new();
+    for typed in [
+        "import boosted.json -o boosted.model.json",
+        "import xgboost.txt -o xgboost.model.json",
+        "import xgboost.txt --threshold 0 -o xgboost.model.json",
+        "import xgboost.txt --threshold 0 --features queue_length,occupancy -o xgboost.model.json",
+        "import rounded.txt --threshold 0 --features queue_length,occupancy -o x.json",
+        "import lightgbm.json -o lightgbm.model.json",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    insta::assert_snapshot!(transcript);
+    let forest = |name: &str| {
+        let model: Value =
+            serde_json::from_slice(&room.read(&format!("{name}.model.json"))).unwrap();
+        model["forest"]["trees"].clone()
+    };
+    assert!(forest("boosted").is_array());
+    assert_eq!(forest("xgboost"), forest("boosted"));
+    assert_eq!(forest("lightgbm"), forest("boosted"));
+}
 
 #[test]
 fn imported_forests_are_models_like_others() {
@@ -30,6 +77,40 @@ fn imported_forests_are_models_like_others() {
     insta::assert_snapshot!(transcript);
     let model = String::from_utf8(room.read("model.json")).unwrap();
     assert!(model.contains("\"producer\": \"xgboost 3.2.0\""), "{model}");
+}
+
+/// The program of docs/trainers.md, then as many drops here as there.
+#[test]
+fn a_forest_of_scikit_learn_comes_by_way_of_onnx() {
+    let python = |code: &str| {
+        let mut command = Command::new("python3");
+        command.args(["-c", code]);
+        command
+    };
+    let tools = python("import pyarrow, skl2onnx, sklearn").output();
+    if !tools.is_ok_and(|output| output.status.success()) {
+        assert!(!std::env::var("CI").is_ok_and(|ci| ci == "true"), "no skl2onnx, and CI=true");
+        skipped(
+            "python3 has no pyarrow, skl2onnx and scikit-learn: the program of docs/trainers.md",
+        );
+        return;
+    }
+    let page = include_str!("../../../docs/trainers.md");
+    let programs = page.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let program = programs.into_iter().find(|program| program.contains("skl2onnx")).unwrap();
+    let room = Room::with_a_run();
+    room.write("trace.parquet", room.read("runs/small/trace.parquet"));
+    let program = format!("{program}\nprint(forest.predict(x).sum(), end='')");
+    let output = python(&program).current_dir(room.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let drops: u64 = String::from_utf8(output.stdout).unwrap().parse().unwrap();
+    assert!(drops > 0);
+    room.good("import forest.onnx --features paper4 -o model.json");
+    let report = room.good("report --model model.json --data trace.parquet --format json");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let confusion = &report["prediction"]["confusion"];
+    let predicted = confusion["tp"].as_u64().unwrap() + confusion["fp"].as_u64().unwrap();
+    assert_eq!(predicted, drops);
 }
 
 #[cfg(not(any(feature = "linfa", feature = "smartcore")))]

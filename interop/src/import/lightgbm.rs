@@ -23,10 +23,9 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     }
     check_trees(trees.len())?;
     let features = header.number::<usize>("max_feature_idx")?.saturating_add(1);
-    let (mut threshold, blur) = decision(&header, reading.threshold)?;
-    if header.fields.contains_key("average_output") {
-        threshold *= trees.len() as f64;
-    }
+    let objective = header.fields.get("objective").map_or("none", |&(_, objective)| objective);
+    let decision = Decision::of(objective, reading.threshold)?;
+    let decision = decision.averaged(header.fields.contains_key("average_output"), trees.len());
     let trees = trees.iter().enumerate().map(|(at, tree)| read_tree(at, tree, features));
     Ok(Foreign {
         producer: header
@@ -38,42 +37,56 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         forest: ValueForest {
             trees: trees.collect::<Result<_, _>>()?,
             base: 0.0,
-            threshold,
+            threshold: decision.threshold,
             sums: Values::F64,
-            // Averages and factors are rounded too.
-            blur: blur + 4.0 * f64::EPSILON * threshold.abs(),
+            blur: decision.blur,
         },
     })
 }
 
 /// Above which score a drop is predicted, and how near to it a logistic function may blur it.
-fn decision(header: &Section<'_>, given: Option<f64>) -> Result<(f64, f64), ImportError> {
-    let objective = header.fields.get("objective").map_or("none", |&(_, objective)| objective);
-    let mut words = objective.split(' ');
-    let name = words.next().unwrap_or_default();
-    let options: Vec<&str> = words.collect();
-    match (given, name) {
-        (Some(threshold), _) => Ok((threshold, 0.0)),
-        (None, "binary") => {
-            let sigmoid = options.iter().find_map(|option| option.strip_prefix("sigmoid:"));
-            let sigmoid: f64 = sigmoid.and_then(|text| text.parse().ok()).unwrap_or(1.0);
-            if sigmoid > 0.0 && sigmoid.is_finite() {
-                return Ok((0.0, 8.0 * f64::EPSILON / sigmoid));
+pub(super) struct Decision {
+    pub(super) threshold: f64,
+    pub(super) blur: f64,
+}
+
+impl Decision {
+    /// What the scores of an objective mean, unless the threshold is given.
+    pub(super) fn of(objective: &str, given: Option<f64>) -> Result<Self, ImportError> {
+        let mut words = objective.split(' ');
+        let name = words.next().unwrap_or_default();
+        let options: Vec<&str> = words.collect();
+        let above = |threshold, blur| Ok(Decision { threshold, blur });
+        match (given, name) {
+            (Some(threshold), _) => above(threshold, 0.0),
+            (None, "binary") => {
+                let sigmoid = options.iter().find_map(|option| option.strip_prefix("sigmoid:"));
+                let sigmoid: f64 = sigmoid.and_then(|text| text.parse().ok()).unwrap_or(1.0);
+                if sigmoid > 0.0 && sigmoid.is_finite() {
+                    return above(0.0, 8.0 * f64::EPSILON / sigmoid);
+                }
+                Err(wrong("objective", format!("{objective:?} has a sigmoid that is not above 0")))
             }
-            Err(wrong("objective", format!("{objective:?} has a sigmoid that is not above 0")))
+            (None, "cross_entropy") => above(0.0, 8.0 * f64::EPSILON),
+            (None, "regression" | "regression_l1" | "huber" | "fair" | "quantile")
+                if !options.contains(&"sqrt") =>
+            {
+                above(0.5, 0.0)
+            }
+            _ => Err(refused(
+                "objective",
+                format!(
+                    "is {objective:?}, of which we do not know when it means a drop; give the score above which it does"
+                ),
+            )),
         }
-        (None, "cross_entropy") => Ok((0.0, 8.0 * f64::EPSILON)),
-        (None, "regression" | "regression_l1" | "huber" | "fair" | "quantile")
-            if !options.contains(&"sqrt") =>
-        {
-            Ok((0.5, 0.0))
-        }
-        _ => Err(refused(
-            "objective",
-            format!(
-                "is {objective:?}, of which we do not know when it means a drop; give the score above which it does"
-            ),
-        )),
+    }
+
+    /// The same for the sum of `trees` trees, if scores are their average.
+    pub(super) fn averaged(self, is_average: bool, trees: usize) -> Self {
+        let threshold = if is_average { self.threshold * trees as f64 } else { self.threshold };
+        // Averages and factors are rounded too.
+        Decision { threshold, blur: self.blur + 4.0 * f64::EPSILON * threshold.abs() }
     }
 }
 
@@ -186,19 +199,30 @@ fn read_tree(at: usize, tree: &Section<'_>, features: usize) -> Result<ValueTree
 }
 
 /// Checks LightGBM's `decision_type`: bit 0 categories, bit 1 missing values go left, bits 2 and 3
-/// what is missing (0 nothing, 1 zero, 2 NaN). No integer is NaN.
+/// what is missing (0 nothing, 1 zero, 2 NaN).
 fn check_kind(kind: u8, threshold: f64) -> Result<(), String> {
-    let missing_goes_left = kind & 2 != 0;
-    let zero_goes_left = 0.0 <= threshold;
     match (kind & 1, (kind >> 2) & 3) {
         (1, _) => Err("splits on categories, which integer trees do not".to_owned()),
-        (_, 1) if missing_goes_left != zero_goes_left => Err(
-            "sends 0, as a missing value, against its threshold; train with zero_as_missing=false"
-                .to_owned(),
-        ),
-        (_, 0..=2) => Ok(()),
+        (_, missing @ 0..=2) => check_missing(missing == 1, kind & 2 != 0, threshold),
         _ => Err(format!("has decision_type {kind}, which is unknown")),
     }
+}
+
+/// Refuses a split that sends 0, taken for a missing value, to the other side than its threshold
+/// does. No integer is NaN, so nothing else is missing.
+pub(super) fn check_missing(
+    zero_is_missing: bool,
+    missing_goes_left: bool,
+    threshold: f64,
+) -> Result<(), String> {
+    let zero_goes_left = 0.0 <= threshold;
+    if zero_is_missing && missing_goes_left != zero_goes_left {
+        return Err(
+            "sends 0, as a missing value, against its threshold; train with zero_as_missing=false"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 fn wrong(at: &str, problem: String) -> ImportError {

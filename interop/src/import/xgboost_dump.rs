@@ -1,7 +1,8 @@
-//! XGBoost's JSON dump, as `Booster.dump_model(..., dump_format="json")` writes it: a list of
-//! nested trees, without the score that all rows begin with and without the objective.
+//! XGBoost's dumps, as `Booster.dump_model` writes them: trees without the score that all rows begin
+//! with and without the objective. As JSON (`dump_format="json"`) they are a list of nested trees.
 
-use super::{Foreign, Reading, check_trees};
+use super::printed::{check_digits, single};
+use super::{Foreign, Reading, check_trees, xgboost_text};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
@@ -9,40 +10,53 @@ use dropcast_features::FeatureSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-#[derive(Deserialize)]
-struct NodeText {
-    nodeid: usize,
-    leaf: Option<f32>,
-    split: Option<String>,
-    split_condition: Option<serde_json::Value>,
-    yes: Option<usize>,
-    no: Option<usize>,
+/// A node of either dump.
+#[derive(Default, Deserialize)]
+pub(super) struct NodeText {
+    pub(super) nodeid: usize,
+    pub(super) leaf: Option<f64>,
+    pub(super) split: Option<String>,
+    pub(super) split_condition: Option<serde_json::Value>,
+    pub(super) yes: Option<usize>,
+    pub(super) no: Option<usize>,
     #[serde(default)]
-    children: Vec<NodeText>,
+    pub(super) children: Vec<NodeText>,
+}
+
+/// Whether a file is a dump, by its beginning.
+pub(super) fn is_dump(file: &[u8]) -> bool {
+    is_list(file) || is_text(file)
+}
+
+fn is_list(file: &[u8]) -> bool {
+    file.trim_ascii_start().starts_with(b"[")
+}
+
+/// Whether a file is a text dump, by its beginning.
+pub(super) fn is_text(file: &[u8]) -> bool {
+    file.trim_ascii_start().starts_with(b"booster[")
 }
 
 pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, ImportError> {
-    let wrong = |at: &str, problem| ImportError::Wrong { at: at.to_owned(), problem };
-    let trees: Vec<NodeText> = serde_json::from_slice(file)
-        .map_err(|error| wrong("the file", format!("is not XGBoost's JSON dump: {error}")))?;
+    let wrong = |at: String, problem| ImportError::Wrong { at, problem };
+    let trees = if is_list(file) {
+        nested(file).map_err(|error| {
+            wrong("the file".to_owned(), format!("is not XGBoost's JSON dump: {error}"))
+        })?
+    } else {
+        xgboost_text::read(file).map_err(|(at, problem)| wrong(at, problem))?
+    };
     check_trees(trees.len())?;
     let Some(threshold) = reading.threshold else {
-        let why = "does not tell the score that rows begin with, nor the objective; give the sum of leaves above which a packet is dropped, or import what save_model wrote";
+        let why = "does not tell the score that rows begin with (base_score), nor the objective; give the sum of leaves above which a packet is dropped, which for binary:logistic is ln((1 - base_score) / base_score), or import what save_model wrote";
         return Err(ImportError::Refused { at: "a dump".to_owned(), why: why.to_owned() });
     };
     let Some(features) = reading.features else {
         let problem = "a dump does not list its columns; give their names in order";
         return Err(ImportError::Features(problem.to_owned()));
     };
-    let trees = trees.iter().enumerate().map(|(at, root)| {
-        let mut nodes = BTreeMap::new();
-        collect(root, &mut nodes).map_err(|node| {
-            wrong(&format!("tree {at}"), format!("has two nodes with number {node}"))
-        })?;
-        ValueTree::build(at, root.nodeid, features.len(), Values::F32, |node| {
-            nodes.get(&node).ok_or("is not there".to_owned())?.read(features)
-        })
-    });
+    check_digits(trees.iter().flatten().filter_map(NodeText::number))?;
+    let trees = trees.iter().enumerate().map(|(at, tree)| build(at, tree, features));
     Ok(Foreign {
         producer: Some("xgboost".to_owned()),
         names: Vec::new(),
@@ -57,29 +71,54 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     })
 }
 
-/// Gathers all nodes by number, or gives a number that occurs twice. The recursion is no deeper
-/// than that of the JSON reader, which is limited.
-fn collect<'a>(node: &'a NodeText, nodes: &mut BTreeMap<usize, &'a NodeText>) -> Result<(), usize> {
-    if nodes.insert(node.nodeid, node).is_some() {
-        return Err(node.nodeid);
+/// The nodes of every tree of the JSON dump, roots first.
+fn nested(file: &[u8]) -> Result<Vec<Vec<NodeText>>, serde_json::Error> {
+    let roots: Vec<NodeText> = serde_json::from_slice(file)?;
+    let flat = |root: NodeText| {
+        let (mut open, mut nodes) = (vec![root], Vec::new());
+        while let Some(mut node) = open.pop() {
+            open.append(&mut node.children);
+            nodes.push(node);
+        }
+        nodes
+    };
+    Ok(roots.into_iter().map(flat).collect())
+}
+
+fn build(at: usize, tree: &[NodeText], features: &FeatureSet) -> Result<ValueTree, ImportError> {
+    let mut nodes = BTreeMap::new();
+    for node in tree {
+        if nodes.insert(node.nodeid, node).is_some() {
+            let problem = format!("has two nodes with number {}", node.nodeid);
+            return Err(ImportError::Wrong { at: format!("tree {at}"), problem });
+        }
     }
-    node.children.iter().try_for_each(|child| collect(child, nodes))
+    let root = tree.first().map_or(0, |root| root.nodeid);
+    ValueTree::build(at, root, features.len(), Values::F32, |node| {
+        nodes.get(&node).ok_or("is not there".to_owned())?.read(features)
+    })
 }
 
 impl NodeText {
+    /// Its threshold, or its leaf's value.
+    fn number(&self) -> Option<f64> {
+        self.leaf.or_else(|| self.split_condition.as_ref()?.as_f64())
+    }
+
     fn read(&self, features: &FeatureSet) -> Result<ForeignNode, String> {
         if let Some(value) = self.leaf {
-            return Ok(ForeignNode::Leaf(Leaf::new(f64::from(value))));
+            return Ok(ForeignNode::Leaf(Leaf::new(f64::from(single(value)?))));
         }
         let missing = |field: &str| format!("has neither a leaf nor {field}");
         let split = self.split.as_deref().ok_or_else(|| missing("a split"))?;
         let condition =
             self.split_condition.as_ref().ok_or_else(|| missing("a split_condition"))?;
-        let threshold = f32::deserialize(condition)
-            .map_err(|_| "splits on categories, which integer trees do not".to_owned())?;
+        let threshold = condition
+            .as_f64()
+            .ok_or_else(|| "splits on categories, which integer trees do not".to_owned())?;
         Ok(ForeignNode::Split {
             feature: column(split, features)?,
-            threshold: f64::from(threshold),
+            threshold: f64::from(single(threshold)?),
             comparison: Comparison::Below,
             left: self.yes.ok_or_else(|| missing("a yes"))?,
             right: self.no.ok_or_else(|| missing("a no"))?,

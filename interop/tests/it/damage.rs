@@ -24,6 +24,7 @@ fn fault(name: &str, from: &str, to: &str) -> String {
 #[test]
 fn faults_say_where_they_are() {
     let light = "boosted.lightgbm.txt";
+    let dump = "boosted.lightgbm.json";
     let faults = [
         fault(light, "end of trees", ""),
         fault(light, "num_class=1", "num_class=3"),
@@ -39,6 +40,21 @@ fn faults_say_where_they_are() {
         fault("boosted.xgboost.json", "\"name\":\"gbtree\"", "\"name\":\"dart\""),
         fault("dump.xgboost.json", "\"yes\": 1", "\"yes\": 77"),
         fault("dump.xgboost.json", "\"split\": \"f", "\"split\": \"g"),
+        fault("dump.xgboost.json", "-0.196721315", "-0.196721"),
+        fault("dump.xgboost.txt", "\t7:leaf=-0.196721315", "\t7:leaf=-0.19672132"),
+        fault("dump.xgboost.txt", "[f0<49968]", "[f0]"),
+        fault("dump.xgboost.txt", "[f0<49968]", "[f0<x]"),
+        fault("dump.xgboost.txt", "\t7:leaf", "\t8:leaf"),
+        fault("dump.xgboost.txt", "yes=1,", ""),
+        fault("dump.xgboost.txt", "booster[0]:\n", "booster[0]\n"),
+        fault("dump.xgboost.txt", "booster[0]:\n", "booster[0]:\nbooster[1]:\n"),
+        fault(dump, "\"num_class\": 1", "\"num_class\": 3"),
+        fault(dump, "\"average_output\": false, ", ""),
+        fault(dump, "\"binary sigmoid:1\"", "\"poisson\""),
+        fault(dump, "\"<=\"", "\"==\""),
+        fault(dump, "true, \"missing_type\": \"None\"", "false, \"missing_type\": \"Zero\""),
+        fault(dump, "\"leaf_count\"", "\"leaf_coeff\": [], \"leaf_count\""),
+        fault(dump, "\"right_child\"", "\"no_child\""),
     ];
     let expected = [
         "the end: \"end of trees\" is missing: the file is cut off",
@@ -55,6 +71,21 @@ fn faults_say_where_they_are() {
         "learner.gradient_booster: is \"dart\"; only \"gbtree\" is imported",
         "tree 0, node 77: is not there",
         "tree 0, node 0: splits on \"g",
+        "tree 0, node 7: has -0.196721, which is not how nine digits print",
+        "tree 0, node 7: has -0.19672132, which is not how nine digits print",
+        "line 2: does not compare a feature with a number",
+        "line 2: the threshold is not a number",
+        "tree 0: has two nodes with number 8",
+        "tree 0, node 0: has neither a leaf nor a yes",
+        "line 1: a tree begins with booster[...]:",
+        "tree 0: has no nodes",
+        "num_class: is 3; only forests that tell two classes apart are imported",
+        "the file: is not LightGBM's JSON dump: missing field `average_output`",
+        "objective: is \"poisson\", of which we do not know when it means a drop",
+        "tree 0, node 0: splits on categories, which integer trees do not",
+        "tree 0, node 0: sends 0, as a missing value, against its threshold",
+        "tree 0, node 3: has a linear function, which integer trees do not",
+        "tree 0, node 1: is a split without two children",
     ];
     for (fault, expected) in faults.iter().zip(expected) {
         assert!(fault.starts_with(expected), "{fault}\nexpected {expected}");
