@@ -13,7 +13,7 @@ use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
     BatchSource, Batches, Fitted, Forest, ForestParams, ForestScorer, ForestTask, ReadTask,
-    RunBatch, Split, SwitchContext, TrainingRows, VoteRule, fit_many,
+    RunBatch, RunRows, Split, SwitchContext, TrainingRows, VoteRule, fit_many,
 };
 use std::convert::Infallible;
 use std::error::Error;
@@ -77,6 +77,11 @@ impl BatchSource for Columns {
             };
             Ok(RunBatch { run: 1, batch })
         })))
+    }
+
+    fn lent(&self) -> Option<Vec<RunRows<'_>>> {
+        let features = self.features.iter().map(Vec::as_slice).collect();
+        Some(vec![RunRows { run: 1, arrivals: None, features, drop: &self.drop }])
     }
 }
 

@@ -1,6 +1,8 @@
 //! The rows as the trainer keeps them: a byte per feature.
 
 use crate::bins::Bins;
+use crate::sorted_rows::SortedRows;
+use crate::source::PIECE_ROWS;
 use crate::spill::{Spill, SpillFile};
 use crate::threads::on_threads;
 use crate::{Part, TrainError};
@@ -57,7 +59,9 @@ pub(crate) struct Loaded<'a> {
 }
 
 /// Rows of a chunk at most: what a thread works on at a time, and what is read at a time.
-const CHUNK_ROWS: usize = 1 << 15;
+const CHUNK_ROWS: usize = PIECE_ROWS;
+/// So many rows of one kind and piece are a chunk of their own.
+const OWN_CHUNK_ROWS: usize = CHUNK_ROWS / 2;
 /// Rows of a block at most: what is gathered about them stays in the nearest cache.
 pub(crate) const BLOCK_ROWS: usize = 1 << 11;
 
@@ -150,7 +154,7 @@ pub(crate) struct ChunkWriter {
 }
 
 /// A chunk that grows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
     /// Rows of this kind in chunks that are complete.
     before: u64,
@@ -158,35 +162,59 @@ struct Open {
 }
 
 impl Open {
+    fn new(features: usize) -> Self {
+        Open { before: 0, columns: vec![Vec::new(); features] }
+    }
+
     fn rows(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
 }
 
 impl ChunkWriter {
-    /// No rows yet, to be binned by `bins`. Where there is a file, rows beyond `limit_bytes` go
-    /// there.
-    pub(crate) fn new(bins: Vec<Bins>, spill: Option<(u64, Box<dyn SpillFile>)>) -> Self {
+    /// No rows yet. Where there is a file, rows beyond `limit_bytes` go there.
+    pub(crate) fn new(spill: Option<(u64, Box<dyn SpillFile>)>) -> Self {
         let (limit_bytes, file) =
             spill.map_or((u64::MAX, None), |(limit, file)| (limit, Some(file)));
-        let rows = BinnedRows { bins, chunks: Vec::new(), spill: Spill::new(file) };
+        let rows = BinnedRows { bins: Vec::new(), chunks: Vec::new(), spill: Spill::new(file) };
         ChunkWriter { rows, open: BTreeMap::new(), bytes: 0, limit_bytes }
     }
 
-    /// The bins of each feature.
-    pub(crate) fn bins(&self) -> &[Bins] {
-        &self.rows.bins
+    /// Adds the next rows.
+    pub(crate) fn add(&mut self, sorted: SortedRows) -> Result<(), TrainError> {
+        let SortedRows { kinds, mut columns } = sorted;
+        let mut own = None;
+        let mut from = 0;
+        for (kind, rows) in kinds {
+            if from == 0 && rows >= OWN_CHUNK_ROWS {
+                own = Some((kind, rows));
+            } else {
+                let rows = from..from + rows;
+                let columns: Vec<&[u8]> =
+                    columns.iter().map(|column| &column[rows.clone()]).collect();
+                self.append(kind, &columns)?;
+            }
+            from += rows;
+        }
+        if let Some((kind, rows)) = own {
+            // Many rows of one kind need not be copied; those before them come first.
+            self.close(kind)?;
+            for column in &mut columns {
+                column.truncate(rows);
+                column.shrink_to_fit();
+            }
+            self.bytes += (rows * columns.len()) as u64;
+            self.push(kind, columns)?;
+        }
+        self.close_beyond_limit()
     }
 
-    /// Adds the next rows of one kind, the bins of each feature.
-    pub(crate) fn add(&mut self, kind: Kind, columns: &[Vec<u8>]) -> Result<(), TrainError> {
-        let rows = columns.first().map_or(0, Vec::len);
+    /// Adds rows of one kind to the chunk that grows.
+    fn append(&mut self, kind: Kind, columns: &[&[u8]]) -> Result<(), TrainError> {
+        let rows = columns.first().map_or(0, |column| column.len());
         let mut from = 0;
         while from < rows {
-            let open = self
-                .open
-                .entry(kind)
-                .or_insert_with(|| Open { before: 0, columns: vec![Vec::new(); columns.len()] });
+            let open = self.open.entry(kind).or_insert_with(|| Open::new(columns.len()));
             let to = rows.min(from + CHUNK_ROWS - open.rows());
             for (column, more) in open.columns.iter_mut().zip(columns) {
                 column.extend_from_slice(&more[from..to]);
@@ -197,24 +225,36 @@ impl ChunkWriter {
                 self.close(kind)?;
             }
         }
-        if self.bytes > self.limit_bytes {
-            // Small chunks would be slow to read again; a few of them stay.
-            let full = self.open.iter().filter(|(_, open)| open.rows() >= BLOCK_ROWS);
-            let full: Vec<Kind> = full.map(|(&kind, _)| kind).collect();
-            full.into_iter().try_for_each(|kind| self.close(kind))?;
-        }
         Ok(())
     }
 
-    fn close(&mut self, kind: Kind) -> Result<(), TrainError> {
-        let Some(open) = self.open.get_mut(&kind) else { return Ok(()) };
-        let (first, rows) = (open.before, open.rows());
-        if rows == 0 {
+    fn close_beyond_limit(&mut self) -> Result<(), TrainError> {
+        if self.bytes <= self.limit_bytes {
             return Ok(());
         }
+        // Small chunks would be slow to read again; a few of them stay.
+        let full = self.open.iter().filter(|(_, open)| open.rows() >= BLOCK_ROWS);
+        let full: Vec<Kind> = full.map(|(&kind, _)| kind).collect();
+        full.into_iter().try_for_each(|kind| self.close(kind))
+    }
+
+    /// Completes the chunk that grows, if there is one.
+    fn close(&mut self, kind: Kind) -> Result<(), TrainError> {
+        let Some(open) = self.open.get_mut(&kind) else { return Ok(()) };
+        if open.rows() == 0 {
+            return Ok(());
+        }
+        let fresh = vec![Vec::new(); open.columns.len()];
+        let mut columns = std::mem::replace(&mut open.columns, fresh);
+        columns.iter_mut().for_each(Vec::shrink_to_fit);
+        self.push(kind, columns)
+    }
+
+    /// Puts the next chunk of a kind in its place.
+    fn push(&mut self, kind: Kind, columns: Vec<Vec<u8>>) -> Result<(), TrainError> {
+        let open = self.open.entry(kind).or_insert_with(|| Open::new(columns.len()));
+        let (first, rows) = (open.before, columns.first().map_or(0, Vec::len));
         open.before += rows as u64;
-        let fresh = vec![Vec::with_capacity(rows); open.columns.len()];
-        let columns = std::mem::replace(&mut open.columns, fresh);
         let columns = if self.bytes > self.limit_bytes {
             self.bytes -= (rows * columns.len()) as u64;
             Columns::Spilled(self.rows.spill.append(&columns)?)
@@ -225,18 +265,16 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// All rows.
-    pub(crate) fn finish(mut self) -> Result<BinnedRows, TrainError> {
+    /// All rows, which were binned by `bins`.
+    pub(crate) fn finish(mut self, bins: Vec<Bins>) -> Result<BinnedRows, TrainError> {
         let open: Vec<Kind> = self.open.keys().copied().collect();
         for kind in open {
-            if let Some(open) = self.open.get_mut(&kind) {
-                open.columns.iter_mut().for_each(Vec::shrink_to_fit);
-            }
             self.close(kind)?;
             self.open.remove(&kind);
         }
         // The largest first, so that threads end together.
         self.rows.chunks.sort_by_key(|chunk| std::cmp::Reverse(chunk.rows));
+        self.rows.bins = bins;
         Ok(self.rows)
     }
 }

@@ -12,6 +12,10 @@ pub(crate) struct Bins {
     shift: u32,
     /// By high bits, how many edges lie below every such value.
     first: Vec<u8>,
+    /// So often the edges of one look-up are halved, to find a value among them.
+    halvings: u32,
+    /// The edges, followed by such that no value exceeds.
+    padded: Box<[u32; PADDED]>,
 }
 
 /// Values are looked up by this many bits: in a table of 64 KiB at most.
@@ -19,6 +23,9 @@ const LOOKUP_BITS: u32 = 16;
 
 /// So few edges are quicker to compare with than to look up.
 const FEW_EDGES: usize = 24;
+
+/// Room for 255 edges and for as many steps beyond them.
+const PADDED: usize = 512;
 
 impl Bins {
     /// Bins with these edges, the most useful first: distinct, at most 255 of them.
@@ -29,12 +36,21 @@ impl Bins {
         let by_use = by_use.iter().map(|edge| count(edges.partition_point(|e| e < edge))).collect();
         let largest = edges.last().copied().unwrap_or(0);
         let shift = (u32::BITS - largest.leading_zeros()).saturating_sub(LOOKUP_BITS);
-        let first = (0..=(largest >> shift) + 1)
-            .map(|high| {
-                count(edges.partition_point(|&edge| u64::from(edge) < u64::from(high) << shift))
-            })
-            .collect();
-        Bins { edges, by_use, shift, first }
+        let mut below = 0;
+        let mut first_of = |high: u32| {
+            let lowest = u64::from(high) << shift;
+            while below < edges.len() && u64::from(edges[below]) < lowest {
+                below += 1;
+            }
+            count(below)
+        };
+        let first: Vec<u8> = (0..=(largest >> shift) + 1).map(&mut first_of).collect();
+        // Where a look-up is for a single value, an edge at it is not below it.
+        let within = first.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let halvings = if shift == 0 { 0 } else { u8::BITS - within.leading_zeros() };
+        let mut padded = Box::new([u32::MAX; PADDED]);
+        padded[..edges.len()].copy_from_slice(&edges);
+        Bins { edges, by_use, shift, first, halvings, padded }
     }
 
     /// The edges, ascending.
@@ -43,50 +59,58 @@ impl Bins {
     }
 
     /// The bin of `value`.
+    #[cfg(test)]
     pub(crate) fn bin(&self, value: u32) -> u8 {
-        let high = (value >> self.shift) as usize;
-        let Some((&from, &to)) = self.first.get(high).zip(self.first.get(high + 1)) else {
-            return self.edges.len() as u8;
-        };
-        // Where a look-up is for a single value, an edge at it is not below it.
-        if from == to || self.shift == 0 {
-            return from;
-        }
-        let within = &self.edges[usize::from(from)..usize::from(to)];
-        from + within.partition_point(|&edge| edge < value) as u8
+        self.look_up(value, self.halvings)
     }
 
-    /// The bins of the values at `rows`, which ascend.
-    pub(crate) fn bin_rows(&self, values: &[u32], rows: &[u32]) -> Vec<u8> {
-        if rows.len() == values.len() {
-            return values.iter().map(|&value| self.bin(value)).collect();
+    /// The bin of `value`, without a branch: `halvings` are those of these bins.
+    #[inline]
+    fn look_up(&self, value: u32, halvings: u32) -> u8 {
+        let last = self.first.len() - 1;
+        let mut bin = usize::from(self.first[((value >> self.shift) as usize).min(last)]);
+        for halving in (0..halvings).rev() {
+            // Edges from `bin` on are asked for; those beyond the look-up's are not below.
+            let half = 1 << halving;
+            let is_below = value > self.padded[(bin + half - 1) % PADDED];
+            bin += if is_below { half } else { 0 };
         }
-        rows.iter().map(|&row| self.bin(values[row as usize])).collect()
+        bin as u8
     }
 
     /// Replaces `bins` by those of `values`.
     pub(crate) fn bin_all(&self, values: &[u32], bins: &mut Vec<u8>) {
         bins.resize(values.len(), 0);
-        let (chunks, rest) = values.as_chunks::<16>();
-        let (binned, binned_rest) = bins.as_chunks_mut::<16>();
-        if self.edges.len() <= FEW_EDGES {
-            // Several values at a time are compared with all edges.
-            for (bins, values) in binned.iter_mut().zip(chunks) {
-                let mut below = [0_u32; 16];
-                for &edge in &self.edges {
-                    for (below, &value) in below.iter_mut().zip(values) {
-                        *below = below.wrapping_add(u32::from(value > edge));
-                    }
-                }
-                *bins = below.map(|below| below as u8);
-            }
-        } else {
-            for (bins, values) in binned.iter_mut().zip(chunks) {
-                *bins = values.map(|value| self.bin(value));
-            }
+        // Loops of a known length take no time of their own.
+        match self.halvings {
+            _ if self.edges.len() <= FEW_EDGES => self.compare_all(values, bins),
+            0 => self.look_up_all(values, bins, 0),
+            1 => self.look_up_all(values, bins, 1),
+            2 => self.look_up_all(values, bins, 2),
+            more => self.look_up_all(values, bins, more),
         }
-        for (bin, &value) in binned_rest.iter_mut().zip(rest) {
-            *bin = self.bin(value);
+    }
+
+    #[inline(always)]
+    fn look_up_all(&self, values: &[u32], bins: &mut [u8], halvings: u32) {
+        for (bin, &value) in bins.iter_mut().zip(values) {
+            *bin = self.look_up(value, halvings);
+        }
+    }
+
+    /// Compares several values at a time with all edges.
+    fn compare_all(&self, values: &[u32], bins: &mut [u8]) {
+        for (bins, values) in bins.chunks_mut(16).zip(values.chunks(16)) {
+            let mut all = [0_u32; 16];
+            all[..values.len()].copy_from_slice(values);
+            let mut below = [0_u32; 16];
+            for &edge in &self.edges {
+                for (below, &value) in below.iter_mut().zip(&all) {
+                    *below = below.wrapping_add(u32::from(value > edge));
+                }
+            }
+            let below = below.map(|below| below as u8);
+            bins.copy_from_slice(&below[..values.len()]);
         }
     }
 
@@ -125,13 +149,19 @@ impl CoarserBins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Part;
     use crate::sketch::ValueSketch;
+    use crate::source::RunRows;
+    use crate::split::Parts;
+    use crate::training_marks::TrainingMarks;
     use proptest::prelude::*;
 
     fn bins(rows: &[(u32, u8)], max_bins: usize) -> Bins {
-        let (values, classes): (Vec<u32>, Vec<u8>) = rows.iter().copied().unzip();
+        let values: Vec<u32> = rows.iter().map(|row| row.0).collect();
+        let drop: Vec<bool> = rows.iter().map(|row| row.1 == 1).collect();
+        let rows = RunRows { run: 0, arrivals: None, features: Vec::new(), drop: &drop };
         let mut sketch = ValueSketch::new();
-        sketch.add(&values, &classes);
+        sketch.add(&values, &TrainingMarks::of(&rows, &Parts::All(Part::Train)));
         Bins::new(sketch.finish().edges(max_bins - 1))
     }
 

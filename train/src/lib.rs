@@ -30,15 +30,18 @@ mod params;
 mod part_rows;
 mod random;
 mod refit;
+mod row_numbers;
 mod scorer;
 mod scores;
 mod share;
 mod sketch;
+mod sorted_rows;
 mod source;
 mod spill;
 mod split;
 mod sweep;
 mod threads;
+mod training_marks;
 mod training_rows;
 mod vote;
 
@@ -62,7 +65,7 @@ pub use refit::refit_leaves;
 pub use scorer::{BinnedForest, ForestScorer};
 pub use scores::{Decision, ScoreHistogram};
 pub use share::{NotAShare, Share};
-pub use source::{BatchSource, Batches, RowId, RunBatch};
+pub use source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use spill::SpillFile;
 pub use split::{Part, RunSwitch, Split};
 pub use sweep::{

@@ -1,6 +1,7 @@
 //! The rows that a split keeps for one purpose, to measure a model on rows it has not seen.
 
-use crate::source::{Batches, RowNumbers, check_columns, each_batch};
+use crate::row_numbers::RowNumbers;
+use crate::source::{Batches, RunRows};
 use crate::split::{RunTimes, SplitPlan};
 use crate::{BatchSource, Part, RunBatch, Split, TrainError};
 
@@ -16,16 +17,11 @@ pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     seed: u64,
     part: Part,
 ) -> Result<impl Iterator<Item = Result<RunBatch, TrainError>> + 'a, TrainError> {
-    let mut times = RunTimes::default();
-    if split.needs_times() {
-        each_batch(source, features, |batch, ids| times.add(split, batch, ids))?;
-    }
+    let times = RunTimes::read(source, features, split)?;
     Ok(PartRows {
         batches: source.batches().map_err(TrainError::source)?,
         plan: SplitPlan::new(split, seed, times),
         numbers: RowNumbers::default(),
-        ids: Vec::new(),
-        parts: Vec::new(),
         features,
         part,
     })
@@ -35,8 +31,6 @@ struct PartRows<'a, E> {
     batches: Batches<'a, E>,
     plan: SplitPlan<'a>,
     numbers: RowNumbers,
-    ids: Vec<crate::RowId>,
-    parts: Vec<Part>,
     features: usize,
     part: Part,
 }
@@ -44,10 +38,10 @@ struct PartRows<'a, E> {
 impl<E: std::error::Error + Send + Sync + 'static> PartRows<'_, E> {
     fn select(&mut self, batch: Result<RunBatch, E>) -> Result<RunBatch, TrainError> {
         let mut batch = batch.map_err(TrainError::source)?;
-        check_columns(&batch, self.features)?;
-        self.numbers.name(&batch, &mut self.ids);
-        self.plan.parts(&batch, &self.ids, &mut self.parts)?;
-        let keep: Vec<bool> = self.parts.iter().map(|&part| part == self.part).collect();
+        let rows = RunRows::from(&batch);
+        rows.check(self.features)?;
+        let parts = self.plan.parts(&rows, &self.numbers.number(&rows))?;
+        let keep: Vec<bool> = (0..rows.len()).map(|at| parts.of(at) == self.part).collect();
         batch.batch.retain(&keep);
         Ok(batch)
     }

@@ -1,8 +1,6 @@
 //! Randomness by counting: a hash of what is drawn for, so that no draw depends on the order,
 //! the partition or the thread in which rows are met.
 
-use crate::RowId;
-
 /// Weyl increment of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
 /// generators, OOPSLA 2014).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -33,8 +31,8 @@ impl Stream {
     }
 
     /// A row's number in the stream of its run and switch.
-    pub(crate) fn of_row(seed: u64, purpose: Purpose, id: RowId) -> u64 {
-        Stream::new(seed, purpose, &[id.run, u64::from(id.switch)]).at(id.row)
+    pub(crate) fn of_row(seed: u64, purpose: Purpose, run: u64, switch: u16, row: u64) -> u64 {
+        Stream::new(seed, purpose, &[run, u64::from(switch)]).at(row)
     }
 }
 

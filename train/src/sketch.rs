@@ -1,9 +1,10 @@
 //! What bins are made from: the training rows of each class, by value.
 
 use crate::edges::ValueCounts;
+use crate::training_marks::TrainingMarks;
 
-/// Counts the rows of a feature by value and class: exactly while there are few values, on a fine
-/// grid where there are many. Memory is bounded, every row counts, and their order leaves no trace.
+/// Counts the rows of a feature by value and class: exactly while values are few or small, on a
+/// fine grid otherwise. Memory is bounded, every row counts, and their order leaves no trace.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueSketch {
     counts: Counts,
@@ -17,25 +18,31 @@ enum Counts {
 
 impl ValueSketch {
     pub(crate) fn new() -> Self {
-        ValueSketch { counts: Counts::Few(FewValues::new()) }
+        ValueSketch { counts: Counts::Many(Grid::new()) }
     }
 
-    /// Takes in the rows of a batch whose class is 0 (accepted) or 1 (dropped); others are not
-    /// trained on.
-    pub(crate) fn add(&mut self, values: &[u32], classes: &[u8]) {
-        let mut rows = values.iter().copied().zip(classes.iter().map(|&class| usize::from(class)));
-        if let Counts::Few(few) = &mut self.counts {
-            let first_too_many =
-                rows.by_ref().find(|&(value, class)| class < 2 && !few.add(value, class));
-            let Some((value, class)) = first_too_many else { return };
-            let mut grid = few.to_grid();
-            grid.add(value, class, 1);
-            self.counts = Counts::Many(grid);
+    /// Takes in those of the rows that train.
+    pub(crate) fn add(&mut self, values: &[u32], marks: &TrainingMarks) {
+        if marks.rows() == 0 {
+            return;
         }
         if let Counts::Many(grid) = &mut self.counts {
-            grid.make_room(values.len());
-            rows.filter(|&(_, class)| class < 2)
-                .for_each(|(value, class)| grid.add(value, class, 1));
+            let bits = bits(values, marks);
+            let few = if grid.has_cells_for(bits) { None } else { FewValues::of(grid) };
+            match few {
+                Some(few) => self.counts = Counts::Few(few),
+                None => return grid.add(values, bits, marks),
+            }
+        }
+        if let Counts::Few(few) = &mut self.counts {
+            let mut more = few.clone();
+            if more.add(values, marks) {
+                *few = more;
+            } else {
+                let mut grid = few.to_grid();
+                grid.add(values, bits(values, marks), marks);
+                self.counts = Counts::Many(grid);
+            }
         }
     }
 
@@ -43,16 +50,31 @@ impl ValueSketch {
     pub(crate) fn finish(self) -> ValueCounts {
         match self.counts {
             Counts::Few(few) => {
-                let mut rows: Vec<(u32, [u64; 2])> = few.rows().collect();
-                rows.sort_unstable();
-                ValueCounts::new(1, rows.into_iter())
+                let mut rows: Vec<(u32, Rows)> = few.rows().collect();
+                rows.sort_unstable_by_key(|&(value, _)| value);
+                ValueCounts::new(1, rows.into_iter().map(|(value, rows)| (value, rows.by_class())))
             }
             Counts::Many(grid) => grid.finish(),
         }
     }
 }
 
-/// Distinct values at most that are counted one by one: as many as there can be bins.
+/// Training rows of a value or a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Rows {
+    all: u64,
+    drops: u64,
+}
+
+impl Rows {
+    /// Accepted and dropped ones.
+    fn by_class(self) -> [u64; 2] {
+        [self.all - self.drops, self.drops]
+    }
+}
+
+/// Distinct values at most that are counted one by one, however large: as many as there can be
+/// bins.
 const FEW: usize = 256;
 /// Four times as many, so that most values are found where they are looked for first.
 const SLOTS: usize = 4 * FEW;
@@ -60,49 +82,76 @@ const SLOTS: usize = 4 * FEW;
 /// Rows by value, in a table with open addressing.
 #[derive(Clone, Debug)]
 struct FewValues {
-    /// By slot, a value and its accepted and dropped rows; free without rows.
-    slots: Vec<(u32, [u64; 2])>,
+    /// By slot, a value and its rows; free without rows.
+    slots: Vec<(u32, Rows)>,
     values: usize,
 }
 
 impl FewValues {
-    fn new() -> Self {
-        FewValues { slots: vec![(0, [0; 2]); SLOTS], values: 0 }
+    /// The rows of a grid whose cells have one value each, if they have few values.
+    fn of(grid: &Grid) -> Option<Self> {
+        if grid.shift > 0 {
+            return None;
+        }
+        let mut few = FewValues { slots: vec![(0, Rows::default()); SLOTS], values: 0 };
+        for (value, rows) in grid.rows() {
+            *few.slot(value)? = rows;
+        }
+        Some(few)
     }
 
-    /// Counts a row; false, and not counted, if its value would be one too many.
-    fn add(&mut self, value: u32, class: usize) -> bool {
-        let mut at = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize;
-        loop {
-            let (found, counts) = &mut self.slots[at % SLOTS];
-            let is_free = *counts == [0; 2];
-            if !is_free && *found == value {
-                counts[class] += 1;
-                return true;
+    /// Counts rows; false if there are too many values, and it is of no use any more.
+    fn add(&mut self, values: &[u32], marks: &TrainingMarks) -> bool {
+        let mut all_fit = true;
+        marks.each(values, |value, trains| {
+            if trains == 1 && all_fit {
+                match self.slot(value) {
+                    Some(rows) => rows.all += 1,
+                    None => all_fit = false,
+                }
             }
-            if is_free {
+        });
+        for &drop in marks.drops() {
+            if all_fit && let Some(rows) = self.slot(values[drop as usize]) {
+                rows.drops += 1;
+            }
+        }
+        all_fit
+    }
+
+    /// The rows of a value, which shall have some; `None` if it would be one too many.
+    fn slot(&mut self, value: u32) -> Option<&mut Rows> {
+        let mut at = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % SLOTS;
+        loop {
+            let (found, rows) = self.slots[at];
+            if rows.all == 0 {
                 if self.values == FEW {
-                    return false;
+                    return None;
                 }
                 self.values += 1;
-                *found = value;
-                counts[class] = 1;
-                return true;
+                self.slots[at].0 = value;
+                break;
             }
-            at += 1;
+            if found == value {
+                break;
+            }
+            at = (at + 1) % SLOTS;
         }
+        Some(&mut self.slots[at].1)
     }
 
-    fn rows(&self) -> impl Iterator<Item = (u32, [u64; 2])> {
-        self.slots.iter().copied().filter(|(_, counts)| *counts != [0; 2])
+    fn rows(&self) -> impl Iterator<Item = (u32, Rows)> {
+        self.slots.iter().copied().filter(|(_, rows)| rows.all > 0)
     }
 
     fn to_grid(&self) -> Grid {
-        let mut grid = Grid::default();
-        for (value, counts) in self.rows() {
-            for (class, rows) in counts.into_iter().enumerate() {
-                grid.add_many(value, class, rows);
-            }
+        let mut grid = Grid::new();
+        let bits = self.rows().fold(0, |bits, (value, _)| bits | value);
+        grid.widen_for(bits);
+        for (value, rows) in self.rows() {
+            let carried = &mut grid.carried[(value >> grid.shift) as usize];
+            carried.all += rows.all;
+            carried.drops += rows.drops;
         }
         grid
     }
@@ -110,97 +159,131 @@ impl FewValues {
 
 /// Rows counted on a grid whose cells are as narrow as the largest value allows: 1 up to 262,143,
 /// 8 around a megabyte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Grid {
     /// A cell is `value >> shift`.
     shift: u32,
-    /// By cell, accepted and dropped rows: those since the last carry.
-    cells: Vec<[u32; 2]>,
-    /// Rows since the last carry, at most.
+    /// By cell, all rows and the dropped ones since the last carry.
+    all: Box<[u32; CELLS]>,
+    drops: Box<[u32; CELLS]>,
+    /// Rows since the last carry.
     rows: u64,
-    /// By cell, the rows before.
-    carried: Vec<[u64; 2]>,
+    /// By cell, the rows before; empty if there are none.
+    carried: Vec<Rows>,
 }
 
-/// Cells of a grid at most; a grid takes 2 MiB, and 4 more beyond four billion rows.
+/// Cells of a grid; they take 2 MiB, and 4 more beyond four billion rows.
 const GRID_BITS: u32 = 18;
+const CELLS: usize = 1 << GRID_BITS;
 
 impl Grid {
-    /// Makes sure that so many rows can be counted.
-    fn make_room(&mut self, rows: usize) {
-        self.rows += rows as u64;
-        if self.rows > u64::from(u32::MAX) {
+    fn new() -> Self {
+        Grid { shift: 0, all: zeros(), drops: zeros(), rows: 0, carried: Vec::new() }
+    }
+
+    /// Whether values of these bits have cells.
+    fn has_cells_for(&self, bits: u32) -> bool {
+        bits >> self.shift >> GRID_BITS == 0
+    }
+
+    /// Counts rows; `bits` are those of their values.
+    fn add(&mut self, values: &[u32], bits: u32, marks: &TrainingMarks) {
+        self.widen_for(bits);
+        if self.rows + marks.rows() > u64::from(u32::MAX) {
             self.carry();
-            self.rows = rows as u64;
+        }
+        self.rows += marks.rows();
+        let shift = self.shift;
+        // Rows that do not train may have values beyond the grid.
+        let cell = |value: u32| (value >> shift) as usize % CELLS;
+        marks.each(values, |value, trains| {
+            let rows = &mut self.all[cell(value)];
+            *rows = rows.wrapping_add(u32::from(trains));
+        });
+        for &drop in marks.drops() {
+            self.drops[cell(values[drop as usize])] += 1;
         }
     }
 
-    /// Counts `rows` rows, for which there is room.
-    fn add(&mut self, value: u32, class: usize, rows: u32) {
-        let at = self.cell(value);
-        self.cells[at][class] += rows;
-    }
-
-    fn add_many(&mut self, value: u32, class: usize, rows: u64) {
-        let at = self.cell(value);
-        self.carried.resize(self.cells.len(), [0; 2]);
-        self.carried[at][class] += rows;
-    }
-
-    fn cell(&mut self, value: u32) -> usize {
-        while value >> self.shift >> GRID_BITS > 0 {
-            self.widen();
+    /// Makes cells so wide that values of these bits have one.
+    fn widen_for(&mut self, bits: u32) {
+        while !self.has_cells_for(bits) {
+            self.carry();
+            let sum = |pair: &[Rows]| Rows {
+                all: pair.iter().map(|rows| rows.all).sum(),
+                drops: pair.iter().map(|rows| rows.drops).sum(),
+            };
+            self.carried = self.carried.chunks(2).map(sum).collect();
+            self.carried.resize(CELLS, Rows::default());
+            self.shift += 1;
         }
-        let at = (value >> self.shift) as usize;
-        if at >= self.cells.len() {
-            self.cells.resize(at + 1, [0; 2]);
-        }
-        at
     }
 
+    /// Makes room in the cells.
     fn carry(&mut self) {
-        self.carried.resize(self.cells.len(), [0; 2]);
-        for (carried, cell) in self.carried.iter_mut().zip(&mut self.cells) {
-            let [accepts, drops] = std::mem::take(cell);
-            carried[0] += u64::from(accepts);
-            carried[1] += u64::from(drops);
+        self.carried.resize(CELLS, Rows::default());
+        let cells = self.all.iter_mut().zip(&mut *self.drops);
+        for (carried, (all, drops)) in self.carried.iter_mut().zip(cells) {
+            carried.all += u64::from(std::mem::take(all));
+            carried.drops += u64::from(std::mem::take(drops));
         }
         self.rows = 0;
     }
 
-    /// Makes one cell of two.
-    fn widen(&mut self) {
-        let rows = self.rows;
-        self.carry();
-        let sum = |class: usize, pair: &[[u64; 2]]| pair.iter().map(|cell| cell[class]).sum();
-        self.carried = self.carried.chunks(2).map(|pair| [sum(0, pair), sum(1, pair)]).collect();
-        self.cells = vec![[0; 2]; self.carried.len()];
-        self.shift += 1;
-        // Room was made for rows that are still to come.
-        self.rows = rows;
+    /// By the lowest value of each cell that has rows, ascending.
+    fn rows(&self) -> impl Iterator<Item = (u32, Rows)> {
+        (0..CELLS).filter_map(|cell| {
+            let before = self.carried.get(cell).copied().unwrap_or_default();
+            let rows = Rows {
+                all: before.all + u64::from(self.all[cell]),
+                drops: before.drops + u64::from(self.drops[cell]),
+            };
+            (rows.all > 0).then_some(((cell as u32) << self.shift, rows))
+        })
     }
 
-    fn finish(mut self) -> ValueCounts {
-        self.carry();
-        let (width, shift) = (1 << self.shift, self.shift);
-        let cells = (0_u32..).zip(self.carried).filter(|(_, counts)| *counts != [0; 2]);
-        ValueCounts::new(width, cells.map(|(cell, counts)| (cell << shift, counts)))
+    fn finish(self) -> ValueCounts {
+        let rows = self.rows().map(|(value, rows)| (value, rows.by_class()));
+        ValueCounts::new(1 << self.shift, rows)
     }
+}
+
+fn zeros() -> Box<[u32; CELLS]> {
+    vec![0; CELLS].try_into().expect("there are as many as asked for")
+}
+
+/// The bits that any value of a training row has.
+fn bits(values: &[u32], marks: &TrainingMarks) -> u32 {
+    let mut bits = 0;
+    marks.each(values, |value, trains| bits |= value & 0_u32.wrapping_sub(trains.into()));
+    bits
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Part;
+    use crate::source::RunRows;
+    use crate::split::Parts;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    /// Of rows of class 0 or 1, or of 2 if they do not train.
     fn sketch(rows: &[(u32, u8)], batch: usize) -> ValueCounts {
         let mut sketch = ValueSketch::new();
         for rows in rows.chunks(batch) {
             let (values, classes): (Vec<u32>, Vec<u8>) = rows.iter().copied().unzip();
-            sketch.add(&values, &classes);
+            sketch.add(&values, &marks(&classes));
         }
         sketch.finish()
+    }
+
+    fn marks(classes: &[u8]) -> TrainingMarks {
+        let drop: Vec<bool> = classes.iter().map(|&class| class == 1).collect();
+        let part = |&class: &u8| if class == 2 { Part::Test } else { Part::Train };
+        let parts = Parts::Each(classes.iter().map(part).collect());
+        let rows = RunRows { run: 0, arrivals: None, features: Vec::new(), drop: &drop };
+        TrainingMarks::of(&rows, &parts)
     }
 
     /// The same by a sorted map.
@@ -240,12 +323,11 @@ mod tests {
 
     #[test]
     fn more_rows_than_a_cell_holds_are_carried() {
-        let mut grid = Grid::default();
-        grid.make_room(u32::MAX as usize);
-        grid.add(7, 0, u32::MAX);
-        grid.make_room(5);
-        grid.add(7, 0, 5);
-        grid.add(300_000, 1, 1);
+        let mut grid = Grid::new();
+        grid.all[7] = u32::MAX;
+        grid.rows = u64::from(u32::MAX);
+        grid.add(&[7; 5], 7, &marks(&[0; 5]));
+        grid.add(&[300_000], 300_000, &marks(&[1]));
         let cells = [(6, [u64::from(u32::MAX) + 5, 0]), (300_000, [0, 1])];
         assert_eq!(grid.finish(), ValueCounts::new(2, cells.into_iter()));
     }

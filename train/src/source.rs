@@ -1,10 +1,9 @@
-//! Where labelled rows come from, and how a row is known.
+//! Where labelled rows come from.
 
-use crate::split::SplitPlan;
-use crate::{Part, TrainError};
+use crate::TrainError;
 use dropcast_data::LabelledBatch;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// A run's rows, or some of them, in the order of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +13,28 @@ pub struct RunBatch {
     pub run: u64,
     /// The rows.
     pub batch: LabelledBatch,
+}
+
+/// The same, lent.
+#[derive(Clone, Debug)]
+pub struct RunRows<'a> {
+    /// Which run.
+    pub run: u64,
+    /// When and where the packets arrived, where that is known.
+    pub arrivals: Option<RowArrivals<'a>>,
+    /// One column per feature, each as long as `drop`.
+    pub features: Vec<&'a [u32]>,
+    /// The label: whether LQD dropped the packet.
+    pub drop: &'a [bool],
+}
+
+/// When and where packets arrived: one value per row in each column.
+#[derive(Clone, Copy, Debug)]
+pub struct RowArrivals<'a> {
+    /// Arrival time, nanoseconds.
+    pub time_ns: &'a [u64],
+    /// Switch.
+    pub switch_id: &'a [u16],
 }
 
 /// An iterator over the batches of a source.
@@ -33,6 +54,12 @@ pub trait BatchSource {
     /// Where the source cannot be opened. Errors met later are items of the iterator, and end
     /// the training.
     fn batches(&self) -> Result<Batches<'_, Self::Error>, Self::Error>;
+
+    /// The same rows, if they are all in memory: they are read where they are, by all threads,
+    /// and [`BatchSource::batches`] is not called.
+    fn lent(&self) -> Option<Vec<RunRows<'_>>> {
+        None
+    }
 }
 
 /// Batches in memory.
@@ -42,113 +69,107 @@ impl BatchSource for [RunBatch] {
     fn batches(&self) -> Result<Batches<'_, Infallible>, Infallible> {
         Ok(Box::new(self.iter().cloned().map(Ok)))
     }
+
+    fn lent(&self) -> Option<Vec<RunRows<'_>>> {
+        Some(self.iter().map(RunRows::from).collect())
+    }
 }
 
-/// Identity of a row. All randomness about a row is a function of the seed and of this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RowId {
-    /// The run.
-    pub run: u64,
-    /// The switch; 0 where the input does not tell.
-    pub switch: u16,
-    /// Place among the rows of this run and switch, from 0.
-    pub row: u64,
+impl<'a> From<&'a RunBatch> for RunRows<'a> {
+    fn from(RunBatch { run, batch }: &'a RunBatch) -> Self {
+        let arrivals = batch.arrivals.as_ref().map(|arrivals| RowArrivals {
+            time_ns: &arrivals.time_ns,
+            switch_id: &arrivals.switch_id,
+        });
+        let features = batch.features.iter().map(Vec::as_slice).collect();
+        RunRows { run: *run, arrivals, features, drop: &batch.drop }
+    }
 }
 
-/// Makes one pass over `source`: checks each batch, names its rows, and shows both to `visit`.
+impl<'a> RunRows<'a> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.drop.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.drop.is_empty()
+    }
+
+    /// The same rows, at most so many at a time.
+    pub(crate) fn pieces(&self, most: usize) -> impl Iterator<Item = RunRows<'a>> {
+        let all = self.len();
+        (0..all).step_by(most).map(move |from| self.piece(from..all.min(from + most)))
+    }
+
+    fn piece(&self, rows: Range<usize>) -> RunRows<'a> {
+        let arrivals = self.arrivals.map(|arrivals| RowArrivals {
+            time_ns: &arrivals.time_ns[rows.clone()],
+            switch_id: &arrivals.switch_id[rows.clone()],
+        });
+        let features = self.features.iter().map(|column| &column[rows.clone()]).collect();
+        RunRows { run: self.run, arrivals, features, drop: &self.drop[rows] }
+    }
+
+    /// Checks that there are `features` features and that all columns have one length.
+    pub(crate) fn check(&self, features: usize) -> Result<(), TrainError> {
+        let rows = self.len();
+        let mut lengths: Vec<usize> = self.features.iter().map(|column| column.len()).collect();
+        if let Some(arrivals) = &self.arrivals {
+            lengths.extend([arrivals.time_ns.len(), arrivals.switch_id.len()]);
+        }
+        let even = lengths.iter().all(|&length| length == rows);
+        if even && self.features.len() == features {
+            return Ok(());
+        }
+        Err(TrainError::Columns { run: self.run, features, found: self.features.len() })
+    }
+}
+
+/// Rows of a piece at most: what one thread works on at a time stays in its nearer cache.
+pub(crate) const PIECE_ROWS: usize = 1 << 15;
+
+/// Makes one pass over `source`: checks its rows and shows them piece by piece, several at a time,
+/// so that there is work for several threads.
 ///
 /// # Errors
-/// Those of the source and of `visit`, and [`TrainError::Columns`] where a batch does not have
-/// `features` features or its columns differ in length.
-pub(crate) fn each_batch<S: BatchSource + ?Sized>(
-    source: &S,
-    features: usize,
-    mut visit: impl FnMut(&RunBatch, &[RowId]) -> Result<(), TrainError>,
-) -> Result<(), TrainError> {
-    let mut numbers = RowNumbers::default();
-    let mut ids = Vec::new();
-    for batch in source.batches().map_err(TrainError::source)? {
-        let batch = batch.map_err(TrainError::source)?;
-        check_columns(&batch, features)?;
-        numbers.name(&batch, &mut ids);
-        visit(&batch, &ids)?;
-    }
-    Ok(())
-}
-
-/// A batch whose rows have names.
-pub(crate) struct NamedBatch {
-    pub(crate) batch: RunBatch,
-    pub(crate) parts: Vec<Part>,
-}
-
-/// Batches are gathered to so many rows, so that there is work for several threads.
-const GATHERED_ROWS: usize = 1 << 18;
-
-/// Makes one pass over `source` as [`each_batch`] does, and shows several batches at a time, with
-/// the parts that `plan` gives to their rows.
+/// Those of the source and of `visit`, and [`TrainError::Columns`] where rows do not have
+/// `features` features or their columns differ in length.
 pub(crate) fn each_gathered<S: BatchSource + ?Sized>(
     source: &S,
     features: usize,
-    plan: &SplitPlan<'_>,
-    mut visit: impl FnMut(&[NamedBatch]) -> Result<(), TrainError>,
+    mut visit: impl FnMut(&[RunRows<'_>]) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
-    let mut numbers = RowNumbers::default();
-    let mut ids = Vec::new();
+    if let Some(lent) = source.lent() {
+        lent.iter().try_for_each(|rows| rows.check(features))?;
+        let pieces: Vec<RunRows<'_>> =
+            lent.iter().flat_map(|rows| rows.pieces(PIECE_ROWS)).collect();
+        return pieces.chunks(LENT_PIECES).try_for_each(visit);
+    }
+    let mut visit_batches = |batches: &[RunBatch]| {
+        let lent: Vec<RunRows<'_>> = batches.iter().map(RunRows::from).collect();
+        let pieces: Vec<RunRows<'_>> =
+            lent.iter().flat_map(|rows| rows.pieces(PIECE_ROWS)).collect();
+        visit(&pieces)
+    };
     let (mut gathered, mut rows) = (Vec::new(), 0);
     for batch in source.batches().map_err(TrainError::source)? {
         let batch = batch.map_err(TrainError::source)?;
-        check_columns(&batch, features)?;
-        numbers.name(&batch, &mut ids);
-        let mut parts = Vec::new();
-        plan.parts(&batch, &ids, &mut parts)?;
-        rows += ids.len();
-        gathered.push(NamedBatch { batch, parts });
+        RunRows::from(&batch).check(features)?;
+        rows += batch.batch.len();
+        gathered.push(batch);
         if rows >= GATHERED_ROWS {
-            visit(&gathered)?;
+            visit_batches(&gathered)?;
             gathered.clear();
             rows = 0;
         }
     }
-    visit(&gathered)
+    visit_batches(&gathered)
 }
 
-pub(crate) fn check_columns(batch: &RunBatch, features: usize) -> Result<(), TrainError> {
-    let rows = batch.batch.len();
-    let mut lengths: Vec<usize> = batch.batch.features.iter().map(Vec::len).collect();
-    if let Some(arrivals) = &batch.batch.arrivals {
-        lengths.extend([arrivals.time_ns.len(), arrivals.switch_id.len()]);
-    }
-    let even = lengths.iter().all(|&length| length == rows);
-    if even && batch.batch.features.len() == features {
-        return Ok(());
-    }
-    Err(TrainError::Columns { run: batch.run, features, found: batch.batch.features.len() })
-}
+/// Batches are gathered to so many rows.
+const GATHERED_ROWS: usize = 1 << 18;
 
-/// Counts the rows of each run and switch.
-#[derive(Default)]
-pub(crate) struct RowNumbers {
-    next: BTreeMap<(u64, u16), u64>,
-}
-
-impl RowNumbers {
-    /// Replaces `ids` by those of the batch's rows.
-    pub(crate) fn name(&mut self, batch: &RunBatch, ids: &mut Vec<RowId>) {
-        ids.clear();
-        let run = batch.run;
-        let rows = batch.batch.len();
-        let Some(arrivals) = &batch.batch.arrivals else {
-            let next = self.next.entry((run, 0)).or_default();
-            ids.extend((*next..).take(rows).map(|row| RowId { run, switch: 0, row }));
-            *next += rows as u64;
-            return;
-        };
-        for same in arrivals.switch_id.chunk_by(|a, b| a == b) {
-            let switch = same[0];
-            let next = self.next.entry((run, switch)).or_default();
-            ids.extend((*next..).take(same.len()).map(|row| RowId { run, switch, row }));
-            *next += same.len() as u64;
-        }
-    }
-}
+/// Pieces of rows that are lent, which take no memory: as many as keep 16 threads busy.
+const LENT_PIECES: usize = 64;

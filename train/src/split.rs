@@ -9,7 +9,7 @@ use crate::Share;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-pub(crate) use plan::SplitPlan;
+pub(crate) use plan::{Parts, SplitPlan};
 pub(crate) use times::RunTimes;
 
 /// How rows are divided. What a row is for is a function of the split, the seed, the row's

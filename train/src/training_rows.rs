@@ -1,12 +1,15 @@
 //! The rows that forests are trained on, read once.
 
-use crate::binned::{BinnedRows, ChunkWriter, Kind};
+use crate::binned::{BinnedRows, ChunkWriter};
 use crate::bins::Bins;
+use crate::row_numbers::RowNumbers;
 use crate::sketch::ValueSketch;
-use crate::source::{NamedBatch, each_batch, each_gathered};
-use crate::split::{RunTimes, SplitPlan};
+use crate::sorted_rows::SortedRows;
+use crate::source::{RunRows, each_gathered};
+use crate::split::{Parts, RunTimes, SplitPlan};
 use crate::threads::map_on_threads;
-use crate::{BatchSource, DataOrigin, Part, RunBatch, SpillFile, Split, SwitchContext, TrainError};
+use crate::training_marks::TrainingMarks;
+use crate::{BatchSource, DataOrigin, SpillFile, Split, SwitchContext, TrainError};
 use dropcast_features::FeatureSet;
 use std::num::NonZeroUsize;
 
@@ -73,13 +76,10 @@ impl TrainingRows {
         if features == 0 {
             return Err(TrainError::NoFeatures);
         }
-        let mut times = RunTimes::default();
-        if task.split.needs_times() {
-            each_batch(source, features, |batch, ids| times.add(&task.split, batch, ids))?;
-        }
+        let times = RunTimes::read(source, features, &task.split)?;
         let plan = SplitPlan::new(&task.split, task.seed, times);
         let (bins, classes) = find_bins(source, &task, &plan)?;
-        let rows = bin_rows(source, &task, &plan, ChunkWriter::new(bins, spill))?;
+        let rows = bin_rows(source, &task, &plan, &bins, ChunkWriter::new(spill))?;
         drop(plan);
         Ok(TrainingRows { task, rows, classes })
     }
@@ -114,12 +114,14 @@ fn find_bins<S: BatchSource + ?Sized>(
     let threads = task.threads.get();
     let mut sketches = vec![ValueSketch::new(); task.features.len()];
     let mut counts = RowCounts::default();
-    each_gathered(source, task.features.len(), plan, |batches| {
-        let classes: Vec<Vec<u8>> = batches.iter().map(|batch| counts.add(batch)).collect();
+    each_prepared(source, task, plan, TrainingMarks::of, |pieces, marks| {
+        for (rows, marks) in pieces.iter().zip(&marks) {
+            counts.add(rows, marks);
+        }
         let work = sketches.iter_mut().enumerate().collect();
         map_on_threads(work, threads, |(feature, sketch): (usize, &mut ValueSketch)| {
-            for (batch, classes) in batches.iter().zip(&classes) {
-                sketch.add(&batch.batch.batch.features[feature], classes);
+            for (rows, marks) in pieces.iter().zip(&marks) {
+                sketch.add(rows.features[feature], marks);
             }
         });
         Ok(())
@@ -135,53 +137,36 @@ fn bin_rows<S: BatchSource + ?Sized>(
     source: &S,
     task: &ReadTask,
     plan: &SplitPlan<'_>,
+    bins: &[Bins],
     mut writer: ChunkWriter,
 ) -> Result<BinnedRows, TrainError> {
-    let features = task.features.len();
-    each_gathered(source, features, plan, |batches| {
-        let sorted: Vec<Vec<(Kind, Vec<u32>)>> = batches.iter().map(by_kind).collect();
-        let bin = |feature: usize| {
-            let bins = &writer.bins()[feature];
-            let batches = batches.iter().zip(&sorted).map(|(batch, kinds)| {
-                let values = &batch.batch.batch.features[feature];
-                let of_kind = |(_, rows): &(Kind, Vec<u32>)| bins.bin_rows(values, rows);
-                kinds.iter().map(of_kind).collect::<Vec<Vec<u8>>>()
-            });
-            batches.flatten().collect::<Vec<Vec<u8>>>().into_iter()
-        };
-        let mut binned = map_on_threads(Vec::from_iter(0..features), task.threads.get(), bin);
-        for (kind, _) in sorted.iter().flatten() {
-            let columns: Vec<Vec<u8>> = binned.iter_mut().filter_map(Iterator::next).collect();
-            writer.add(*kind, &columns)?;
-        }
-        Ok(())
+    let sort = |rows: &RunRows<'_>, parts: &Parts| SortedRows::of(rows, parts, bins);
+    each_prepared(source, task, plan, sort, |_, sorted| {
+        sorted.into_iter().try_for_each(|sorted| writer.add(sorted))
     })?;
-    writer.finish()
+    writer.finish(bins.to_vec())
 }
 
-/// The rows of a batch by kind, each in order.
-fn by_kind(batch: &NamedBatch) -> Vec<(Kind, Vec<u32>)> {
-    let NamedBatch { batch: RunBatch { run, batch }, parts } = batch;
-    let mut kinds: Vec<(Kind, Vec<u32>)> = Vec::new();
-    // By switch, part and class, where in the list it is.
-    let mut places: Vec<u32> = Vec::new();
-    for (row, (&part, &drop)) in (0..).zip(parts.iter().zip(&batch.drop)) {
-        if part == Part::Gap {
-            continue;
-        }
-        let switch = batch.arrivals.as_ref().map_or(0, |arrivals| arrivals.switch_id[row as usize]);
-        let code = usize::from(switch) << 3 | (part as usize) << 1 | usize::from(drop);
-        if code >= places.len() {
-            places.resize(code + 1, u32::MAX);
-        }
-        let place = &mut places[code];
-        if *place == u32::MAX {
-            *place = kinds.len() as u32;
-            kinds.push((Kind { run: *run, switch, part, drop }, Vec::new()));
-        }
-        kinds[*place as usize].1.push(row);
-    }
-    kinds
+/// Makes one pass over `source`: shows its pieces, several at a time, with what `prepare` makes
+/// of them and of the parts of their rows, on any thread.
+fn each_prepared<S: BatchSource + ?Sized, T: Send>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+    prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
+    mut visit: impl FnMut(&[RunRows<'_>], Vec<T>) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let mut numbers = RowNumbers::default();
+    each_gathered(source, task.features.len(), |pieces| {
+        let mut number =
+            |rows| if plan.needs_numbers() { numbers.number(rows) } else { Vec::new() };
+        let numbered: Vec<_> = pieces.iter().map(|rows| (rows, number(rows))).collect();
+        let prepared: Vec<Result<T, TrainError>> =
+            map_on_threads(numbered, task.threads.get(), |(rows, numbers)| {
+                Ok(prepare(rows, &plan.parts(rows, &numbers)?))
+            });
+        visit(pieces, prepared.into_iter().collect::<Result<_, _>>()?)
+    })
 }
 
 /// Rows of the source.
@@ -193,18 +178,11 @@ struct RowCounts {
 }
 
 impl RowCounts {
-    /// Counts a batch; its rows' classes, 2 for those that do not train.
-    fn add(&mut self, batch: &NamedBatch) -> Vec<u8> {
-        self.all += batch.parts.len() as u64;
-        let rows = batch.parts.iter().zip(&batch.batch.batch.drop);
-        let class = |(&part, &drop): (&Part, &bool)| {
-            if part == Part::Train { u8::from(drop) } else { 2 }
-        };
-        let classes: Vec<u8> = rows.map(class).collect();
-        for (class, rows) in (0..).zip(&mut self.train) {
-            *rows += classes.iter().filter(|&&c| c == class).count() as u64;
-        }
-        classes
+    fn add(&mut self, rows: &RunRows<'_>, marks: &TrainingMarks) {
+        self.all += rows.len() as u64;
+        let drops = marks.drops().len() as u64;
+        self.train[0] += marks.rows() - drops;
+        self.train[1] += drops;
     }
 
     /// Accepted and dropped training rows, if a forest can be made of them.

@@ -1,9 +1,10 @@
 //! A split made definite for the runs at hand.
 
-use super::times::times;
+use super::times::arrivals;
 use super::{Part, RunTimes, Split};
+use crate::TrainError;
 use crate::random::{Purpose, Stream};
-use crate::{RowId, RunBatch, TrainError};
+use crate::source::RunRows;
 use std::collections::BTreeMap;
 
 /// A split made definite for the runs at hand.
@@ -23,66 +24,91 @@ impl<'a> SplitPlan<'a> {
         SplitPlan { split, seed, cuts }
     }
 
-    /// Replaces `parts` by those of the batch's rows.
-    pub(crate) fn parts(
-        &self,
-        batch: &RunBatch,
-        ids: &[RowId],
-        parts: &mut Vec<Part>,
-    ) -> Result<(), TrainError> {
-        parts.clear();
-        self.parts_of(self.split, batch, ids, parts)
+    /// Whether a row's part depends on its number among the rows of its run and switch.
+    pub(crate) fn needs_numbers(&self) -> bool {
+        self.split.is_random()
     }
 
-    /// Adds the parts of the batch's rows by `split`.
-    fn parts_of(
+    /// The parts of rows; `numbers` are theirs, if they are needed.
+    pub(crate) fn parts(&self, rows: &RunRows<'_>, numbers: &[u64]) -> Result<Parts, TrainError> {
+        if rows.is_empty() {
+            return Ok(Parts::Each(Vec::new()));
+        }
+        self.parts_by(self.split, rows, numbers)
+    }
+
+    fn parts_by(
         &self,
         split: &Split,
-        batch: &RunBatch,
-        ids: &[RowId],
-        parts: &mut Vec<Part>,
-    ) -> Result<(), TrainError> {
-        match split {
-            Split::Only { switches, of } => {
-                self.parts_of(of, batch, ids, parts)?;
-                for (part, id) in parts.iter_mut().zip(ids) {
-                    if !switches.contains(&(id.run, id.switch)) {
-                        *part = Part::Gap;
-                    }
+        rows: &RunRows<'_>,
+        numbers: &[u64],
+    ) -> Result<Parts, TrainError> {
+        let switches = rows.arrivals.map(|arrivals| arrivals.switch_id);
+        let parts = match split {
+            Split::Only { switches: kept, of } => {
+                let parts = self.parts_by(of, rows, numbers)?;
+                let is_kept = |switch: u16| kept.contains(&(rows.run, switch));
+                match switches {
+                    None if is_kept(0) => return Ok(parts),
+                    None => return Ok(Parts::All(Part::Gap)),
+                    Some(switches) => switches
+                        .iter()
+                        .enumerate()
+                        .map(|(at, &switch)| if is_kept(switch) { parts.of(at) } else { Part::Gap })
+                        .collect(),
                 }
             }
-            Split::None => parts.resize(ids.len(), Part::Train),
+            Split::None => return Ok(Parts::All(Part::Train)),
             Split::Runs { .. } => {
-                parts.resize(ids.len(), split.part_of_run(batch.run).unwrap_or(Part::Train));
+                return Ok(Parts::All(split.part_of_run(rows.run).unwrap_or(Part::Train)));
             }
             Split::Switches { test, validation } => {
-                if batch.batch.arrivals.is_none() && !ids.is_empty() {
-                    return Err(TrainError::NoSwitches { run: batch.run });
-                }
-                parts.extend(ids.iter().map(|id| of_switch(id.switch, test, validation)));
+                let switches = switches.ok_or(TrainError::NoSwitches { run: rows.run })?;
+                switches.iter().map(|&switch| of_switch(switch, test, validation)).collect()
             }
             Split::Random { train_share, validation_share } => {
                 let train = chance(train_share.get());
                 let validate = chance(train_share.get() + validation_share.get());
-                parts.extend(ids.iter().map(|&id| {
-                    match Stream::of_row(self.seed, Purpose::Split, id) {
+                let part = |(at, &number): (usize, &u64)| {
+                    let switch = switches.map_or(0, |switches| switches[at]);
+                    match Stream::of_row(self.seed, Purpose::Split, rows.run, switch, number) {
                         toss if toss < train => Part::Train,
                         toss if toss < validate => Part::Validation,
                         _ => Part::Test,
                     }
-                }));
+                };
+                numbers.iter().enumerate().map(part).collect()
             }
             Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => {
-                let cuts = self.cuts.get(&batch.run).ok_or(TrainError::SourceChanged)?;
-                let times = times(split, batch)?;
-                parts.extend(times.iter().map(|&time_ns| {
+                let cuts = self.cuts.get(&rows.run).ok_or(TrainError::SourceChanged)?;
+                let part = |&time_ns: &u64| {
                     let block = cuts.partition_point(|&cut| cut <= time_ns);
                     let is_near = block > 0 && time_ns - cuts[block - 1] < *guard_ns;
                     if is_near { Part::Gap } else { part_of_block(split, block) }
-                }));
+                };
+                arrivals(split, rows)?.time_ns.iter().map(part).collect()
             }
+        };
+        Ok(Parts::Each(parts))
+    }
+}
+
+/// What rows are for.
+#[derive(Clone, Debug)]
+pub(crate) enum Parts {
+    /// All of them one thing.
+    All(Part),
+    /// One by one.
+    Each(Vec<Part>),
+}
+
+impl Parts {
+    /// What the row at `at` is for.
+    pub(crate) fn of(&self, at: usize) -> Part {
+        match self {
+            Parts::All(part) => *part,
+            Parts::Each(parts) => parts[at],
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which rows each split gives to which part.
 
 use super::*;
-use crate::source::each_batch;
+use crate::row_numbers::RowNumbers;
+use crate::source::each_gathered;
 use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
 
@@ -15,21 +16,19 @@ fn run_of(run: u64, times: &[u64]) -> RunBatch {
 }
 
 fn parts(split: &Split, batches: &[RunBatch]) -> Result<String, TrainError> {
-    let mut times = RunTimes::default();
-    if split.needs_times() {
-        each_batch(batches, 0, |batch, ids| times.add(split, batch, ids))?;
-    }
-    let plan = SplitPlan::new(split, 1, times);
+    let plan = SplitPlan::new(split, 1, RunTimes::read(batches, 0, split)?);
+    let mut numbers = RowNumbers::default();
     let mut text = String::new();
-    let mut parts = Vec::new();
-    each_batch(batches, 0, |batch, ids| {
-        plan.parts(batch, ids, &mut parts)?;
-        text.extend(parts.iter().map(|part| match part {
-            Part::Train => 'r',
-            Part::Validation => 'v',
-            Part::Test => 'e',
-            Part::Gap => '-',
-        }));
+    each_gathered(batches, 0, |pieces| {
+        for rows in pieces {
+            let parts = plan.parts(rows, &numbers.number(rows))?;
+            text.extend((0..rows.len()).map(|at| match parts.of(at) {
+                Part::Train => 'r',
+                Part::Validation => 'v',
+                Part::Test => 'e',
+                Part::Gap => '-',
+            }));
+        }
         Ok(())
     })?;
     Ok(text)

@@ -1,7 +1,9 @@
 //! When the rows of a run arrived, in bounded memory.
 
 use super::Split;
-use crate::{RowId, RunBatch, TrainError};
+use crate::row_numbers::RowNumbers;
+use crate::source::{RowArrivals, RunRows, each_gathered};
+use crate::{BatchSource, TrainError};
 use std::collections::BTreeMap;
 
 /// What splits by time need to know of each run: when its rows arrived.
@@ -25,22 +27,38 @@ struct SpacedTimes {
 }
 
 impl RunTimes {
-    /// Takes in a batch.
-    pub(crate) fn add(
+    /// Takes in all rows of `source`, if `split` needs their times.
+    pub(crate) fn read<S: BatchSource + ?Sized>(
+        source: &S,
+        features: usize,
+        split: &Split,
+    ) -> Result<Self, TrainError> {
+        let mut times = RunTimes::default();
+        if split.needs_times() {
+            let mut numbers = RowNumbers::default();
+            each_gathered(source, features, |pieces| {
+                pieces.iter().try_for_each(|rows| times.add(split, rows, &numbers.number(rows)))
+            })?;
+        }
+        Ok(times)
+    }
+
+    /// Takes in the next rows; `numbers` are theirs among the rows of their run and switch.
+    fn add(
         &mut self,
         split: &Split,
-        batch: &RunBatch,
-        ids: &[RowId],
+        rows: &RunRows<'_>,
+        numbers: &[u64],
     ) -> Result<(), TrainError> {
-        let mut times = times(split, batch)?;
-        for same in ids.chunk_by(|a, b| a.switch == b.switch) {
-            let (these, others) = times.split_at(same.len());
-            times = others;
+        let RowArrivals { time_ns, switch_id } = arrivals(split, rows)?;
+        let mut numbered = numbers.iter().zip(time_ns);
+        for same in switch_id.chunk_by(|a, b| a == b) {
             let spaced = self
                 .switches
-                .entry((batch.run, same[0].switch))
+                .entry((rows.run, same[0]))
                 .or_insert_with(|| SpacedTimes { spacing: 1, times_ns: Vec::new() });
-            same.iter().zip(these).for_each(|(id, &time_ns)| spaced.add(id.row, time_ns));
+            let these = numbered.by_ref().take(same.len());
+            these.for_each(|(&number, &time_ns)| spaced.add(number, time_ns));
         }
         Ok(())
     }
@@ -76,9 +94,9 @@ impl SpacedTimes {
     }
 }
 
-pub(super) fn times<'a>(split: &Split, batch: &'a RunBatch) -> Result<&'a [u64], TrainError> {
-    match &batch.batch.arrivals {
-        Some(arrivals) => Ok(&arrivals.time_ns),
-        None => Err(TrainError::NoTimes { split: split.name(), run: batch.run }),
-    }
+pub(super) fn arrivals<'a>(
+    split: &Split,
+    rows: &RunRows<'a>,
+) -> Result<RowArrivals<'a>, TrainError> {
+    rows.arrivals.ok_or(TrainError::NoTimes { split: split.name(), run: rows.run })
 }

@@ -1,7 +1,10 @@
 //! The same rows and task give the same `model.json`, byte for byte.
 
-use crate::support::{task, two_runs as runs};
-use dropcast_train::{ClassWeight, Criterion, FitTask, ForestParams, RunBatch, Split, fit};
+use crate::support::{Row, run_of, task, two_runs as runs};
+use dropcast_train::{
+    BatchSource, Batches, ClassWeight, Criterion, FitTask, ForestParams, RunBatch, Split, fit,
+};
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
 
 /// The same rows, cut into batches of these sizes in turn.
@@ -73,6 +76,46 @@ fn neither_do_batches_nor_the_order_of_runs() {
         mixed.sort_by_key(|batch| batch.batch.arrivals.as_ref().unwrap().time_ns[0]);
         assert_eq!(model(&mixed, &task), whole);
     }
+}
+
+/// Rows that are read batch by batch, as from a file.
+struct Read<'a>(&'a [RunBatch]);
+
+impl BatchSource for Read<'_> {
+    type Error = Infallible;
+
+    fn batches(&self) -> Result<Batches<'_, Infallible>, Infallible> {
+        self.0.batches()
+    }
+}
+
+#[test]
+fn rows_that_are_read_make_the_forest_of_those_that_are_lent() {
+    let runs = runs();
+    for task in tasks() {
+        let lent = model(&runs, &task);
+        let task = FitTask { threads: NonZeroUsize::new(2).unwrap(), ..task };
+        for batches in [runs.clone(), cut(&runs, &[1, 700, 3, 0, 2048])] {
+            assert_eq!(fit(&Read(&batches), &task).unwrap().model.to_json(), lent);
+        }
+    }
+}
+
+#[test]
+fn many_rows_leave_no_trace_of_their_chunks() {
+    let row = |at: u64| {
+        let queue = (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as u32;
+        (vec![queue, at as u32 % 7], queue > 1_000_000 && !at.is_multiple_of(3))
+    };
+    let rows: Vec<Row> = (0..330_000).map(row).collect();
+    let runs = [run_of(5, &rows)];
+    let split = Split::time_blocks();
+    let task = task(2, ForestParams::default().check().unwrap(), split);
+    let whole = model(&runs, &task);
+    assert_eq!(model(&cut(&runs, &[50_000, 1, 20_000]), &task), whole);
+    let threads = NonZeroUsize::new(3).unwrap();
+    let read = fit(&Read(&cut(&runs, &[9_000])), &FitTask { threads, ..task });
+    assert_eq!(read.unwrap().model.to_json(), whole);
 }
 
 #[test]
