@@ -76,9 +76,17 @@ pub(crate) struct RunArgs {
     pub(crate) format: Format,
 }
 
-/// Generate the arrivals of a leaf switch as event Parquet (docs/workloads.md).
+/// Generate the arrivals of a leaf switch, or of all switches of a fabric, as event Parquet
+/// (docs/workloads.md).
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast simulate --seed 7 -o events.parquet
+  dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet")]
 pub(crate) struct SimulateArgs {
+    /// Which switches.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) topology: Topology,
     /// Workload settings, the fields of docs/workloads.md.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) workload: Option<PathBuf>,
@@ -88,7 +96,8 @@ pub(crate) struct SimulateArgs {
     /// Length of the trace, milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) duration_ms: Option<u64>,
-    /// Load of the flows towards the servers, as a share of the uplinks' rate.
+    /// Load of the flows, as a share of the rate of the links between leaves and spines; of a leaf
+    /// alone, of those towards the servers.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) load: Option<f64>,
     /// Payload of an incast, as a share of the buffer.
@@ -100,6 +109,16 @@ pub(crate) struct SimulateArgs {
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Which switches are simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Topology {
+    /// One leaf.
+    #[default]
+    Leaf,
+    /// Leaves and spines, with the same flows.
+    LeafSpine,
 }
 
 /// Label packet events: run Longest Queue Drop virtually beside whatever the real switch did.

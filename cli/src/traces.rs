@@ -3,8 +3,8 @@
 use crate::failure::UserError;
 use anyhow::Context;
 use dropcast_data::{
-    AVERAGE_NS3_TRUNC, DataError, InputProvenance, SwitchSpec, SwitchSpecs, TraceMeta, TraceReader,
-    sha256_file,
+    AVERAGE_NS3_TRUNC, DataError, InputProvenance, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
+    TraceReader, sha256_file,
 };
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_train::{BatchSource, Batches, DataOrigin, RunBatch, SwitchContext, TrainError};
@@ -96,6 +96,14 @@ impl TraceFiles {
                 DataError::NotInArrivalOrder { file: file.path.display().to_string() }.into()
             }
         }
+    }
+
+    /// Whether every trace tells what a replay of its arrivals needs.
+    pub(crate) fn are_replayable(&self) -> bool {
+        let is = |file: &TraceFile| {
+            file.meta.order != RowOrder::Departure && file.meta.switches.is_some()
+        };
+        self.files.iter().all(is)
     }
 
     /// Each file alone.

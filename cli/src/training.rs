@@ -93,6 +93,11 @@ impl<'a> Training<'a> {
         Training { trainer, ..self }
     }
 
+    /// Threads for everything.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.threads
+    }
+
     /// Trains on the training rows of `split`, and measures the rest.
     pub(crate) fn fit(&self, split: &Split) -> anyhow::Result<Fitted> {
         let vote = self.config.vote;

@@ -176,15 +176,12 @@ impl<'m> ReportBuilder<'m> {
             self.omitted = self.omitted.take().or(Some(reason));
             self.replay = None;
         }
-        let mut values = vec![0; trace.model_columns.len()];
-        for row in 0..batch.len() {
-            for (value, &column) in values.iter_mut().zip(&trace.model_columns) {
-                *value = batch.features[column][row];
-            }
-            let dropped = batch.drop[row];
-            let score = self.leaves.add(&self.model.forest, &values, dropped);
+        let columns: Vec<&[u32]> =
+            trace.model_columns.iter().map(|&column| batch.features[column].as_slice()).collect();
+        let scores = self.leaves.add(&self.model.forest, &columns, &batch.drop);
+        for (row, (&score, &dropped)) in scores.iter().zip(&batch.drop).enumerate() {
             self.scores.add(score, dropped);
-            self.sample.add(at, trace.rows + row as u64, &values, dropped);
+            self.sample.add(at, trace.rows + row as u64, &columns, row, dropped);
             if let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) {
                 let arrival = Arrival {
                     time_ns: arrivals.time_ns[row],

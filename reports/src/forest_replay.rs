@@ -3,7 +3,7 @@
 
 use crate::replay::{Arrival, Lane, ReplayError, ReplayOptions, ReplayPolicy, Sent};
 use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
-use dropcast_train::Forest;
+use dropcast_train::{Forest, ForestScorer};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -64,8 +64,8 @@ pub enum ForestReplayError {
 }
 
 /// Replays of one trace. As much memory as the lanes' buffers hold packets.
-pub struct ForestReplay<'f> {
-    forests: Vec<ScoredForest<'f>>,
+pub struct ForestReplay {
+    forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
     options: ReplayOptions,
     threads: usize,
@@ -77,15 +77,15 @@ pub struct ForestReplay<'f> {
 }
 
 /// A forest with the column of each of its features.
-struct ScoredForest<'f> {
-    forest: &'f Forest,
+struct ScoredForest {
+    scorer: ForestScorer,
     columns: Vec<usize>,
 }
 
 /// One policy at every switch.
 type SwitchLanes = BTreeMap<u16, Lane>;
 
-impl<'f> ForestReplay<'f> {
+impl ForestReplay {
     /// Replays of a trace that says `meta` of itself and whose batches have these feature
     /// `columns`: LQD, and `lanes`, on up to `threads` threads.
     ///
@@ -94,7 +94,7 @@ impl<'f> ForestReplay<'f> {
     pub fn new(
         meta: &TraceMeta,
         columns: &[String],
-        forests: &[&'f Forest],
+        forests: &[&Forest],
         lanes: &[VoteLane],
         threads: NonZeroUsize,
     ) -> Result<Self, ForestReplayError> {
@@ -218,25 +218,20 @@ fn arrival(
     }
 }
 
-impl<'f> ScoredForest<'f> {
-    fn new(forest: &'f Forest, columns: &[String]) -> Result<Self, ForestReplayError> {
+impl ScoredForest {
+    fn new(forest: &Forest, columns: &[String]) -> Result<Self, ForestReplayError> {
         let column = |feature: &String| {
             let place = columns.iter().position(|column| column == feature);
             place.ok_or_else(|| ForestReplayError::MissingFeature(feature.clone()))
         };
         let columns = forest.features.iter().map(column).collect::<Result<_, _>>()?;
-        Ok(ScoredForest { forest, columns })
+        Ok(ScoredForest { scorer: ForestScorer::new(forest), columns })
     }
 
     fn scores(&self, batch: &LabelledBatch) -> Vec<u32> {
-        let mut values = vec![0; self.columns.len()];
-        let score = |row: usize| {
-            for (value, &column) in values.iter_mut().zip(&self.columns) {
-                *value = batch.features[column][row];
-            }
-            self.forest.score(&values)
-        };
-        (0..batch.len()).map(score).collect()
+        let columns: Vec<&[u32]> =
+            self.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
+        self.scorer.score_columns(&columns)
     }
 }
 

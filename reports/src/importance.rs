@@ -2,7 +2,7 @@
 
 use crate::random::{below, uniform};
 use crate::row_sample::Stratum;
-use dropcast_train::{Forest, Node, ScoreHistogram};
+use dropcast_train::{Forest, ForestScorer, Node, ScoreHistogram};
 use serde::{Deserialize, Serialize};
 
 /// Seed of the sample and of the draws.
@@ -80,18 +80,26 @@ impl ImportanceSample {
         ImportanceSample { strata: MOST_ROWS.map(|most| Stratum::new(most, features)) }
     }
 
-    /// Takes in row `row` of trace `trace`.
-    pub(crate) fn add(&mut self, trace: u64, row: u64, values: &[u32], dropped: bool) {
-        self.strata[usize::from(dropped)].add(SEED, trace, row, values);
+    /// Takes in row `number` of trace `trace`, which is at `row` in these columns.
+    pub(crate) fn add(
+        &mut self,
+        trace: u64,
+        number: u64,
+        columns: &[&[u32]],
+        row: usize,
+        dropped: bool,
+    ) {
+        self.strata[usize::from(dropped)].add(SEED, (trace, number), columns, row);
     }
 
     /// The section, given each feature's Gini decrease.
     pub(crate) fn section(&self, forest: &Forest, decreases: &[Option<f64>]) -> ImportanceSection {
-        let base = self.scores(forest, None);
+        let scorer = ForestScorer::new(forest);
+        let base = self.scores(forest, &scorer, None);
         let all: f64 = decreases.iter().flatten().sum();
         let features = decreases.iter().enumerate().map(|(at, &decrease)| {
             let splits = splits_by(forest, at);
-            let losses = self.losses(forest, at, splits, &base);
+            let losses = self.losses((forest, &scorer), at, splits, &base);
             FeatureImportance {
                 name: forest.features[at].clone(),
                 splits,
@@ -117,14 +125,15 @@ impl ImportanceSample {
     /// What is lost without feature `at`: of average precision, of F1.
     fn losses(
         &self,
-        forest: &Forest,
+        (forest, scorer): (&Forest, &ForestScorer),
         at: usize,
         splits: u64,
         base: &Weighted,
     ) -> (Option<Loss>, Option<Loss>) {
         let tries = if splits == 0 { 0 } else { REPETITIONS };
-        let drawn: Vec<Weighted> =
-            (0..tries).map(|repetition| self.scores(forest, Some((at, repetition)))).collect();
+        let drawn: Vec<Weighted> = (0..tries)
+            .map(|repetition| self.scores(forest, scorer, Some((at, repetition))))
+            .collect();
         let loss = |of: &dyn Fn(&Weighted) -> Option<f64>| {
             let base = of(base)?;
             let losses: Vec<f64> = drawn.iter().filter_map(|d| Some(base - of(d)?)).collect();
@@ -134,17 +143,25 @@ impl ImportanceSample {
     }
 
     /// Scores of the sample; with `(feature, repetition)`, its values are drawn anew.
-    fn scores(&self, forest: &Forest, anew: Option<(usize, u32)>) -> Weighted {
+    fn scores(
+        &self,
+        forest: &Forest,
+        scorer: &ForestScorer,
+        anew: Option<(usize, u32)>,
+    ) -> Weighted {
         let mut scores = ScoreHistogram::new(forest.trees.len());
-        let mut values = vec![0; forest.features.len()];
         for (label, stratum) in self.strata.iter().enumerate() {
-            for at in 0..stratum.len() {
-                values.copy_from_slice(stratum.row(at));
-                if let Some((feature, repetition)) = anew {
-                    let key = [feature as u64, u64::from(repetition), label as u64, at as u64];
-                    values[feature] = self.draw(uniform(SEED, &key), feature);
-                }
-                scores.add(forest.score(&values), label == 1);
+            let mut columns: Vec<&[u32]> =
+                (0..forest.features.len()).map(|feature| stratum.column(feature)).collect();
+            let drawn: Vec<u32>;
+            if let Some((feature, repetition)) = anew {
+                let key = |at| [feature as u64, u64::from(repetition), label as u64, at];
+                let draw = |at| self.draw(uniform(SEED, &key(at)), feature);
+                drawn = (0..stratum.len() as u64).map(draw).collect();
+                columns[feature] = &drawn;
+            }
+            for score in scorer.score_columns(&columns) {
+                scores.add(score, label == 1);
             }
         }
         Weighted { scores, weights: [self.strata[0].weight(), self.strata[1].weight()] }
@@ -161,7 +178,7 @@ impl ImportanceSample {
         };
         // Spreads the rows there were evenly over those that are kept.
         let kept = u128::from(row) * stratum.len() as u128 / u128::from(stratum.seen());
-        stratum.row(kept as usize)[feature]
+        stratum.column(feature)[kept as usize]
     }
 }
 
@@ -237,7 +254,7 @@ mod tests {
         let mut sample = ImportanceSample::new(3);
         for row in 0..rows {
             let a = (row % 12) as u32;
-            sample.add(0, row, &[a, (row % 7) as u32, row as u32], a > 9);
+            sample.add(0, row, &[&[a], &[(row % 7) as u32], &[row as u32]], 0, a > 9);
         }
         sample
     }
@@ -272,7 +289,7 @@ mod tests {
     #[test]
     fn without_drops_nothing_is_lost_or_defined() {
         let mut sample = ImportanceSample::new(3);
-        sample.add(0, 0, &[1, 2, 3], false);
+        sample.add(0, 0, &[&[1], &[2], &[3]], 0, false);
         let section = sample.section(&forest(), &[Some(0.0); 3]);
         assert_eq!(section.features[0].average_precision_loss, None);
         assert_eq!(section.features[0].f1_loss, None);

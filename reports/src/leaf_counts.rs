@@ -1,38 +1,46 @@
 //! Rows counted by the leaf they reach in each tree: scores, and what each split separates.
 
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_train::{Forest, ForestScorer, Node, Tree};
 
 /// For each node of each tree, the rows that reach it: `[transmitted, dropped]`. Leaves only,
 /// until [`LeafCounts::gini_decrease`] sums them up.
 pub(crate) struct LeafCounts {
-    trees: Vec<Vec<[u64; 2]>>,
+    trees: Vec<TreeCounts>,
+}
+
+struct TreeCounts {
+    counts: Vec<[u64; 2]>,
+    leaves: Vec<Leaf>,
+    /// Scores a row by the number of its leaf among `leaves`; none where a score can't tell all of
+    /// them apart.
+    numbered: Option<ForestScorer>,
+}
+
+#[derive(Clone, Copy)]
+struct Leaf {
+    node: usize,
+    weight: u8,
 }
 
 impl LeafCounts {
     pub(crate) fn new(forest: &Forest) -> Self {
-        let zeros = |tree: &Tree| vec![[0; 2]; tree.nodes.len()];
-        LeafCounts { trees: forest.trees.iter().map(zeros).collect() }
+        LeafCounts {
+            trees: forest.trees.iter().map(|tree| TreeCounts::new(forest, tree)).collect(),
+        }
     }
 
-    /// Counts a row and returns its score: that of [`Forest::score`].
-    pub(crate) fn add(&mut self, forest: &Forest, row: &[u32], dropped: bool) -> u32 {
-        let trees = forest.trees.iter().zip(&mut self.trees);
-        let weights = trees.map(|(tree, counts)| {
-            let mut at = 0;
-            loop {
-                match tree.nodes[at] {
-                    Node::Leaf { weight } => {
-                        counts[at][usize::from(dropped)] += 1;
-                        return u32::from(weight);
-                    }
-                    Node::Split { feature, threshold, left, right } => {
-                        let goes_left = row[usize::from(feature)] <= threshold;
-                        at = if goes_left { left } else { right } as usize;
-                    }
-                }
-            }
-        });
-        weights.sum()
+    /// Counts rows, given by columns, and returns their scores: those of [`Forest::score`].
+    pub(crate) fn add(
+        &mut self,
+        forest: &Forest,
+        columns: &[&[u32]],
+        dropped: &[bool],
+    ) -> Vec<u32> {
+        let mut scores = vec![0; dropped.len()];
+        for (tree, counts) in forest.trees.iter().zip(&mut self.trees) {
+            counts.add(tree, columns, dropped, &mut scores);
+        }
+        scores
     }
 
     /// By feature: how much its splits lower the Gini impurity of these rows, summed over the
@@ -41,7 +49,7 @@ impl LeafCounts {
     pub(crate) fn gini_decrease(mut self, forest: &Forest) -> Vec<Option<f64>> {
         let mut sums = vec![0.0; forest.features.len()];
         let mut rows = 0;
-        for (tree, counts) in forest.trees.iter().zip(&mut self.trees) {
+        for (tree, TreeCounts { counts, .. }) in forest.trees.iter().zip(&mut self.trees) {
             // Children come after their parent.
             for (at, node) in tree.nodes.iter().enumerate().rev() {
                 if let Node::Split { feature, left, right, .. } = *node {
@@ -56,6 +64,64 @@ impl LeafCounts {
         let all = rows as f64 * forest.trees.len() as f64;
         // A sum of non-negative numbers, but for rounding.
         sums.into_iter().map(|sum: f64| (all > 0.0).then(|| sum.max(0.0) / all)).collect()
+    }
+}
+
+impl TreeCounts {
+    fn new(forest: &Forest, tree: &Tree) -> Self {
+        let mut numbered = tree.clone();
+        let mut leaves = Vec::new();
+        for (node, found) in numbered.nodes.iter_mut().enumerate() {
+            if let Node::Leaf { weight } = found {
+                leaves.push(Leaf { node, weight: *weight });
+                // What does not fit is not used: see below.
+                *weight = u8::try_from(leaves.len() - 1).unwrap_or(u8::MAX);
+            }
+        }
+        let alone = Forest { trees: vec![numbered], ..forest.clone() };
+        let fits = leaves.len() <= usize::from(u8::MAX) + 1;
+        TreeCounts {
+            counts: vec![[0; 2]; tree.nodes.len()],
+            leaves,
+            numbered: fits.then(|| ForestScorer::new(&alone)),
+        }
+    }
+
+    /// Counts rows and adds to their scores.
+    fn add(&mut self, tree: &Tree, columns: &[&[u32]], dropped: &[bool], scores: &mut [u32]) {
+        let TreeCounts { counts, leaves, numbered } = self;
+        let rows = scores.iter_mut().zip(dropped).enumerate();
+        match numbered {
+            Some(numbered) => {
+                let numbers = numbered.score_columns(columns);
+                for (row, (score, &dropped)) in rows {
+                    let Leaf { node, weight } = leaves[numbers[row] as usize];
+                    counts[node][usize::from(dropped)] += 1;
+                    *score += u32::from(weight);
+                }
+            }
+            None => {
+                for (row, (score, &dropped)) in rows {
+                    let Leaf { node, weight } = leaf_of(tree, columns, row);
+                    counts[node][usize::from(dropped)] += 1;
+                    *score += u32::from(weight);
+                }
+            }
+        }
+    }
+}
+
+/// Where a row ends.
+fn leaf_of(tree: &Tree, columns: &[&[u32]], row: usize) -> Leaf {
+    let mut node = 0;
+    loop {
+        match tree.nodes[node] {
+            Node::Leaf { weight } => return Leaf { node, weight },
+            Node::Split { feature, threshold, left, right } => {
+                let goes_left = columns[usize::from(feature)][row] <= threshold;
+                node = if goes_left { left } else { right } as usize;
+            }
+        }
     }
 }
 
@@ -87,10 +153,11 @@ mod tests {
         let forest = forest();
         let mut counts = LeafCounts::new(&forest);
         // (a, b, drop)
-        let rows = [(1, 0, false), (5, 3, false), (6, 1, false), (6, 3, true)];
-        for (a, b, drop) in rows {
-            assert_eq!(counts.add(&forest, &[a, b, 9], drop), forest.score(&[a, b, 9]));
-        }
+        let columns: [&[u32]; 3] = [&[1, 5, 6, 6], &[0, 3, 1, 3], &[9, 9, 9, 9]];
+        let drops = [false, false, false, true];
+        let scores = counts.add(&forest, &columns, &drops);
+        let row = |at: usize| columns.map(|column| column[at]);
+        assert_eq!(scores, [0, 1, 2, 3].map(|at| forest.score(&row(at))));
         let decrease: Vec<f64> = counts.gini_decrease(&forest).into_iter().flatten().collect();
         // First tree: 4 rows with 1 drop are 1.5 impure; split on a: 0 and 2 rows, 1.0; on b: 0.
         // Second: 1.5; on b: 1 row, 0, and 3 rows with 1 drop, 4/3.
@@ -103,5 +170,38 @@ mod tests {
     fn without_rows_nothing_is_defined() {
         let forest = forest();
         assert_eq!(LeafCounts::new(&forest).gini_decrease(&forest), [None; 3]);
+    }
+
+    #[test]
+    fn trees_of_more_leaves_than_numbers_count_the_same() {
+        // A chain: leaf `k` is where a row of value `k` ends.
+        let chain = |leaves: u32| {
+            let mut nodes = Vec::new();
+            for at in 0..leaves - 1 {
+                let (left, right) = (2 * at + 1, 2 * at + 2);
+                nodes.push(Node::Split { feature: 0, threshold: at, left, right });
+                nodes.push(Node::Leaf { weight: (at % 256) as u8 });
+            }
+            nodes.push(Node::Leaf { weight: 7 });
+            Tree { nodes }
+        };
+        let forest = |leaves| Forest { trees: vec![chain(leaves)], ..forest() };
+        let values: Vec<u32> = (0..600).collect();
+        let columns: [&[u32]; 3] = [&values, &values, &values];
+        let drops: Vec<bool> = values.iter().map(|value| value % 3 == 0).collect();
+        for leaves in [256, 257] {
+            let forest = forest(leaves);
+            let mut counts = LeafCounts::new(&forest);
+            assert_eq!(counts.trees[0].numbered.is_some(), leaves == 256);
+            let scores = counts.add(&forest, &columns, &drops);
+            assert!(values.iter().all(|&at| scores[at as usize] == forest.score(&[at; 3])));
+            let reached: Vec<[u64; 2]> = counts.trees[0]
+                .leaves
+                .iter()
+                .map(|leaf| counts.trees[0].counts[leaf.node])
+                .collect();
+            assert_eq!(reached[3..5], [[0, 1], [1, 0]]);
+            assert_eq!(reached[leaves as usize - 1].iter().sum::<u64>(), 601 - u64::from(leaves));
+        }
     }
 }

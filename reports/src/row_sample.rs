@@ -6,34 +6,41 @@ use std::collections::BinaryHeap;
 /// Rows of one label that are kept.
 pub(crate) struct Stratum {
     most: usize,
-    width: usize,
     /// Rows there were.
     seen: u64,
-    /// The random number of each kept row, largest first, and its place in `values`.
+    /// The random number of each kept row, largest first, and its place in `columns`.
     keys: BinaryHeap<(u64, usize)>,
-    values: Vec<u32>,
+    columns: Vec<Vec<u32>>,
 }
 
 impl Stratum {
     /// At most `most` rows of `width` values.
     pub(crate) fn new(most: usize, width: usize) -> Self {
-        Stratum { most, width, seen: 0, keys: BinaryHeap::new(), values: Vec::new() }
+        Stratum { most, seen: 0, keys: BinaryHeap::new(), columns: vec![Vec::new(); width] }
     }
 
-    /// Takes in a row. Kept are those with the smallest random numbers, each a function of the
-    /// row's own number: a uniform sample, the same however the rows are cut into batches.
-    pub(crate) fn add(&mut self, seed: u64, trace: u64, row: u64, values: &[u32]) {
-        let key = uniform(seed, &[trace, row]);
+    /// Takes in row `number` of a trace, which is at `row` in these columns. Kept are those with
+    /// the smallest random numbers, each a function of the row's own number: a uniform sample, the
+    /// same however the rows are cut into batches.
+    pub(crate) fn add(
+        &mut self,
+        seed: u64,
+        (trace, number): (u64, u64),
+        columns: &[&[u32]],
+        row: usize,
+    ) {
+        let key = uniform(seed, &[trace, number]);
         self.seen += 1;
+        let values = columns.iter().map(|column| column[row]);
         if self.keys.len() < self.most {
             self.keys.push((key, self.keys.len()));
-            self.values.extend_from_slice(values);
+            self.columns.iter_mut().zip(values).for_each(|(kept, value)| kept.push(value));
         } else if let Some(mut largest) = self.keys.peek_mut()
             && key < largest.0
         {
             let place = largest.1;
             *largest = (key, place);
-            self.values[place * self.width..][..self.width].copy_from_slice(values);
+            self.columns.iter_mut().zip(values).for_each(|(kept, value)| kept[place] = value);
         }
     }
 
@@ -52,9 +59,9 @@ impl Stratum {
         if self.keys.is_empty() { 0.0 } else { self.seen as f64 / self.keys.len() as f64 }
     }
 
-    /// The values of a kept row.
-    pub(crate) fn row(&self, at: usize) -> &[u32] {
-        &self.values[at * self.width..][..self.width]
+    /// The values of a feature, of all kept rows.
+    pub(crate) fn column(&self, feature: usize) -> &[u32] {
+        &self.columns[feature]
     }
 }
 
@@ -68,8 +75,8 @@ mod tests {
         let keys = (0..200_u32).map(|row| (uniform(3, &[0, u64::from(row)]), row));
         let mut slow: Vec<(u64, u32)> = keys.collect();
         slow.sort_unstable();
-        (0..200_u32).for_each(|row| stratum.add(3, 0, u64::from(row), &[row]));
-        let mut kept: Vec<u32> = (0..stratum.len()).map(|at| stratum.row(at)[0]).collect();
+        (0..200_u32).for_each(|row| stratum.add(3, (0, u64::from(row)), &[&[row]], 0));
+        let mut kept: Vec<u32> = stratum.column(0).to_vec();
         let mut expected: Vec<u32> = slow[..10].iter().map(|key| key.1).collect();
         kept.sort_unstable();
         expected.sort_unstable();
@@ -80,8 +87,8 @@ mod tests {
     #[test]
     fn few_rows_are_all_kept() {
         let mut stratum = Stratum::new(10, 2);
-        (0..3).for_each(|row| stratum.add(3, 0, row, &[1, row as u32]));
+        (0..3).for_each(|row| stratum.add(3, (0, row as u64), &[&[1, 1, 1], &[0, 1, 2]], row));
         assert_eq!((stratum.len(), stratum.weight()), (3, 1.0));
-        assert_eq!(stratum.row(2), [1, 2]);
+        assert_eq!((stratum.column(0), stratum.column(1)), (&[1, 1, 1][..], &[0, 1, 2][..]));
     }
 }

@@ -1,5 +1,6 @@
 //! Ingress links: what serialises packets before they reach the switch.
 
+use dropcast_data::{Event, EventKind};
 use std::collections::VecDeque;
 
 /// A flow on an ingress link: what it still has to send.
@@ -11,8 +12,8 @@ pub(crate) struct Flow {
     pub(crate) hash: u64,
     /// Payload left that goes out within the first round-trip time, bytes.
     pub(crate) unscheduled_bytes: u32,
-    /// Output port of its packets.
-    pub(crate) out_port: u16,
+    /// Where its packets go: the output port of a switch, or the server of a fabric.
+    pub(crate) to: u16,
     /// Packets sent since the last one that is acknowledged.
     pub(crate) unacknowledged: u16,
 }
@@ -23,7 +24,7 @@ pub(crate) struct Packet {
     pub(crate) hash: u64,
     /// Bytes it takes in the buffer.
     pub(crate) size_bytes: u32,
-    pub(crate) out_port: u16,
+    pub(crate) to: u16,
     pub(crate) kind: PacketKind,
 }
 
@@ -33,12 +34,42 @@ pub(crate) enum PacketKind {
     Ack,
 }
 
+/// `Event::flags` of a packet sent within the flow's first round-trip time.
+const UNSCHEDULED: u8 = 1;
+
+impl Packet {
+    /// Its arrival at a switch for `port`, where data has this queue and acknowledgements queue 0.
+    pub(crate) fn arrival(&self, time_ns: u64, switch_id: u16, port: u16, data_queue: u8) -> Event {
+        let (queue, flags) = match self.kind {
+            PacketKind::Ack => (0, 0),
+            PacketKind::Data { unscheduled, .. } => {
+                (data_queue, if unscheduled { UNSCHEDULED } else { 0 })
+            }
+        };
+        Event {
+            time_ns,
+            flow_hash: self.hash,
+            size_bytes: self.size_bytes,
+            switch_id,
+            port,
+            queue,
+            kind: EventKind::Arrival,
+            flags,
+        }
+    }
+
+    /// Whether its receiver acknowledges it.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(self.kind, PacketKind::Data { acknowledged: true, .. })
+    }
+}
+
 /// An acknowledgement that its sender will hand to the link at a known time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack {
     pub(crate) ready_ns: u64,
     pub(crate) hash: u64,
-    pub(crate) out_port: u16,
+    pub(crate) to: u16,
 }
 
 /// How flows become packets, the same on every link.
@@ -141,7 +172,7 @@ impl Link {
         Some(Packet {
             hash: ack.hash,
             size_bytes: framing.header_bytes,
-            out_port: ack.out_port,
+            to: ack.to,
             kind: PacketKind::Ack,
         })
     }
@@ -188,7 +219,7 @@ fn next_packet(flow: &mut Flow, framing: &Framing) -> Packet {
     Packet {
         hash: flow.hash,
         size_bytes: payload + framing.header_bytes,
-        out_port: flow.out_port,
+        to: flow.to,
         kind: PacketKind::Data { unscheduled, acknowledged },
     }
 }
@@ -207,13 +238,7 @@ mod tests {
     };
 
     fn flow(bytes: u64, hash: u64) -> Flow {
-        Flow {
-            remaining_bytes: bytes,
-            hash,
-            unscheduled_bytes: 2000,
-            out_port: 1,
-            unacknowledged: 0,
-        }
+        Flow { remaining_bytes: bytes, hash, unscheduled_bytes: 2000, to: 1, unacknowledged: 0 }
     }
 
     /// Runs the link to its end: (time of arrival, hash, size, kind).
@@ -258,7 +283,7 @@ mod tests {
     #[test]
     fn acknowledgements_wait_until_they_are_ready_and_go_first() {
         let mut link = Link::new();
-        let ack = |ready_ns| Ack { ready_ns, hash: 5, out_port: 0 };
+        let ack = |ready_ns| Ack { ready_ns, hash: 5, to: 0 };
         assert!(link.add_ack(ack(1000)));
         assert_eq!(link.proceed(10, &FRAMING), Some(1000));
         assert!(link.add_ack(ack(1001)), "waiting is not sending");

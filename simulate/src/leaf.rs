@@ -4,6 +4,7 @@ use crate::arrivals::LeafArrivals;
 use crate::flow_sizes::{FlowSizeChoice, FlowSizes, FlowSizesError};
 use crate::ingress::Framing;
 use crate::sources::Shape;
+use crate::traffic::Traffic;
 use dropcast_data::{Scheduler, SwitchSpec};
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +128,7 @@ pub enum WorkloadError {
     },
 }
 
-fn wrong(field: &'static str, problem: impl Into<String>) -> WorkloadError {
+pub(crate) fn wrong(field: &'static str, problem: impl Into<String>) -> WorkloadError {
     WorkloadError::Field { field, problem: problem.into() }
 }
 
@@ -159,12 +160,10 @@ impl LeafWorkload {
     /// A parameter is out of its range, the flow-size table is not one, or an ingress link would
     /// be overloaded.
     pub fn arrivals(&self) -> Result<LeafArrivals, WorkloadError> {
-        self.check_switch()?;
-        self.check_traffic()?;
-        let sizes = self.flow_sizes.load()?;
-        let rates = self.rates(&sizes);
-        self.check_ingress(&sizes, &rates)?;
-        Ok(LeafArrivals::new(self, self.shape(sizes), &rates))
+        let (sizes, rates) = self.checked()?;
+        let LeafWorkload { servers, uplinks, .. } = *self;
+        let shape = Shape { servers, uplinks, traffic: self.traffic(sizes) };
+        Ok(LeafArrivals::new(self, shape, &rates))
     }
 
     /// Payload of one incast, bytes.
@@ -186,16 +185,24 @@ impl LeafWorkload {
         framing
     }
 
-    fn shape(&self, sizes: FlowSizes) -> Shape {
+    pub(crate) fn traffic(&self, sizes: FlowSizes) -> Traffic {
         let in_flight = u128::from(self.line_rate_bps) * u128::from(self.base_rtt_ns);
-        Shape {
-            servers: self.servers,
-            uplinks: self.uplinks,
+        Traffic {
             burst_bytes: self.burst_bytes(),
             fan_in: self.incast_fan_in,
             unscheduled_bytes: u32::try_from(in_flight / 8_000_000_000).unwrap_or(u32::MAX),
             sizes,
         }
+    }
+
+    /// Checks everything; the flow sizes, and the rates of all sources.
+    pub(crate) fn checked(&self) -> Result<(FlowSizes, Rates), WorkloadError> {
+        self.check_switch()?;
+        self.check_traffic()?;
+        let sizes = self.flow_sizes.load()?;
+        let rates = self.rates(&sizes);
+        self.check_ingress(&sizes, &rates)?;
+        Ok((sizes, rates))
     }
 
     fn check_switch(&self) -> Result<(), WorkloadError> {

@@ -19,6 +19,10 @@ pub(crate) enum Stream {
     OutgoingIncast = 4,
     /// The slotted model's bursts.
     Bursts = 5,
+    /// Flows between leaves of a fabric.
+    FabricFlows = 6,
+    /// Requests of a fabric's servers.
+    FabricIncasts = 7,
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not

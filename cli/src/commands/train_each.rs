@@ -6,11 +6,14 @@ use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
+use crate::replays::Replays;
+use crate::table_cost::TableCost;
 use crate::training::{Room, Training};
 use dropcast_data::write_atomic;
+use dropcast_reports::{LanesSent, VoteLane, VotePolicy};
 use dropcast_train::{
-    BatchSource, Forest, Part, PartMetrics, RunSwitch, ScoreHistogram, Split, TrainError,
-    rows_of_part,
+    BatchSource, Confusion, ForestCost, ForestScorer, Model, Part, PartMetrics, Resource,
+    RunSwitch, ScoreHistogram, Split, TrainError, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +27,11 @@ struct Models {
     /// Which rows were measured: `test`, or `train` if the split has no others.
     rows: &'static str,
     models: Vec<OwnModel>,
+    /// All rows, each decided by the own model of its switch, or by the pooled one where there is
+    /// none.
+    own: Total,
+    /// All rows, decided by the pooled model.
+    all_pooled: Total,
 }
 
 /// The model of one switch or role.
@@ -34,10 +42,42 @@ struct OwnModel {
     file: Option<PathBuf>,
     /// Why it could not be trained.
     problem: Option<String>,
-    /// Its own scores on the rows of its switches.
-    own: Option<PartMetrics>,
-    /// Those of the pooled model on the same rows.
-    pooled: PartMetrics,
+    /// What it is worth on the rows of its switches.
+    own: Option<Measured>,
+    /// What the pooled model is worth on the same rows.
+    pooled: Measured,
+}
+
+/// What a model is worth on some rows.
+#[derive(Serialize)]
+struct Measured {
+    #[serde(flatten)]
+    scores: PartMetrics,
+    /// Exact `eta` (Credence, Definition 1), by replay; null where the rows can't be replayed.
+    eta_packets: Option<f64>,
+    /// Bytes of its `.dct` table.
+    dct_bytes: Option<u64>,
+}
+
+/// What some models together are worth on all rows.
+#[derive(Default, Serialize)]
+struct Total {
+    confusion: Confusion,
+    f1: Option<f64>,
+    eta_packets: Option<f64>,
+    #[serde(skip)]
+    sent: LanesSent,
+}
+
+impl Total {
+    /// Adds rows, and what was sent of them in `lane`.
+    fn add(&mut self, scores: &PartMetrics, sent: &LanesSent, lane: usize) {
+        self.confusion.merge(&scores.confusion);
+        let lanes = sent.lanes.get(lane).copied().into_iter().collect();
+        self.sent.add(&LanesSent { lqd: sent.lqd, lanes });
+        self.f1 = self.confusion.f1();
+        self.eta_packets = self.sent.lqd_to_lane(0);
+    }
 }
 
 pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> {
@@ -52,41 +92,93 @@ pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> 
     }
     let part = if split.keeps(Part::Test) { Part::Test } else { Part::Train };
 
-    let pooled = training.fit(&split)?;
-    write_atomic(&args.output, pooled.model.to_json().as_bytes())?;
-    let mut models = Vec::new();
+    let pooled = training.fit(&split)?.model;
+    write_atomic(&args.output, pooled.to_json().as_bytes())?;
+    let mut all = Models {
+        pooled: args.output.clone(),
+        rows: if part == Part::Test { "test" } else { "train" },
+        models: Vec::new(),
+        own: Total::default(),
+        all_pooled: Total::default(),
+    };
     for (name, switches) in groups {
         let only = Split::Only { switches, of: Box::new(split.clone()) };
-        let scores = scores(&training, &only, args.settings.seed, part, &pooled.model.forest)?;
-        let forest = &pooled.model.forest;
-        let ports = pooled.model.switch.ports;
-        let mut model = OwnModel {
-            pooled: PartMetrics::of(&scores, forest.vote_threshold, ports),
-            file: None,
-            problem: None,
-            own: None,
-            name,
-        };
-        match training.fit(&only) {
-            Ok(own) => {
-                let path = path_of(&args.output, &model.name);
-                write_atomic(&path, own.model.to_json().as_bytes())?;
-                model.file = Some(path);
-                model.own = own.model.metrics.and_then(|metrics| match part {
-                    Part::Test => metrics.test,
-                    _ => Some(metrics.train),
-                });
-            }
+        let (own, problem) = match training.fit(&only) {
+            Ok(own) => (Some(own.model), None),
             // What one switch lacks is told of it; the others have their models.
-            Err(error) if error.is::<TrainError>() => model.problem = Some(error.to_string()),
+            Err(error) if error.is::<TrainError>() => (None, Some(error.to_string())),
             Err(error) => return Err(error),
+        };
+        let path = path_of(&args.output, &name);
+        if let Some(own) = &own {
+            write_atomic(&path, own.to_json().as_bytes())?;
         }
-        models.push(model);
+        let rows =
+            MeasuredRows { training: &training, split: &only, part, seed: args.settings.seed };
+        let models: Vec<&Model> = own.iter().chain([&pooled]).collect();
+        let sent = rows.replay(&models)?;
+        let mut measured = Vec::new();
+        for (lane, model) in models.iter().enumerate() {
+            measured.push(Measured {
+                scores: rows.scores(model)?,
+                eta_packets: sent.lqd_to_lane(lane),
+                dct_bytes: TableCost::of(&model.features).cost(&model.forest, Resource::DctBytes),
+            });
+        }
+        // The pooled model is the last, and the first too where there is no other.
+        let Some(pooled) = measured.pop() else { continue };
+        let own_or_pooled = measured.first().unwrap_or(&pooled);
+        all.own.add(&own_or_pooled.scores, &sent, 0);
+        all.all_pooled.add(&pooled.scores, &sent, models.len() - 1);
+        let (file, own) = (own.is_some().then_some(path), measured.pop());
+        all.models.push(OwnModel { name, file, problem, own, pooled });
     }
-    stage.end(&format!("{} models and one of all", models.len()));
-    let rows = if part == Part::Test { "test" } else { "train" };
-    let models = Models { pooled: args.output.clone(), rows, models };
-    output::print(args.format, &models, text)
+    stage.end(&format!("{} models and one of all", all.models.len()));
+    output::print(args.format, &all, text)
+}
+
+/// The rows of some switches that models are measured on.
+struct MeasuredRows<'a> {
+    training: &'a Training<'a>,
+    split: &'a Split,
+    part: Part,
+    seed: u64,
+}
+
+impl MeasuredRows<'_> {
+    /// The scores of `model`.
+    fn scores(&self, model: &Model) -> anyhow::Result<PartMetrics> {
+        let forest = &model.forest;
+        let scorer = ForestScorer::new(forest);
+        let mut scores = ScoreHistogram::new(forest.trees.len());
+        let source = &self.training.source;
+        let columns = source.columns().len();
+        for batch in rows_of_part(source, columns, self.split, self.seed, self.part)? {
+            let batch = batch?.batch;
+            let of_rows = scorer.score_columns(&batch.features);
+            of_rows.iter().zip(&batch.drop).for_each(|(&score, &drop)| scores.add(score, drop));
+        }
+        Ok(PartMetrics::of(&scores, forest.vote_threshold, model.switch.ports))
+    }
+
+    /// What LQD sends, and what FollowLQD does without the drops that each model predicts;
+    /// nothing where the rows cannot be replayed.
+    fn replay(&self, models: &[&Model]) -> anyhow::Result<LanesSent> {
+        let files = &self.training.source;
+        let threads = self.training.threads();
+        let replays = Replays { files, split: self.split, seed: self.seed, threads };
+        if replays.check().is_err() || !files.are_replayable() {
+            return Ok(LanesSent::default());
+        }
+        let forests: Vec<_> = models.iter().map(|model| &model.forest).collect();
+        let lane = |(forest, model): (usize, &&Model)| VoteLane {
+            forest,
+            threshold: model.forest.vote_threshold,
+            policy: VotePolicy::Followed,
+        };
+        let lanes: Vec<VoteLane> = models.iter().enumerate().map(lane).collect();
+        replays.replay(self.part, &forests, &lanes)
+    }
 }
 
 /// The switches of each model.
@@ -127,27 +219,6 @@ fn role(training: &Training<'_>, run: u64, switch: u16) -> Result<String, UserEr
     })
 }
 
-fn scores(
-    training: &Training<'_>,
-    split: &Split,
-    seed: u64,
-    part: Part,
-    forest: &Forest,
-) -> anyhow::Result<ScoreHistogram> {
-    let mut scores = ScoreHistogram::new(forest.trees.len());
-    let mut row = vec![0; forest.features.len()];
-    for batch in rows_of_part(&training.source, row.len(), split, seed, part)? {
-        let batch = batch?.batch;
-        for (at, &drop) in batch.drop.iter().enumerate() {
-            for (value, column) in row.iter_mut().zip(&batch.features) {
-                *value = column[at];
-            }
-            scores.add(forest.score(&row), drop);
-        }
-    }
-    Ok(scores)
-}
-
 /// `model.json` becomes `model.switch-3.json`.
 fn path_of(pooled: &Path, name: &str) -> PathBuf {
     let stem = pooled.file_stem().unwrap_or_default().to_string_lossy();
@@ -158,24 +229,53 @@ fn path_of(pooled: &Path, name: &str) -> PathBuf {
 
 fn text(models: &Models) -> String {
     let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
+    let inverse =
+        |eta: Option<f64>| eta.map_or_else(|| "-".to_owned(), |eta| format!("{:.5}", 1.0 / eta));
+    let bytes = |measured: Option<&Measured>| {
+        let bytes = measured.and_then(|measured| measured.dct_bytes);
+        bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string())
+    };
     let mut text = format!(
         "On {} rows, the model of each by itself (own) and the one of all (pooled):\n\n\
-         {:<16} {:>10} {:>8} {:>8} {:>9} {:>8} {:>10}\n",
-        models.rows, "model", "rows", "drops", "own F1", "pooled F1", "own AP", "pooled AP"
+         {:<16} {:>10} {:>8} {:>8} {:>9} {:>10} {:>12} {:>9} {:>12}\n",
+        models.rows,
+        "model",
+        "rows",
+        "drops",
+        "own F1",
+        "pooled F1",
+        "own 1/eta",
+        "pooled 1/eta",
+        "own bytes",
+        "pooled bytes"
     );
     for OwnModel { name, own, pooled, problem, .. } in &models.models {
         let own = own.as_ref();
         text.push_str(&format!(
-            "{name:<16} {:>10} {:>8} {:>8} {:>9} {:>8} {:>10}{}\n",
-            pooled.rows,
-            pooled.drops,
-            score(own.and_then(|own| own.f1)),
-            score(pooled.f1),
-            score(own.and_then(|own| own.average_precision)),
-            score(pooled.average_precision),
+            "{name:<16} {:>10} {:>8} {:>8} {:>9} {:>10} {:>12} {:>9} {:>12}{}\n",
+            pooled.scores.rows,
+            pooled.scores.drops,
+            score(own.and_then(|own| own.scores.f1)),
+            score(pooled.scores.f1),
+            inverse(own.and_then(|own| own.eta_packets)),
+            inverse(pooled.eta_packets),
+            bytes(own),
+            bytes(Some(pooled)),
             problem.as_ref().map_or_else(String::new, |problem| format!("  {problem}")),
         ));
     }
+    let Models { own, all_pooled, .. } = models;
+    let Confusion { tp, fn_, .. } = all_pooled.confusion;
+    text.push_str(&format!(
+        "{:<16} {:>10} {:>8} {:>8} {:>9} {:>10} {:>12}\n",
+        "all",
+        all_pooled.confusion.total(),
+        tp + fn_,
+        score(own.f1),
+        score(all_pooled.f1),
+        inverse(own.eta_packets),
+        inverse(all_pooled.eta_packets),
+    ));
     text.push_str(&format!("\nmodel of all: {}\n", models.pooled.display()));
     for file in models.models.iter().filter_map(|model| model.file.as_ref()) {
         text.push_str(&format!("model: {}\n", file.display()));

@@ -92,6 +92,40 @@ fn switches_and_roles_have_models_of_their_own() {
     assert!(said.contains("nameless.parquet: switch 1 has no role"), "{said}");
 }
 
+/// Seconds of generated arrivals at leaves and spines, and a model of each role: what each is worth
+/// adds up to what they are worth together.
+#[test]
+fn a_generated_fabric_has_a_model_per_role() {
+    let room = Room::new();
+    room.write("fabric.toml", "servers = 8\nload = 0.3\nincast_per_server_hz = 400.0");
+    let simulated = "simulate --topology leaf-spine --workload fabric.toml --duration-ms 20";
+    room.good(&format!("{simulated} -o e.parquet"));
+    room.good("collect --events e.parquet --departures line-rate -o fabric.parquet");
+    let train = "train --data fabric.parquet --model-per role -o m.json";
+    let said = json(&room.good(&format!("{train} --format json")));
+    let models = said["models"].as_array().unwrap();
+    let names: Vec<&str> = models.iter().map(|model| model["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["leaf", "spine"]);
+    let count = |of: &Value, name: &str| of["confusion"][name].as_u64().unwrap();
+    for (of, all) in [("own", &said["own"]), ("pooled", &said["all_pooled"])] {
+        for name in ["tp", "fp", "tn", "fn"] {
+            let sum: u64 = models.iter().map(|model| count(&model[of], name)).sum();
+            assert_eq!(sum, count(all, name), "{of} {name}");
+        }
+        let eta = |of: &Value| of["eta_packets"].as_f64().unwrap();
+        let [leaf, spine] = [&models[0][of], &models[1][of]].map(eta);
+        assert!(leaf > 1.0 && spine > 1.0, "{leaf} {spine}");
+        assert!((leaf.min(spine)..=leaf.max(spine)).contains(&eta(all)), "{of}");
+    }
+    // Drops at both, or this would say little.
+    let dropped = |model: &Value| count(&model["own"], "tp") + count(&model["own"], "fn");
+    assert!(models.iter().all(|model| dropped(model) > 100), "{models:?}");
+    room.good("export m.leaf.json --target dct -o out");
+    let tables = room.files().into_iter().filter(|(name, _)| name.ends_with(".dct"));
+    let sizes: Vec<usize> = tables.map(|(_, bytes)| bytes.len()).collect();
+    assert_eq!(sizes, [models[0]["own"]["dct_bytes"].as_u64().unwrap() as usize]);
+}
+
 #[test]
 fn whole_switches_can_test() {
     let room = two_switches();
