@@ -470,6 +470,10 @@ pub(crate) struct InspectArgs {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Of a labelled trace in Parquet, also: what values each feature has, in rows that LQD accepted
+    /// and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
+    #[arg(long)]
+    pub(crate) statistics: bool,
     /// How it is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -9,6 +9,7 @@ mod output;
 mod output_file;
 mod progress;
 mod replays;
+mod statistics;
 mod sweep_config;
 mod sweep_files;
 mod table_cost;

@@ -9,9 +9,13 @@
 //! `docs/trainers.md` tells what differs. With `linfa`, our own trainer is an estimator of linfa's
 //! too (`linfa_traits`).
 //!
-//! Nothing here opens a file.
+//! With the feature `polars`, labelled rows, predictions and sweeps are data frames (`frame`).
+//!
+//! Nothing here opens a file, but polars when a frame that scans one is collected.
 
 mod error;
+#[cfg(feature = "polars")]
+pub mod frame;
 mod import;
 #[cfg(feature = "linfa")]
 pub mod linfa_traits;

@@ -4,6 +4,7 @@ use super::train::text as metrics_text;
 use crate::args::InspectArgs;
 use crate::failure::UserError;
 use crate::output;
+use crate::statistics::{self, Statistics};
 use dropcast_data::{FileKind, TableShape, describe};
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -12,7 +13,10 @@ use serde::Serialize;
 use std::path::Path;
 
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
-    let found = inspect(&args.file)?;
+    let mut found = inspect(&args.file)?;
+    if args.statistics {
+        found.count(&args.file)?;
+    }
     output::print(args.format, &found, Found::text)
 }
 
@@ -20,12 +24,40 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Found {
-    Events { columns: Vec<String>, rows: Option<u64>, switches: Option<String> },
-    Trace { columns: Vec<String>, rows: Option<u64>, meta: Option<serde_json::Value> },
-    Parquet { columns: Vec<String>, rows: u64 },
-    Model { features: Vec<String>, trees: usize, depth: usize, metrics: Option<Box<Metrics>> },
-    Table { features: Vec<String>, trees: u16, depth: u8, vote_threshold: u32, bytes: usize },
-    Report { schema_version: serde_json::Value },
+    Events {
+        columns: Vec<String>,
+        rows: Option<u64>,
+        switches: Option<String>,
+    },
+    Trace {
+        columns: Vec<String>,
+        rows: Option<u64>,
+        meta: Option<serde_json::Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        statistics: Option<Statistics>,
+        #[serde(skip)]
+        features: Vec<String>,
+    },
+    Parquet {
+        columns: Vec<String>,
+        rows: u64,
+    },
+    Model {
+        features: Vec<String>,
+        trees: usize,
+        depth: usize,
+        metrics: Option<Box<Metrics>>,
+    },
+    Table {
+        features: Vec<String>,
+        trees: u16,
+        depth: u8,
+        vote_threshold: u32,
+        bytes: usize,
+    },
+    Report {
+        schema_version: serde_json::Value,
+    },
 }
 
 fn inspect(path: &Path) -> anyhow::Result<Found> {
@@ -45,9 +77,13 @@ fn inspect(path: &Path) -> anyhow::Result<Found> {
         FileKind::EventCsv { columns } => Found::Events { columns, rows: None, switches: None },
         FileKind::Trace { table, meta, .. } => {
             let (columns, rows) = size(table);
-            Found::Trace { columns, rows, meta: Some(serde_json::to_value(meta)?) }
+            let (meta, features) = (Some(serde_json::to_value(&meta)?), meta.features);
+            Found::Trace { columns, rows, meta, statistics: None, features }
         }
-        FileKind::ArtifactCsv { columns } => Found::Trace { columns, rows: None, meta: None },
+        FileKind::ArtifactCsv { columns } => {
+            let (rows, meta, statistics, features) = (None, None, None, Vec::new());
+            Found::Trace { columns, rows, meta, statistics, features }
+        }
         FileKind::OtherParquet { table } => {
             Found::Parquet { columns: table.columns, rows: table.rows }
         }
@@ -105,6 +141,16 @@ fn inspect_table(path: &Path) -> anyhow::Result<Found> {
 }
 
 impl Found {
+    /// Adds what values the features have.
+    fn count(&mut self, path: &Path) -> anyhow::Result<()> {
+        if let Found::Trace { statistics, features, meta: Some(_), .. } = self {
+            *statistics = Some(statistics::of(path, features)?);
+            return Ok(());
+        }
+        let why = "--statistics are of labelled traces in Parquet, as dropcast collect writes them";
+        Err(UserError(format!("{}: {why}", path.display())).into())
+    }
+
     fn text(&self) -> String {
         let rows =
             |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
@@ -114,12 +160,14 @@ impl Found {
                 let columns = columns.join(" ");
                 format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", rows(count))
             }
-            Found::Trace { columns, rows: count, meta } => {
+            Found::Trace { columns, rows: count, meta, statistics, .. } => {
                 let meta = meta.as_ref().map_or_else(
                     || "Credence artifact CSV, in order of departure\n".to_owned(),
                     |meta| format!("{meta:#}\n"),
                 );
-                format!("labelled trace\n{}columns: {}\n{meta}", rows(count), columns.join(" "))
+                let statistics = statistics.as_ref().map_or_else(String::new, statistics::text);
+                let columns = columns.join(" ");
+                format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", rows(count))
             }
             Found::Parquet { columns, rows } => {
                 format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))

@@ -8,10 +8,13 @@ mod help;
 mod import;
 mod inspect;
 mod ns3;
+#[cfg(all(feature = "linfa", feature = "smartcore"))]
+mod other_trainers;
 mod pipeline;
 mod pipes;
 mod resources;
 mod room;
+mod statistics;
 mod sweep;
 mod switches;
 mod training;

@@ -3,6 +3,8 @@
 
 mod damage;
 mod fixtures;
+#[cfg(feature = "polars")]
+mod frames;
 #[cfg(feature = "linfa")]
 mod linfa_pipeline;
 mod rows;
