@@ -138,7 +138,7 @@ impl SplitRule {
     }
 }
 
-/// Number of distinct rows.
+/// Number of rows: distinct ones, if a rule asks for them.
 pub(crate) fn rows(counts: Counts) -> u64 {
     counts[0].rows + counts[1].rows
 }

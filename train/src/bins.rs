@@ -18,7 +18,10 @@ pub(crate) struct Bins {
     padded: Box<[u32; PADDED]>,
 }
 
-/// Values are looked up by this many bits: in a table of 64 KiB at most.
+/// Values are looked up by at most so many bits, in a table of 256 KiB: as narrow as the ranges
+/// that edges are chosen between, so no look-up is for more than one edge.
+const MOST_BITS: u32 = 18;
+/// Where edges are nearer to each other, by so many.
 const LOOKUP_BITS: u32 = 16;
 
 /// So few edges are quicker to compare with than to look up.
@@ -35,7 +38,11 @@ impl Bins {
         let count = |edges: usize| u8::try_from(edges).expect("there are at most 255 edges");
         let by_use = by_use.iter().map(|edge| count(edges.partition_point(|e| e < edge))).collect();
         let largest = edges.last().copied().unwrap_or(0);
-        let shift = (u32::BITS - largest.leading_zeros()).saturating_sub(LOOKUP_BITS);
+        let shift_to = |bits| (u32::BITS - largest.leading_zeros()).saturating_sub(bits);
+        let parts_edges =
+            |shift: &u32| edges.windows(2).all(|pair| pair[0] >> shift < pair[1] >> shift);
+        let narrow = (shift_to(MOST_BITS)..u32::BITS).rev().find(parts_edges);
+        let shift = narrow.unwrap_or(shift_to(LOOKUP_BITS));
         let mut below = 0;
         let mut first_of = |high: u32| {
             let lowest = u64::from(high) << shift;

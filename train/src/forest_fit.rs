@@ -138,7 +138,12 @@ impl<'a> Quad<'a> {
 
     fn to_count(&self) -> CountedQuad<'_> {
         let lanes = std::array::from_fn(|lane| self.trees.get(lane).map(Growth::to_count));
-        CountedQuad { bootstrap: self.bootstrap, columns: &self.plan.columns, lanes }
+        let params = &self.plan.params;
+        // Draws tell as well as distinct rows whether there are any of a class, and a row alone is
+        // of one class; other numbers of rows are asked for by these two.
+        let distinct = params.min_samples_leaf > 1 || params.min_samples_split > 2;
+        let columns = &self.plan.columns;
+        CountedQuad { bootstrap: self.bootstrap, distinct, columns, lanes }
     }
 }
 

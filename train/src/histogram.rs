@@ -16,7 +16,7 @@ use quad::{QuadCounter, Scratch};
 pub(crate) struct Count {
     /// Draws: what impurity and leaf weights are made from.
     pub(crate) draws: u64,
-    /// Distinct rows.
+    /// Distinct rows; as many as draws, where no rule asks for distinct ones.
     pub(crate) rows: u64,
 }
 
@@ -75,6 +75,8 @@ pub(crate) struct Counted<'a> {
 #[derive(Debug)]
 pub(crate) struct CountedQuad<'a> {
     pub(crate) bootstrap: Bootstrap,
+    /// Whether distinct rows shall be counted beside draws.
+    pub(crate) distinct: bool,
     /// The column of each of the trees' features.
     pub(crate) columns: &'a [usize],
     pub(crate) lanes: [Option<Counted<'a>>; LANES],

@@ -39,8 +39,9 @@ impl ValueSketch {
             if more.add(values, marks) {
                 *few = more;
             } else {
-                let mut grid = few.to_grid();
-                grid.add(values, bits(values, marks), marks);
+                let bits = bits(values, marks);
+                let mut grid = few.to_grid(bits);
+                grid.add(values, bits, marks);
                 self.counts = Counts::Many(grid);
             }
         }
@@ -144,14 +145,28 @@ impl FewValues {
         self.slots.iter().copied().filter(|(_, rows)| rows.all > 0)
     }
 
-    fn to_grid(&self) -> Grid {
+    /// A grid that has cells for values of these bits too.
+    fn to_grid(&self, bits: u32) -> Grid {
         let mut grid = Grid::new();
-        let bits = self.rows().fold(0, |bits, (value, _)| bits | value);
-        grid.widen_for(bits);
+        grid.widen_for(self.rows().fold(bits, |bits, (value, _)| bits | value));
+        let rows = self.rows().map(|(_, rows)| rows.all).sum();
+        if rows > u64::from(u32::MAX) {
+            grid.carried.resize(CELLS, Rows::default());
+        } else {
+            grid.rows = rows;
+        }
         for (value, rows) in self.rows() {
-            let carried = &mut grid.carried[(value >> grid.shift) as usize];
-            carried.all += rows.all;
-            carried.drops += rows.drops;
+            let cell = (value >> grid.shift) as usize;
+            match grid.carried.get_mut(cell) {
+                Some(carried) => {
+                    carried.all += rows.all;
+                    carried.drops += rows.drops;
+                }
+                None => {
+                    grid.all[cell] += rows.all as u32;
+                    grid.drops[cell] += rows.drops as u32;
+                }
+            }
         }
         grid
     }
@@ -207,16 +222,19 @@ impl Grid {
 
     /// Makes cells so wide that values of these bits have one.
     fn widen_for(&mut self, bits: u32) {
-        while !self.has_cells_for(bits) {
-            self.carry();
-            let sum = |pair: &[Rows]| Rows {
-                all: pair.iter().map(|rows| rows.all).sum(),
-                drops: pair.iter().map(|rows| rows.drops).sum(),
-            };
-            self.carried = self.carried.chunks(2).map(sum).collect();
-            self.carried.resize(CELLS, Rows::default());
-            self.shift += 1;
+        let shift = (u32::BITS - bits.leading_zeros()).saturating_sub(GRID_BITS);
+        if shift <= self.shift {
+            return;
         }
+        if self.rows > 0 || !self.carried.is_empty() {
+            self.carry();
+            let sum = |cells: &[Rows]| Rows {
+                all: cells.iter().map(|rows| rows.all).sum(),
+                drops: cells.iter().map(|rows| rows.drops).sum(),
+            };
+            self.carried = self.carried.chunks(1 << (shift - self.shift)).map(sum).collect();
+        }
+        self.shift = shift;
     }
 
     /// Makes room in the cells.

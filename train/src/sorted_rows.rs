@@ -49,63 +49,80 @@ impl SortedRows {
 
 /// The places of each kind.
 fn places(rows: &RunRows<'_>, parts: &Parts) -> Vec<Places> {
-    let mut found: Vec<Places> = Vec::new();
-    // By code, where in `found` it is.
-    let mut known: Vec<u32> = Vec::new();
+    let mut found = FoundPlaces { run: rows.run, places: Vec::new(), known: Vec::new() };
     let codes = codes(rows, parts);
-    let mut from = 0;
-    while from < codes.len() {
-        let code = codes[from];
-        let run = from..from + same(&codes[from..]);
-        from = run.end;
-        let Some(kind) = kind(rows.run, code) else { continue };
-        if code as usize >= known.len() {
-            known.resize(code as usize + 1, u32::MAX);
+    match &rows.arrivals {
+        None => found.add(0, 0, &codes),
+        Some(arrivals) => {
+            let mut from = 0;
+            for same in arrivals.switch_id.chunk_by(|a, b| a == b) {
+                found.add(same[0], from, &codes[from..from + same.len()]);
+                from += same.len();
+            }
         }
-        let place = &mut known[code as usize];
-        if *place == u32::MAX {
-            *place = found.len() as u32;
-            found.push(Places { kind, rows: 0, runs: Vec::new() });
-        }
-        let places = &mut found[*place as usize];
-        places.rows += run.len();
-        places.runs.push(run);
     }
-    found
+    found.places
 }
 
-/// What each row's kind depends on, in one number.
-fn codes(rows: &RunRows<'_>, parts: &Parts) -> Vec<u32> {
-    let mut codes: Vec<u32> = rows.drop.iter().map(|&drop| u32::from(drop)).collect();
+/// Places of a run.
+struct FoundPlaces {
+    run: u64,
+    places: Vec<Places>,
+    /// By switch and code, which of the places they are.
+    known: Vec<u32>,
+}
+
+impl FoundPlaces {
+    /// Adds neighbouring rows of a switch, from row `first` on.
+    fn add(&mut self, switch: u16, first: usize, codes: &[u8]) {
+        let mut from = 0;
+        while from < codes.len() {
+            let code = codes[from];
+            let to = from + same(&codes[from..]);
+            if let Some(places) = self.of(switch, code) {
+                places.rows += to - from;
+                places.runs.push(first + from..first + to);
+            }
+            from = to;
+        }
+    }
+
+    /// Those of rows of a switch with a code; `None` if they are left out.
+    fn of(&mut self, switch: u16, code: u8) -> Option<&mut Places> {
+        let at = usize::from(switch) << 3 | usize::from(code);
+        if at >= self.known.len() {
+            self.known.resize(at + 1, u32::MAX);
+        }
+        if self.known[at] == u32::MAX {
+            let part = [Part::Train, Part::Validation, Part::Test]
+                .into_iter()
+                .find(|&part| part as u8 == code >> 1)?;
+            self.known[at] = self.places.len() as u32;
+            let kind = Kind { run: self.run, switch, part, drop: code & 1 == 1 };
+            self.places.push(Places { kind, rows: 0, runs: Vec::new() });
+        }
+        self.places.get_mut(self.known[at] as usize)
+    }
+}
+
+/// The part and class of each row in one number.
+fn codes(rows: &RunRows<'_>, parts: &Parts) -> Vec<u8> {
+    let code = |part: Part, drop: bool| (part as u8) << 1 | u8::from(drop);
     match parts {
-        Parts::All(part) => codes.iter_mut().for_each(|code| *code |= (*part as u32) << 1),
+        Parts::All(part) => rows.drop.iter().map(|&drop| code(*part, drop)).collect(),
         Parts::Each(parts) => {
-            codes.iter_mut().zip(parts).for_each(|(code, &part)| *code |= (part as u32) << 1);
+            parts.iter().zip(rows.drop).map(|(&part, &drop)| code(part, drop)).collect()
         }
     }
-    if let Some(arrivals) = &rows.arrivals {
-        let switches = codes.iter_mut().zip(arrivals.switch_id);
-        switches.for_each(|(code, &switch)| *code |= u32::from(switch) << 3);
-    }
-    codes
-}
-
-/// The kind of rows with a code; `None` if they are left out.
-fn kind(run: u64, code: u32) -> Option<Kind> {
-    let part = [Part::Train, Part::Validation, Part::Test, Part::Gap]
-        .into_iter()
-        .find(|&part| part as u32 == code >> 1 & 3)
-        .filter(|&part| part != Part::Gap)?;
-    Some(Kind { run, switch: (code >> 3) as u16, part, drop: code & 1 == 1 })
 }
 
 /// How many codes from the first on are the same; there is one.
-fn same(codes: &[u32]) -> usize {
-    const AT_ONCE: usize = 16;
+fn same(codes: &[u8]) -> usize {
+    const AT_ONCE: usize = 32;
     let first = codes[0];
     let (blocks, _) = codes.as_chunks::<AT_ONCE>();
     let is_same =
-        |block: &&[u32; AT_ONCE]| block.iter().fold(0, |differ, code| differ | (code ^ first)) == 0;
+        |block: &&[u8; AT_ONCE]| block.iter().fold(0, |differ, code| differ | (code ^ first)) == 0;
     let rows = AT_ONCE * blocks.iter().take_while(is_same).count();
     rows + codes[rows..].iter().take_while(|&&code| code == first).count()
 }

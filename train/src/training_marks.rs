@@ -20,7 +20,7 @@ impl TrainingMarks {
     pub(crate) fn of(rows: &RunRows<'_>, parts: &Parts) -> Self {
         match parts {
             Parts::All(Part::Train) => {
-                let drops = places(rows.drop.iter().copied());
+                let drops = places(rows.drop);
                 TrainingMarks { trains: None, drops, rows: rows.len() as u64 }
             }
             Parts::All(_) => {
@@ -28,10 +28,11 @@ impl TrainingMarks {
                 TrainingMarks { trains: Some(none), drops: Vec::new(), rows: 0 }
             }
             Parts::Each(parts) => {
-                let trains: Vec<u8> =
-                    parts.iter().map(|&part| u8::from(part == Part::Train)).collect();
-                let both = trains.iter().zip(rows.drop);
-                let drops = places(both.map(|(&trains, &drop)| drop & (trains == 1)));
+                let trains = |part: Part| part == Part::Train;
+                let both = parts.iter().zip(rows.drop);
+                let drops: Vec<bool> = both.map(|(&part, &drop)| drop & trains(part)).collect();
+                let drops = places(&drops);
+                let trains: Vec<u8> = parts.iter().map(|&part| trains(part).into()).collect();
                 let rows = trains.iter().map(|&trains| u64::from(trains)).sum();
                 TrainingMarks { trains: Some(trains), drops, rows }
             }
@@ -59,7 +60,14 @@ impl TrainingMarks {
     }
 }
 
-/// Where `flags` are true.
-fn places(flags: impl Iterator<Item = bool>) -> Vec<u32> {
-    (0..).zip(flags).filter(|&(_, flag)| flag).map(|(place, _)| place).collect()
+/// Where `flags` are true: mostly they are not.
+fn places(flags: &[bool]) -> Vec<u32> {
+    const AT_ONCE: usize = 32;
+    let mut places = Vec::new();
+    for (first, flags) in (0..).step_by(AT_ONCE).zip(flags.chunks(AT_ONCE)) {
+        if flags.iter().fold(false, |any, flag| any | flag) {
+            places.extend((first..).zip(flags).filter(|&(_, flag)| *flag).map(|(at, _)| at));
+        }
+    }
+    places
 }

@@ -15,10 +15,11 @@ pub(super) struct Listed {
 }
 
 /// Counts: draws in the low half of a cell, rows in the high half.
-#[derive(Default)]
 pub(super) struct Cells {
     nodes: usize,
     features: usize,
+    /// Whether distinct rows are asked for; if not, draws stand for them.
+    distinct: bool,
     /// By class, node and feature.
     packed: Vec<[u64; BINS]>,
     /// Rows in it at most.
@@ -33,9 +34,9 @@ const PACKED_ROWS: u64 = (ONE_ROW - 1) / MOST_DRAWS as u64;
 
 impl Cells {
     /// No rows yet.
-    pub(super) fn new(nodes: usize, features: usize) -> Self {
-        let cells = 2 * nodes * features;
-        Cells { nodes, features, packed: vec![[0; BINS]; cells], rows: 0, carried: Vec::new() }
+    pub(super) fn new(nodes: usize, features: usize, distinct: bool) -> Self {
+        let packed = vec![[0; BINS]; 2 * nodes * features];
+        Cells { nodes, features, distinct, packed, rows: 0, carried: Vec::new() }
     }
 
     /// Makes sure that so many rows can be counted.
@@ -58,9 +59,9 @@ impl Cells {
     }
 
     /// Counts so many draws and rows of a class in the only node, by feature and bin.
-    pub(super) fn add_root(&mut self, class: usize, counts: impl Iterator<Item = [u64; 2]>) {
+    pub(super) fn add_root(&mut self, class: usize, counts: impl Iterator<Item = (u64, u64)>) {
         let of_class = &mut self.packed[class * self.features..][..self.features];
-        for (cell, [draws, rows]) in of_class.as_flattened_mut().iter_mut().zip(counts) {
+        for (cell, (draws, rows)) in of_class.as_flattened_mut().iter_mut().zip(counts) {
             *cell = cell.wrapping_add(draws + rows * ONE_ROW);
         }
     }
@@ -68,14 +69,18 @@ impl Cells {
     /// Counts rows of a class, for which there is room.
     pub(super) fn add(&mut self, block: &Block<'_>, class: usize, listed: &[Listed]) {
         let of_class = self.nodes * self.features;
-        let cells = &mut self.packed[class * of_class..][..of_class];
+        let mut of_class = FeatureCells {
+            cells: &mut self.packed[class * of_class..][..of_class],
+            features: self.features,
+            distinct: self.distinct,
+        };
         for (nth, columns) in block.columns.chunks(4).enumerate() {
             let from = 4 * nth;
             match *columns {
-                [a, b, c, d] => add_rows(cells, self.features, from, [a, b, c, d], listed),
-                [a, b, c] => add_rows(cells, self.features, from, [a, b, c], listed),
-                [a, b] => add_rows(cells, self.features, from, [a, b], listed),
-                _ => add_rows(cells, self.features, from, [columns[0]], listed),
+                [a, b, c, d] => of_class.add_rows(from, [a, b, c, d], listed),
+                [a, b, c] => of_class.add_rows(from, [a, b, c], listed),
+                [a, b] => of_class.add_rows(from, [a, b], listed),
+                _ => of_class.add_rows(from, [columns[0]], listed),
             }
         }
     }
@@ -106,22 +111,27 @@ fn unpack(packed: u64) -> Count {
     Count { draws: packed & (ONE_ROW - 1), rows: packed / ONE_ROW }
 }
 
-/// Counts rows in `N` features at once: neighbouring rows are often equal, and what is added to
-/// one cell after another need not wait.
-fn add_rows<const N: usize>(
-    cells: &mut [[u64; BINS]],
+/// The cells of a class, by node and feature.
+struct FeatureCells<'a> {
+    cells: &'a mut [[u64; BINS]],
     features: usize,
-    first: usize,
-    columns: [&[u8]; N],
-    listed: &[Listed],
-) {
-    for listed in listed {
-        let add = ONE_ROW | u64::from(listed.draws);
-        let cells = &mut cells[usize::from(listed.node) * features + first..][..N];
-        for (cells, column) in cells.iter_mut().zip(columns) {
-            let cell = &mut cells[usize::from(column[usize::from(listed.row)])];
-            // The halves cannot overflow: see PACKED_ROWS.
-            *cell = cell.wrapping_add(add);
+    distinct: bool,
+}
+
+impl FeatureCells<'_> {
+    /// Counts rows in `N` features at once, from `first` on: neighbouring rows are often equal, and
+    /// what is added to one cell after another need not wait.
+    fn add_rows<const N: usize>(&mut self, first: usize, columns: [&[u8]; N], listed: &[Listed]) {
+        for listed in listed {
+            let draws = u64::from(listed.draws);
+            let add = draws | if self.distinct { ONE_ROW } else { draws * ONE_ROW };
+            let of_node = usize::from(listed.node) * self.features + first;
+            let cells = &mut self.cells[of_node..][..N];
+            for (cells, column) in cells.iter_mut().zip(columns) {
+                let cell = &mut cells[usize::from(column[usize::from(listed.row)])];
+                // The halves cannot overflow: see PACKED_ROWS.
+                *cell = cell.wrapping_add(add);
+            }
         }
     }
 }

@@ -54,9 +54,9 @@ impl<'a> QuadCounter<'a> {
         let features = quad.columns.len();
         let cells = |lane: usize| {
             let nodes = quad.lanes[lane].as_ref().map_or(0, |counted| counted.places.len());
-            Cells::new(nodes, features)
+            Cells::new(nodes, features, quad.distinct)
         };
-        let root = (level == 0).then(|| RootCells::new(features));
+        let root = (level == 0).then(|| RootCells::new(features, quad.distinct));
         let words = if level == 0 { Vec::new() } else { LaneWord::of_quad(quad, level) };
         QuadCounter { quad, words, root, cells: std::array::from_fn(cells) }
     }
@@ -89,7 +89,8 @@ impl<'a> QuadCounter<'a> {
 
     fn add_block(&mut self, block: &Block<'_>, kind: &Kind, scratch: &mut Scratch) {
         for word in &self.words {
-            let rows = word.find(block, scratch);
+            let Scratch { words, rows, .. } = scratch;
+            let rows = word.masks.find(&block.columns, u64::MAX, &mut words[..block.rows], rows);
             let draws = &mut scratch.draws[..rows];
             self.quad.bootstrap.draw_some(kind, block.first, &scratch.rows, draws);
             for bits in &word.lanes {
@@ -134,23 +135,6 @@ impl LaneWord {
             }
         }
         LaneWord { masks, lanes }
-    }
-
-    /// Puts the rows that are in a counted node, and in which, to the front of `rows` and `words`;
-    /// how many there are.
-    fn find(&self, block: &Block<'_>, scratch: &mut Scratch) -> usize {
-        let words = &mut scratch.words[..block.rows];
-        self.masks.look_up(&block.columns, words);
-        let rows = &mut scratch.rows[..block.rows];
-        let mut found = 0;
-        for row in 0..words.len() {
-            let word = words[row];
-            // Written always and kept if it counts: no branch to guess wrong.
-            words[found] = word;
-            rows[found] = row as u16;
-            found += usize::from(word != 0);
-        }
-        found
     }
 }
 

@@ -3,67 +3,95 @@
 use super::BINS;
 use super::cells::Cells;
 use crate::binned::Block;
-use crate::bootstrap::{EVERY_LANE, LANES, MOST_DRAWS};
+use crate::bootstrap::{EVERY_LANE, LANES};
 
-/// Counts for the roots of a quad, where all rows are: a cell has 16 bits for each lane.
+/// Counts for the roots of a quad, where all rows are.
 pub(super) struct RootCells {
-    /// By feature, draws and rows.
-    cells: Vec<[[u64; 2]; BINS]>,
-    rows: usize,
+    draws: LaneCells,
+    /// If distinct rows are asked for.
+    rows: Option<LaneCells>,
+    /// Draws in any lane at most.
+    drawn: u64,
 }
 
-/// So many rows fit 16 bits.
-const ROOT_ROWS: usize = u16::MAX as usize / MOST_DRAWS as usize;
+/// By feature and bin, 16 bits for each lane.
+struct LaneCells(Vec<[u64; BINS]>);
 
 impl RootCells {
-    pub(super) fn new(features: usize) -> Self {
-        RootCells { cells: vec![[[0; 2]; BINS]; features], rows: 0 }
+    pub(super) fn new(features: usize, distinct: bool) -> Self {
+        let cells = || LaneCells(vec![[0; BINS]; features]);
+        RootCells { draws: cells(), rows: distinct.then(cells), drawn: 0 }
     }
 
-    /// Counts rows of a class that were drawn so often; what does not fit goes to `cells`.
+    /// Counts rows of a class that were drawn so often; what does not fit goes to `cells`. May use
+    /// `draws` for something else.
     pub(super) fn add(
         &mut self,
         block: &Block<'_>,
-        draws: &[u64],
+        draws: &mut [u64],
         class: usize,
         cells: &mut [Cells; LANES],
     ) {
-        if self.rows + block.rows > ROOT_ROWS {
+        let drawn = most_drawn(draws);
+        if self.drawn + drawn > u64::from(u16::MAX) {
             self.flush(class, cells);
         }
-        self.rows += block.rows;
-        for (nth, columns) in block.columns.chunks(4).enumerate() {
-            let from = 4 * nth;
-            match *columns {
-                [a, b, c, d] => self.add_rows(from, [a, b, c, d], draws),
-                [a, b, c] => self.add_rows(from, [a, b, c], draws),
-                [a, b] => self.add_rows(from, [a, b], draws),
-                _ => self.add_rows(from, [columns[0]], draws),
-            }
-        }
-    }
-
-    fn add_rows<const N: usize>(&mut self, first: usize, columns: [&[u8]; N], draws: &[u64]) {
-        let cells = &mut self.cells[first..][..N];
-        for (row, &draws) in draws.iter().enumerate() {
+        self.drawn += drawn;
+        self.draws.add(block, draws);
+        if let Some(rows) = &mut self.rows {
             // 1 where there are draws: 7 and what is below has three bits.
-            let rows = (draws | draws >> 1 | draws >> 2) & EVERY_LANE;
-            for (cells, column) in cells.iter_mut().zip(columns) {
-                let cell = &mut cells[usize::from(column[row])];
-                // The lanes cannot overflow: see ROOT_ROWS.
-                *cell = [cell[0].wrapping_add(draws), cell[1].wrapping_add(rows)];
-            }
+            let is_drawn = |draws: u64| (draws | draws >> 1 | draws >> 2) & EVERY_LANE;
+            draws.iter_mut().for_each(|draws| *draws = is_drawn(*draws));
+            rows.add(block, draws);
         }
     }
 
     /// Moves all counts, which are of one class, to `cells`.
     pub(super) fn flush(&mut self, class: usize, cells: &mut [Cells; LANES]) {
-        self.rows = 0;
-        let roots = self.cells.as_flattened();
+        self.drawn = 0;
+        let rows = self.rows.as_ref().unwrap_or(&self.draws);
         for (lane, cells) in cells.iter_mut().enumerate().filter(|(_, cells)| cells.nodes() == 1) {
-            let of_lane = |packed: u64| packed >> (16 * lane) & 0xffff;
-            cells.add_root(class, roots.iter().map(|&cell| cell.map(of_lane)));
+            cells.add_root(class, self.draws.of(lane).zip(rows.of(lane)));
         }
-        self.cells.as_flattened_mut().fill([0; 2]);
+        self.draws.0.as_flattened_mut().fill(0);
+        if let Some(rows) = &mut self.rows {
+            rows.0.as_flattened_mut().fill(0);
+        }
+    }
+}
+
+/// The most draws of any lane; a block's fit 16 bits.
+fn most_drawn(draws: &[u64]) -> u64 {
+    let sums = draws.iter().fold(0, |sums: u64, &draws| sums.wrapping_add(draws));
+    (0..LANES).map(|lane| sums >> (16 * lane) & 0xffff).max().unwrap_or(0)
+}
+
+impl LaneCells {
+    fn add(&mut self, block: &Block<'_>, counts: &[u64]) {
+        for (columns, cells) in block.columns.chunks(4).zip(self.0.chunks_mut(4)) {
+            match *columns {
+                [a, b, c, d] => add_rows(cells, [a, b, c, d], counts),
+                [a, b, c] => add_rows(cells, [a, b, c], counts),
+                [a, b] => add_rows(cells, [a, b], counts),
+                _ => add_rows(cells, [columns[0]], counts),
+            }
+        }
+    }
+
+    /// The counts of a lane by feature and bin.
+    fn of(&self, lane: usize) -> impl Iterator<Item = u64> {
+        self.0.as_flattened().iter().map(move |cell| cell >> (16 * lane) & 0xffff)
+    }
+}
+
+fn add_rows<const N: usize>(cells: &mut [[u64; BINS]], columns: [&[u8]; N], counts: &[u64]) {
+    let cells = &mut cells[..N];
+    let columns = columns.map(|column| &column[..counts.len()]);
+    for (row, &counts) in counts.iter().enumerate() {
+        for (cells, column) in cells.iter_mut().zip(columns) {
+            let cell = &mut cells[usize::from(column[row])];
+            // The lanes cannot overflow: see RootCells::drawn.
+            *cell = cell.wrapping_add(counts);
+        }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct TreeMasks {
     first_bits: Vec<u32>,
     /// By bit, the weight of its leaf.
     weights: [u8; MAX_LEAVES],
+    /// Of the first word, the bits whose leaves weigh something.
+    heavy: u64,
 }
 
 impl TreeMasks {
@@ -49,6 +51,7 @@ impl TreeMasks {
             words: vec![BinMasks::new(u64::MAX); bits.div_ceil(64)],
             first_bits: Vec::new(),
             weights: [0; MAX_LEAVES],
+            heavy: 0,
         };
         let mut first = 0;
         for tree in trees {
@@ -58,12 +61,18 @@ impl TreeMasks {
             for test in &tree.tests {
                 let edges = bins[test.feature].edges();
                 let last_left = edges.partition_point(|&edge| edge < test.threshold);
-                for leaf in test.left.clone() {
-                    let bit = first + leaf;
-                    masks.words[bit / 64].rule_out(bit % 64, test.feature, last_left + 1..256);
-                }
+                let mut rule_out = |leaves: &Range<usize>, bins: Range<usize>| {
+                    for bit in leaves.clone().map(|leaf| first + leaf) {
+                        masks.words[bit / 64].rule_out(bit % 64, test.feature, bins.clone());
+                    }
+                };
+                rule_out(&test.left, last_left + 1..256);
+                rule_out(&test.right, 0..last_left + 1);
             }
             first = end;
+        }
+        for (bit, _) in masks.weights[..64].iter().enumerate().filter(|&(_, &weight)| weight > 0) {
+            masks.heavy |= 1 << bit;
         }
         masks
     }
@@ -72,10 +81,10 @@ impl TreeMasks {
     pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
         match &self.words[..] {
             [word] => {
-                let mut left = [0; BLOCK_ROWS];
-                let left = &mut left[..scores.len()];
-                word.look_up(columns, left);
-                self.add_of_word(left, scores);
+                let (mut left, mut rows) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
+                // Most rows are far from any drop, and score nothing.
+                let found = word.find(columns, self.heavy, &mut left[..scores.len()], &mut rows);
+                self.add_of_word(&left[..found], &rows[..found], scores);
             }
             words => self.add_of_words(words, columns, scores),
         }
@@ -97,25 +106,33 @@ impl TreeMasks {
         }
     }
 
-    fn add_of_word(&self, left: &[u64], scores: &mut [u32]) {
+    fn add_of_word(&self, left: &[u64], rows: &[u16], scores: &mut [u32]) {
         match self.first_bits[..] {
-            [a, b, c, d] => self.add_of_trees([a, b, c, d], left, scores),
-            [a, b] => self.add_of_trees([a, b], left, scores),
-            _ => self.first_bits.iter().for_each(|&bit| self.add_of_trees([bit], left, scores)),
+            [a, b, c, d] => self.add_of_trees([a, b, c, d], left, rows, scores),
+            [a, b] => self.add_of_trees([a, b], left, rows, scores),
+            _ => self.first_bits.iter().for_each(|&bit| {
+                self.add_of_trees([bit], left, rows, scores);
+            }),
         }
     }
 
-    fn add_of_trees<const N: usize>(&self, first: [u32; N], left: &[u64], scores: &mut [u32]) {
+    fn add_of_trees<const N: usize>(
+        &self,
+        first: [u32; N],
+        left: &[u64],
+        rows: &[u16],
+        scores: &mut [u32],
+    ) {
         let (weights, _) = self.weights.as_chunks::<64>();
         let weights = &weights[0];
-        for (score, left) in scores.iter_mut().zip(left) {
+        for (&row, left) in rows.iter().zip(left) {
             let weight = |first: u32| {
-                // One leaf of the tree is left, so the first bit from its first on is one of its
-                // own; the highest is set to say that there is one.
+                // One leaf of the tree is left, so the first bit from its first on is that one;
+                // the highest is set to say that there is one.
                 let bit = first + (left >> first | 1 << 63).trailing_zeros();
                 u32::from(weights[bit as usize % 64])
             };
-            *score += first.into_iter().map(weight).fold(0, u32::wrapping_add);
+            scores[usize::from(row)] += first.into_iter().map(weight).fold(0, u32::wrapping_add);
         }
     }
 }
@@ -126,11 +143,12 @@ struct Leaves {
     tests: Vec<Test>,
 }
 
-/// Values of `feature` above `threshold` rule out the leaves in `left`.
+/// Values of `feature` above `threshold` rule out the leaves in `left`, others those in `right`.
 struct Test {
     feature: usize,
     threshold: u32,
     left: Range<usize>,
+    right: Range<usize>,
 }
 
 impl Leaves {
@@ -146,9 +164,10 @@ impl Leaves {
             Node::Split { feature, threshold, left, right } => {
                 let from = self.weights.len();
                 self.walk(tree, left as usize);
-                let left = from..self.weights.len();
-                self.tests.push(Test { feature: usize::from(feature), threshold, left });
+                let middle = self.weights.len();
                 self.walk(tree, right as usize);
+                let (left, right) = (from..middle, middle..self.weights.len());
+                self.tests.push(Test { feature: usize::from(feature), threshold, left, right });
             }
         }
     }
