@@ -343,6 +343,10 @@ pub(crate) struct SweepArgs {
     /// Threads; what is found is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Memory for binned rows, MiB; those beyond it go to a temporary file in the folder, and every
+    /// pass reads them from there. What is found is the same.
+    #[arg(long, value_name = "MIB")]
+    pub(crate) memory_limit: Option<u64>,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

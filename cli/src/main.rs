@@ -12,6 +12,7 @@ mod replays;
 mod statistics;
 mod sweep_config;
 mod sweep_files;
+mod sweep_parts;
 mod table_cost;
 mod traces;
 mod training;

@@ -46,6 +46,11 @@ impl SweepFolder {
         Ok(folder)
     }
 
+    /// Where something may be put aside while the sweep runs: beside its own files.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.path.join("rows")
+    }
+
     fn parts(&self) -> PathBuf {
         self.path.join("parts")
     }
@@ -131,6 +136,7 @@ fn columns(rows: &[SweepRow]) -> Vec<(&'static str, TableColumn)> {
         ("trees", integer(&|row| Some(row.setting.trees.into()))),
         ("max_depth", integer(&|row| Some(row.setting.max_depth.into()))),
         ("max_bins", integer(&|row| Some(row.setting.max_bins.into()))),
+        ("max_features", text(&|row| Some(row.setting.max_features.into()))),
         ("criterion", text(&|row| Some(row.setting.criterion.to_string()))),
         ("class_weight", text(&|row| Some(row.setting.class_weight.to_string()))),
         ("min_samples_leaf", integer(&|row| Some(row.setting.min_samples_leaf.into()))),

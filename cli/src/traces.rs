@@ -98,6 +98,17 @@ impl TraceFiles {
         }
     }
 
+    /// The description of a switch of a run.
+    pub(crate) fn spec(&self, run: u64, switch: u16) -> Option<&SwitchSpec> {
+        let file = self.files.iter().find(|file| file.origin.run == run)?;
+        file.meta.switches.as_ref()?.get(switch)
+    }
+
+    /// The same traces with the columns of other features.
+    pub(crate) fn with_columns(&self, features: &[String]) -> Self {
+        TraceFiles { files: self.files.clone(), features: features.to_vec() }
+    }
+
     /// Whether every trace tells what a replay of its arrivals needs.
     pub(crate) fn are_replayable(&self) -> bool {
         let is = |file: &TraceFile| {

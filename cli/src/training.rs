@@ -12,8 +12,8 @@ use dropcast_data::{DataError, scratch_file};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, Forest, ForestParams,
-    ForestStates, ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainingRows, VoteRule,
-    fit_many, refit_leaves, rows_of_part, squeeze,
+    ForestStates, ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainError, TrainingRows,
+    VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -202,15 +202,7 @@ impl<'a> Training<'a> {
             threads: self.threads,
         };
         let source = Counted { source: &self.source, stage: self.stage };
-        let rows = match self.memory_limit {
-            None => TrainingRows::read(&source, task),
-            Some((limit_mib, beside)) => {
-                let file = Box::new(scratch_file(beside)?);
-                let limit_bytes = limit_mib.saturating_mul(1 << 20);
-                TrainingRows::read_spilling(&source, task, limit_bytes, file)
-            }
-        };
-        rows.map_err(|error| self.source.explain(error))
+        read_rows(&source, task, self.memory_limit)?.map_err(|error| self.source.explain(error))
     }
 
     /// The best forest within `budget` of all that are smaller: any number of trees, any depth,
@@ -274,6 +266,19 @@ impl<'a> Training<'a> {
         }
         Ok(states)
     }
+}
+
+/// Reads and bins rows; with a limit in MiB, those beyond it go to a temporary file beside a path.
+pub(crate) fn read_rows(
+    source: &impl BatchSource,
+    task: ReadTask,
+    memory_limit: Option<(u64, &Path)>,
+) -> Result<Result<TrainingRows, TrainError>, DataError> {
+    let Some((limit_mib, beside)) = memory_limit else {
+        return Ok(TrainingRows::read(source, task));
+    };
+    let file = Box::new(scratch_file(beside)?);
+    Ok(TrainingRows::read_spilling(source, task, limit_mib.saturating_mul(1 << 20), file))
 }
 
 /// All there are.

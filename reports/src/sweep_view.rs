@@ -121,11 +121,15 @@ fn same_recipe(a: &SweepSetting, b: &SweepSetting) -> bool {
     *a == b
 }
 
+/// How many there are of [`values`].
+const SETTINGS: usize = 7;
+
 /// A setting's values but for trees and depth, by name.
-fn values(setting: &SweepSetting) -> [(&'static str, String); 6] {
+fn values(setting: &SweepSetting) -> [(&'static str, String); SETTINGS] {
     [
         ("features", setting.features.join(", ")),
         ("bins", setting.max_bins.to_string()),
+        ("max features", String::from(setting.max_features)),
         ("criterion", setting.criterion.to_string()),
         ("class weight", setting.class_weight.to_string()),
         ("min samples leaf", setting.min_samples_leaf.to_string()),
@@ -134,8 +138,8 @@ fn values(setting: &SweepSetting) -> [(&'static str, String); 6] {
 }
 
 /// Which of [`values`] differ within the sweep.
-fn varied(sweep: &SweepTable) -> [bool; 6] {
-    let mut seen: [BTreeSet<String>; 6] = Default::default();
+fn varied(sweep: &SweepTable) -> [bool; SETTINGS] {
+    let mut seen: [BTreeSet<String>; SETTINGS] = Default::default();
     for summary in &sweep.summary {
         for (seen, (_, value)) in seen.iter_mut().zip(values(&summary.setting)) {
             seen.insert(value);
@@ -144,7 +148,7 @@ fn varied(sweep: &SweepTable) -> [bool; 6] {
     seen.map(|seen| seen.len() > 1)
 }
 
-fn told_by(setting: &SweepSetting, varied: [bool; 6]) -> String {
+fn told_by(setting: &SweepSetting, varied: [bool; SETTINGS]) -> String {
     let told = values(setting).into_iter().zip(varied).filter(|(_, varied)| *varied);
     let texts = told.map(|((name, value), _)| format!("{name} {value}"));
     texts.collect::<Vec<_>>().join("; ")

@@ -69,9 +69,10 @@ pub use source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use spill::SpillFile;
 pub use split::{Part, RunSwitch, Split};
 pub use sweep::{
-    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, SWEEP_FORMAT_VERSION, Spread,
-    SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError, SweepPlan, SweepRow,
-    SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings, assemble,
+    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
+    SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError,
+    SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
+    SweepTimings, assemble,
 };
 pub use training_rows::{ReadTask, TrainingRows};
 pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};

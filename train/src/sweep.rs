@@ -13,6 +13,7 @@ pub use axes::SweepAxes;
 pub use part::{SweepPart, SweepPartError, assemble};
 pub use plan::{MOST_SWEEP_ROWS, SweepGroup, SweepPlan};
 pub use table::{
-    ForestSize, FrontMeasure, FrontPart, FrontRule, SWEEP_FORMAT_VERSION, Spread, SpreadScores,
-    SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, SweepTimings,
+    ForestSize, FrontMeasure, FrontPart, FrontRule, PartSize, SWEEP_FORMAT_VERSION, Spread,
+    SpreadScores, SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
+    SweepTimings,
 };

@@ -8,7 +8,7 @@ use crate::statistics::{self, Statistics};
 use dropcast_data::{FileKind, TableShape, describe};
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
-use dropcast_train::{Metrics, Model};
+use dropcast_train::{Metrics, Model, SWEEP_FORMAT_VERSION, SweepRow, SweepTable};
 use serde::Serialize;
 use std::path::Path;
 
@@ -55,6 +55,14 @@ enum Found {
         vote_threshold: u32,
         bytes: usize,
     },
+    /// `pareto`: the rows of its front.
+    Sweep {
+        forests: usize,
+        configurations: usize,
+        pareto: Vec<SweepRow>,
+        #[serde(skip)]
+        text: String,
+    },
     Report {
         schema_version: serde_json::Value,
     },
@@ -94,7 +102,7 @@ fn inspect(path: &Path) -> anyhow::Result<Found> {
 fn unknown(path: &Path) -> anyhow::Error {
     let path = path.display();
     UserError(format!(
-        "{path}: is none of the files that inspect knows: packet events, labelled traces, model.json, .dct, report.json"
+        "{path}: is none of the files that inspect knows: packet events, labelled traces, model.json, .dct, sweep.json, report.json"
     ))
     .into()
 }
@@ -111,6 +119,9 @@ fn inspect_json(path: &Path) -> anyhow::Result<Found> {
     let text = super::export::read_text(path)?;
     let json: serde_json::Value = serde_json::from_str(&text)
         .map_err(|error| UserError(format!("{}: {error}", path.display())))?;
+    if json.get("format_version").is_some() && json.get("summary").is_some() {
+        return inspect_sweep(path, json);
+    }
     if json.get("format_version").is_some() {
         let (Model { forest, metrics, .. }, _) = super::export::read_model(path)?;
         let (trees, depth) = (forest.trees.len(), forest.depth());
@@ -121,6 +132,26 @@ fn inspect_json(path: &Path) -> anyhow::Result<Found> {
         Some(version) => Ok(Found::Report { schema_version: version.clone() }),
         None => Err(unknown(path)),
     }
+}
+
+fn inspect_sweep(path: &Path, json: serde_json::Value) -> anyhow::Result<Found> {
+    let version = json.get("format_version").cloned().unwrap_or_default();
+    if version != SWEEP_FORMAT_VERSION {
+        let problem = format!(
+            "{}: the sweep has format_version {version}, but this dropcast reads \
+             {SWEEP_FORMAT_VERSION}",
+            path.display()
+        );
+        return Err(UserError(problem).into());
+    }
+    let table: SweepTable = serde_json::from_value(json)
+        .map_err(|error| UserError(format!("{}: {error}", path.display())))?;
+    Ok(Found::Sweep {
+        forests: table.rows.len(),
+        configurations: table.summary.len(),
+        text: super::sweep::text(&table),
+        pareto: table.rows.into_iter().filter(|row| row.pareto).collect(),
+    })
 }
 
 fn inspect_table(path: &Path) -> anyhow::Result<Found> {
@@ -183,6 +214,7 @@ impl Found {
                 "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",
                 features.join(" ")
             ),
+            Found::Sweep { text, .. } => format!("sweep\n{text}"),
             Found::Report { schema_version } => {
                 format!("report, schema version {schema_version}\n")
             }

@@ -8,9 +8,10 @@ use crate::progress::Stage;
 use crate::replays::Replays;
 use crate::sweep_config::SweepConfig;
 use crate::sweep_files::{PartKey, SweepFolder};
+use crate::sweep_parts::sweep_parts;
 use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
-use crate::training::available_threads;
+use crate::training::{available_threads, read_rows};
 use dropcast_features::FeatureSet;
 use dropcast_reports::{VoteLane, VotePolicy};
 use dropcast_train::{
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         Some(path) => path.clone(),
         None => PathBuf::from("runs").join(args.config.file_stem().unwrap_or_default()),
     };
-    let sweep = Sweep::open(config, args.threads.unwrap_or_else(available_threads))?;
+    let sweep = Sweep::open(config, args)?;
     let folder = SweepFolder::open(&folder_path, args.resume)?;
     let (table, models, timings) = sweep.train(&plan, &folder)?;
     folder.finish(&table, &models, &timings)?;
@@ -47,13 +48,15 @@ struct Sweep {
     split: Split,
     front: FrontRule,
     threads: NonZeroUsize,
+    /// For binned rows; no limit unless given.
+    memory_limit_mib: Option<u64>,
 }
 
 /// What [`SweepFolder::finish`] writes.
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
-    fn open(config: SweepConfig, threads: NonZeroUsize) -> anyhow::Result<Self> {
+    fn open(config: SweepConfig, args: &SweepArgs) -> anyhow::Result<Self> {
         let stated = config.split()?;
         let run_files =
             RunFiles { data: &config.data, validation: &config.validation, test: &config.test };
@@ -62,7 +65,15 @@ impl Sweep {
         let split = run_files.split_of(&files).unwrap_or(stated);
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
         let front = FrontRule::of(validates, tests, config.eta);
-        let sweep = Sweep { eta: config.eta, files, features, split, front, threads };
+        let sweep = Sweep {
+            eta: config.eta,
+            files,
+            features,
+            split,
+            front,
+            threads: args.threads.unwrap_or_else(available_threads),
+            memory_limit_mib: args.memory_limit,
+        };
         if config.eta || config.axes.votes.iter().any(|vote| vote.replays()) {
             sweep.replays(0).check()?;
         }
@@ -93,7 +104,7 @@ impl Sweep {
         for pending in pending.chunk_by(same_rows).flat_map(|all| all.chunks(GROUPS_AT_ONCE)) {
             let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
             let began = Instant::now();
-            let rows = self.rows_for(plan, groups[0], &mut rows)?;
+            let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;
             read_ms += began.elapsed().as_secs_f64() * 1e3;
             let (grown, fit_ms) = self.grow(rows, &groups)?;
             for ((&at, group), grown) in pending.iter().zip(groups).zip(grown) {
@@ -112,7 +123,9 @@ impl Sweep {
             finished.push(part);
         }
         let origins = self.files.origins();
-        let (table, models) = assemble(plan, finished, origins, self.split.clone(), self.front)?;
+        let seed = plan.groups.first().map_or(0, |group| self.split_seed(group));
+        let split = (self.split.clone(), sweep_parts(&self.files, &self.split, seed)?);
+        let (table, models) = assemble(plan, finished, origins, split, self.front)?;
         stage.end(&format!("{} forests", plan.rows));
         Ok((table, models, SweepTimings { read_ms, fit_ms }))
     }
@@ -123,6 +136,7 @@ impl Sweep {
         &self,
         plan: &SweepPlan,
         group: &SweepGroup,
+        folder: &SweepFolder,
         kept: &'r mut Option<TrainingRows>,
     ) -> anyhow::Result<&'r TrainingRows> {
         let seed = self.split_seed(group);
@@ -138,7 +152,9 @@ impl Sweep {
                     data: self.files.origins(),
                     threads: self.threads,
                 };
-                TrainingRows::read(&self.files, task).map_err(|error| self.files.explain(error))?
+                let scratch = folder.scratch();
+                let limit = self.memory_limit_mib.map(|mib| (mib, scratch.as_path()));
+                read_rows(&self.files, task, limit)?.map_err(|error| self.files.explain(error))?
             }
         };
         Ok(kept.insert(rows))
@@ -269,11 +285,27 @@ fn size_of(model: &Model) -> ForestSize {
     }
 }
 
-/// The front as a table.
-fn text(table: &SweepTable) -> String {
+/// The rows by part, and the front, as tables.
+pub(super) fn text(table: &SweepTable) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     let part = table.front.part;
-    let mut text = format!(
+    let mut text = String::new();
+    for (name, size) in table.parts.named() {
+        let episodes = size.episodes.map_or_else(String::new, |n| format!(" in {n} episodes"));
+        text.push_str(&format!("{name}: {} rows, {} drops{episodes}\n", size.rows, size.drops));
+        if size.has_few_episodes() {
+            let by_blocks = if matches!(table.split, Split::Time { .. }) {
+                ", or split by time-blocks"
+            } else {
+                ""
+            };
+            text.push_str(&format!(
+                "  What so few episodes say is luck for a good part: sweep over longer or more \
+                 traces{by_blocks}.\n"
+            ));
+        }
+    }
+    text.push_str(&format!(
         "{} forests; by {:?} on {} rows, none is better and as small as these:\n\n\
          {:>7} {:>8} {:>8} {:>8} {:>8}  configuration\n",
         table.rows.len(),
@@ -284,7 +316,7 @@ fn text(table: &SweepTable) -> String {
         "F1",
         "test eta",
         "test F1",
-    );
+    ));
     let mut front: BTreeMap<u64, &SweepRow> = BTreeMap::new();
     for row in table.rows.iter().filter(|row| row.pareto) {
         front.insert(row.size.ternary_entries.unwrap_or_default(), row);
@@ -293,7 +325,7 @@ fn text(table: &SweepTable) -> String {
         let (own, test) = (row.scores(part), row.test.as_ref());
         let setting = &row.setting;
         text.push_str(&format!(
-            "{entries:>7} {:>8} {:>8} {:>8} {:>8}  {} x {}, {}, {} bins, {}, weights {}, leaves \
+            "{entries:>7} {:>8} {:>8} {:>8} {:>8}  {} x {}, {}, {} bins, {} drawn, {}, weights {}, leaves \
              of {}, vote {}, seed {}\n",
             number(own.and_then(|scores| scores.eta_packets)),
             number(own.and_then(|scores| scores.f1)),
@@ -303,6 +335,7 @@ fn text(table: &SweepTable) -> String {
             setting.max_depth,
             setting.features.join(","),
             setting.max_bins,
+            setting.max_features,
             setting.criterion,
             setting.class_weight,
             setting.min_samples_leaf,

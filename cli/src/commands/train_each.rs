@@ -207,10 +207,9 @@ fn groups(
 
 /// The role in the description of a switch.
 fn role(training: &Training<'_>, run: u64, switch: u16) -> Result<String, UserError> {
-    let file = training.source.files.iter().find(|file| file.origin.run == run);
-    let specs = file.and_then(|file| file.meta.switches.as_ref());
-    let role = specs.and_then(|specs| specs.get(switch)).and_then(|spec| spec.role.clone());
+    let role = training.source.spec(run, switch).and_then(|spec| spec.role.clone());
     role.ok_or_else(|| {
+        let file = training.source.files.iter().find(|file| file.origin.run == run);
         let name = file.map_or_else(String::new, |file| file.path.display().to_string());
         UserError(format!(
             "{name}: switch {switch} has no role; give it one in the switch description \

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod bad_input;
+mod carrying_over;
 mod help;
 mod import;
 mod inspect;

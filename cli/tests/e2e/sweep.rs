@@ -91,7 +91,20 @@ fn every_combination_has_a_row_and_every_configuration_a_summary() {
 fn a_row_is_what_train_gives() {
     let room = room(SWEEP);
     room.good("sweep sweep.toml -o out");
-    let table = table(&room, "out");
+    compare_with_train(&room);
+    // The other axes.
+    let (head, _) = SWEEP.split_once("[axes]").unwrap();
+    let axes = "max_features = ['1', 'all']\nmin_samples_leaf = [1, 200]\ntrees = [2, 4]\n\
+                class_weight = ['none', '1:5']\nmax_bins = [16, 255]\ncriterion = 'entropy'";
+    room.write("sweep.toml", format!("{head}[axes]\n{axes}"));
+    let said = room.good("sweep sweep.toml -o out");
+    assert!(said.contains("32 forests") && said.contains(" all drawn, entropy"), "{said}");
+    compare_with_train(&room);
+}
+
+/// Trains the front's rows of the sweep in `out` one by one.
+fn compare_with_train(room: &Room) {
+    let table = table(room, "out");
     let mut compared = 0;
     for row in table["rows"].as_array().unwrap() {
         let Some(model) = row["model"].as_str() else { continue };
@@ -100,10 +113,16 @@ fn a_row_is_what_train_gives() {
         room.good(&format!(
             "train --data runs/small/trace.parquet --split time --train-share 0.5 \
              --validation-share 0.25 --guard-ns 32000 --features {} --n-estimators {} \
-             --max-depth {} --vote {} --seed {} -o alone.json",
+             --max-depth {} --max-bins {} --max-features {} --criterion {} --class-weight {} \
+             --min-samples-leaf {} --vote {} --seed {} -o alone.json",
             features.join(","),
             row["trees"],
             row["max_depth"],
+            row["max_bins"],
+            row["max_features"].as_str().unwrap(),
+            row["criterion"].as_str().unwrap(),
+            row["class_weight"].as_str().unwrap(),
+            row["min_samples_leaf"],
             row["vote"].as_str().unwrap(),
             row["seed"],
         ));
@@ -123,6 +142,48 @@ fn the_number_of_threads_changes_nothing() {
     room.good("sweep sweep.toml -o one --threads 1");
     room.good("sweep sweep.toml -o three --threads 3");
     assert_same(&room, "one", "three");
+}
+
+#[test]
+fn rows_that_do_not_fit_into_memory_change_nothing() {
+    let room = room(SWEEP);
+    room.good("sweep sweep.toml -o all");
+    let said = room.good("sweep sweep.toml -o aside --memory-limit 0");
+    assert_same(&room, "all", "aside");
+    assert!(room.files().keys().all(|name| name != "aside/rows"), "nothing is left behind");
+    // Inspected, it says what the sweep said.
+    let told = room.good("inspect aside/sweep.json");
+    let (front, _) = said.split_once("\nAll of it is in").unwrap();
+    assert!(told.contains(front), "{told}");
+    let told = room.good("inspect aside/sweep.json --format json");
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["kind"], &told["forests"]), (&"sweep".into(), &48.into()));
+    assert!(told["pareto"].as_array().unwrap().iter().all(|row| row["pareto"] == true));
+    let old = String::from_utf8(room.read("all/sweep.json")).unwrap();
+    room.write("old.json", old.replacen("\"format_version\": 2", "\"format_version\": 1", 1));
+    let said = refuse(&room, "inspect old.json");
+    assert!(said.contains("old.json: the sweep has format_version 1"), "{said}");
+}
+
+/// Drops come in few bursts, and the end of a trace may have none: parts are counted, and those
+/// that say little are told.
+#[test]
+fn parts_with_few_episodes_of_drops_are_told() {
+    let room = room("data = ['runs/small/trace.parquet']");
+    let said = room.good("sweep sweep.toml -o out");
+    let table = table(&room, "out");
+    assert_eq!(table["split"]["by"], "time-blocks", "unless another is named");
+    let mut few = 0;
+    for part in ["train", "validation", "test"] {
+        let part = &table["parts"][part];
+        let count = |name: &str| part[name].as_u64().unwrap();
+        assert!(count("rows") > count("drops") && count("drops") > count("episodes"), "{part}");
+        few += u64::from(count("episodes") < 10);
+    }
+    assert!(few > 0, "a small trace has few: {table}");
+    assert_eq!(said.matches("What so few episodes say is luck").count() as u64, few, "{said}");
+    let page = String::from_utf8(room.read("out/report.html")).unwrap();
+    assert_eq!(page.matches("luck for a good part").count() as u64, few);
 }
 
 /// Killed outright, not asked to stop.

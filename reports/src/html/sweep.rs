@@ -11,7 +11,7 @@ use super::table::Cell;
 use crate::ExportError;
 use crate::plot::escape;
 use crate::sweep_view::{Measure, Recipe, part_name, recipe_name, recipes, shown_part};
-use dropcast_train::{SweepRow, SweepTable};
+use dropcast_train::{PartSize, SweepRow, SweepTable};
 use std::cmp::Ordering;
 
 /// A sweep as a single HTML file with plots as inline SVG and the sweep's JSON inside. The same
@@ -57,6 +57,7 @@ fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
          of a configuration are means over its seeds."
     ));
     best(page, sweep, recipes);
+    parts(page, sweep);
     if front == shown && front == "test" {
         page.warning(
             "There are no validation rows: the best forest here was chosen by the rows it is \
@@ -73,6 +74,29 @@ fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
         let rows: Vec<_> = recipes.iter().map(row).collect();
         let caption = "Recipes: what forests differ in beside trees, depth and seed.";
         page.table(caption, &["name", "what is its own"], &rows);
+    }
+}
+
+/// The rows that forests were made from, chosen on and tested on.
+fn parts(page: &mut Body, sweep: &SweepTable) {
+    let row = |(name, part): (&str, PartSize)| {
+        vec![
+            Cell::text(name.to_owned()),
+            Cell::Count(Some(part.rows)),
+            Cell::Count(Some(part.drops)),
+            Cell::Count(part.episodes),
+        ]
+    };
+    let rows: Vec<_> = sweep.parts.named().map(row).collect();
+    let caption = "Rows by what they are for. Drops of one episode follow each other sooner than a \
+                   buffer would drain through one port, and are much alike.";
+    page.table(caption, &["rows to", "rows", "drops", "episodes"], &rows);
+    for (name, part) in sweep.parts.named().filter(|(_, part)| part.has_few_episodes()) {
+        let episodes = part.episodes.unwrap_or_default();
+        page.warning(&format!(
+            "The drops of the {name} rows come in {episodes} episodes: what they say of forests is \
+             luck for a good part."
+        ));
     }
 }
 

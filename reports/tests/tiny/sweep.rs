@@ -2,8 +2,8 @@
 
 use dropcast_train::{
     ClassWeight, Criterion, DataOrigin, ForestSize, FrontMeasure, FrontPart, FrontRule,
-    SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepRow, SweepScores, SweepSetting,
-    SweepSummary, SweepTable, VoteRule,
+    MaxFeatures, PartSize, SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepParts, SweepRow,
+    SweepScores, SweepSetting, SweepSummary, SweepTable, VoteRule,
 };
 
 fn scores(setting: &SweepSetting, seed: u64, part: f64) -> SweepScores {
@@ -50,6 +50,7 @@ pub fn sweep() -> SweepTable {
                     trees,
                     max_depth,
                     max_bins: 255,
+                    max_features: MaxFeatures::Sqrt,
                     criterion: Criterion::Gini,
                     class_weight,
                     min_samples_leaf: 1,
@@ -77,6 +78,11 @@ pub fn sweep() -> SweepTable {
         tool: "dropcast test".to_owned(),
         data: vec![DataOrigin { name: "a.parquet".to_owned(), sha256: "ef".repeat(32), run: 1 }],
         split: Split::None,
+        parts: SweepParts {
+            train: Some(PartSize { rows: 60_000, drops: 600, episodes: Some(30) }),
+            validation: Some(PartSize { rows: 20_000, drops: 90, episodes: Some(4) }),
+            test: Some(PartSize { rows: 20_000, drops: 200, episodes: None }),
+        },
         front: FrontRule { part: FrontPart::Validation, measure: FrontMeasure::EtaPackets },
         rows,
         summary,

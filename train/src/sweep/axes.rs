@@ -1,6 +1,6 @@
 //! What a sweep varies.
 
-use crate::{ClassWeight, Criterion, ForestParams, VoteRule};
+use crate::{ClassWeight, Criterion, ForestParams, MaxFeatures, VoteRule};
 use dropcast_features::FeatureSet;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ pub struct SweepAxes {
     /// Most bins of a feature, 2 to 256.
     #[serde(deserialize_with = "axis_of_bins")]
     pub max_bins: Vec<u16>,
+    /// How many features are drawn for a node.
+    #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
+    pub max_features: Vec<MaxFeatures>,
     /// What splits lower.
     #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
     pub criterion: Vec<Criterion>,
@@ -49,6 +52,7 @@ impl Default for SweepAxes {
             trees: vec![params.n_estimators],
             max_depth: vec![params.max_depth],
             max_bins: vec![params.max_bins],
+            max_features: vec![params.max_features],
             criterion: vec![params.criterion],
             class_weight: vec![params.class_weight],
             min_samples_leaf: vec![params.min_samples_leaf],

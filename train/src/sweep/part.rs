@@ -1,7 +1,9 @@
 //! A sweep in parts: each group's rows by themselves, so that an interrupted sweep can go on.
 
 use super::summary::summaries;
-use super::{FrontRule, SWEEP_FORMAT_VERSION, SweepGroup, SweepPlan, SweepRow, SweepTable};
+use super::{
+    FrontRule, SWEEP_FORMAT_VERSION, SweepGroup, SweepParts, SweepPlan, SweepRow, SweepTable,
+};
 use crate::{DataOrigin, Model, Split};
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +62,8 @@ impl SweepPart {
 
 /// What the whole sweep found, and the models of its front: file name and text.
 ///
-/// `parts` are those of the plan's groups, in their order.
+/// `parts` are those of the plan's groups, in their order; `rows_by_part` are what they were made
+/// from.
 ///
 /// # Errors
 /// If they are not.
@@ -68,7 +71,7 @@ pub fn assemble(
     plan: &SweepPlan,
     parts: Vec<SweepPart>,
     data: Vec<DataOrigin>,
-    split: Split,
+    (split, rows_by_part): (Split, SweepParts),
     front: FrontRule,
 ) -> Result<(SweepTable, Vec<(String, String)>), SweepPartError> {
     let (found, expected) = (parts.len(), plan.groups.len());
@@ -105,6 +108,7 @@ pub fn assemble(
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
         data,
         split,
+        parts: rows_by_part,
         front,
         summary: summaries(&rows, seeds.len()),
         rows,

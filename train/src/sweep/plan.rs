@@ -1,7 +1,9 @@
 //! Which forests a sweep trains, and which of them share their growth.
 
 use super::{SweepAxes, SweepSetting};
-use crate::{CheckedForestParams, ClassWeight, Criterion, ForestParams, ParamError, VoteRule};
+use crate::{
+    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError, VoteRule,
+};
 use dropcast_features::FeatureSet;
 use serde::Serialize;
 
@@ -25,6 +27,8 @@ pub struct SweepGroup {
     pub features: FeatureSet,
     /// Most bins of a feature.
     pub max_bins: u16,
+    /// How many features are drawn for a node.
+    pub max_features: MaxFeatures,
     /// What splits lower.
     pub criterion: Criterion,
     /// Weights of the classes.
@@ -47,12 +51,13 @@ pub struct SweepGroup {
 impl SweepPlan {
     /// Every combination of the axes. `None` if there are more than [`MOST_SWEEP_ROWS`].
     ///
-    /// Rows are in the order of the axes: features, bins, criterion, class weight, rows of a leaf,
-    /// trees, depth, vote, seed, the last changing fastest.
+    /// Rows are in the order of the axes: features, bins, features drawn, criterion, class weight,
+    /// rows of a leaf, trees, depth, vote, seed, the last changing fastest.
     pub fn new(axes: &SweepAxes) -> Option<Self> {
         let sizes = [
             axes.features.len(),
             axes.max_bins.len(),
+            axes.max_features.len(),
             axes.criterion.len(),
             axes.class_weight.len(),
             axes.min_samples_leaf.len(),
@@ -66,38 +71,56 @@ impl SweepPlan {
             return None;
         }
         let shared = axes.trees.len() * axes.max_depth.len() * axes.votes.len();
-        let mut groups = Vec::new();
-        for features in &axes.features {
-            for &max_bins in &axes.max_bins {
-                for &criterion in &axes.criterion {
-                    for &class_weight in &axes.class_weight {
-                        for &min_samples_leaf in &axes.min_samples_leaf {
-                            let first = groups.len() * shared;
-                            for (nth, &seed) in axes.seeds.iter().enumerate() {
-                                let place = |row: usize| first + row * axes.seeds.len() + nth;
-                                groups.push(SweepGroup {
-                                    features: features.clone(),
-                                    max_bins,
-                                    criterion,
-                                    class_weight,
-                                    min_samples_leaf,
-                                    seed,
-                                    trees: axes.trees.clone(),
-                                    max_depth: axes.max_depth.clone(),
-                                    votes: axes.votes.clone(),
-                                    places: (0..shared).map(place).collect(),
-                                });
-                            }
-                        }
-                    }
-                }
-            }
+        let mut groups = vec![SweepGroup::new(axes)];
+        groups = each(groups, &axes.features, |group, of| group.features = of.clone());
+        groups = each(groups, &axes.max_bins, |group, &of| group.max_bins = of);
+        groups = each(groups, &axes.max_features, |group, &of| group.max_features = of);
+        groups = each(groups, &axes.criterion, |group, &of| group.criterion = of);
+        groups = each(groups, &axes.class_weight, |group, &of| group.class_weight = of);
+        groups = each(groups, &axes.min_samples_leaf, |group, &of| group.min_samples_leaf = of);
+        groups = each(groups, &axes.seeds, |group, &of| group.seed = of);
+        let seeds = axes.seeds.len();
+        for (nth, group) in groups.iter_mut().enumerate() {
+            let first = nth / seeds * seeds * shared + nth % seeds;
+            group.places = (0..shared).map(|row| first + row * seeds).collect();
         }
         Some(SweepPlan { groups, rows })
     }
 }
 
+/// Every group with every value, the values changing fastest.
+fn each<T>(
+    groups: Vec<SweepGroup>,
+    values: &[T],
+    set: impl Fn(&mut SweepGroup, &T),
+) -> Vec<SweepGroup> {
+    let with = |group: &SweepGroup, value: &T| {
+        let mut group = group.clone();
+        set(&mut group, value);
+        group
+    };
+    groups.iter().flat_map(|group| values.iter().map(|value| with(group, value))).collect()
+}
+
 impl SweepGroup {
+    /// The group of all trees, depths and votes, of default parameters.
+    fn new(axes: &SweepAxes) -> Self {
+        let params = ForestParams::default();
+        SweepGroup {
+            features: FeatureSet::paper4(),
+            max_bins: params.max_bins,
+            max_features: params.max_features,
+            criterion: params.criterion,
+            class_weight: params.class_weight,
+            min_samples_leaf: params.min_samples_leaf,
+            seed: params.random_state,
+            trees: axes.trees.clone(),
+            max_depth: axes.max_depth.clone(),
+            votes: axes.votes.clone(),
+            places: Vec::new(),
+        }
+    }
+
     /// Number of trees and depth of each of its forests, before votes are chosen.
     pub fn sizes(&self) -> impl Iterator<Item = (u16, u8)> {
         self.trees.iter().flat_map(|&trees| self.max_depth.iter().map(move |&depth| (trees, depth)))
@@ -112,6 +135,7 @@ impl SweepGroup {
             n_estimators: trees,
             max_depth: depth,
             max_bins: self.max_bins,
+            max_features: self.max_features,
             criterion: self.criterion,
             class_weight: self.class_weight,
             min_samples_leaf: self.min_samples_leaf,
@@ -128,6 +152,7 @@ impl SweepGroup {
             trees,
             max_depth,
             max_bins: self.max_bins,
+            max_features: self.max_features,
             criterion: self.criterion,
             class_weight: self.class_weight,
             min_samples_leaf: self.min_samples_leaf,

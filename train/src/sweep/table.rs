@@ -1,10 +1,10 @@
 //! What a sweep found: `sweep.json` (`docs/sweep.md`).
 
-use crate::{ClassWeight, Criterion, DataOrigin, PartMetrics, Split, VoteRule};
+use crate::{ClassWeight, Criterion, DataOrigin, MaxFeatures, PartMetrics, Split, VoteRule};
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].
-pub const SWEEP_FORMAT_VERSION: u32 = 1;
+pub const SWEEP_FORMAT_VERSION: u32 = 2;
 
 /// Everything a sweep found: a row for each configuration and seed, and a summary of each
 /// configuration over its seeds. It holds no time of day and no path, and is the same however
@@ -21,12 +21,58 @@ pub struct SweepTable {
     pub data: Vec<DataOrigin>,
     /// Which rows trained, validated and tested.
     pub split: Split,
+    /// How many rows that is.
+    pub parts: SweepParts,
     /// By what rows were compared for the Pareto front.
     pub front: FrontRule,
     /// One for each configuration and seed, in the order of the axes.
     pub rows: Vec<SweepRow>,
     /// One for each configuration, in the order of the axes.
     pub summary: Vec<SweepSummary>,
+}
+
+/// The rows of a sweep by what they are for; null what there are none for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepParts {
+    /// Trees are grown from them.
+    pub train: Option<PartSize>,
+    /// Votes and the front are chosen on them.
+    pub validation: Option<PartSize>,
+    /// They choose nothing.
+    pub test: Option<PartSize>,
+}
+
+/// How much some rows can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartSize {
+    /// Rows.
+    pub rows: u64,
+    /// How many of them are drops.
+    pub drops: u64,
+    /// Drops of a switch are of one episode while they follow each other sooner than its buffer
+    /// would drain through one port. Null where rows do not tell time and switch, or neighbours
+    /// are kept apart.
+    pub episodes: Option<u64>,
+}
+
+impl PartSize {
+    /// Fewer episodes than this say little: drops of one episode are much alike.
+    pub const FEW_EPISODES: u64 = 10;
+
+    /// Whether scores on these rows are luck for the most part.
+    pub fn has_few_episodes(&self) -> bool {
+        self.episodes.is_some_and(|episodes| episodes < PartSize::FEW_EPISODES)
+    }
+}
+
+impl SweepParts {
+    /// The parts that there are, by name.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, PartSize)> {
+        let all = [("train", self.train), ("validation", self.validation), ("test", self.test)];
+        all.into_iter().filter_map(|(name, part)| Some((name, part?)))
+    }
 }
 
 /// One forest: its configuration, what it costs and how good it is.
@@ -66,6 +112,8 @@ pub struct SweepSetting {
     pub max_depth: u8,
     /// Most bins of a feature.
     pub max_bins: u16,
+    /// How many features are drawn for a node.
+    pub max_features: MaxFeatures,
     /// What a split lowers.
     pub criterion: Criterion,
     /// Weights of the classes.

@@ -1,7 +1,7 @@
 //! What a sweep trains and how it is summed up.
 
 use super::*;
-use crate::{Split, VoteRule};
+use crate::{MaxFeatures, Split, VoteRule};
 use proptest::prelude::*;
 
 fn axes(text: &str) -> Result<SweepAxes, String> {
@@ -28,11 +28,13 @@ fn row(entries: u64, eta: Option<f64>) -> SweepRow {
 fn axes_are_values_or_lists() {
     let read = axes(
         r#"{"trees": [1, 16], "max_depth": 2, "features": ["paper4", "rank"],
-        "votes": ["f1", "eta"], "class_weight": ["none", "1:5"], "criterion": "entropy"}"#,
+        "votes": ["f1", "eta"], "class_weight": ["none", "1:5"], "criterion": "entropy", "max_features": ["all", "3"]}"#,
     );
     let read = read.unwrap();
     assert_eq!((read.trees.as_slice(), read.max_depth.as_slice()), (&[1, 16][..], &[2][..]));
     assert_eq!(read.votes, [VoteRule::F1, VoteRule::Eta]);
+    let three = MaxFeatures::Count(3.try_into().unwrap());
+    assert_eq!(read.max_features, [MaxFeatures::All, three]);
     let written = serde_json::to_string(&read).unwrap();
     assert_eq!(axes(&written), Ok(read));
     let fault = |text: &str| axes(text).unwrap_err();
@@ -42,6 +44,7 @@ fn axes_are_values_or_lists() {
     assert!(fault(r#"{"seeds": [1, 2, 1]}"#).starts_with("value 3 of the list is there twice"));
     assert!(fault(r#"{"votes": "f2"}"#).starts_with("unknown vote rule \"f2\""));
     assert!(fault(r#"{"features": "rank,colour"}"#).contains("colour"));
+    assert!(fault(r#"{"max_features": "half"}"#).contains("half"));
     assert!(fault(r#"{"seeds": "one"}"#).starts_with("expected a value or a list"));
     assert!(fault(r#"{"tree": 1}"#).starts_with("unknown field `tree`"));
 }
@@ -97,10 +100,14 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
         models: vec![Some("{}".to_owned())],
     };
     let parts = vec![part(10, Some(1.25)), part(14, Some(1.75))];
-    let (table, models) = assemble(&plan, parts.clone(), Vec::new(), Split::None, front).unwrap();
+    let train = PartSize { rows: 90, drops: 7, episodes: Some(2) };
+    let parts_of = SweepParts { train: Some(train), ..SweepParts::default() };
+    let (table, models) =
+        assemble(&plan, parts.clone(), Vec::new(), (Split::None, parts_of), front).unwrap();
     assert_eq!(models, [("models/row-00000.json".to_owned(), "{}".to_owned())]);
     assert_eq!(table.rows[0].model.as_deref(), Some("models/row-00000.json"));
     assert!(table.rows[0].pareto && !table.rows[1].pareto);
+    assert!(table.parts.named().eq([("train", train)]));
     let summary = &table.summary[0];
     assert_eq!((table.summary.len(), summary.seeds), (1, 2));
     let entries = summary.ternary_entries.unwrap();
@@ -111,11 +118,12 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
     let text = serde_json::to_string(&table).unwrap();
     assert_eq!(serde_json::from_str::<SweepTable>(&text).unwrap(), table);
 
-    let error = assemble(&plan, parts[..1].to_vec(), Vec::new(), Split::None, front).unwrap_err();
+    let error = assemble(&plan, parts[..1].to_vec(), Vec::new(), (Split::None, parts_of), front)
+        .unwrap_err();
     assert_eq!(error.to_string(), "there are 1 parts where the sweep has 2 groups");
     let mut short = parts;
     short[1].models.clear();
-    let error = assemble(&plan, short, Vec::new(), Split::None, front).unwrap_err();
+    let error = assemble(&plan, short, Vec::new(), (Split::None, parts_of), front).unwrap_err();
     assert_eq!(error.to_string(), "a part has 0 rows where its group has 1");
 }
 

@@ -1,0 +1,96 @@
+//! How much the parts of a sweep's rows can tell.
+
+use crate::traces::TraceFiles;
+use dropcast_data::SwitchSpec;
+use dropcast_train::{Part, PartSize, RunBatch, RunSwitch, Split, SweepParts, rows_of_part};
+use std::collections::BTreeMap;
+
+/// Counts the rows of each part of `split`, with their drops and episodes of drops.
+pub(crate) fn sweep_parts(
+    files: &TraceFiles,
+    split: &Split,
+    seed: u64,
+) -> anyhow::Result<SweepParts> {
+    // Labels are what matters; a column of features there must be.
+    let files = files.with_columns(files.columns().get(..1).unwrap_or_default());
+    let size = |part| part_size(&files, split, seed, part);
+    Ok(SweepParts {
+        train: size(Part::Train)?,
+        validation: size(Part::Validation)?,
+        test: size(Part::Test)?,
+    })
+}
+
+fn part_size(
+    files: &TraceFiles,
+    split: &Split,
+    seed: u64,
+    part: Part,
+) -> anyhow::Result<Option<PartSize>> {
+    if !split.keeps(part) {
+        return Ok(None);
+    }
+    let mut size = PartSize::default();
+    // None as soon as any drop's time or switch is not known.
+    let mut episodes = (!split.is_random()).then(Episodes::default);
+    for batch in rows_of_part(files, files.columns().len(), split, seed, part)? {
+        let RunBatch { run, batch } = batch?;
+        size.rows += batch.len() as u64;
+        let dropped = batch.drop.iter().enumerate().filter(|(_, dropped)| **dropped);
+        for (row, _) in dropped {
+            size.drops += 1;
+            let arrivals = batch.arrivals.as_ref();
+            let arrival = arrivals.map(|of| (of.switch_id[row], of.time_ns[row]));
+            episodes = episodes.take().and_then(|mut episodes| {
+                let (switch, time_ns) = arrival?;
+                episodes.add((run, switch), time_ns, files.spec(run, switch)?);
+                Some(episodes)
+            });
+        }
+    }
+    size.episodes = episodes.map(|episodes| episodes.count);
+    Ok(Some(size))
+}
+
+/// Episodes of drops, of all switches.
+#[derive(Default)]
+struct Episodes {
+    count: u64,
+    /// When the last drop of a switch arrived.
+    last_ns: BTreeMap<RunSwitch, u64>,
+}
+
+impl Episodes {
+    fn add(&mut self, switch: RunSwitch, time_ns: u64, spec: &SwitchSpec) {
+        let last_ns = self.last_ns.insert(switch, time_ns);
+        let continues = |last_ns: u64| time_ns.saturating_sub(last_ns) <= drain_ns(spec);
+        self.count += u64::from(!last_ns.is_some_and(continues));
+    }
+}
+
+/// How long a full buffer takes to drain through the fastest port.
+fn drain_ns(spec: &SwitchSpec) -> u64 {
+    let rate_bps = spec.line_rate_bps.iter().copied().max().unwrap_or(1);
+    (u64::from(spec.buffer_bytes) * 8_000_000_000).div_ceil(rate_bps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_that_follow_each_other_sooner_than_a_buffer_drains_are_one_episode() {
+        // 1 MB at 10 Gb/s: 0.8 ms.
+        let spec = SwitchSpec::uniform(4, 10_000_000_000, 1_000_000, 32_000);
+        assert_eq!(drain_ns(&spec), 800_000);
+        let mut episodes = Episodes::default();
+        for (switch, time_ns) in
+            [(1, 0), (1, 700_000), (2, 800_000), (1, 1_500_000), (1, 2_300_001)]
+        {
+            episodes.add((9, switch), time_ns, &spec);
+        }
+        assert_eq!(episodes.count, 3, "two at switch 1, one at switch 2");
+        episodes.add((8, 1), 2_300_001, &spec);
+        assert_eq!(episodes.count, 4, "another run");
+    }
+}
