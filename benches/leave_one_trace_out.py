@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import tempfile
 
-FEATURES = ["paper4", "paper4,longest,rank", "carry4"]
+FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4"]
 
 # Fields of docs/workloads.md; what is not named has its default.
 SCENARIOS = {

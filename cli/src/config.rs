@@ -35,14 +35,13 @@ pub(crate) struct RunConfig {
 
 impl Default for RunConfig {
     fn default() -> Self {
-        let train = TrainConfig { features: FeatureSet::carry4(), ..TrainConfig::default() };
         RunConfig {
             name: "default".to_owned(),
             seed: 1,
             events: None,
             switch: None,
             collect: CollectConfig::default(),
-            train,
+            train: TrainConfig::default(),
             export: ExportConfig::default(),
             workload: LeafWorkload::default(),
         }
@@ -125,7 +124,8 @@ pub(crate) struct TrainConfig {
     /// Depth of each tree, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = TrainConfig::default().max_depth)]
     pub(crate) max_depth: u8,
-    /// Which features to train on: paper4, or names separated by commas.
+    /// Which features to train on: a set (level4; paper4, those of the Credence paper; carry4) or
+    /// names, separated by commas.
     #[arg(long, value_name = "NAME,...", default_value_t = TrainConfig::default().features)]
     pub(crate) features: FeatureSet,
     /// Features drawn for each node: sqrt, all or a number.
@@ -211,7 +211,7 @@ impl Default for TrainConfig {
         TrainConfig {
             n_estimators: 4,
             max_depth: 4,
-            features: FeatureSet::paper4(),
+            features: FeatureSet::level4(),
             max_features: params.max_features,
             min_samples_leaf: params.min_samples_leaf,
             min_samples_split: params.min_samples_split,

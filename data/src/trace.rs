@@ -19,7 +19,7 @@ const BASE_COLUMNS: [&str; 7] =
     ["time_ns", "switch_id", "port", "queue", "size_bytes", "drop", "outcome"];
 
 /// The features of this house in column order. Others may follow them.
-const FEATURE_ORDER: [&str; 8] = [
+const FEATURE_ORDER: [&str; 12] = [
     "queue_length",
     "avg_queue_length",
     "occupancy",
@@ -28,4 +28,8 @@ const FEATURE_ORDER: [&str; 8] = [
     "rank",
     "longest_gap",
     "projected_occupancy",
+    "level_occupancy",
+    "level_in_quarter_rtt",
+    "level_in_one_rtt",
+    "level_in_two_rtts",
 ];

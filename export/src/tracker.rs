@@ -58,8 +58,9 @@ impl Tracker {
         }
         let any = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
         let averages = any(&[Feature::AvgQueueLength, Feature::AvgOccupancy]);
-        let others = any(&[Feature::LongestQueue, Feature::Rank, Feature::LongestGap]);
-        let projection = any(&[Feature::ProjectedOccupancy]);
+        let others = any(&[Feature::LongestQueue, Feature::Rank, Feature::LongestGap])
+            || any(&Feature::LEVEL4);
+        let projection = features.iter().any(|feature| feature.needs_projection());
         if (averages || projection) && model.average_ns == 0 {
             return Err("the model states no time constant of its features".to_owned());
         }
@@ -147,28 +148,38 @@ const AVERAGE_UPDATE: &str = "    \
 
 const NO_UPDATE: &str = "    (void)now_ns;\n";
 
-const PROJECTION_MEMBERS: &str = "    @u64 heard_ns;\n    @u64 projected;\n    @u32 recent;\n";
+const PROJECTION_MEMBERS: &str =
+    "    @u64 heard_ns;\n    @u64 drain_bytes;\n    @u64 projected;\n    @u32 recent;\n";
 
 /// `features/src/projection.rs`, in C.
 const PROJECT: &str = "\
-/* Where the occupancy is heading: the bytes to be expected in two base RTTs (@tau ns each) if
- * arrivals keep the rate of the last eighth of one. For a queue that draws on the shared buffer,
- * tell every arrival once it has been accepted or rejected, with its size, and every departure and
- * push-out once it has been removed, with 0 bytes. drain_bytes is what the queue's port sends in two
- * base RTTs: bits per second * 2 * @tau / 8000000000. */
+/* The bytes to be expected in a queue after so many eighths of a base RTT (1, 2, 4, 8 or 16), if
+ * arrivals keep the rate of the last one. */
+@inline @u64 @prefixexpected(const struct @prefixlevel *queue, @u32 eighths)
+{
+    const @u64 coming = queue->bytes + eighths * (@u64)queue->recent;
+    const @u64 drained = queue->drain_bytes / (16u / eighths);
+
+    return queue->bytes > 0 && coming > drained ? coming - drained : 0u;
+}
+
+/* Where the queues are heading. For a queue that draws on the shared buffer, tell every arrival once
+ * it has been accepted or rejected, with its size, and every departure and push-out once it has been
+ * removed, with 0 bytes. drain_bytes is what the queue's port sends in two base RTTs (@tau ns each):
+ * bits per second * 2 * @tau / 8000000000. */
 @inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
     @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
 {
     const @u64 window_ns = @window;
-    @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u, coming, projected;
+    @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u, projected;
 
     elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
     queue->heard_ns = now_ns;
+    queue->drain_bytes = drain_bytes;
     queue->recent -= (@u32)(queue->recent * elapsed_ns / window_ns);
     queue->recent = arrived_bytes < 0xffffffffu - queue->recent ? queue->recent + arrived_bytes
                                                                  : 0xffffffffu;
-    coming = queue->bytes + 16u * (@u64)queue->recent;
-    projected = queue->bytes > 0 && coming > drain_bytes ? coming - drain_bytes : 0u;
+    projected = @prefixexpected(queue, 16u);
     buffer->projected += projected - queue->projected;
     queue->projected = projected;
 }
@@ -182,31 +193,53 @@ const ABOUT_OTHERS: &str = "\n * shared are all n_shared queues that draw on the
 /// The loop over other queues: only what some feature needs, since compilers warn of the rest.
 fn scan(features: &[Feature]) -> String {
     let is_needed = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
-    let (mut declared, mut body) = (String::new(), String::new());
+    let (mut counts, mut levels, mut body) = (String::new(), String::new(), String::new());
     if is_needed(&[Feature::LongestQueue, Feature::LongestGap]) {
-        declared += ", longest = 0";
+        counts += ", longest = 0";
         body += "        longest = shared[at].bytes > longest ? shared[at].bytes : longest;\n";
     }
     if is_needed(&[Feature::Rank]) {
-        declared += ", rank = 0";
+        counts += ", rank = 0";
         body += "        rank += shared[at].bytes > queue->bytes ? 1u : 0u;\n";
     }
-    format!("    @u32 at{declared};\n\n    for (at = 0; at < n_shared; at++) {{\n{body}    }}\n")
+    for level in Feature::LEVEL4.into_iter().filter(|level| features.contains(level)) {
+        let name = level.name();
+        levels += &format!("    @u64 {name} = 0;\n");
+        body += &match level.horizon() {
+            None => format!(
+                "        {name} += shared[at].bytes < queue->bytes ? shared[at].bytes : queue->bytes;\n"
+            ),
+            Some(horizon) => format!(
+                "        ahead = @prefixexpected(&shared[at], {eighths}u);
+        {name} += ahead < queue->bytes ? ahead : queue->bytes;\n",
+                eighths = horizon.windows()
+            ),
+        };
+    }
+    if features.iter().any(|feature| feature.horizon().is_some()) {
+        levels += "    @u64 ahead;\n";
+    }
+    format!(
+        "    @u32 at{counts};\n{levels}\n    for (at = 0; at < n_shared; at++) {{\n{body}    }}\n"
+    )
 }
 
 /// One value of the row.
 fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
+    let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
     let value = match feature {
-        Feature::QueueLength => "queue->bytes",
-        Feature::AvgQueueLength => "queue->average",
-        Feature::Occupancy => "buffer->bytes",
-        Feature::AvgOccupancy => "buffer->average",
-        Feature::LongestQueue => "longest",
-        Feature::Rank => "rank",
-        Feature::LongestGap => "longest > queue->bytes ? longest - queue->bytes : 0u",
-        Feature::ProjectedOccupancy => {
-            "buffer->projected < 0xffffffffu ? (@u32)buffer->projected : 0xffffffffu"
-        }
+        Feature::QueueLength => "queue->bytes".to_owned(),
+        Feature::AvgQueueLength => "queue->average".to_owned(),
+        Feature::Occupancy => "buffer->bytes".to_owned(),
+        Feature::AvgOccupancy => "buffer->average".to_owned(),
+        Feature::LongestQueue => "longest".to_owned(),
+        Feature::Rank => "rank".to_owned(),
+        Feature::LongestGap => "longest > queue->bytes ? longest - queue->bytes : 0u".to_owned(),
+        Feature::ProjectedOccupancy => saturated("buffer->projected"),
+        Feature::LevelOccupancy
+        | Feature::LevelInQuarterRtt
+        | Feature::LevelInOneRtt
+        | Feature::LevelInTwoRtts => saturated(feature.name()),
     };
     let name = identifier(feature.name()).to_ascii_uppercase();
     format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)

@@ -1,6 +1,6 @@
 //! Which features there are, and how each is read off the state of a buffer.
 
-use crate::History;
+use crate::{History, Horizon, saturated};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +15,9 @@ pub trait BufferView {
     fn longest_queue_bytes(&self) -> u32;
     /// Number of queues that draw on the shared buffer and hold more than `bytes`.
     fn queues_longer_than(&self, bytes: u32) -> u32;
+    /// Bytes that the shared buffer would hold if every queue that draws on it were cut down to
+    /// `level_bytes`.
+    fn bytes_up_to(&self, level_bytes: u32) -> u64;
     /// Whether a queue draws on the shared buffer.
     fn shares(&self, queue: usize) -> bool;
 }
@@ -41,11 +44,19 @@ pub enum Feature {
     LongestGap = 6,
     /// Occupancy that the present arrival rates lead to in two base RTTs.
     ProjectedOccupancy = 7,
+    /// Occupancy if every queue were cut down to the length of the packet's queue.
+    LevelOccupancy = 8,
+    /// The same of the queues that are to be expected in a quarter of a base RTT.
+    LevelInQuarterRtt = 9,
+    /// The same of the queues that are to be expected in one base RTT.
+    LevelInOneRtt = 10,
+    /// The same of the queues that are to be expected in two base RTTs.
+    LevelInTwoRtts = 11,
 }
 
 impl Feature {
     /// Every feature, in the order of trace columns.
-    pub const ALL: [Feature; 8] = [
+    pub const ALL: [Feature; 12] = [
         Feature::QueueLength,
         Feature::AvgQueueLength,
         Feature::Occupancy,
@@ -54,6 +65,19 @@ impl Feature {
         Feature::Rank,
         Feature::LongestGap,
         Feature::ProjectedOccupancy,
+        Feature::LevelOccupancy,
+        Feature::LevelInQuarterRtt,
+        Feature::LevelInOneRtt,
+        Feature::LevelInTwoRtts,
+    ];
+
+    /// Four features that look at the buffer as Longest Queue Drop does from the packet's place:
+    /// before the packet is pushed out, everything above the level of its queue is.
+    pub const LEVEL4: [Feature; 4] = [
+        Feature::LevelOccupancy,
+        Feature::LevelInQuarterRtt,
+        Feature::LevelInOneRtt,
+        Feature::LevelInTwoRtts,
     ];
 
     /// Four features that carry over to other loads and bursts: how full the buffer is, where it
@@ -80,6 +104,10 @@ impl Feature {
             Feature::Rank => "rank",
             Feature::LongestGap => "longest_gap",
             Feature::ProjectedOccupancy => "projected_occupancy",
+            Feature::LevelOccupancy => "level_occupancy",
+            Feature::LevelInQuarterRtt => "level_in_quarter_rtt",
+            Feature::LevelInOneRtt => "level_in_one_rtt",
+            Feature::LevelInTwoRtts => "level_in_two_rtts",
         }
     }
 
@@ -93,8 +121,22 @@ impl Feature {
 
     /// Whether its value depends on the base RTT: the time constant of averages and projections.
     pub fn has_time_constant(self) -> bool {
-        use Feature::{AvgOccupancy, AvgQueueLength, ProjectedOccupancy};
-        matches!(self, AvgQueueLength | AvgOccupancy | ProjectedOccupancy)
+        matches!(self, Feature::AvgQueueLength | Feature::AvgOccupancy) || self.needs_projection()
+    }
+
+    /// Whether its value is made from arrival rates.
+    pub fn needs_projection(self) -> bool {
+        self == Feature::ProjectedOccupancy || self.horizon().is_some()
+    }
+
+    /// How far ahead it looks, if it is a level of expected queues.
+    pub fn horizon(self) -> Option<Horizon> {
+        match self {
+            Feature::LevelInQuarterRtt => Some(Horizon::QuarterRtt),
+            Feature::LevelInOneRtt => Some(Horizon::OneRtt),
+            Feature::LevelInTwoRtts => Some(Horizon::TwoRtts),
+            _ => None,
+        }
     }
 
     /// One sentence that defines it.
@@ -116,6 +158,18 @@ impl Feature {
             Feature::ProjectedOccupancy => {
                 "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped"
             }
+            Feature::LevelOccupancy => {
+                "bytes that the shared buffer would hold if all its queues were cut down to the length of the packet's queue"
+            }
+            Feature::LevelInQuarterRtt => {
+                "the same, of the queue lengths that the present arrival rates lead to in a quarter of a base RTT"
+            }
+            Feature::LevelInOneRtt => {
+                "the same, of the queue lengths that the present arrival rates lead to in one base RTT"
+            }
+            Feature::LevelInTwoRtts => {
+                "the same, of the queue lengths that the present arrival rates lead to in two base RTTs"
+            }
         }
     }
 
@@ -127,6 +181,12 @@ impl Feature {
             }
             Feature::LongestQueue | Feature::Rank | Feature::LongestGap => {
                 "Longest Queue Drop's own decision variable: how far the packet's queue is from being the victim"
+            }
+            Feature::LevelOccupancy
+            | Feature::LevelInQuarterRtt
+            | Feature::LevelInOneRtt
+            | Feature::LevelInTwoRtts => {
+                "Longest Queue Drop's order: it pushes a packet out only when everything above its level has gone"
             }
             _ => "Credence (NSDI '24), section 4.1 and the authors' ns-3 code",
         }
@@ -144,6 +204,11 @@ impl Feature {
                 buffer.longest_queue_bytes().saturating_sub(buffer.queue_bytes(queue))
             }
             Feature::ProjectedOccupancy => history.projection().occupancy_bytes(),
+            Feature::LevelOccupancy => saturated(buffer.bytes_up_to(buffer.queue_bytes(queue))),
+            Feature::LevelInQuarterRtt | Feature::LevelInOneRtt | Feature::LevelInTwoRtts => {
+                let horizon = self.horizon().expect("levels of expected queues have one");
+                history.projection().bytes_up_to(horizon, buffer.queue_bytes(queue))
+            }
         }
     }
 }
@@ -157,7 +222,7 @@ impl fmt::Display for Feature {
 /// A name that no feature or set of features has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown feature {0:?}; known are paper4 (queue_length, avg_queue_length, occupancy, avg_occupancy), carry4 (queue_length, occupancy, longest_gap, projected_occupancy), longest_queue (or longest), rank"
+    "unknown feature {0:?}; known are paper4 (queue_length, avg_queue_length, occupancy, avg_occupancy), level4 (level_occupancy, level_in_quarter_rtt, level_in_one_rtt, level_in_two_rtts), carry4 (queue_length, occupancy, longest_gap, projected_occupancy), longest_queue (or longest), rank"
 )]
 pub struct UnknownFeature(pub String);
 
@@ -170,6 +235,11 @@ impl FeatureSet {
     /// The paper's four features.
     pub fn paper4() -> Self {
         FeatureSet(Feature::PAPER4.to_vec())
+    }
+
+    /// [`Feature::LEVEL4`].
+    pub fn level4() -> Self {
+        FeatureSet(Feature::LEVEL4.to_vec())
     }
 
     /// [`Feature::CARRY4`].
@@ -233,6 +303,7 @@ impl FeatureSet {
         for name in names {
             match name.trim() {
                 "paper4" => Feature::PAPER4.into_iter().for_each(&mut add),
+                "level4" => Feature::LEVEL4.into_iter().for_each(&mut add),
                 "carry4" => Feature::CARRY4.into_iter().for_each(&mut add),
                 "longest" => add(Feature::LongestQueue),
                 name => add(Feature::ALL
@@ -280,7 +351,8 @@ mod tests {
 
     #[test]
     fn sets_are_read_by_name_without_repeats() {
-        let set: FeatureSet = "paper4,longest,rank,carry4,occupancy".parse().expect("known names");
+        let set: FeatureSet =
+            "paper4,longest,rank,carry4,level4,occupancy".parse().expect("known names");
         assert_eq!(set, FeatureSet::all());
         assert_eq!(set.to_string().parse(), Ok(set));
         let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");

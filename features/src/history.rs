@@ -21,7 +21,7 @@ impl History {
     ) -> Self {
         let needs = |of: &[Feature]| features.features().iter().any(|feature| of.contains(feature));
         let averages = needs(&[Feature::AvgQueueLength, Feature::AvgOccupancy]);
-        let projection = needs(&[Feature::ProjectedOccupancy]);
+        let projection = features.features().iter().any(|feature| feature.needs_projection());
         History {
             averages: averages.then(|| Averages::new(line_rate_bps.len(), base_rtt_ns)),
             projection: projection.then(|| Projection::new(line_rate_bps, base_rtt_ns)),

@@ -12,3 +12,9 @@ mod projection;
 pub use average::{Averages, MovingAverage};
 pub use feature::{BufferView, Feature, FeatureSet, UnknownFeature};
 pub use history::History;
+pub use projection::Horizon;
+
+/// The nearest value that a feature can have.
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

@@ -1,6 +1,6 @@
-//! Where the occupancy is heading: what each queue would hold if arrivals kept their present rate.
+//! Where the queues are heading: what each would hold if arrivals kept their present rate.
 
-use crate::BufferView;
+use crate::{BufferView, saturated};
 
 /// Arrivals are remembered for this part of the base RTT.
 const WINDOWS_PER_RTT: u64 = 8;
@@ -9,7 +9,38 @@ const WINDOWS_PER_RTT: u64 = 8;
 /// not heard to slow down before one, and what they sent until then is still coming.
 const RTTS_AHEAD: u64 = 2;
 
-/// The occupancy that is to be expected two base RTTs ahead, if nothing were dropped.
+/// How far ahead expected queue lengths are.
+///
+/// The last is as far as [`RTTS_AHEAD`]; each is a whole number of windows, so that what arrives
+/// until then is a multiple of what arrived in the last window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Horizon {
+    /// A quarter of a base RTT.
+    QuarterRtt,
+    /// One base RTT.
+    OneRtt,
+    /// Two base RTTs.
+    TwoRtts,
+}
+
+impl Horizon {
+    /// Every horizon, nearest first.
+    pub const ALL: [Horizon; 3] = [Horizon::QuarterRtt, Horizon::OneRtt, Horizon::TwoRtts];
+
+    /// How many windows of an eighth of a base RTT it is away.
+    pub fn windows(self) -> u64 {
+        match self {
+            Horizon::QuarterRtt => WINDOWS_PER_RTT / 4,
+            Horizon::OneRtt => WINDOWS_PER_RTT,
+            Horizon::TwoRtts => FARTHEST_WINDOWS,
+        }
+    }
+}
+
+/// Windows until the farthest horizon.
+const FARTHEST_WINDOWS: u64 = RTTS_AHEAD * WINDOWS_PER_RTT;
+
+/// The queues that are to be expected some base RTTs ahead, if nothing were dropped.
 ///
 /// For each queue that shares the buffer, `recent` is how many bytes arrived for it lately: on
 /// each event of the queue (arrival, departure, push-out), `dt` after the one before,
@@ -17,12 +48,13 @@ const RTTS_AHEAD: u64 = 2;
 /// ```text
 /// recent -= floor(recent * min(dt, w) / w)         w = base RTT / 8
 /// recent += size                                   on an arrival, accepted or not
-/// projected = max(0, length + 16 * recent - drain) 0 if the queue is empty
+/// expected(h) = max(0, length + k * recent - floor(drain * k / 16))   0 if the queue is empty
 /// ```
 ///
-/// where 16 = 2 base RTTs / w and `drain` is what its port sends in 2 base RTTs. The feature is
-/// the sum of `projected`. It costs a dataplane two words per queue and one sum, changed by one
-/// queue's difference per event; integers only.
+/// where k = h / w, 16 for two base RTTs, and `drain` is what its port sends in two base RTTs. The
+/// projected occupancy is the sum of `expected` in two base RTTs. It costs a dataplane two words per
+/// queue and one sum, changed by one queue's difference per event; integers only. The levels
+/// sum `min(expected(h), length of the packet's queue)` over the queues, for each packet.
 ///
 /// The idea is that of Smartbuf's gradient and of ABM's drain rates: a buffer overflows because of
 /// what is coming, not of what is there.
@@ -30,7 +62,9 @@ const RTTS_AHEAD: u64 = 2;
 pub(crate) struct Projection {
     window_ns: u64,
     queues: Vec<Inflow>,
-    /// Sum over the queues, bytes.
+    /// Length of each queue at each [`Horizon`], bytes.
+    expected_bytes: [Vec<u32>; Horizon::ALL.len()],
+    /// Sum over the queues in two base RTTs, bytes.
     total_bytes: u64,
 }
 
@@ -51,17 +85,25 @@ impl Projection {
             drain_bytes: drain_bytes(rate_bps, base_rtt_ns),
             projected_bytes: 0,
         };
+        let queues: Vec<Inflow> = line_rate_bps.into_iter().map(inflow).collect();
         Projection {
             // With at most 32 bits, products with `recent_bytes` fit in 64.
             window_ns: (base_rtt_ns / WINDOWS_PER_RTT).clamp(1, u64::from(u32::MAX)),
-            queues: line_rate_bps.into_iter().map(inflow).collect(),
+            expected_bytes: Horizon::ALL.map(|_| vec![0; queues.len()]),
+            queues,
             total_bytes: 0,
         }
     }
 
     /// The projected occupancy, bytes.
     pub(crate) fn occupancy_bytes(&self) -> u32 {
-        u32::try_from(self.total_bytes).unwrap_or(u32::MAX)
+        saturated(self.total_bytes)
+    }
+
+    /// Bytes to be expected in the shared buffer if all queues were then cut down to `level_bytes`.
+    pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
+        let expected = &self.expected_bytes[horizon as usize];
+        saturated(expected.iter().map(|&bytes| u64::from(bytes.min(level_bytes))).sum())
     }
 
     /// Something happened to `queue` at `now_ns`: `arrived_bytes` came (0 if packets left), and
@@ -84,11 +126,17 @@ impl Projection {
         inflow.recent_bytes -= forgotten as u32;
         inflow.recent_bytes = inflow.recent_bytes.saturating_add(arrived_bytes);
         inflow.updated_ns = now_ns;
-        let coming = RTTS_AHEAD * WINDOWS_PER_RTT * u64::from(inflow.recent_bytes);
-        let projected = match length {
+        let expected = |windows: u64| match length {
             0 => 0,
-            length => (u64::from(length) + coming).saturating_sub(inflow.drain_bytes),
+            length => {
+                let coming = u64::from(length) + windows * u64::from(inflow.recent_bytes);
+                coming.saturating_sub(inflow.drain_bytes / (FARTHEST_WINDOWS / windows))
+            }
         };
+        for horizon in Horizon::ALL {
+            self.expected_bytes[horizon as usize][queue] = saturated(expected(horizon.windows()));
+        }
+        let projected = expected(FARTHEST_WINDOWS);
         self.total_bytes = self.total_bytes - inflow.projected_bytes + projected;
         inflow.projected_bytes = projected;
     }
@@ -120,6 +168,9 @@ mod tests {
         }
         fn queues_longer_than(&self, bytes: u32) -> u32 {
             self.0[..N - 1].iter().filter(|&&length| length > bytes).count() as u32
+        }
+        fn bytes_up_to(&self, level_bytes: u32) -> u64 {
+            self.0[..N - 1].iter().map(|&length| u64::from(length.min(level_bytes))).sum()
         }
         fn shares(&self, queue: usize) -> bool {
             queue + 1 < N
@@ -153,6 +204,21 @@ mod tests {
         assert_eq!(projection.occupancy_bytes(), 2000 + 160 - 1600);
         projection.changed(&Lengths([0, 2000, 9000]), 2, 9000, 1003);
         assert_eq!(projection.occupancy_bytes(), 560, "the last is outside the shared buffer");
+    }
+
+    #[test]
+    fn levels_cut_what_is_expected_of_every_queue() {
+        let mut projection = projection();
+        projection.changed(&Lengths([5000, 0, 0]), 0, 100, 1000);
+        projection.changed(&Lengths([5000, 2000, 0]), 1, 0, 1001);
+        let level = |horizon, bytes| projection.bytes_up_to(horizon, bytes);
+        // A quarter of an RTT is two windows of arrivals, and 200 bytes are sent in it.
+        assert_eq!(level(Horizon::QuarterRtt, u32::MAX), 5000 + 2 * 100 - 200 + 2000 - 200);
+        assert_eq!(level(Horizon::OneRtt, u32::MAX), 5000 + 8 * 100 - 800 + 2000 - 800);
+        assert_eq!(level(Horizon::TwoRtts, u32::MAX), projection.occupancy_bytes());
+        assert_eq!(level(Horizon::OneRtt, 3000), 3000 + 1200);
+        assert_eq!(level(Horizon::TwoRtts, 100), 200);
+        assert_eq!(level(Horizon::TwoRtts, 0), 0);
     }
 
     #[test]

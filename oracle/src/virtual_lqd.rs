@@ -98,6 +98,12 @@ impl<'a> VirtualLqd<'a> {
         self.queues.iter().filter(|queue| queue.bytes > bytes).count()
     }
 
+    /// Bytes that would be held if every virtual queue were cut down to `level_bytes`: with a
+    /// queue's own length, the feature `level_occupancy`.
+    pub fn bytes_up_to(&self, level_bytes: u32) -> u64 {
+        self.queues.iter().map(|queue| u64::from(queue.bytes.min(level_bytes))).sum()
+    }
+
     /// A packet of `size_bytes` arrives for `queue`. `pushed_out` is told the queue of each packet
     /// that goes to make room for it, when it has gone: where averages are updated. Returns whether
     /// LQD takes the packet.

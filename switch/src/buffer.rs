@@ -197,6 +197,10 @@ impl BufferView for Buffer {
         self.shared_lengths.iter().map(|&length| u32::from(length > bytes)).sum()
     }
 
+    fn bytes_up_to(&self, level_bytes: u32) -> u64 {
+        self.shared_lengths.iter().map(|&length| u64::from(length.min(level_bytes))).sum()
+    }
+
     fn shares(&self, queue: usize) -> bool {
         self.shares[queue]
     }

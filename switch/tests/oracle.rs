@@ -61,6 +61,10 @@ impl BufferView for View<'_, '_> {
         self.0.queues_longer_than(bytes) as u32
     }
 
+    fn bytes_up_to(&self, level_bytes: u32) -> u64 {
+        self.0.bytes_up_to(level_bytes)
+    }
+
     fn shares(&self, _: usize) -> bool {
         true
     }

@@ -105,7 +105,7 @@ fn the_stages_by_hand_give_what_a_run_gives() {
     let room = Room::with_a_run();
     let config: toml::Table = SMALL.parse().unwrap();
     room.write("workload.toml", toml::to_string(&config["workload"]).unwrap());
-    let features = "queue_length,occupancy,longest_gap,projected_occupancy";
+    let features = "level_occupancy,level_in_quarter_rtt,level_in_one_rtt,level_in_two_rtts";
     let stages = [
         "simulate --workload workload.toml --seed 7 -o hand/events.parquet".to_owned(),
         "collect --events hand/events.parquet -o hand/trace.parquet".to_owned(),

@@ -61,9 +61,16 @@ fn the_c_header_keeps_the_features_of_the_sample() {
     assert_eq!(log.expected.len(), 53_820);
     let removals = log.records.iter().filter(|record| record.happening == Happening::Remove);
     assert!(removals.count() > 50_000);
-    for features in
-        ["paper4,longest,rank,longest_gap", "carry4", "paper4", "rank,avg_occupancy", "occupancy"]
-    {
+    for features in [
+        "paper4,longest,rank,longest_gap",
+        "carry4",
+        "level4",
+        "level_occupancy",
+        "level_in_one_rtt,rank",
+        "paper4",
+        "rank,avg_occupancy",
+        "occupancy",
+    ] {
         c_replays(&log, &features.parse().expect("known"));
     }
 }
@@ -127,7 +134,7 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
 /// happening and bytes.
 fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String {
     let [project, queue, buffer, place, happening, bytes] = words;
-    if !features.names().iter().any(|name| name == "projected_occupancy") {
+    if !features.features().iter().any(|feature| feature.needs_projection()) {
         return String::new();
     }
     let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
@@ -143,7 +150,8 @@ fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String
 /// Whether the code that keeps these features looks at all queues.
 fn scans(features: &FeatureSet) -> bool {
     let scanned = ["rank", "longest_queue", "longest_gap"];
-    features.names().iter().any(|name| scanned.contains(&name.as_str()))
+    let is_scanned = |name: &String| scanned.contains(&name.as_str()) || name.starts_with("level_");
+    features.names().iter().any(is_scanned)
 }
 
 /// Holds the features that a program printed for each arrival to the tracer's.
