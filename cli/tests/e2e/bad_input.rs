@@ -224,8 +224,8 @@ fn traces_that_cannot_be_trained_on() {
         "--data quiet.parquet --split none",
         "--data paper4.parquet --features longest",
         "--data trace.parquet paper4.parquet --features paper4,rank",
-        "--data artifact.csv",
-        "--data artifact.csv --split time-blocks",
+        "--data artifact.csv --features paper4",
+        "--data artifact.csv --features paper4 --split time-blocks",
         "--data artifact.csv --features rank --split random",
         "--data trace.parquet copy.parquet",
         "--data trace.parquet --test copy.parquet",
@@ -476,7 +476,7 @@ fn averages_over_another_time_are_refused() {
 fn the_artifacts_rows_are_measured_but_not_replayed() {
     let room = Room::new();
     room.write("artifact.csv", ARTIFACT);
-    room.good("train --data artifact.csv --split none -o model.json");
+    room.good("train --data artifact.csv --features paper4 --split none -o model.json");
     let report = room.good("report --model model.json --data artifact.csv --format json");
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report["replay"].is_null() && report["prediction"]["recall"].is_number(), "{report:#}");

@@ -48,7 +48,7 @@ impl Default for SweepAxes {
     fn default() -> Self {
         let params = ForestParams::default();
         SweepAxes {
-            features: vec![FeatureSet::paper4()],
+            features: vec![FeatureSet::level4()],
             trees: vec![params.n_estimators],
             max_depth: vec![params.max_depth],
             max_bins: vec![params.max_bins],
