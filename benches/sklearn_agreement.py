@@ -66,9 +66,9 @@ def read(path, features):
     missing = [name for name in features if name not in table.column_names]
     if missing:
         sys.exit(f"{path}: no column {', '.join(missing)}")
-    columns = [table[name].to_numpy() for name in features]
+    columns = np.array([table[name].to_numpy() for name in features], dtype=np.float32)
     drops = table["outcome"].to_numpy() != 1
-    return table, np.stack(columns, axis=1).astype(np.float32), drops
+    return table, columns.T, drops
 
 
 def training_rows(count, split):
