@@ -107,18 +107,18 @@ impl Bins {
 
     /// Compares several values at a time with all edges.
     fn compare_all(&self, values: &[u32], bins: &mut [u8]) {
-        for (bins, values) in bins.chunks_mut(16).zip(values.chunks(16)) {
-            let mut all = [0_u32; 16];
-            all[..values.len()].copy_from_slice(values);
+        let (values, rest) = values.as_chunks::<16>();
+        let (bins, rest_bins) = bins.as_chunks_mut::<16>();
+        for (bins, values) in bins.iter_mut().zip(values) {
             let mut below = [0_u32; 16];
             for &edge in &self.edges {
-                for (below, &value) in below.iter_mut().zip(&all) {
+                for (below, &value) in below.iter_mut().zip(values) {
                     *below = below.wrapping_add(u32::from(value > edge));
                 }
             }
-            let below = below.map(|below| below as u8);
-            bins.copy_from_slice(&below[..values.len()]);
+            *bins = below.map(|below| below as u8);
         }
+        self.look_up_all(rest, rest_bins, self.halvings);
     }
 
     /// The bins that there would be if there were at most `max_bins`.

@@ -10,7 +10,7 @@ mod masks;
 
 use crate::bins::Bins;
 use crate::{Forest, Node, Tree};
-use masks::TreeMasks;
+use masks::LeafWord;
 use std::collections::BTreeSet;
 
 /// A sound forest ([`Forest::check`]), laid out to score many rows.
@@ -42,7 +42,7 @@ pub struct ForestScorer {
 #[derive(Debug)]
 pub struct BinnedForest {
     bins: Vec<Bins>,
-    trees: Vec<TreeMasks>,
+    trees: Vec<LeafWord>,
 }
 
 /// Rows that are scored together: what is gathered about them stays in the nearest cache.
@@ -137,7 +137,7 @@ impl BinnedForest {
     /// Trees of at most 256 leaves, each of whose thresholds is an edge of its feature's bins.
     pub(crate) fn new(trees: &[Tree], bins: Vec<Bins>) -> Self {
         let trees: Vec<&Tree> = trees.iter().collect();
-        BinnedForest { trees: TreeMasks::of_trees(&trees, &bins), bins }
+        BinnedForest { trees: LeafWord::of_trees(&trees, &bins), bins }
     }
 
     /// Adds to the scores of rows, at most [`BLOCK_ROWS`] of them.
@@ -190,7 +190,7 @@ impl<'a> PartTrees<'a> {
     fn finish(self) -> BinnedForest {
         let bins: Vec<Bins> =
             self.thresholds.into_iter().map(|of| Bins::new(of.into_iter().collect())).collect();
-        BinnedForest { trees: TreeMasks::of_trees(&self.trees, &bins), bins }
+        BinnedForest { trees: LeafWord::of_trees(&self.trees, &bins), bins }
     }
 }
 

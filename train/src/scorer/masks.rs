@@ -3,110 +3,93 @@
 use super::BLOCK_ROWS;
 use crate::bin_masks::BinMasks;
 use crate::bins::Bins;
+use crate::histogram::BINS;
 use crate::{Node, Tree};
 use std::ops::Range;
 
-/// Words of a tree at most.
-const MAX_WORDS: usize = 4;
-/// Leaves of a tree at most.
-pub(super) const MAX_LEAVES: usize = 64 * MAX_WORDS;
+/// Leaves of a tree at most: those of trees of depth 8.
+pub(super) const MAX_LEAVES: usize = 256;
+/// Leaves of a word.
+const WORD: usize = u64::BITS as usize;
 
-/// Trees whose leaves share a word of 64 bits, or one tree that needs several words.
+/// Leaves that share a word of 64 bits: those of several trees, or some of one large tree.
 #[derive(Debug)]
-pub(super) struct TreeMasks {
-    /// Which leaves are left, by word.
-    words: Vec<BinMasks>,
-    /// The first bit of each tree; more than one only where there is one word.
+pub(super) struct LeafWord {
+    /// In which of the leaves a row is.
+    masks: BinMasks,
+    /// The first bit of each tree.
     first_bits: Vec<u32>,
     /// By bit, the weight of its leaf.
-    weights: [u8; MAX_LEAVES],
-    /// Of the first word, the bits whose leaves weigh something.
+    weights: [u8; WORD],
+    /// The bits whose leaves weigh something.
     heavy: u64,
 }
 
-impl TreeMasks {
-    /// Puts trees of at most [`MAX_LEAVES`] leaves together, in order.
+impl LeafWord {
+    /// Puts the leaves of trees together, in order; leaves that weigh nothing may be left out.
     pub(super) fn of_trees(trees: &[&Tree], bins: &[Bins]) -> Vec<Self> {
-        let mut masks = Vec::new();
-        let mut together: Vec<Leaves> = Vec::new();
-        let mut bits = 0;
+        let mut words = Vec::new();
+        // As if the word before the first were full.
+        let mut used = WORD;
         for tree in trees {
             let leaves = Leaves::of(tree);
-            if bits + leaves.weights.len() > 64 && !together.is_empty() {
-                masks.push(TreeMasks::new(&std::mem::take(&mut together), bins));
-                bits = 0;
+            let all = leaves.weights.len();
+            for from in (0..all).step_by(WORD) {
+                let these = from..all.min(from + WORD);
+                if used + these.len() > WORD {
+                    words.push(LeafWord::new());
+                    used = 0;
+                }
+                if let Some(word) = words.last_mut() {
+                    word.add(&leaves, these.clone(), used, bins);
+                }
+                // The words of a large tree are its own: a row may be in none of their leaves.
+                used = if all > WORD { WORD } else { used + these.len() };
             }
-            bits += leaves.weights.len();
-            together.push(leaves);
         }
-        if !together.is_empty() {
-            masks.push(TreeMasks::new(&together, bins));
-        }
-        masks
+        words.retain(|word| word.heavy != 0);
+        words
     }
 
-    fn new(trees: &[Leaves], bins: &[Bins]) -> Self {
-        let bits: usize = trees.iter().map(|tree| tree.weights.len()).sum();
-        let mut masks = TreeMasks {
-            words: vec![BinMasks::new(u64::MAX); bits.div_ceil(64)],
+    fn new() -> Self {
+        LeafWord {
+            masks: BinMasks::new(u64::MAX),
             first_bits: Vec::new(),
-            weights: [0; MAX_LEAVES],
+            weights: [0; WORD],
             heavy: 0,
-        };
-        let mut first = 0;
-        for tree in trees {
-            let end = first + tree.weights.len();
-            masks.first_bits.push(first as u32);
-            masks.weights[first..end].copy_from_slice(&tree.weights);
-            for test in &tree.tests {
-                let edges = bins[test.feature].edges();
-                let last_left = edges.partition_point(|&edge| edge < test.threshold);
-                let mut rule_out = |leaves: &Range<usize>, bins: Range<usize>| {
-                    for bit in leaves.clone().map(|leaf| first + leaf) {
-                        masks.words[bit / 64].rule_out(bit % 64, test.feature, bins.clone());
-                    }
-                };
-                rule_out(&test.left, last_left + 1..256);
-                rule_out(&test.right, 0..last_left + 1);
-            }
-            first = end;
         }
-        for (bit, _) in masks.weights[..64].iter().enumerate().filter(|&(_, &weight)| weight > 0) {
-            masks.heavy |= 1 << bit;
+    }
+
+    /// Adds some of a tree's leaves, from bit `first` on.
+    fn add(&mut self, leaves: &Leaves, these: Range<usize>, first: usize, bins: &[Bins]) {
+        self.first_bits.push(first as u32);
+        for (bit, leaf) in (first..).zip(these.clone()) {
+            self.weights[bit] = leaves.weights[leaf];
+            self.heavy |= u64::from(leaves.weights[leaf] > 0) << bit;
         }
-        masks
+        for test in &leaves.tests {
+            let edges = bins[test.feature].edges();
+            let last_left = edges.partition_point(|&edge| edge < test.threshold);
+            let mut rule_out = |leaves: &Range<usize>, bins: Range<usize>| {
+                for leaf in leaves.start.max(these.start)..leaves.end.min(these.end) {
+                    let bit = first + (leaf - these.start);
+                    self.masks.rule_out(bit, test.feature, bins.clone());
+                }
+            };
+            rule_out(&test.left, last_left + 1..BINS);
+            rule_out(&test.right, 0..last_left + 1);
+        }
     }
 
     /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
     pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
-        match &self.words[..] {
-            [word] => {
-                let (mut left, mut rows) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
-                // Most rows are far from any drop, and score nothing.
-                let found = word.find(columns, self.heavy, &mut left[..scores.len()], &mut rows);
-                self.add_of_word(&left[..found], &rows[..found], scores);
-            }
-            words => self.add_of_words(words, columns, scores),
-        }
+        let (mut left, mut rows) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
+        // Most rows are far from any drop, and score nothing.
+        let found = self.masks.find(columns, self.heavy, &mut left[..scores.len()], &mut rows);
+        self.add_found(&left[..found], &rows[..found], scores);
     }
 
-    fn add_of_words(&self, words: &[BinMasks], columns: &[&[u8]], scores: &mut [u32]) {
-        let mut left = [[0; BLOCK_ROWS]; MAX_WORDS];
-        for (word, left) in words.iter().zip(&mut left) {
-            word.look_up(columns, &mut left[..scores.len()]);
-        }
-        for (row, score) in scores.iter_mut().enumerate() {
-            let mut bit = 0;
-            for word in (0..words.len()).rev() {
-                let left = left[word][row];
-                let here = 64 * word + left.trailing_zeros() as usize;
-                bit = if left == 0 { bit } else { here };
-            }
-            *score += u32::from(self.weights[bit % MAX_LEAVES]);
-        }
-    }
-
-    fn add_of_word(&self, left: &[u64], rows: &[u16], scores: &mut [u32]) {
+    fn add_found(&self, left: &[u64], rows: &[u16], scores: &mut [u32]) {
         match self.first_bits[..] {
             [a, b, c, d] => self.add_of_trees([a, b, c, d], left, rows, scores),
             [a, b] => self.add_of_trees([a, b], left, rows, scores),
@@ -123,14 +106,12 @@ impl TreeMasks {
         rows: &[u16],
         scores: &mut [u32],
     ) {
-        let (weights, _) = self.weights.as_chunks::<64>();
-        let weights = &weights[0];
         for (&row, left) in rows.iter().zip(left) {
             let weight = |first: u32| {
                 // One leaf of the tree is left, so the first bit from its first on is that one;
                 // the highest is set to say that there is one.
                 let bit = first + (left >> first | 1 << 63).trailing_zeros();
-                u32::from(weights[bit as usize % 64])
+                u32::from(self.weights[bit as usize % WORD])
             };
             scores[usize::from(row)] += first.into_iter().map(weight).fold(0, u32::wrapping_add);
         }
