@@ -1,10 +1,9 @@
 //! The C header, compiled with every C compiler there is, in both of its forms.
 
-use crate::error::io_error;
-use crate::tool::{checked, run};
+use crate::compiled::{Compiled, Language};
+use crate::tool::checked;
 use crate::{Answers, Emitted, FoundTool, Program, Runner, Tool, VerifyError, pipe};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Runs `c`.
@@ -12,14 +11,15 @@ pub(crate) const RUNNER: C = C;
 
 pub(crate) struct C;
 
-/// Any of these will do.
-const COMPILERS: [Tool; 2] = [
-    Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" },
-    Tool { command: "clang", version_arguments: &["--version"], package: "clang" },
-];
-
-/// What a header's user most likely compiles with.
-const FLAGS: [&str; 2] = ["-std=c99", "-O2"];
+const LANGUAGE: Language = Language {
+    name: "C",
+    ending: "c",
+    compilers: [
+        Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" },
+        Tool { command: "clang", version_arguments: &["--version"], package: "clang" },
+    ],
+    flags: ["-std=c99", "-O2"],
+};
 
 /// The program around the header; `PREFIX`, `UPPER` and `FORM` are replaced.
 const MAIN: &str = include_str!("c/main.c");
@@ -32,7 +32,7 @@ impl Runner for C {
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
         let (_, prefix) = emitted.file("h")?;
         let mut programs: Vec<Box<dyn Program>> = Vec::new();
-        for compiler in Tool::find_any(&COMPILERS)? {
+        for compiler in Tool::find_any(&LANGUAGE.compilers)? {
             for form in [Form::Branches, Form::Tables] {
                 programs.push(Box::new(compile(emitted.folder, &prefix, &compiler, form)?));
             }
@@ -47,52 +47,42 @@ enum Form {
     Tables,
 }
 
-struct Compiled {
-    name: String,
-    executable: PathBuf,
-}
+/// A program that tells how long it takes, too.
+struct Timed(Compiled);
 
 fn compile(
     folder: &Path,
     prefix: &str,
     compiler: &FoundTool,
     form: Form,
-) -> Result<Compiled, VerifyError> {
+) -> Result<Timed, VerifyError> {
     let (form, define) = match form {
         Form::Branches => ("branches", ""),
         Form::Tables => ("tables", "#define UPPER_TABLES\n"),
     };
-    let name = format!("{form}_{}", compiler.name());
-    let source = folder.join(format!("{name}.c"));
-    let text = format!("{define}{MAIN}")
+    let source = format!("{define}{MAIN}")
         .replace("PREFIX", prefix)
         .replace("UPPER", &prefix.to_ascii_uppercase());
-    fs::write(&source, text).map_err(io_error(&source, "be written"))?;
-    let mut command = compiler.in_folder(folder);
-    command.args(FLAGS).arg(format!("{name}.c")).args(["-o", &name]);
-    run(&mut command, "compiling the C header")?;
-    Ok(Compiled {
-        name: format!("{form}, {} {}", compiler.version(), FLAGS[1]),
-        executable: folder.join(name),
-    })
+    let compiled = LANGUAGE.compile(folder, form, &source, compiler, &[])?;
+    Ok(Timed(Compiled { name: format!("{form}, {}", compiled.name), ..compiled }))
 }
 
-impl Program for Compiled {
+impl Program for Timed {
     fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
 
     fn answer(&mut self, rows: &[Vec<u32>]) -> Result<Answers, VerifyError> {
-        pipe::ask(&mut Command::new(&self.executable), rows)
+        self.0.answer(rows)
     }
 
     fn time_ns(&mut self, rows: &[Vec<u32>]) -> Result<Option<f64>, VerifyError> {
-        let mut command = Command::new(&self.executable);
+        let mut command = Command::new(&self.0.executable);
         let output = pipe::fed(command.arg("time"), &pipe::encode(rows))?;
         let printed = checked(output, &command, "measuring predictions")?;
         let printed = String::from_utf8_lossy(&printed);
         let bad = || VerifyError::BadAnswer {
-            program: self.name.clone(),
+            program: self.0.name.clone(),
             problem: format!("took {printed:?}, which is no time"),
         };
         printed.trim().parse().map(Some).map_err(|_| bad())

@@ -13,6 +13,7 @@ mod built;
 mod c;
 mod check;
 mod compare;
+mod compiled;
 mod cpp;
 mod dct;
 mod dpdk;

@@ -94,8 +94,8 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     for (name, part) in sweep.parts.named().filter(|(_, part)| part.has_few_episodes()) {
         let episodes = part.episodes.unwrap_or_default();
         page.warning(&format!(
-            "The drops of the {name} rows come in {episodes} episodes: what they say of forests is \
-             luck for a good part."
+            "The drops of the rows to {name} come in few episodes, {episodes}: what they say of \
+             forests is luck for a good part."
         ));
     }
 }
@@ -117,11 +117,14 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
         name => format!(", {name}"),
     };
     page.paragraph(&format!(
-        "The best {} on {} rows has the forest of {} trees of depth {}, seed {}{recipe}. On {} rows \
+        "The best {} on {} rows has the forest of {} of depth {}, seed {}{recipe}. On {} rows \
          it has:",
         measure.name(),
         part_name(part),
-        row.setting.trees,
+        match row.setting.trees {
+            1 => "1 tree".to_owned(),
+            trees => format!("{trees} trees"),
+        },
         row.setting.max_depth,
         row.seed,
         part_name(shown_part(sweep))

@@ -125,7 +125,9 @@ fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, series: &Series) -> Result<(), 
             true => x + BESIDE + wide <= plot.across.end,
             false => x - BESIDE - wide < plot.across.start,
         };
-        let is_low = if down { y + TEXT < plot.down.end } else { y - TEXT < plot.down.start };
+        // All of the text stays clear of the frame.
+        let far = TEXT + TEXT / 2;
+        let is_low = if down { y + far < plot.down.end } else { y - far < plot.down.start };
         let y = if is_low { y + TEXT } else { y - TEXT };
         let (at, stand, from) = if to_right {
             (x + BESIDE, Stand::StartsAt, x + BESIDE)

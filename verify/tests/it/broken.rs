@@ -1,26 +1,19 @@
 //! What is broken is noticed, and said.
 
 use crate::agreement::missing;
+use crate::damage::Damage;
 use crate::forests::{example, exported};
-use dropcast_export::{EmittedFile, Target, Vectors};
-use dropcast_verify::{Built, Comparison, Tool, VerifyError};
+use dropcast_export::EmittedFile;
+use dropcast_verify::{Built, Tool, VerifyError};
 
-fn c() -> Target {
-    "c".parse().expect("a target")
-}
-
-/// The example's header with `from` replaced.
-fn header(from: &str, to: &str) -> [EmittedFile; 1] {
-    let (forest, origin) = example();
-    let text = String::from_utf8(exported(&forest, &origin, "c")).expect("ASCII");
-    assert!(text.contains(from));
-    [EmittedFile { name: "example.h".to_owned(), bytes: text.replacen(from, to, 1).into_bytes() }]
+/// A mistake in the example's header.
+fn header<'a>(from: &'a str, to: &'a str) -> Damage<'a> {
+    Damage { target: "c", file: ".h", from, to }
 }
 
 #[test]
 fn any_change_of_a_header_is_noticed_in_the_form_that_has_it() {
     let (forest, _) = example();
-    let vectors = Vectors::new(&forest, 1, 0).expect("valid");
     for (from, to, form) in [
         ("{ 30000u,", "{ 30001u,", "tables"),
         ("230 }", "231 }", "tables"),
@@ -29,19 +22,9 @@ fn any_change_of_a_header_is_noticed_in_the_form_that_has_it() {
         ("return 120u", "return 121u", "branches"),
         ("> EXAMPLE_VOTE_THRESHOLD", ">= EXAMPLE_VOTE_THRESHOLD", ""),
     ] {
-        let mut built = match Built::from_files(&header(from, to), 2, c()) {
-            Ok(built) => built,
-            Err(error @ VerifyError::MissingTool { .. }) => {
-                missing(&error);
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        for program in built.programs() {
-            let mut comparison = Comparison::default();
-            comparison.add(&forest, program.as_mut(), vectors.rows()).expect("it runs");
-            let differs = program.name().starts_with(form);
-            assert_eq!(comparison.mismatches > 0, differs, "{to}: {}", program.name());
+        for (name, comparison) in header(from, to).compared(0) {
+            let differs = name.starts_with(form);
+            assert_eq!(comparison.mismatches > 0, differs, "{to}: {name}");
             assert_eq!(comparison.first.is_empty(), !differs);
             for mismatch in comparison.first {
                 assert_eq!(mismatch.expected_score, forest.score(&mismatch.row));
@@ -56,8 +39,8 @@ fn any_change_of_a_header_is_noticed_in_the_form_that_has_it() {
 
 #[test]
 fn what_does_not_compile_is_shown() {
-    let files = header("static const uint8_t example_columns", "static const uint9_t columns");
-    match Built::from_files(&files, 2, c()).map(|_| ()) {
+    let damage = header("static const uint8_t example_columns", "static const uint9_t columns");
+    match damage.built().map(|_| ()) {
         Err(error @ VerifyError::MissingTool { .. }) => _ = missing(&error),
         Err(error @ VerifyError::ToolFailed { .. }) => {
             let text = error.to_string();

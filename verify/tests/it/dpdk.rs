@@ -1,14 +1,8 @@
 //! SWX programs, run by DPDK.
 
-use crate::agreement::{SHAPES, agrees, forest_of, missing};
-use crate::forests::example;
-use dropcast_export::{Target, Vectors, export};
+use crate::agreement::{SHAPES, agrees, forest_of};
+use crate::damage::Damage;
 use dropcast_train::{Forest, Node, Tree};
-use dropcast_verify::{Built, Comparison, VerifyError};
-
-fn dpdk() -> Target {
-    "dpdk".parse().expect("a target")
-}
 
 #[test]
 fn programs_agree() {
@@ -30,10 +24,7 @@ fn programs_with_thresholds_at_the_ends_agree() {
 /// Priorities, masks and values are what the device goes by.
 #[test]
 fn any_change_of_an_entry_is_noticed() {
-    let (forest, origin) = example();
-    let vectors = Vectors::new(&forest, 1, 2000).expect("valid");
-    let emitted = export(&forest, &origin, dpdk()).expect("exportable");
-    for (name, from, to) in [
+    for (file, from, to) in [
         (
             "example.codes_of_occupancy.entries",
             "0xaae60/0xffffffff priority 0",
@@ -52,23 +43,6 @@ fn any_change_of_an_entry_is_noticed() {
         ),
         ("example.spec", "jmpgt DROP m.score 160", "jmpgt DROP m.score 159"),
     ] {
-        let mut files = emitted.clone();
-        let file = files.iter_mut().find(|file| file.name == name).expect("such a file");
-        let text = String::from_utf8(file.bytes.clone()).expect("ASCII");
-        assert!(text.contains(from), "{from}");
-        file.bytes = text.replacen(from, to, 1).into_bytes();
-        let mut built = match Built::from_files(&files, 2, dpdk()) {
-            Ok(built) => built,
-            Err(error @ VerifyError::MissingTool { .. }) => {
-                missing(&error);
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        for program in built.programs() {
-            let mut comparison = Comparison::default();
-            comparison.add(&forest, program.as_mut(), vectors.rows()).expect("it runs");
-            assert!(comparison.mismatches > 0, "{to}");
-        }
+        Damage { target: "dpdk", file, from, to }.is_noticed(2000);
     }
 }

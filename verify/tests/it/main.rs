@@ -9,6 +9,7 @@ mod agreement;
 mod broken;
 mod c;
 mod cpp;
+mod damage;
 mod dct;
 mod dpdk;
 mod ebpf;
