@@ -21,7 +21,7 @@ fn main() -> std::io::Result<()> {
     let spec = workload.switch_spec().expect("the defaults are valid");
     let arrivals: Vec<EventBatch> = workload.arrivals().expect("the defaults are valid").collect();
     let both = with_departures(&spec, &arrivals);
-    let sets = [FeatureSet::paper4(), FeatureSet::all()];
+    let sets = [FeatureSet::paper4(), FeatureSet::level4(), FeatureSet::all()];
     let mut out = std::io::stdout().lock();
     for (departures, events) in [(Departures::LineRate, &arrivals), (Departures::Observed, &both)] {
         for set in &sets {
@@ -29,8 +29,9 @@ fn main() -> std::io::Result<()> {
             let (events, rate) = fastest(&spec, settings, set, events);
             writeln!(
                 out,
-                "tracer {departures:10} {:2} features  {events:9} events  {:6.1} M events/s",
+                "tracer {departures:10} {:2} features from {:20} {events:9} events  {:6.1} M events/s",
                 set.len(),
+                set.features()[0],
                 rate / 1e6
             )?;
         }

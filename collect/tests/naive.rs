@@ -9,7 +9,7 @@ use dropcast_features::FeatureSet;
 use proptest::prelude::*;
 
 /// A row as the naive tracer sees it: all features in column order, and what became of it.
-type Row = ([u32; 8], Outcome);
+type Row = ([u32; 12], Outcome);
 
 /// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
 struct Naive {
@@ -80,8 +80,8 @@ impl Naive {
         self.events[queue].push((now, arrived, length));
     }
 
-    /// What a queue will hold in two base RTTs, from all that ever happened to it.
-    fn projected(&self, queue: usize) -> u64 {
+    /// What a queue will hold in so many eighths of a base RTT, from all that ever happened to it.
+    fn expected(&self, queue: usize, eighths: u64) -> u64 {
         let tau = self.spec.base_rtt_ns;
         let window = (tau / 8).max(1);
         let (mut recent, mut last) = (0, 0);
@@ -93,7 +93,8 @@ impl Naive {
         let rate = self.spec.line_rate_bps[queue / usize::from(self.spec.queues_per_port)];
         match self.events[queue].last() {
             Some(&(_, _, length)) if length > 0 => {
-                (u64::from(length) + 16 * recent).saturating_sub(rate * 2 * tau / 8_000_000_000)
+                let drain = rate * eighths * tau / 64_000_000_000;
+                (u64::from(length) + eighths * recent).saturating_sub(drain)
             }
             _ => 0,
         }
@@ -157,12 +158,15 @@ impl Naive {
         }
     }
 
-    fn features(&self, queue: usize) -> [u32; 8] {
+    fn features(&self, queue: usize) -> [u32; 12] {
         let own = self.queue_bytes(queue);
         let lengths = self.shared_lengths();
         let longest = lengths.iter().copied().max().unwrap_or(0);
-        let shared = (0..self.queues.len()).filter(|&queue| self.shares(queue));
-        let projected: u64 = shared.map(|queue| self.projected(queue)).sum();
+        let shared = || (0..self.queues.len()).filter(|&queue| self.shares(queue));
+        let projected: u64 = shared().map(|queue| self.expected(queue, 16)).sum();
+        let level = |eighths| {
+            shared().map(|queue| self.expected(queue, eighths).min(own.into())).sum::<u64>() as u32
+        };
         [
             own,
             self.averages[queue].0,
@@ -172,6 +176,10 @@ impl Naive {
             lengths.iter().filter(|&&bytes| bytes > own).count() as u32,
             longest.saturating_sub(own),
             projected as u32,
+            lengths.iter().map(|&bytes| bytes.min(own)).sum(),
+            level(2),
+            level(8),
+            level(16),
         ]
     }
 
