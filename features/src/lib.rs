@@ -14,6 +14,16 @@ pub use feature::{BufferView, Feature, FeatureSet, UnknownFeature};
 pub use history::History;
 pub use projection::Horizon;
 
+/// Bytes that are left if queues of these lengths are cut down to `level_bytes`.
+pub fn bytes_up_to(lengths_bytes: &[u32], level_bytes: u32) -> u64 {
+    let cut = lengths_bytes.iter().map(|&length| length.min(level_bytes));
+    // Without 64-bit sums, where none is needed, twice as many queues fit into a vector.
+    match u64::from(level_bytes) * lengths_bytes.len() as u64 <= u64::from(u32::MAX) {
+        true => u64::from(cut.sum::<u32>()),
+        false => cut.map(u64::from).sum(),
+    }
+}
+
 /// The nearest value that a feature can have.
 fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)

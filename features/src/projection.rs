@@ -1,6 +1,6 @@
 //! Where the queues are heading: what each would hold if arrivals kept their present rate.
 
-use crate::{BufferView, saturated};
+use crate::{BufferView, bytes_up_to, saturated};
 
 /// Arrivals are remembered for this part of the base RTT.
 const WINDOWS_PER_RTT: u64 = 8;
@@ -102,8 +102,7 @@ impl Projection {
 
     /// Bytes to be expected in the shared buffer if all queues were then cut down to `level_bytes`.
     pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
-        let expected = &self.expected_bytes[horizon as usize];
-        saturated(expected.iter().map(|&bytes| u64::from(bytes.min(level_bytes))).sum())
+        saturated(bytes_up_to(&self.expected_bytes[horizon as usize], level_bytes))
     }
 
     /// Something happened to `queue` at `now_ns`: `arrived_bytes` came (0 if packets left), and

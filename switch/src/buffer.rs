@@ -2,7 +2,7 @@
 
 use crate::longest::Longest;
 use dropcast_data::SwitchSpec;
-use dropcast_features::BufferView;
+use dropcast_features::{BufferView, bytes_up_to};
 use std::collections::VecDeque;
 
 /// A packet in a queue.
@@ -198,7 +198,7 @@ impl BufferView for Buffer {
     }
 
     fn bytes_up_to(&self, level_bytes: u32) -> u64 {
-        self.shared_lengths.iter().map(|&length| u64::from(length.min(level_bytes))).sum()
+        bytes_up_to(&self.shared_lengths, level_bytes)
     }
 
     fn shares(&self, queue: usize) -> bool {
