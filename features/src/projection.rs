@@ -11,8 +11,8 @@ const RTTS_AHEAD: u64 = 2;
 
 /// How far ahead expected queue lengths are.
 ///
-/// The last is as far as [`RTTS_AHEAD`]; each is a whole number of windows, so that what arrives
-/// until then is a multiple of what arrived in the last window.
+/// Each is a whole number of eighths of a base RTT, the window in which arrivals are remembered, so
+/// that what arrives until then is a multiple of what arrived in the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Horizon {
     /// A quarter of a base RTT.
