@@ -162,13 +162,13 @@ impl Feature {
                 "bytes that the shared buffer would hold if all its queues were cut down to the length of the packet's queue"
             }
             Feature::LevelInQuarterRtt => {
-                "the same, of the queue lengths that the present arrival rates lead to in a quarter of a base RTT"
+                "bytes in a quarter of a base RTT if arrivals kept their rate and all queues were cut down to the present length of the packet's queue"
             }
             Feature::LevelInOneRtt => {
-                "the same, of the queue lengths that the present arrival rates lead to in one base RTT"
+                "bytes in one base RTT if arrivals kept their rate and all queues were cut down to the present length of the packet's queue"
             }
             Feature::LevelInTwoRtts => {
-                "the same, of the queue lengths that the present arrival rates lead to in two base RTTs"
+                "bytes in two base RTTs if arrivals kept their rate and all queues were cut down to the present length of the packet's queue"
             }
         }
     }

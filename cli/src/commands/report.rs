@@ -7,10 +7,14 @@ use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::{TraceFile, TraceFiles};
-use dropcast_data::{sha256, write_atomic};
+use dropcast_data::{TraceMeta, sha256, write_atomic};
+use dropcast_features::Feature;
 use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::{Model, Part, Split, rows_of_part};
 use std::path::{Path, PathBuf};
+
+/// What a report shows by label whether the model looks at it or not, where the trace has it.
+const DESCRIBED: [Feature; 2] = [Feature::QueueLength, Feature::Occupancy];
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.output {
@@ -64,7 +68,6 @@ fn add_trace(
     rows: ReportRows,
     stage: &Stage,
 ) -> anyhow::Result<()> {
-    let features = &model.features;
     let TraceFile { origin, meta, path, .. } = &files.files[0];
     if let (Some(ours), Some(models)) = (files.time_constant_ns()?, model.switch.base_rtt_ns)
         && ours != models
@@ -84,10 +87,13 @@ fn add_trace(
         Some((split, seed)) => (*split, *seed, Part::Test),
         None => (&Split::None, 0, Part::Train),
     };
+    let columns = columns_to_read(model, meta);
+    let files = files.with_columns(&columns);
+    let features = columns.len();
     builder.begin_trace(TraceSource {
         name: origin.name.clone(),
         meta: meta.clone(),
-        columns: features.names(),
+        columns,
         held_out: seen.is_some(),
     })?;
     if split.is_random() {
@@ -96,13 +102,24 @@ fn add_trace(
             origin.name
         ));
     }
-    for batch in rows_of_part(files, features.len(), split, seed, part)? {
+    for batch in rows_of_part(&files, features, split, seed, part)? {
         let batch = batch?.batch;
         stage.advance(batch.len());
         builder.add(&batch)?;
     }
     builder.end_trace(files.files[0].read.take());
     Ok(())
+}
+
+/// The features of the model, and those of the trace that every report describes by label.
+fn columns_to_read(model: &Model, meta: &TraceMeta) -> Vec<String> {
+    let mut columns = model.features.names();
+    for described in DESCRIBED.map(|feature| feature.to_string()) {
+        if meta.features.contains(&described) && !columns.contains(&described) {
+            columns.push(described);
+        }
+    }
+    columns
 }
 
 /// How the rows of a run were divided when the model was made, if it was made from that run.

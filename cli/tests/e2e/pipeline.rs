@@ -126,6 +126,11 @@ fn the_stages_by_hand_give_what_a_run_gives() {
     let report = "report --model hand/model.json --data hand/trace.parquet --format";
     let json = room.good(&format!("{report} json"));
     assert_eq!(json.as_bytes(), room.read("hand/report.json"));
+    // By label, also what the buffer itself was like.
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let shown = report["features"].as_array().unwrap().iter();
+    let shown: Vec<&str> = shown.map(|feature| feature["name"].as_str().unwrap()).collect();
+    assert_eq!(shown.join(","), format!("{features},queue_length,occupancy"));
 }
 
 #[test]
