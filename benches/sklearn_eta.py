@@ -37,7 +37,9 @@ except ImportError as error:
     sys.exit(f"{error}; run: python3 -m pip install numpy pyarrow scikit-learn skl2onnx")
 
 CARRY4 = ["queue_length", "occupancy", "longest_gap", "projected_occupancy"]
-SETTINGS = [("paper4", "4x4"), ("carry4", "4x4"), ("carry4", "16x8")]
+LEVEL4 = ["level_occupancy", "level_in_quarter_rtt", "level_in_one_rtt", "level_in_two_rtts"]
+FEATURES = {"paper4": PAPER4, "carry4": CARRY4, "level4": LEVEL4}
+SETTINGS = ["paper4:4x4", "carry4:4x4", "carry4:16x8", "level4:4x4", "level4:16x8"]
 
 
 def arguments():
@@ -45,8 +47,21 @@ def arguments():
     parser.add_argument("trace", help="labelled trace in order of arrival")
     parser.add_argument("--dropcast", default="target/release/dropcast")
     parser.add_argument("--seeds", type=int, default=4, help="fits per side (default: %(default)s)")
+    parser.add_argument(
+        *("--settings", nargs="+", default=SETTINGS, metavar="FEATURES:TREESxDEPTH", type=setting),
+        help=f"what to compare, with features {', '.join(FEATURES)} (default: {' '.join(SETTINGS)})",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: %(default)s)")
     return parser.parse_args()
+
+
+def setting(text):
+    """FEATURES:TREESxDEPTH, if it is one."""
+    name, _, size = text.partition(":")
+    trees, _, depth = size.partition("x")
+    if name not in FEATURES or not (trees.isdigit() and depth.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text}: not FEATURES:TREESxDEPTH")
+    return text
 
 
 class Bench:
@@ -137,13 +152,13 @@ def main():
             f"({drops[~train].sum()} drops); {options.seeds} seeds"
         )
         print("mean ± standard deviation: dropcast, scikit-learn, difference ± its error; each seed")
-        for name, text in SETTINGS:
-            features = PAPER4 if name == "paper4" else CARRY4
-            size = tuple(map(int, text.split("x")))
+        for text in options.settings:
+            name, _, size = text.partition(":")
+            features, size = FEATURES[name], tuple(map(int, size.split("x")))
             seeds = range(1, options.seeds + 1)
             ours = [bench.ours(features, size, seed) for seed in seeds]
             theirs = [bench.theirs(features, size, seed) for seed in seeds]
-            print(f"{name} {text}")
+            print(text)
             for nth, score in enumerate(["F1", "1/eta"]):
                 pair = [[scores[nth] for scores in side] for side in (ours, theirs)]
                 all_fine &= compare(score, *pair)
