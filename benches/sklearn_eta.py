@@ -47,9 +47,14 @@ def arguments():
     parser.add_argument("trace", help="labelled trace in order of arrival")
     parser.add_argument("--dropcast", default="target/release/dropcast")
     parser.add_argument("--seeds", type=int, default=4, help="fits per side (default: %(default)s)")
+    names = ", ".join(FEATURES)
     parser.add_argument(
-        *("--settings", nargs="+", default=SETTINGS, metavar="FEATURES:TREESxDEPTH", type=setting),
-        help=f"what to compare, with features {', '.join(FEATURES)} (default: {' '.join(SETTINGS)})",
+        "--settings",
+        nargs="+",
+        type=setting,
+        metavar="FEATURES:TREESxDEPTH",
+        default=SETTINGS,
+        help=f"what to compare; features are {names} (default: {' '.join(SETTINGS)})",
     )
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: %(default)s)")
     return parser.parse_args()

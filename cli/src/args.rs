@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Train(Box<TrainArgs>),
     Sweep(SweepArgs),
     Import(ImportArgs),
+    Rescale(RescaleArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),
@@ -347,6 +348,30 @@ pub(crate) struct SweepArgs {
     /// pass reads them from there. What is found is the same.
     #[arg(long, value_name = "MIB")]
     pub(crate) memory_limit: Option<u64>,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Scale a model's thresholds to a switch with another buffer (docs/features.md).
+///
+/// The new model decides on that switch's features, in its own bytes, exactly as the model does on the
+/// same features scaled to its buffer: for export, where nothing scales features. `report` and `train`
+/// scale the rows of traces by themselves.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  dropcast rescale model.json --buffer-bytes 210532 -o spine.json")]
+pub(crate) struct RescaleArgs {
+    /// The model.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Shared buffer of the other switch.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) buffer_bytes: std::num::NonZeroU32,
+    /// Where the rescaled model goes.
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
+    pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -37,6 +37,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Train(args) => commands::train::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Rescale(args) => commands::rescale::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Resources(args) => commands::resources::run(&args),

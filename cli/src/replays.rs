@@ -59,8 +59,8 @@ impl Replays<'_> {
                 continue;
             }
             let name = || trace.path.display().to_string();
-            let columns = file.columns();
-            let mut replay = ForestReplay::new(&trace.meta, columns, forests, lanes, self.threads)
+            let columns = file.features().names();
+            let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
                 .with_context(name)?;
             for batch in rows_of_part(&file, columns.len(), self.split, self.seed, part)? {
                 replay.add(&batch?.batch).with_context(name)?;

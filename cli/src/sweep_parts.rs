@@ -12,7 +12,7 @@ pub(crate) fn sweep_parts(
     seed: u64,
 ) -> anyhow::Result<SweepParts> {
     // Labels are what matters; a column of features there must be.
-    let files = files.with_columns(files.columns().get(..1).unwrap_or_default());
+    let files = files.with_features(files.features().features().iter().take(1).copied().collect());
     let size = |part| part_size(&files, split, seed, part);
     Ok(SweepParts {
         train: size(Part::Train)?,
@@ -33,7 +33,7 @@ fn part_size(
     let mut size = PartSize::default();
     // None as soon as any drop's time or switch is not known.
     let mut episodes = (!split.is_random()).then(Episodes::default);
-    for batch in rows_of_part(files, files.columns().len(), split, seed, part)? {
+    for batch in rows_of_part(files, files.features().len(), split, seed, part)? {
         let RunBatch { run, batch } = batch?;
         size.rows += batch.len() as u64;
         let dropped = batch.drop.iter().enumerate().filter(|(_, dropped)| **dropped);
@@ -71,7 +71,8 @@ impl Episodes {
 /// How long a full buffer takes to drain through the fastest port.
 fn drain_ns(spec: &SwitchSpec) -> u64 {
     let rate_bps = spec.line_rate_bps.iter().copied().max().unwrap_or(1);
-    (u64::from(spec.buffer_bytes) * 8_000_000_000).div_ceil(rate_bps)
+    let bits_ns = u128::from(spec.buffer_bytes) * 8_000_000_000;
+    u64::try_from(bits_ns.div_ceil(rate_bps.into())).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -83,6 +84,8 @@ mod tests {
         // 1 MB at 10 Gb/s: 0.8 ms.
         let spec = SwitchSpec::uniform(4, 10_000_000_000, 1_000_000, 32_000);
         assert_eq!(drain_ns(&spec), 800_000);
+        let large = SwitchSpec::uniform(4, 10_000_000_000, u32::MAX, 32_000);
+        assert_eq!(drain_ns(&large), 3_435_973_836);
         let mut episodes = Episodes::default();
         for (switch, time_ns) in
             [(1, 0), (1, 700_000), (2, 800_000), (1, 1_500_000), (1, 2_300_001)]

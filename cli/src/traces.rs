@@ -6,8 +6,10 @@ use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, InputProvenance, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
     TraceReader, sha256_file,
 };
-use dropcast_features::{Feature, FeatureSet};
-use dropcast_train::{BatchSource, Batches, DataOrigin, RunBatch, SwitchContext, TrainError};
+use dropcast_features::FeatureSet;
+use dropcast_train::{
+    BatchSource, Batches, DataOrigin, Model, RunBatch, SwitchContext, TrainError, scale_to_buffer,
+};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -21,29 +23,41 @@ pub(crate) struct TraceFile {
     pub(crate) read: RefCell<InputProvenance>,
 }
 
-/// Labelled traces whose batches have the columns of `features`, in that order.
+/// Labelled traces whose batches have the columns of `features`, in that order, those in bytes on the
+/// scale of one buffer (docs/features.md).
 #[derive(Clone, Debug)]
 pub(crate) struct TraceFiles {
     pub(crate) files: Vec<TraceFile>,
-    features: Vec<String>,
+    features: FeatureSet,
+    /// That buffer; none where rows stay as they are in the files.
+    buffer_bytes: Option<u32>,
 }
 
 impl TraceFiles {
-    /// Opens traces, checks that each has the features, and takes their hashes.
+    /// Opens traces, checks that each has the features, and takes their hashes. Their scale is that
+    /// of the largest buffer.
     pub(crate) fn open(paths: &[PathBuf], features: &FeatureSet) -> anyhow::Result<Self> {
-        let features = features.names();
+        let names = features.names();
         let files = paths
             .iter()
-            .map(|path| TraceFile::open(path, &features))
+            .map(|path| TraceFile::open(path, &names))
             .collect::<anyhow::Result<Vec<_>>>()?;
         refuse_repeats(&files)?;
-        let files = TraceFiles { files, features };
+        let buffers = files.iter().flat_map(TraceFile::specs).map(|spec| spec.buffer_bytes);
+        let buffer_bytes = buffers.max();
+        let files = TraceFiles { files, features: features.clone(), buffer_bytes };
         files.time_constant_ns()?;
         Ok(files)
     }
 
+    /// Opens traces for the features of a model, on its scale.
+    pub(crate) fn open_for(paths: &[PathBuf], model: &Model) -> anyhow::Result<Self> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(TraceFiles { buffer_bytes, ..TraceFiles::open(paths, &model.features)? })
+    }
+
     /// The features, in the order of the columns of batches.
-    pub(crate) fn columns(&self) -> &[String] {
+    pub(crate) fn features(&self) -> &FeatureSet {
         &self.features
     }
 
@@ -52,8 +66,8 @@ impl TraceFiles {
     ///
     /// Those of another definition or time constant are other features (docs/features.md).
     pub(crate) fn time_constant_ns(&self) -> Result<Option<u64>, UserError> {
-        let mut timed = Feature::ALL.into_iter().filter(|feature| feature.has_time_constant());
-        if !timed.any(|feature| self.features.contains(&feature.to_string())) {
+        let features = self.features.features();
+        if !features.iter().any(|feature| feature.has_time_constant()) {
             return Ok(None);
         }
         let mut found: Option<(u64, &TraceFile)> = None;
@@ -105,8 +119,8 @@ impl TraceFiles {
     }
 
     /// The same traces with the columns of other features.
-    pub(crate) fn with_columns(&self, features: &[String]) -> Self {
-        TraceFiles { files: self.files.clone(), features: features.to_vec() }
+    pub(crate) fn with_features(&self, features: FeatureSet) -> Self {
+        TraceFiles { features, ..self.clone() }
     }
 
     /// Whether every trace tells what a replay of its arrivals needs.
@@ -119,10 +133,12 @@ impl TraceFiles {
 
     /// Each file alone.
     pub(crate) fn one_by_one(self) -> impl Iterator<Item = TraceFiles> {
-        let TraceFiles { files, features } = self;
-        files
-            .into_iter()
-            .map(move |file| TraceFiles { files: vec![file], features: features.clone() })
+        let TraceFiles { files, features, buffer_bytes } = self;
+        files.into_iter().map(move |file| TraceFiles {
+            files: vec![file],
+            features: features.clone(),
+            buffer_bytes,
+        })
     }
 
     /// What models record of the traces.
@@ -130,9 +146,10 @@ impl TraceFiles {
         self.files.iter().map(|file| file.origin.clone()).collect()
     }
 
-    /// What all switches of all traces have in common.
+    /// What all switches of all traces have in common, and the buffer on whose scale they are.
     pub(crate) fn switch_context(&self) -> SwitchContext {
-        in_common(self.files.iter().flat_map(TraceFile::specs))
+        let in_common = in_common(self.files.iter().flat_map(TraceFile::specs));
+        SwitchContext { buffer_bytes: self.buffer_bytes, ..in_common }
     }
 }
 
@@ -153,14 +170,6 @@ pub(crate) fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> 
     context
 }
 
-/// The switches of a description.
-pub(crate) fn each_switch(specs: &SwitchSpecs) -> Vec<&SwitchSpec> {
-    match specs {
-        SwitchSpecs::Same(spec) => vec![spec],
-        SwitchSpecs::Each(specs) => specs.values().collect(),
-    }
-}
-
 /// Rows that are there twice would be counted twice, and would be trained on and tested on.
 fn refuse_repeats(files: &[TraceFile]) -> Result<(), UserError> {
     for (place, file) in files.iter().enumerate() {
@@ -175,7 +184,7 @@ fn refuse_repeats(files: &[TraceFile]) -> Result<(), UserError> {
 impl TraceFile {
     /// The switches that it tells of.
     fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
-        self.meta.switches.iter().flat_map(each_switch)
+        self.meta.switches.iter().flat_map(SwitchSpecs::all)
     }
 
     fn open(path: &Path, features: &[String]) -> anyhow::Result<Self> {
@@ -196,9 +205,10 @@ impl BatchSource for TraceFiles {
     type Error = DataError;
 
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
-        Ok(Box::new(self.files.iter().flat_map(|file| -> Batches<'_, DataError> {
-            match TraceReader::open(&file.path, &self.features) {
-                Ok(reader) => Box::new(FileBatches { file, reader }),
+        let names = self.features.names();
+        Ok(Box::new(self.files.iter().flat_map(move |file| -> Batches<'_, DataError> {
+            match TraceReader::open(&file.path, &names) {
+                Ok(reader) => Box::new(FileBatches { files: self, file, reader }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }
         })))
@@ -207,6 +217,7 @@ impl BatchSource for TraceFiles {
 
 /// The batches of one file; leaves behind what was read.
 struct FileBatches<'a> {
+    files: &'a TraceFiles,
     file: &'a TraceFile,
     reader: TraceReader,
 }
@@ -219,6 +230,13 @@ impl Iterator for FileBatches<'_> {
         if next.is_none() {
             *self.file.read.borrow_mut() = self.reader.provenance();
         }
-        next.map(|batch| Ok(RunBatch { run: self.file.origin.run, batch: batch? }))
+        next.map(|batch| {
+            let (TraceFiles { features, buffer_bytes, .. }, file) = (self.files, self.file);
+            let mut batch = batch?;
+            if let (Some(switches), Some(bytes)) = (&file.meta.switches, *buffer_bytes) {
+                scale_to_buffer(&mut batch, features.features(), switches, bytes);
+            }
+            Ok(RunBatch { run: file.origin.run, batch })
+        })
     }
 }

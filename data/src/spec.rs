@@ -133,6 +133,15 @@ impl SwitchSpecs {
         }
     }
 
+    /// Every description, in order of switch number.
+    pub fn all(&self) -> impl Iterator<Item = &SwitchSpec> {
+        let (same, each) = match self {
+            SwitchSpecs::Same(spec) => (Some(spec), None),
+            SwitchSpecs::Each(specs) => (None, Some(specs.values())),
+        };
+        same.into_iter().chain(each.into_iter().flatten())
+    }
+
     /// Parses a switch description file.
     ///
     /// # Errors

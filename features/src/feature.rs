@@ -295,24 +295,21 @@ impl FeatureSet {
 
     fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownFeature> {
         let mut features = Vec::new();
-        let mut add = |feature| {
-            if !features.contains(&feature) {
-                features.push(feature);
-            }
-        };
         for name in names {
             match name.trim() {
-                "paper4" => Feature::PAPER4.into_iter().for_each(&mut add),
-                "level4" => Feature::LEVEL4.into_iter().for_each(&mut add),
-                "carry4" => Feature::CARRY4.into_iter().for_each(&mut add),
-                "longest" => add(Feature::LongestQueue),
-                name => add(Feature::ALL
-                    .into_iter()
-                    .find(|feature| feature.name() == name)
-                    .ok_or_else(|| UnknownFeature(name.to_owned()))?),
+                "paper4" => features.extend(Feature::PAPER4),
+                "level4" => features.extend(Feature::LEVEL4),
+                "carry4" => features.extend(Feature::CARRY4),
+                "longest" => features.push(Feature::LongestQueue),
+                name => features.push(
+                    Feature::ALL
+                        .into_iter()
+                        .find(|feature| feature.name() == name)
+                        .ok_or_else(|| UnknownFeature(name.to_owned()))?,
+                ),
             }
         }
-        Ok(FeatureSet(features))
+        Ok(features.into_iter().collect())
     }
 }
 
@@ -322,6 +319,19 @@ impl FromStr for FeatureSet {
 
     fn from_str(text: &str) -> Result<Self, UnknownFeature> {
         FeatureSet::from_names(text.split(','))
+    }
+}
+
+/// Each feature once, where it comes first.
+impl FromIterator<Feature> for FeatureSet {
+    fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
+        let mut set = Vec::new();
+        for feature in features {
+            if !set.contains(&feature) {
+                set.push(feature);
+            }
+        }
+        FeatureSet(set)
     }
 }
 

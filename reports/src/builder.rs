@@ -33,7 +33,8 @@ pub struct TraceSource {
     pub name: String,
     /// What it says of itself. Without switches in it, it is not replayed.
     pub meta: TraceMeta,
-    /// Names of the features in its batches, in order: at least those of the model.
+    /// Names of the features in its batches, in order: at least those of the model. Values in bytes
+    /// are on the scale of the model's buffer (`dropcast_train::scale_to_buffer`).
     pub columns: Vec<String>,
     /// Whether the batches hold only the rows that the model's own split kept for testing.
     pub held_out: bool,

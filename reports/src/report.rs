@@ -6,11 +6,13 @@
 use crate::calibration::CalibrationSection;
 use crate::curve::CurvePoint;
 use crate::importance::ImportanceSection;
+use crate::numbers::count;
 use crate::replay::{ReplayPolicy, Sent};
-use dropcast_data::{InputProvenance, TraceMeta, Victim};
+use dropcast_data::{InputProvenance, SwitchSpecs, TraceMeta, Victim};
 use dropcast_export::Resources;
 use dropcast_train::{Confusion, Metrics, Provenance, SwitchContext};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Version of the report's JSON.
 pub const REPORT_SCHEMA_VERSION: u32 = 3;
@@ -304,5 +306,18 @@ impl Report {
     pub(crate) fn trace_names(&self) -> String {
         let names: Vec<&str> = self.traces.iter().map(|trace| trace.name.as_str()).collect();
         names.join(", ")
+    }
+
+    /// Which switches' features are scaled to the model's buffer, if any.
+    pub(crate) fn scaling(&self) -> Option<String> {
+        let own = self.model.switch.buffer_bytes?;
+        let switches = self.traces.iter().filter_map(|trace| trace.meta.switches.as_ref());
+        let buffers = switches.flat_map(SwitchSpecs::all).map(|spec| spec.buffer_bytes);
+        let others: BTreeSet<u32> = buffers.filter(|&bytes| bytes != own).collect();
+        let others: Vec<String> = others.into_iter().map(|bytes| count(bytes.into())).collect();
+        (!others.is_empty()).then(|| {
+            let (others, own) = (others.join(", "), count(own.into()));
+            format!("bytes of buffers of {others} are scaled to the model's {own}")
+        })
     }
 }

@@ -49,6 +49,9 @@ fn heading(report: &Report) -> Vec<String> {
     if report.traces.iter().any(|trace| trace.held_out) {
         lines.push("         only rows that the model's split kept for testing".to_owned());
     }
+    if let Some(scaling) = report.scaling() {
+        lines.push(format!("         {scaling}"));
+    }
     lines.push(String::new());
     lines
 }

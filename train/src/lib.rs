@@ -13,6 +13,7 @@ mod binned;
 mod bins;
 mod bootstrap;
 mod budget;
+mod buffer_scale;
 mod confusion;
 mod edges;
 mod error;
@@ -48,6 +49,7 @@ mod vote;
 pub use budget::{
     Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, squeeze,
 };
+pub use buffer_scale::{BufferScale, UnknownBuffer, scale_to_buffer};
 pub use confusion::Confusion;
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};

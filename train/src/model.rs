@@ -22,8 +22,11 @@ pub struct Model {
     pub forest: Forest,
     /// The features, in the order that predictions expect them.
     pub features: FeatureSet,
-    /// The switch it was made for.
+    /// The switch it is for.
     pub switch: SwitchContext,
+    /// The buffer, bytes, that it was made for, if its thresholds were then scaled to another's
+    /// ([`Model::for_buffer`]).
+    pub rescaled_from_bytes: Option<u32>,
     /// How it was made; absent if not by training.
     pub provenance: Option<Provenance>,
     /// What it was imported from, if it was trained elsewhere.
@@ -38,7 +41,8 @@ pub struct Model {
 pub struct SwitchContext {
     /// Number of output ports, the papers' `N`.
     pub ports: Option<u16>,
-    /// Shared buffer `B`, bytes.
+    /// Shared buffer `B`, bytes: thresholds in bytes are for features on its scale. The largest, if
+    /// the switches had different ones.
     pub buffer_bytes: Option<u32>,
     /// Base round-trip time, nanoseconds: the time constant of averages.
     pub base_rtt_ns: Option<u64>,
@@ -166,7 +170,15 @@ impl Model {
     /// A model of which nothing more is known. The forest's features are named by `features`.
     pub fn new(forest: Forest, features: FeatureSet, switch: SwitchContext) -> Self {
         let forest = Forest { features: features.names(), ..forest };
-        Model { forest, features, switch, provenance: None, imported: None, metrics: None }
+        Model {
+            forest,
+            features,
+            switch,
+            rescaled_from_bytes: None,
+            provenance: None,
+            imported: None,
+            metrics: None,
+        }
     }
 
     /// The text of `model.json`. The same model gives the same text.
@@ -176,6 +188,7 @@ impl Model {
             features: self.features.features().iter().map(|&feature| describe(feature)).collect(),
             forest: Cow::Borrowed(&self.forest),
             switch: Cow::Borrowed(&self.switch),
+            rescaled_from_bytes: self.rescaled_from_bytes,
             metrics: Cow::Borrowed(&self.metrics),
             provenance: Cow::Borrowed(&self.provenance),
             imported: self.imported.as_ref().map(Cow::Borrowed),
@@ -207,6 +220,7 @@ impl Model {
             forest,
             features: FeatureSet::try_from(features)?,
             switch: text.switch.into_owned(),
+            rescaled_from_bytes: text.rescaled_from_bytes,
             provenance: text.provenance.into_owned(),
             imported: text.imported.map(Cow::into_owned),
             metrics: text.metrics.into_owned(),
@@ -253,6 +267,8 @@ struct ModelText<'a> {
     format_version: u64,
     features: Vec<FeatureText>,
     switch: Cow<'a, SwitchContext>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rescaled_from_bytes: Option<u32>,
     metrics: Cow<'a, Option<Metrics>>,
     provenance: Cow<'a, Option<Provenance>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

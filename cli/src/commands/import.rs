@@ -3,7 +3,7 @@
 use crate::args::ImportArgs;
 use crate::output;
 use crate::output_file;
-use crate::traces::{each_switch, in_common};
+use crate::traces::in_common;
 use anyhow::Context;
 use dropcast_data::{DataError, read_switches, sha256, write_atomic};
 use dropcast_interop::{ImportTask, import};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
     let name = args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     let switch = match &args.switch {
         None => SwitchContext::default(),
-        Some(path) => in_common(each_switch(&read_switches(path)?)),
+        Some(path) => in_common(read_switches(path)?.all()),
     };
     let task = ImportTask {
         format: args.from,

@@ -8,6 +8,7 @@ pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod rescale;
 pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod simulate;

@@ -8,7 +8,7 @@ use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::{TraceFile, TraceFiles};
 use dropcast_data::{TraceMeta, sha256, write_atomic};
-use dropcast_features::Feature;
+use dropcast_features::{Feature, FeatureSet};
 use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::{Model, Part, Split, rows_of_part};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn measure_named(
     let stage = Stage::begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
     let mut builder = ReportBuilder::new(tool, model, source);
-    for files in TraceFiles::open(data, &model.features)?.one_by_one() {
+    for files in TraceFiles::open_for(data, model)?.one_by_one() {
         add_trace(&mut builder, model, &files, rows, &stage)?;
     }
     let report = builder.finish();
@@ -87,13 +87,12 @@ fn add_trace(
         Some((split, seed)) => (*split, *seed, Part::Test),
         None => (&Split::None, 0, Part::Train),
     };
-    let columns = columns_to_read(model, meta);
-    let files = files.with_columns(&columns);
-    let features = columns.len();
+    let features = features_to_read(model, meta);
+    let files = files.with_features(features.clone());
     builder.begin_trace(TraceSource {
         name: origin.name.clone(),
         meta: meta.clone(),
-        columns,
+        columns: features.names(),
         held_out: seen.is_some(),
     })?;
     if split.is_random() {
@@ -102,7 +101,7 @@ fn add_trace(
             origin.name
         ));
     }
-    for batch in rows_of_part(&files, features, split, seed, part)? {
+    for batch in rows_of_part(&files, features.len(), split, seed, part)? {
         let batch = batch?.batch;
         stage.advance(batch.len());
         builder.add(&batch)?;
@@ -112,14 +111,10 @@ fn add_trace(
 }
 
 /// The features of the model, and those of the trace that every report describes by label.
-fn columns_to_read(model: &Model, meta: &TraceMeta) -> Vec<String> {
-    let mut columns = model.features.names();
-    for described in DESCRIBED.map(|feature| feature.to_string()) {
-        if meta.features.contains(&described) && !columns.contains(&described) {
-            columns.push(described);
-        }
-    }
-    columns
+fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
+    let has = |feature: &Feature| meta.features.contains(&feature.to_string());
+    let described = DESCRIBED.into_iter().filter(has);
+    model.features.features().iter().copied().chain(described).collect()
 }
 
 /// How the rows of a run were divided when the model was made, if it was made from that run.
@@ -129,9 +124,16 @@ fn split_of(model: &Model, run: u64) -> Option<(&Split, u64)> {
     let provenance = model.provenance.as_ref()?;
     let is_known = provenance.data.iter().any(|origin| origin.run == run);
     let seed = provenance.parameters.get().random_state;
-    match &provenance.split {
-        Split::None => None,
-        Split::Runs { test, .. } if !test.contains(&run) => None,
-        split => is_known.then_some((split, seed)),
+    let split = &provenance.split;
+    (is_known && tests(split, run)).then_some((split, seed))
+}
+
+/// Whether a split keeps rows of a run for testing.
+fn tests(split: &Split, run: u64) -> bool {
+    match split {
+        Split::None => false,
+        Split::Runs { test, .. } => test.contains(&run),
+        Split::Only { of, .. } => tests(of, run),
+        _ => true,
     }
 }

@@ -8,6 +8,7 @@ use crate::output_file;
 use crate::progress::Stage;
 use crate::replays::Replays;
 use crate::table_cost::TableCost;
+use crate::traces::in_common;
 use crate::training::{Room, Training};
 use dropcast_data::write_atomic;
 use dropcast_reports::{LanesSent, VoteLane, VotePolicy};
@@ -102,6 +103,8 @@ pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> 
         all_pooled: Total::default(),
     };
     for (name, switches) in groups {
+        let specs = switches.iter().filter_map(|&(run, id)| training.source.spec(run, id));
+        let buffer_bytes = in_common(specs).buffer_bytes;
         let only = Split::Only { switches, of: Box::new(split.clone()) };
         let (own, problem) = match training.fit(&only) {
             Ok(own) => (Some(own.model), None),
@@ -111,6 +114,8 @@ pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> 
         };
         let path = path_of(&args.output, &name);
         if let Some(own) = &own {
+            // Measured on the scale of all; written for its switches as they are.
+            let own = buffer_bytes.map_or(Ok(own.clone()), |bytes| own.for_buffer(bytes))?;
             write_atomic(&path, own.to_json().as_bytes())?;
         }
         let rows =
@@ -152,7 +157,7 @@ impl MeasuredRows<'_> {
         let scorer = ForestScorer::new(forest);
         let mut scores = ScoreHistogram::new(forest.trees.len());
         let source = &self.training.source;
-        let columns = source.columns().len();
+        let columns = source.features().len();
         for batch in rows_of_part(source, columns, self.split, self.seed, self.part)? {
             let batch = batch?.batch;
             let of_rows = scorer.score_columns(&batch.features);

@@ -70,7 +70,7 @@ fn verify(args: &VerifyArgs) -> anyhow::Result<Verification> {
         forest: &model.forest,
         origin: &origin,
         vectors: &Vectors::new(&model.forest, args.seed, args.rows)?,
-        trace: TraceFiles::open(&trace, &model.features)?,
+        trace: TraceFiles::open_for(&trace, &model)?,
         time: args.time,
         stage: Stage::begin("verify"),
     };

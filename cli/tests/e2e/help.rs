@@ -3,7 +3,7 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "",
     "run",
     "simulate",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 15] = [
     "train",
     "import",
     "sweep",
+    "rescale",
     "export",
     "verify",
     "resources",

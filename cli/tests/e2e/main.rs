@@ -9,6 +9,7 @@ mod help;
 mod import;
 mod inspect;
 mod ns3;
+mod other_buffers;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
 mod other_trainers;
 mod pipeline;

@@ -8,6 +8,9 @@ use crate::report::{Distribution, FeatureSection, Report};
 
 pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.section("features", "Features by label");
+    if let Some(scaling) = report.scaling() {
+        page.paragraph(&format!("{}.", figures::capitalised(&scaling)));
+    }
     page.open("figures");
     for feature in &report.features {
         let about = feature.definition.as_deref().unwrap_or("a feature of the trace");

@@ -164,9 +164,13 @@ fn limits(report: &Report) -> Vec<String> {
     ];
     if let Some(bytes) = report.model.switch.buffer_bytes.filter(|_| counts_bytes(report)) {
         limits.push(format!(
-            "Its thresholds in bytes were chosen for a buffer of {} bytes; nothing here says how it \
-             does with another.",
-            count(u64::from(bytes))
+            "Its thresholds are in bytes of a buffer of {} bytes{}; on a switch with another, they have to \
+             be scaled (dropcast rescale).",
+            count(u64::from(bytes)),
+            match report.scaling() {
+                Some(_) => "",
+                None => ", and it was measured with no other",
+            }
         ));
     }
     if report.labels.drops < FEW_DROPS {
