@@ -4,7 +4,8 @@ use crate::failure::UserError;
 use crate::traces::TraceFiles;
 use anyhow::Context;
 use dropcast_reports::{ForestReplay, LanesSent, VoteChoice, VoteLane};
-use dropcast_train::{Fitted, Forest, Part, Split, VoteRule, rows_of_part};
+use dropcast_train::{Fitted, Forest, Part, Split, VoteRule, rows_to_replay};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 /// Lanes of one pass at most: each holds the packets of a buffer, or two.
@@ -22,6 +23,14 @@ pub(crate) struct Replays<'a> {
 impl Replays<'_> {
     /// Refuses, before any work, what cannot be replayed.
     pub(crate) fn check(&self) -> Result<(), UserError> {
+        let not_replayable = self.files.files.iter().find(|file| !file.is_replayable());
+        if let Some(file) = not_replayable {
+            return Err(UserError(format!(
+                "{}: cannot be replayed: it does not describe its switch, or its rows are not in order of \
+                 arrival; label events with `dropcast collect`, or choose another vote rule",
+                file.path.display()
+            )));
+        }
         if self.split.is_random() {
             let problem = "rows that are split at random are not consecutive arrivals, and can't \
                            be replayed; split by time, run or switch, or choose another vote rule";
@@ -30,7 +39,7 @@ impl Replays<'_> {
         Ok(())
     }
 
-    /// What each lane transmits of the rows of `part`, each trace beginning with empty buffers.
+    /// What each lane transmits of the rows of `part`, among all that arrives at their switches.
     pub(crate) fn replay(
         &self,
         part: Part,
@@ -39,7 +48,14 @@ impl Replays<'_> {
     ) -> anyhow::Result<LanesSent> {
         let mut all = LanesSent::default();
         for lanes in lanes.chunks(MOST_LANES) {
-            let LanesSent { lqd, lanes } = self.pass(part, forests, lanes)?;
+            // Of the forests, those of these lanes.
+            let used: BTreeSet<usize> = lanes.iter().map(|lane| lane.forest).collect();
+            let used: Vec<usize> = used.into_iter().collect();
+            let place = |forest| used.partition_point(|&of| of < forest);
+            let lanes: Vec<VoteLane> =
+                lanes.iter().map(|lane| VoteLane { forest: place(lane.forest), ..*lane }).collect();
+            let forests: Vec<&Forest> = used.iter().map(|&forest| forests[forest]).collect();
+            let LanesSent { lqd, lanes } = self.pass(part, &forests, &lanes)?;
             all.lqd = lqd;
             all.lanes.extend(lanes);
         }
@@ -62,8 +78,9 @@ impl Replays<'_> {
             let columns = file.features().names();
             let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
                 .with_context(name)?;
-            for batch in rows_of_part(&file, columns.len(), self.split, self.seed, part)? {
-                replay.add(&batch?.batch).with_context(name)?;
+            for rows in rows_to_replay(&file, columns.len(), self.split, self.seed, part)? {
+                let (batch, is_of_part) = rows?;
+                replay.add(&batch.batch, &is_of_part).with_context(name)?;
             }
             sum.add(&replay.finish());
         }

@@ -63,16 +63,9 @@ struct Episodes {
 impl Episodes {
     fn add(&mut self, switch: RunSwitch, time_ns: u64, spec: &SwitchSpec) {
         let last_ns = self.last_ns.insert(switch, time_ns);
-        let continues = |last_ns: u64| time_ns.saturating_sub(last_ns) <= drain_ns(spec);
+        let continues = |last_ns: u64| time_ns.saturating_sub(last_ns) <= spec.drain_ns();
         self.count += u64::from(!last_ns.is_some_and(continues));
     }
-}
-
-/// How long a full buffer takes to drain through the fastest port.
-fn drain_ns(spec: &SwitchSpec) -> u64 {
-    let rate_bps = spec.line_rate_bps.iter().copied().max().unwrap_or(1);
-    let bits_ns = u128::from(spec.buffer_bytes) * 8_000_000_000;
-    u64::try_from(bits_ns.div_ceil(rate_bps.into())).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -83,9 +76,9 @@ mod tests {
     fn drops_that_follow_each_other_sooner_than_a_buffer_drains_are_one_episode() {
         // 1 MB at 10 Gb/s: 0.8 ms.
         let spec = SwitchSpec::uniform(4, 10_000_000_000, 1_000_000, 32_000);
-        assert_eq!(drain_ns(&spec), 800_000);
+        assert_eq!(spec.drain_ns(), 800_000);
         let large = SwitchSpec::uniform(4, 10_000_000_000, u32::MAX, 32_000);
-        assert_eq!(drain_ns(&large), 3_435_973_836);
+        assert_eq!(large.drain_ns(), 3_435_973_836);
         let mut episodes = Episodes::default();
         for (switch, time_ns) in
             [(1, 0), (1, 700_000), (2, 800_000), (1, 1_500_000), (1, 2_300_001)]

@@ -123,14 +123,6 @@ impl TraceFiles {
         TraceFiles { features, ..self.clone() }
     }
 
-    /// Whether every trace tells what a replay of its arrivals needs.
-    pub(crate) fn are_replayable(&self) -> bool {
-        let is = |file: &TraceFile| {
-            file.meta.order != RowOrder::Departure && file.meta.switches.is_some()
-        };
-        self.files.iter().all(is)
-    }
-
     /// Each file alone.
     pub(crate) fn one_by_one(self) -> impl Iterator<Item = TraceFiles> {
         let TraceFiles { files, features, buffer_bytes } = self;
@@ -182,6 +174,11 @@ fn refuse_repeats(files: &[TraceFile]) -> Result<(), UserError> {
 }
 
 impl TraceFile {
+    /// Whether it tells what a replay of its arrivals needs.
+    pub(crate) fn is_replayable(&self) -> bool {
+        self.meta.order != RowOrder::Departure && self.meta.switches.is_some()
+    }
+
     /// The switches that it tells of.
     fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
         self.meta.switches.iter().flat_map(SwitchSpecs::all)

@@ -94,6 +94,13 @@ impl SwitchSpec {
         self.ports() * usize::from(self.queues_per_port)
     }
 
+    /// How long a full buffer takes to drain through the slowest port, nanoseconds, rounded up.
+    pub fn drain_ns(&self) -> u64 {
+        let rate_bps = self.line_rate_bps.iter().copied().min().unwrap_or(1).max(1);
+        let bits_ns = u128::from(self.buffer_bytes) * 8_000_000_000;
+        u64::try_from(bits_ns.div_ceil(rate_bps.into())).unwrap_or(u64::MAX)
+    }
+
     /// Index of a queue among all queues of the switch.
     pub fn queue_index(&self, port: PortId, queue: u8) -> usize {
         usize::from(port) * usize::from(self.queues_per_port) + usize::from(queue)

@@ -15,7 +15,8 @@ use crate::score_ranges::score_bins;
 use crate::value_histogram::ValueHistogram;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use dropcast_export::{ExportError, Origin, Resources};
-use dropcast_train::{Model, ScoreHistogram};
+use dropcast_train::{ForestScorer, Model, ScoreHistogram};
+use std::borrow::Cow;
 
 /// Where a model came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,7 @@ pub struct ReportBuilder<'m> {
     omitted: Option<String>,
     replayed: Vec<(SwitchSection, Replayed)>,
     scores: ScoreHistogram,
+    scorer: ForestScorer,
     leaves: LeafCounts,
     sample: ImportanceSample,
     outcomes: Outcomes,
@@ -99,7 +101,10 @@ pub struct ReportBuilder<'m> {
 struct Trace {
     source: TraceSource,
     input: Option<InputProvenance>,
+    /// Rows measured.
     rows: u64,
+    /// Rows replayed, measured or not.
+    replayed: u64,
     /// By feature of the model: its column in the batches.
     model_columns: Vec<usize>,
     /// By column of the batches: its place in `features`.
@@ -125,6 +130,7 @@ impl<'m> ReportBuilder<'m> {
             omitted: None,
             replayed: Vec::new(),
             scores: ScoreHistogram::new(model.forest.trees.len()),
+            scorer: ForestScorer::new(&model.forest),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
             outcomes: Outcomes::default(),
@@ -148,11 +154,18 @@ impl<'m> ReportBuilder<'m> {
         let features = self.model.features.names();
         let model_columns = features.iter().map(column_of).collect::<Result<_, _>>()?;
         let places = columns.iter().map(|column| place(&mut self.features, column)).collect();
-        match why_not_replayed(&source) {
-            None => self.replay = new_replay(&source.meta),
-            Some(reason) => self.omitted = self.omitted.take().or(Some(reason)),
+        self.omitted = self.omitted.take().or_else(|| why_not_replayed(&source));
+        if self.omitted.is_none() {
+            self.replay = new_replay(&source.meta);
         }
-        self.traces.push(Trace { source, input: None, rows: 0, model_columns, places });
+        self.traces.push(Trace {
+            source,
+            input: None,
+            rows: 0,
+            replayed: 0,
+            model_columns,
+            places,
+        });
         Ok(())
     }
 
@@ -162,39 +175,73 @@ impl<'m> ReportBuilder<'m> {
         self.replay = None;
     }
 
-    /// The next rows of the trace.
+    /// The next rows of the trace, all of them measured.
     ///
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
     /// replayed.
     pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), BuildError> {
-        let at = self.traces.len() as u64;
-        let trace = self.traces.last_mut().ok_or(BuildError::NoTrace)?;
-        trace.check(batch)?;
-        if self.replay.is_some() && batch.arrivals.is_none() {
-            let name = &trace.source.name;
-            let reason = format!("trace {name} does not say when and where its packets arrived");
-            self.omitted = self.omitted.take().or(Some(reason));
-            self.replay = None;
+        self.add_measured(batch, &vec![true; batch.len()])
+    }
+
+    /// The next rows of the trace, and whether each is measured; the others only take room in the
+    /// switches that are replayed.
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add).
+    pub fn add_measured(
+        &mut self,
+        batch: &LabelledBatch,
+        measured: &[bool],
+    ) -> Result<(), BuildError> {
+        self.traces.last().ok_or(BuildError::NoTrace)?.check(batch)?;
+        self.replay(batch, measured)?;
+        let mut batch = Cow::Borrowed(batch);
+        if measured.contains(&false) {
+            batch.to_mut().retain(measured);
         }
-        let columns: Vec<&[u32]> =
-            trace.model_columns.iter().map(|&column| batch.features[column].as_slice()).collect();
+        self.count(&batch);
+        Ok(())
+    }
+
+    fn replay(&mut self, batch: &LabelledBatch, counted: &[bool]) -> Result<(), BuildError> {
+        let Some(trace) = self.traces.last_mut() else { return Err(BuildError::NoTrace) };
+        let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) else {
+            if self.replay.take().is_some() {
+                let name = &trace.source.name;
+                let reason =
+                    format!("trace {name} does not say when and where its packets arrived");
+                self.omitted = self.omitted.take().or(Some(reason));
+            }
+            return Ok(());
+        };
+        let scores = self.scorer.score_columns(&trace.columns_of_model(batch));
+        for (row, &score) in scores.iter().enumerate() {
+            let arrival = Arrival {
+                time_ns: arrivals.time_ns[row],
+                switch_id: arrivals.switch_id[row],
+                port: arrivals.port[row],
+                queue: arrivals.queue[row],
+                size_bytes: arrivals.size_bytes[row],
+                dropped: batch.drop[row],
+                predicted: score > self.model.forest.vote_threshold,
+                counted: counted[row],
+            };
+            replay.arrive(&arrival).map_err(|source| trace.bad_row(row, source))?;
+        }
+        trace.replayed += batch.len() as u64;
+        Ok(())
+    }
+
+    /// Everything about measured rows but their replay.
+    fn count(&mut self, batch: &LabelledBatch) {
+        let at = self.traces.len() as u64;
+        let Some(trace) = self.traces.last_mut() else { return };
+        let columns = trace.columns_of_model(batch);
         let scores = self.leaves.add(&self.model.forest, &columns, &batch.drop);
         for (row, (&score, &dropped)) in scores.iter().zip(&batch.drop).enumerate() {
             self.scores.add(score, dropped);
             self.sample.add(at, trace.rows + row as u64, &columns, row, dropped);
-            if let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) {
-                let arrival = Arrival {
-                    time_ns: arrivals.time_ns[row],
-                    switch_id: arrivals.switch_id[row],
-                    port: arrivals.port[row],
-                    queue: arrivals.queue[row],
-                    size_bytes: arrivals.size_bytes[row],
-                    dropped,
-                    predicted: score > self.model.forest.vote_threshold,
-                };
-                replay.arrive(&arrival).map_err(|source| trace.bad_row(row, source))?;
-            }
         }
         for (column, &place) in batch.features.iter().zip(&trace.places) {
             for (&value, &dropped) in column.iter().zip(&batch.drop) {
@@ -203,7 +250,6 @@ impl<'m> ReportBuilder<'m> {
         }
         trace.rows += batch.len() as u64;
         self.outcomes.add(batch);
-        Ok(())
     }
 
     /// The trace has no more rows; this is the file that they were in.
@@ -284,6 +330,11 @@ fn new_replay(meta: &TraceMeta) -> Option<Replay> {
 }
 
 impl Trace {
+    /// The columns of the model's features.
+    fn columns_of_model<'b>(&self, batch: &'b LabelledBatch) -> Vec<&'b [u32]> {
+        self.model_columns.iter().map(|&column| batch.features[column].as_slice()).collect()
+    }
+
     fn check(&self, batch: &LabelledBatch) -> Result<(), BuildError> {
         let rows = batch.len();
         let uneven = |problem: String| {
@@ -311,7 +362,7 @@ impl Trace {
     }
 
     fn bad_row(&self, row: usize, source: ReplayError) -> BuildError {
-        let row = self.rows + row as u64;
+        let row = self.replayed + row as u64;
         BuildError::Replay { trace: self.source.name.clone(), row, source }
     }
 

@@ -1,8 +1,12 @@
 //! Many forests and vote thresholds replayed in one pass over the arrivals: what `eta` or Credence
 //! would be with each.
 
-use crate::replay::{Arrival, Lane, ReplayError, ReplayOptions, ReplayPolicy, Sent};
+use crate::replay::{
+    Arrival, Lane, PredictedLane, ReplayError, ReplayOptions, ReplayPolicy, Sent, Tally,
+    predicted_drop,
+};
 use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
+use dropcast_switch::Packet;
 use dropcast_train::{Forest, ForestScorer};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,6 +19,16 @@ pub enum VotePolicy {
     Followed,
     /// Credence (Algorithm 1) with the predictions.
     Credence,
+}
+
+impl VotePolicy {
+    /// The policy that does what this one does where no drop is predicted.
+    fn without_predictions(self) -> ReplayPolicy {
+        match self {
+            VotePolicy::Followed => ReplayPolicy::FollowLqd,
+            VotePolicy::Credence => ReplayPolicy::Credence,
+        }
+    }
 }
 
 /// One replay: a forest at a vote threshold.
@@ -56,24 +70,34 @@ pub enum ForestReplayError {
     /// A row that cannot be.
     #[error("row {row}: {source}")]
     Row {
-        /// The row among those replayed, from 0.
+        /// The row among those given, from 0.
         row: u64,
         /// What is wrong.
         source: ReplayError,
     },
 }
 
-/// Replays of one trace. As much memory as the lanes' buffers hold packets.
+/// Replays of one trace. As much memory as the lanes' buffers hold packets, and the forests' scores of
+/// one batch.
 pub struct ForestReplay {
     forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
     options: ReplayOptions,
     threads: usize,
     rows: u64,
-    /// By switch, how many packets arrived, and when the last one did.
-    arrived: BTreeMap<u16, (u64, u64)>,
-    lqd: SwitchLanes,
-    lanes: Vec<(VoteLane, SwitchLanes)>,
+    /// By switch.
+    arrived: BTreeMap<u16, Known>,
+    /// Policies without predictions: LQD, and those that lanes begin with.
+    plain: Vec<PlainLanes>,
+    lanes: Vec<(VoteLane, BTreeMap<u16, PredictedLane>)>,
+}
+
+/// One policy without predictions at every switch.
+struct PlainLanes {
+    policy: ReplayPolicy,
+    switches: BTreeMap<u16, Lane>,
+    /// The lane of the row's switch before each row of the batch with which lanes may begin.
+    before: BTreeMap<usize, Lane>,
 }
 
 /// A forest with the column of each of its features.
@@ -81,9 +105,6 @@ struct ScoredForest {
     scorer: ForestScorer,
     columns: Vec<usize>,
 }
-
-/// One policy at every switch.
-type SwitchLanes = BTreeMap<u16, Lane>;
 
 impl ForestReplay {
     /// Replays of a trace that says `meta` of itself and whose batches have these feature
@@ -103,6 +124,12 @@ impl ForestReplay {
         }
         let specs = meta.switches.clone().ok_or(ForestReplayError::NoSwitch)?;
         let forests = forests.iter().map(|forest| ScoredForest::new(forest, columns));
+        let mut plain = vec![ReplayPolicy::Lqd];
+        for policy in [VotePolicy::Followed, VotePolicy::Credence] {
+            if lanes.iter().any(|lane| lane.policy == policy) {
+                plain.push(policy.without_predictions());
+            }
+        }
         Ok(ForestReplay {
             forests: forests.collect::<Result<_, _>>()?,
             specs,
@@ -110,28 +137,37 @@ impl ForestReplay {
             threads: threads.get(),
             rows: 0,
             arrived: BTreeMap::new(),
-            lqd: SwitchLanes::new(),
-            lanes: lanes.iter().map(|lane| (*lane, SwitchLanes::new())).collect(),
+            plain: plain.into_iter().map(PlainLanes::new).collect(),
+            lanes: lanes.iter().map(|lane| (*lane, BTreeMap::new())).collect(),
         })
     }
 
-    /// The next rows, in order of arrival.
+    /// The next rows, in order of arrival, and whether what becomes of each is counted: the others
+    /// only take room.
     ///
     /// # Errors
     /// If they have no arrivals, or one does not fit its switch or comes before another.
-    pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), ForestReplayError> {
+    pub fn add(
+        &mut self,
+        batch: &LabelledBatch,
+        counted: &[bool],
+    ) -> Result<(), ForestReplayError> {
         if batch.is_empty() {
             return Ok(());
         }
         let columns = batch.arrivals.as_ref().ok_or(ForestReplayError::NoArrivals)?;
-        let numbers = self.check(batch, columns)?;
+        let packets = self.check(batch, columns, counted)?;
         let scores = on_threads(&mut self.forests, self.threads, |forest| forest.scores(batch));
         let (specs, options) = (&self.specs, &self.options);
-        let mut work: Vec<LaneWork<'_>> = vec![(None, &mut self.lqd)];
-        work.extend(self.lanes.iter_mut().map(|(lane, switches)| (Some(*lane), switches)));
-        on_threads(&mut work, self.threads, |(lane, switches)| {
-            let scores = lane.map(|lane| (lane, scores[lane.forest].as_slice()));
-            replay(batch, columns, &numbers, scores, switches, (specs, options));
+        on_threads(&mut self.plain, self.threads, |plain| {
+            plain.arrive(&packets, specs, options);
+        });
+        let plain = &self.plain;
+        on_threads(&mut self.lanes, self.threads, |(lane, switches)| {
+            let policy = lane.policy.without_predictions();
+            let before = plain.iter().find(|plain| plain.policy == policy).map(|of| &of.before);
+            let Some(before) = before else { return };
+            replay(&packets, *lane, &scores[lane.forest], switches, before);
         });
         self.rows += batch.len() as u64;
         Ok(())
@@ -139,74 +175,99 @@ impl ForestReplay {
 
     /// Drains every buffer.
     pub fn finish(self) -> LanesSent {
-        let sent = |switches: SwitchLanes| {
+        let sum = |tallies: &mut dyn Iterator<Item = Tally>| {
             let mut sum = Sent::default();
-            switches.into_values().for_each(|lane| sum.add(lane.finish().sent));
+            tallies.for_each(|tally| sum.add(tally.sent));
             sum
         };
-        let lanes = self.lanes.into_iter().map(|(_, switches)| sent(switches)).collect();
-        LanesSent { lqd: sent(self.lqd), lanes }
+        let lanes = self.lanes.into_iter();
+        let lanes = lanes.map(|(_, of)| sum(&mut of.into_values().map(PredictedLane::finish)));
+        let lanes = lanes.collect();
+        let lqd = self.plain.into_iter().find(|plain| plain.policy == ReplayPolicy::Lqd);
+        let lqd = lqd.into_iter().flat_map(|plain| plain.switches.into_values());
+        LanesSent { lqd: sum(&mut lqd.map(Lane::finish)), lanes }
     }
 
-    /// Checks every row; the number of each packet at its switch.
+    /// Checks every row; the packets, with nothing predicted.
     fn check(
         &mut self,
         batch: &LabelledBatch,
         columns: &ArrivalColumns,
-    ) -> Result<Vec<u64>, ForestReplayError> {
-        let mut numbers = Vec::with_capacity(batch.len());
-        for row in 0..batch.len() {
-            let arrival = arrival(batch, columns, row, false);
-            let switch_id = arrival.switch_id;
-            let (number, before_ns) = self.arrived.entry(switch_id).or_default();
+        counted: &[bool],
+    ) -> Result<Vec<Arrived>, ForestReplayError> {
+        let mut packets = Vec::with_capacity(batch.len());
+        for (row, &counted) in counted.iter().enumerate() {
+            let arrival = Arrival { counted, ..arrival(batch, columns, row) };
+            let Arrival { switch_id, time_ns, .. } = arrival;
+            let known = self.arrived.entry(switch_id).or_default();
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
-            spec.and_then(|spec| arrival.check(spec, *before_ns))
+            let spec = spec.and_then(|spec| arrival.check(spec, known.last_ns).map(|()| spec));
+            let spec = spec
                 .map_err(|source| ForestReplayError::Row { row: self.rows + row as u64, source })?;
-            numbers.push(*number);
-            *number += 1;
-            *before_ns = arrival.time_ns;
+            let packet = arrival.packet(spec, known.packets);
+            packets.push(Arrived { packet, switch_id, time_ns, begins: counted && !known.counted });
+            *known = Known { packets: known.packets + 1, last_ns: time_ns, counted };
         }
-        Ok(numbers)
+        Ok(packets)
     }
 }
 
-/// A lane, none for LQD, and its switches.
-type LaneWork<'a> = (Option<VoteLane>, &'a mut SwitchLanes);
+/// What is known of the packets that came to a switch.
+#[derive(Default)]
+struct Known {
+    packets: u64,
+    /// When the last one arrived.
+    last_ns: u64,
+    /// Whether the last one counted.
+    counted: bool,
+}
 
-/// Replays checked rows in one lane.
+/// A packet that arrived.
+struct Arrived {
+    packet: Packet,
+    switch_id: u16,
+    time_ns: u64,
+    /// Whether it is the first that counts after others.
+    begins: bool,
+}
+
+impl PlainLanes {
+    fn new(policy: ReplayPolicy) -> Self {
+        PlainLanes { policy, switches: BTreeMap::new(), before: BTreeMap::new() }
+    }
+
+    fn arrive(&mut self, packets: &[Arrived], specs: &SwitchSpecs, options: &ReplayOptions) {
+        self.before.clear();
+        for (row, arrived) in packets.iter().enumerate() {
+            let Some(spec) = specs.get(arrived.switch_id) else { continue };
+            let lane = self.switches.entry(arrived.switch_id);
+            let lane = lane.or_insert_with(|| Lane::new(spec, options, self.policy));
+            if arrived.begins && self.policy != ReplayPolicy::Lqd {
+                self.before.insert(row, lane.clone());
+            }
+            lane.arrive(&arrived.packet, arrived.time_ns);
+        }
+    }
+}
+
+/// Replays packets in one lane, with the predictions that these scores are.
 fn replay(
-    batch: &LabelledBatch,
-    columns: &ArrivalColumns,
-    numbers: &[u64],
-    scored: Option<(VoteLane, &[u32])>,
-    switches: &mut SwitchLanes,
-    (specs, options): (&SwitchSpecs, &ReplayOptions),
+    packets: &[Arrived],
+    lane: VoteLane,
+    scores: &[u32],
+    switches: &mut BTreeMap<u16, PredictedLane>,
+    before: &BTreeMap<usize, Lane>,
 ) {
-    let policy = match scored.map(|(lane, _)| lane.policy) {
-        None => ReplayPolicy::Lqd,
-        Some(VotePolicy::Followed) => ReplayPolicy::FollowLqd,
-        Some(VotePolicy::Credence) => ReplayPolicy::Credence,
-    };
-    for (row, &number) in numbers.iter().enumerate() {
-        let predicted = scored.is_some_and(|(lane, scores)| scores[row] > lane.threshold);
-        if predicted && policy == ReplayPolicy::FollowLqd {
-            continue;
-        }
-        let arrival = arrival(batch, columns, row, predicted);
-        let switch_id = arrival.switch_id;
-        let Some(spec) = specs.get(switch_id) else { continue };
-        let lane = switches.entry(switch_id);
-        let lane = lane.or_insert_with(|| Lane::new(spec, options, policy));
-        lane.arrive(&arrival.packet(spec, number), arrival.time_ns);
+    for (row, (arrived, &score)) in packets.iter().zip(scores).enumerate() {
+        let predicted = score > lane.threshold;
+        let packet = if predicted { predicted_drop(&arrived.packet) } else { arrived.packet };
+        let removed = predicted && lane.policy == VotePolicy::Followed;
+        let switch = switches.entry(arrived.switch_id).or_default();
+        switch.arrive(&packet, arrived.time_ns, removed, || before.get(&row).cloned());
     }
 }
 
-fn arrival(
-    batch: &LabelledBatch,
-    columns: &ArrivalColumns,
-    row: usize,
-    predicted: bool,
-) -> Arrival {
+fn arrival(batch: &LabelledBatch, columns: &ArrivalColumns, row: usize) -> Arrival {
     Arrival {
         time_ns: columns.time_ns[row],
         switch_id: columns.switch_id[row],
@@ -214,7 +275,8 @@ fn arrival(
         queue: columns.queue[row],
         size_bytes: columns.size_bytes[row],
         dropped: batch.drop[row],
-        predicted,
+        predicted: false,
+        counted: false,
     }
 }
 

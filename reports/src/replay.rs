@@ -29,6 +29,8 @@ pub struct Arrival {
     pub dropped: bool,
     /// Whether a drop was predicted.
     pub predicted: bool,
+    /// Whether what becomes of it is counted; other packets only take room.
+    pub counted: bool,
 }
 
 impl Arrival {
@@ -104,7 +106,7 @@ impl ReplayPolicy {
         }
     }
 
-    fn build(self, spec: &SwitchSpec, options: &ReplayOptions) -> Box<dyn Policy + Send> {
+    fn build(self, spec: &SwitchSpec, options: &ReplayOptions) -> Box<dyn LanePolicy> {
         let ReplayOptions { victim, fit, alpha } = *options;
         let service = || LineRate::new(spec);
         match self {
@@ -263,16 +265,19 @@ impl Replay {
         }
     }
 
-    /// Drains every buffer; the results by switch.
+    /// Drains every buffer; the results by switch, of switches where a packet counted.
     pub fn finish(self) -> BTreeMap<u16, Replayed> {
-        self.switches.into_iter().map(|(id, switch)| (id, switch.finish())).collect()
+        let counts = |(_, switch): &(u16, SwitchReplay)| switch.arrived.packets > 0;
+        let switches = self.switches.into_iter().filter(counts);
+        switches.map(|(id, switch)| (id, switch.finish())).collect()
     }
 }
 
 /// A packet's number with what the replay must know of it, so that nothing is kept beside the
-/// packets that the buffers hold: bit 0 the prediction, bit 1 the label.
+/// packets that the buffers hold: bit 0 the prediction, bit 1 the label, bit 2 whether it counts.
 fn tag(number: u64, arrival: &Arrival) -> u64 {
-    number << 2 | u64::from(arrival.dropped) << 1 | u64::from(arrival.predicted)
+    let &Arrival { counted, dropped, predicted, .. } = arrival;
+    number << 3 | u64::from(counted) << 2 | u64::from(dropped) << 1 | u64::from(predicted)
 }
 
 fn is_predicted(tag: u64) -> bool {
@@ -283,11 +288,28 @@ fn is_dropped(tag: u64) -> bool {
     tag & 2 != 0
 }
 
+fn is_counted(tag: u64) -> bool {
+    tag & 4 != 0
+}
+
+fn number(tag: u64) -> u64 {
+    tag >> 3
+}
+
+/// The same packet, of which a drop is predicted.
+pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
+    Packet { id: packet.id | 1, ..*packet }
+}
+
 struct SwitchReplay {
     spec: SwitchSpec,
+    /// Every policy, without predictions.
     lanes: Vec<Lane>,
+    credence: PredictedLane,
     /// FollowLQD, fed with predicted accepts only.
-    followed: Lane,
+    followed: PredictedLane,
+    /// Packets so far, counted or not.
+    packets: u64,
     arrived: Sent,
     confusion: Confusion,
     time_ns: u64,
@@ -299,7 +321,9 @@ impl SwitchReplay {
         SwitchReplay {
             spec: spec.clone(),
             lanes: ReplayPolicy::ALL.into_iter().map(lane).collect(),
-            followed: lane(ReplayPolicy::FollowLqd),
+            credence: PredictedLane::default(),
+            followed: PredictedLane::default(),
+            packets: 0,
             arrived: Sent::default(),
             confusion: Confusion::default(),
             time_ns: 0,
@@ -309,20 +333,26 @@ impl SwitchReplay {
     fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
         arrival.check(&self.spec, self.time_ns)?;
         self.time_ns = arrival.time_ns;
-        let packet = arrival.packet(&self.spec, self.arrived.packets);
-        self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
-        self.confusion.add(arrival.dropped, arrival.predicted);
-        for lane in &mut self.lanes {
-            lane.arrive(&packet, arrival.time_ns);
+        let packet = arrival.packet(&self.spec, self.packets);
+        let unpredicted = Arrival { predicted: false, ..*arrival }.packet(&self.spec, self.packets);
+        self.packets += 1;
+        if arrival.counted {
+            self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
+            self.confusion.add(arrival.dropped, arrival.predicted);
         }
-        if !arrival.predicted {
-            self.followed.arrive(&packet, arrival.time_ns);
+        let time_ns = arrival.time_ns;
+        let (credence, follow_lqd) = (&self.lanes[CREDENCE], &self.lanes[FOLLOW_LQD]);
+        self.credence.arrive(&packet, time_ns, false, || Some(credence.clone()));
+        self.followed.arrive(&packet, time_ns, arrival.predicted, || Some(follow_lqd.clone()));
+        for lane in &mut self.lanes {
+            lane.arrive(&unpredicted, time_ns);
         }
         Ok(())
     }
 
     fn finish(self) -> Replayed {
-        let tallies: Vec<Tally> = self.lanes.into_iter().map(Lane::finish).collect();
+        let mut tallies: Vec<Tally> = self.lanes.into_iter().map(Lane::finish).collect();
+        tallies[CREDENCE] = self.credence.finish();
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             arrived: self.arrived,
@@ -334,9 +364,31 @@ impl SwitchReplay {
     }
 }
 
+/// The places of policies in [`ReplayPolicy::ALL`].
+const CREDENCE: usize = 1;
+const FOLLOW_LQD: usize = 2;
+
+/// A policy of which there can be another in the same state.
+trait LanePolicy: Policy + Send + Sync {
+    fn copied(&self) -> Box<dyn LanePolicy>;
+}
+
+impl<P: Policy + Send + Sync + Clone + 'static> LanePolicy for P {
+    fn copied(&self) -> Box<dyn LanePolicy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn LanePolicy> {
+    fn clone(&self) -> Self {
+        (**self).copied()
+    }
+}
+
 /// One policy's switch, and what left it.
+#[derive(Clone)]
 pub(crate) struct Lane {
-    switch: Switch<Box<dyn Policy + Send>, LineRate>,
+    switch: Switch<Box<dyn LanePolicy>, LineRate>,
     tally: Tally,
 }
 
@@ -345,11 +397,25 @@ pub(crate) struct Tally {
     pub(crate) sent: Sent,
     /// The trace's labels against what this policy did.
     labels: Confusion,
+    /// The number of the first packet that it may count.
+    from: u64,
+    /// Packets in the buffer that it counts.
+    waiting: u64,
+}
+
+impl Tally {
+    fn counts(&self, tag: u64) -> bool {
+        is_counted(tag) && number(tag) >= self.from
+    }
 }
 
 impl Observer for Tally {
     fn removed(&mut self, removal: &Removal, _: &Buffer) {
         let packet = removal.packet;
+        if !self.counts(packet.id) {
+            return;
+        }
+        self.waiting -= 1;
         self.labels.add(is_dropped(packet.id), removal.outcome.is_drop());
         if removal.outcome == Outcome::Departed {
             self.sent.add(Sent { packets: 1, bytes: u64::from(packet.size_bytes) });
@@ -366,7 +432,10 @@ impl Lane {
 
     pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) {
         self.switch.advance(time_ns, &mut self.tally);
-        if !self.switch.admit(packet, time_ns, &mut self.tally) {
+        let counts = self.tally.counts(packet.id);
+        self.tally.waiting += u64::from(counts);
+        if !self.switch.admit(packet, time_ns, &mut self.tally) && counts {
+            self.tally.waiting -= 1;
             self.tally.labels.add(is_dropped(packet.id), true);
         }
     }
@@ -374,6 +443,58 @@ impl Lane {
     pub(crate) fn finish(mut self) -> Tally {
         self.switch.advance(u64::MAX, &mut self.tally);
         self.tally
+    }
+}
+
+/// A lane that depends on predictions. Only packets that count have their predictions followed, and what
+/// arrives until all of these have left: each stretch of such packets begins with the switch as it is
+/// without predictions.
+#[derive(Default)]
+pub(crate) struct PredictedLane {
+    lane: Option<Lane>,
+    /// What stretches before this one counted.
+    before: Tally,
+    /// Whether the last packet counted.
+    goes_on: bool,
+}
+
+impl PredictedLane {
+    /// The next packet, `removed` if the policy is not to see it. `without_predictions` is a lane of
+    /// the same policy to which all packets before this one came, without predictions.
+    pub(crate) fn arrive(
+        &mut self,
+        packet: &Packet,
+        time_ns: u64,
+        removed: bool,
+        without_predictions: impl FnOnce() -> Option<Lane>,
+    ) {
+        let counted = is_counted(packet.id);
+        let begins = counted && !self.goes_on;
+        self.goes_on = counted;
+        if self.lane.as_ref().is_some_and(|lane| !counted && lane.tally.waiting == 0) {
+            self.rest();
+        }
+        if begins && self.lane.is_none() {
+            let from = number(packet.id);
+            let tally = Tally { from, ..Tally::default() };
+            self.lane = without_predictions().map(|lane| Lane { tally, ..lane });
+        }
+        if let Some(lane) = self.lane.as_mut().filter(|_| !removed) {
+            lane.arrive(packet, time_ns);
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Tally {
+        self.rest();
+        self.before
+    }
+
+    fn rest(&mut self) {
+        if let Some(lane) = self.lane.take() {
+            let Tally { sent, labels, .. } = lane.finish();
+            self.before.sent.add(sent);
+            self.before.labels.merge(&labels);
+        }
     }
 }
 

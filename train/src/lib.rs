@@ -62,7 +62,7 @@ pub use model::{
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
-pub use part_rows::rows_of_part;
+pub use part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use refit::refit_leaves;
 pub use scorer::{BinnedForest, ForestScorer};
 pub use scores::{Decision, ScoreHistogram};

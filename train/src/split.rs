@@ -138,6 +138,16 @@ impl Split {
         }
     }
 
+    /// What every row of a switch of `run` is for, where that is one thing.
+    pub fn part_of_switch(&self, run: u64, switch: u16) -> Option<Part> {
+        match self {
+            Split::Only { switches, .. } if !switches.contains(&(run, switch)) => Some(Part::Gap),
+            Split::Only { of, .. } => of.part_of_switch(run, switch),
+            Split::Switches { test, validation } => Some(plan::of_switch(switch, test, validation)),
+            _ => self.part_of_run(run),
+        }
+    }
+
     /// Whether the split, as it is stated, keeps rows for `part`.
     pub fn keeps(&self, part: Part) -> bool {
         let (validates, tests) = match self {

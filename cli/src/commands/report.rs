@@ -10,7 +10,7 @@ use crate::traces::{TraceFile, TraceFiles};
 use dropcast_data::{TraceMeta, sha256, write_atomic};
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
-use dropcast_train::{Model, Part, Split, rows_of_part};
+use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
 use std::path::{Path, PathBuf};
 
 /// What a report shows by label whether the model looks at it or not, where the trace has it.
@@ -101,10 +101,10 @@ fn add_trace(
             origin.name
         ));
     }
-    for batch in rows_of_part(&files, features.len(), split, seed, part)? {
-        let batch = batch?.batch;
+    for rows in rows_to_replay(&files, features.len(), split, seed, part)? {
+        let (RunBatch { batch, .. }, is_of_part) = rows?;
         stage.advance(batch.len());
-        builder.add(&batch)?;
+        builder.add_measured(&batch, &is_of_part)?;
     }
     builder.end_trace(files.files[0].read.take());
     Ok(())

@@ -12,6 +12,7 @@ use crate::sweep_parts::sweep_parts;
 use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
 use crate::training::{available_threads, read_rows};
+use anyhow::Context;
 use dropcast_features::FeatureSet;
 use dropcast_reports::{VoteLane, VotePolicy};
 use dropcast_train::{
@@ -98,10 +99,7 @@ impl Sweep {
         }
         let pending: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].is_none()).collect();
         let (mut read_ms, mut rows) = (0.0, None);
-        let same_rows = |&a: &usize, &b: &usize| {
-            self.split_seed(&plan.groups[a]) == self.split_seed(&plan.groups[b])
-        };
-        for pending in pending.chunk_by(same_rows).flat_map(|all| all.chunks(GROUPS_AT_ONCE)) {
+        for pending in self.batches(plan, pending) {
             let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
             let began = Instant::now();
             let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;
@@ -140,29 +138,50 @@ impl Sweep {
         kept: &'r mut Option<TrainingRows>,
     ) -> anyhow::Result<&'r TrainingRows> {
         let seed = self.split_seed(group);
-        let rows = match kept.take() {
-            Some(rows) if rows.task().seed == seed => rows,
-            _ => {
-                let task = ReadTask {
-                    features: self.features.clone(),
-                    split: self.split.clone(),
-                    seed,
-                    max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
-                    switch: self.files.switch_context(),
-                    data: self.files.origins(),
-                    threads: self.threads,
-                };
-                let scratch = folder.scratch();
-                let limit = self.memory_limit_mib.map(|mib| (mib, scratch.as_path()));
-                read_rows(&self.files, task, limit)?.map_err(|error| self.files.explain(error))?
+        // Other rows go before these come.
+        kept.take_if(|rows| rows.task().seed != seed);
+        if kept.is_none() {
+            let task = ReadTask {
+                features: self.features.clone(),
+                split: self.split.clone(),
+                seed,
+                max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
+                switch: self.files.switch_context(),
+                data: self.files.origins(),
+                threads: self.threads,
+            };
+            let scratch = folder.scratch();
+            let limit = self.memory_limit_mib.map(|mib| (mib, scratch.as_path()));
+            let rows = read_rows(&self.files, task, limit)?;
+            *kept = Some(rows.map_err(|error| self.files.explain(error))?);
+        }
+        kept.as_ref().context("rows were read")
+    }
+
+    /// Groups that train on the same rows, as many at once as fit into memory with their scores.
+    fn batches(&self, plan: &SweepPlan, mut pending: Vec<usize>) -> Vec<Vec<usize>> {
+        let seed = |at: usize| self.split_seed(&plan.groups[at]);
+        let trees =
+            |at: usize| plan.groups[at].sizes().map(|(trees, _)| usize::from(trees)).sum::<usize>();
+        pending.sort_by_key(|&at| seed(at));
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        for at in pending {
+            let joins = |batch: &&mut Vec<usize>| {
+                let together: usize = batch.iter().chain([&at]).map(|&of| trees(of)).sum();
+                let is_small = batch.len() < GROUPS_AT_ONCE && together <= TREES_AT_ONCE;
+                is_small && batch.first().is_some_and(|&first| seed(first) == seed(at))
+            };
+            match batches.last_mut().filter(joins) {
+                Some(batch) => batch.push(at),
+                None => batches.push(vec![at]),
             }
-        };
-        Ok(kept.insert(rows))
+        }
+        batches
     }
 
     /// Only a random split has a seed.
     fn split_seed(&self, group: &SweepGroup) -> u64 {
-        if matches!(self.split, Split::Random { .. }) { group.seed } else { 0 }
+        if self.split.is_random() { group.seed } else { 0 }
     }
 
     fn replays(&self, seed: u64) -> Replays<'_> {
@@ -210,8 +229,8 @@ impl Sweep {
         // In the order of rows: by size, then by vote.
         let fitted: Vec<&Fitted> =
             (0..grown.len()).flat_map(|size| by_vote.iter().map(move |of| &of[size])).collect();
-        let validation_eta = self.eta_of(Part::Validation, &fitted, &replays)?;
-        let test_eta = self.eta_of(Part::Test, &fitted, &replays)?;
+        let validation_eta = self.eta_of(Part::Validation, grown, &by_vote, &replays)?;
+        let test_eta = self.eta_of(Part::Test, grown, &by_vote, &replays)?;
         let settings =
             group.sizes().flat_map(|size| group.votes.iter().map(move |&vote| (size, vote)));
         let rows = settings.zip(&fitted).enumerate().map(|(at, ((size, vote), fitted))| {
@@ -238,23 +257,27 @@ impl Sweep {
         Ok(SweepPart::new(self.front, rows, &models))
     }
 
-    /// The exact `eta` of each forest on the rows of `part`, where it is wanted and there are any.
+    /// The exact `eta` of each forest with the threshold of each vote on the rows of `part`, where it
+    /// is wanted and there are any.
     fn eta_of(
         &self,
         part: Part,
-        fitted: &[&Fitted],
+        grown: &[Fitted],
+        by_vote: &[Vec<Fitted>],
         replays: &Replays<'_>,
     ) -> anyhow::Result<Vec<Option<f64>>> {
         if !self.eta || !self.split.keeps(part) {
-            return Ok(vec![None; fitted.len()]);
+            return Ok(vec![None; grown.len() * by_vote.len()]);
         }
-        let forests: Vec<_> = fitted.iter().map(|fitted| &fitted.model.forest).collect();
-        let lane = |(forest, fitted): (usize, &&Fitted)| VoteLane {
-            forest,
-            threshold: fitted.model.forest.vote_threshold,
-            policy: VotePolicy::Followed,
-        };
-        let lanes: Vec<VoteLane> = fitted.iter().enumerate().map(lane).collect();
+        let forests: Vec<_> = grown.iter().map(|fitted| &fitted.model.forest).collect();
+        let lanes = (0..grown.len()).flat_map(|forest| {
+            by_vote.iter().map(move |of| VoteLane {
+                forest,
+                threshold: of[forest].model.forest.vote_threshold,
+                policy: VotePolicy::Followed,
+            })
+        });
+        let lanes: Vec<VoteLane> = lanes.collect();
         let sent = replays.replay(part, &forests, &lanes)?;
         Ok((0..lanes.len()).map(|lane| sent.lqd_to_lane(lane)).collect())
     }
@@ -263,6 +286,9 @@ impl Sweep {
 /// Groups that are grown on the same passes over the rows, and lost together if the sweep is
 /// interrupted.
 const GROUPS_AT_ONCE: usize = 8;
+
+/// Trees of groups that are grown at once: the scores of each take 12 kB. A group of more is alone.
+const TREES_AT_ONCE: usize = 1 << 14;
 
 /// Every feature of any set of the sweep.
 fn all_features(config: &SweepConfig) -> Result<FeatureSet, UserError> {

@@ -4,6 +4,23 @@ use crate::bad_input::refuse;
 use crate::room::Room;
 use serde_json::Value;
 
+/// The labels come from a switch that saw all packets; so does what is replayed.
+#[test]
+fn a_replay_of_some_rows_drops_what_the_labels_say() {
+    let room = Room::with_a_run();
+    for split in ["time", "time-blocks"] {
+        room.good(&format!("train --data runs/small/trace.parquet --split {split} -o m.json"));
+        let report = "report --model m.json --data runs/small/trace.parquet --format json";
+        let report = json(&room.good(report));
+        let agreement = &report["replay"]["total"]["lqd_agreement"]["confusion"];
+        assert_eq!((&agreement["fp"], &agreement["fn"]), (&0.into(), &0.into()), "{split}");
+        assert_eq!(agreement["tp"], report["labels"]["drops"], "{split}");
+        let rows = report["traces"][0]["rows"].as_u64();
+        let replayed = ["tp", "tn"].map(|count| agreement[count].as_u64().unwrap());
+        assert_eq!(rows, Some(replayed.iter().sum()), "{split}: no other rows count");
+    }
+}
+
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }

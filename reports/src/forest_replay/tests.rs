@@ -40,19 +40,30 @@ fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch
     batch
 }
 
-fn one_by_one(batch: &LabelledBatch, predicts: impl Fn(&[u32]) -> bool) -> Vec<Replayed> {
+fn one_by_one(
+    batch: &LabelledBatch,
+    counted: &[bool],
+    predicts: impl Fn(&[u32]) -> bool,
+) -> Vec<Replayed> {
     let mut replay = Replay::new(meta().switches.expect("a switch"), ReplayOptions::of(&meta()));
     let columns = batch.arrivals.as_ref().expect("it has arrivals");
     for row in 0..batch.len() {
         let values: Vec<u32> = batch.features.iter().map(|column| column[row]).collect();
-        replay.arrive(&arrival(batch, columns, row, predicts(&values))).expect("sound arrivals");
+        let arrival = arrival(batch, columns, row);
+        let (predicted, counted) = (predicts(&values), counted[row]);
+        replay.arrive(&Arrival { predicted, counted, ..arrival }).expect("sound arrivals");
     }
     replay.finish().into_values().collect()
 }
 
 proptest! {
     #[test]
-    fn every_lane_is_a_replay(rows in rows(), cut in 0_usize..60, threads in 1_usize..4) {
+    fn every_lane_is_a_replay(
+        rows in rows(),
+        counted in prop::collection::vec(any::<bool>(), 60),
+        cut in 0_usize..60,
+        threads in 1_usize..4,
+    ) {
         let (a, b) = (forest("a", 4), forest("b", 6));
         let lanes: Vec<VoteLane> = [(0, 50), (1, 50), (0, 5), (1, 200)]
             .into_iter()
@@ -67,14 +78,14 @@ proptest! {
         let (head, tail) = rows.split_at(cut.min(rows.len()));
         let head = batch(head, 0);
         let end_ns = head.arrivals.as_ref().unwrap().time_ns.last().copied().unwrap_or(0);
-        replay.add(&head).unwrap();
-        replay.add(&batch(tail, end_ns)).unwrap();
+        replay.add(&head, &counted[..head.len()]).unwrap();
+        replay.add(&batch(tail, end_ns), &counted[head.len()..rows.len()]).unwrap();
         let sent = replay.finish();
 
         let whole = batch(&rows, 0);
         for (lane, found) in lanes.iter().zip(&sent.lanes) {
             let forest = [&a, &b][lane.forest];
-            let expected = one_by_one(&whole, |values| {
+            let expected = one_by_one(&whole, &counted, |values| {
                 forest.score(&values[lane.forest..]) > lane.threshold
             });
             let (mut lqd, mut other) = (Sent::default(), Sent::default());
@@ -107,8 +118,9 @@ fn what_cannot_be_replayed_is_refused() {
 
     let columns = meta().features;
     let mut replay = ForestReplay::new(&meta(), &columns, &[], &[], NonZeroUsize::MIN).unwrap();
-    replay.add(&batch(&[(5, 0, 0, 1, [0, 0])], 0)).unwrap();
-    let error = replay.add(&batch(&[(6, 0, 0, 1, [0, 0]), (0, 0, 3, 1, [0, 0])], 0)).unwrap_err();
+    replay.add(&batch(&[(5, 0, 0, 1, [0, 0])], 0), &[true]).unwrap();
+    let bad = batch(&[(6, 0, 0, 1, [0, 0]), (0, 0, 3, 1, [0, 0])], 0);
+    let error = replay.add(&bad, &[true; 2]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "row 2: an arrival at switch 0 for port 3, queue 0, but it has 3 ports with 1 queues each"

@@ -10,7 +10,16 @@ fn tiny() -> SwitchSpec {
 }
 
 fn arrival(time_ns: u64, port: u16, size_bytes: u32) -> Arrival {
-    Arrival { time_ns, switch_id: 0, port, queue: 0, size_bytes, dropped: false, predicted: false }
+    Arrival {
+        time_ns,
+        switch_id: 0,
+        port,
+        queue: 0,
+        size_bytes,
+        dropped: false,
+        predicted: false,
+        counted: true,
+    }
 }
 
 fn replay(spec: SwitchSpec, arrivals: &[Arrival]) -> Replayed {
@@ -99,7 +108,48 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
+fn credence(own: &Slow, thresholds: &[u32; 3], arrival: &Arrival) -> bool {
+    let longest = (0..3).map(|port| own.length(port)).max().unwrap_or(0);
+    longest * 3 < 6 || (below(own, thresholds, arrival) && !arrival.predicted)
+}
+
+/// Packets and bytes of the arrivals that count among those with these numbers.
+fn counted(arrivals: &[Arrival], numbers: &[usize]) -> Sent {
+    let mut sum = Sent::default();
+    for arrival in numbers.iter().map(|&number| &arrivals[number]).filter(|of| of.counted) {
+        sum.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
+    }
+    sum
+}
+
 proptest! {
+    /// What came before took room, but was not predicted; what comes after still pushes out.
+    #[test]
+    fn a_stretch_is_measured_among_all_arrivals(
+        mut arrivals in arrivals(),
+        from in 0_usize..60,
+        length in 1_usize..60,
+    ) {
+        prop_assume!(from < arrivals.len());
+        for (number, arrival) in arrivals.iter_mut().enumerate() {
+            arrival.counted = (from..from + length).contains(&number);
+        }
+        let fast = replay(tiny(), &arrivals);
+        for (number, arrival) in arrivals.iter_mut().enumerate() {
+            arrival.predicted &= number >= from;
+        }
+        let [lqd, follow] = slow(&arrivals, below);
+        prop_assert_eq!(fast.sent[0], counted(&arrivals, &lqd.transmitted));
+        prop_assert_eq!(fast.sent[FOLLOW_LQD], counted(&arrivals, &follow.transmitted));
+        let [_, credence] = slow(&arrivals, credence);
+        prop_assert_eq!(fast.sent[CREDENCE], counted(&arrivals, &credence.transmitted));
+        let kept: Vec<Arrival> = arrivals.iter().copied().filter(|a| !a.predicted).collect();
+        let [_, followed] = slow(&kept, below);
+        prop_assert_eq!(fast.followed, counted(&kept, &followed.transmitted));
+        let total = arrivals.iter().filter(|arrival| arrival.counted).count() as u64;
+        prop_assert_eq!((fast.arrived.packets, fast.agreement.total()), (total, total));
+    }
+
     #[test]
     fn fast_and_slow_switches_transmit_the_same(arrivals in arrivals()) {
         prop_assume!(!arrivals.is_empty());
@@ -121,10 +171,7 @@ proptest! {
         let kept: Vec<Arrival> = arrivals.iter().copied().filter(|a| !a.predicted).collect();
         prop_assert_eq!(fast.followed, slow(&kept, below)[1].sent);
 
-        let [_, credence] = slow(&arrivals, |own, thresholds, arrival| {
-            let longest = (0..3).map(|port| own.length(port)).max().unwrap_or(0);
-            longest * 3 < 6 || (below(own, thresholds, arrival) && !arrival.predicted)
-        });
+        let [_, credence] = slow(&arrivals, credence);
         prop_assert_eq!(sent(ReplayPolicy::Credence), credence.sent);
 
         let [_, sharing] = slow(&arrivals, |_, _, _| true);

@@ -162,8 +162,8 @@ fn part_of_block(split: &Split, block: usize) -> Part {
     }
 }
 
-/// What the rows of a switch are for.
-fn of_switch(switch: u16, test: &[u16], validation: &[u16]) -> Part {
+/// What the rows of a switch are for, if switches are kept apart.
+pub(super) fn of_switch(switch: u16, test: &[u16], validation: &[u16]) -> Part {
     if test.contains(&switch) {
         Part::Test
     } else if validation.contains(&switch) {
