@@ -179,6 +179,20 @@ fn a_budget_is_kept_and_written_down() {
     assert!(room.good("export squeezed.json --target dct -o out").contains("bytes"));
 }
 
+/// Splits that make no difference come to make one when their leaves are weighed anew.
+#[test]
+fn a_budget_is_kept_when_leaves_are_refitted() {
+    let room = Room::with_a_run();
+    let train = "train --data runs/small/trace.parquet --features paper4 --seed 3 -o m.json \
+                 --validation-share 0.2 --refit-leaves 0 --budget";
+    for most in [10, 16, 20] {
+        room.good(&format!("{train} ternary-entries={most}"));
+        let resources = json(&room.good("resources m.json --format json"));
+        let entries = resources["totals"]["ternary_entries"].as_u64().unwrap();
+        assert!(entries <= most, "{entries} entries within {most}");
+    }
+}
+
 #[test]
 fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
     let room = Room::with_a_run();

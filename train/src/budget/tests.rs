@@ -120,6 +120,21 @@ fn prunings(tree: &Tree, rows: &[Row], at: u32) -> Vec<Vec<Node>> {
     all
 }
 
+/// Whether some rows from `low` to `high` pass every split to either side, and no split is between
+/// leaves of one weight.
+fn is_pruned(tree: &Tree, at: u32, low: [u32; 2], high: [u32; 2]) -> bool {
+    let node = |at: u32| &tree.nodes[at as usize];
+    let Node::Split { feature, threshold, left, right } = *node(at) else { return true };
+    let column = usize::from(feature);
+    let (mut above, mut below) = (low, high);
+    above[column] = threshold.saturating_add(1);
+    below[column] = threshold;
+    let divides = (low[column]..high[column]).contains(&threshold);
+    let differs = !matches!((node(left), node(right)),
+        (Node::Leaf { weight: a }, Node::Leaf { weight: b }) if a == b);
+    divides && differs && is_pruned(tree, left, low, below) && is_pruned(tree, right, above, high)
+}
+
 #[test]
 fn budgets_are_read_as_they_are_written() {
     for text in ["ternary-entries=256", "dct-bytes=400,thresholds=20"] {
@@ -165,6 +180,10 @@ proptest! {
             let squeezed = within(&forest, &rows, &format!("ternary-entries={most}")).unwrap();
             prop_assert!(cost(&squeezed.forest, Resource::TernaryEntries) <= Some(most));
             prop_assert!(squeezed.forest.check().is_ok());
+            // What is not there cannot come back when the leaves' weights are fitted anew.
+            for tree in &squeezed.forest.trees {
+                prop_assert!(is_pruned(tree, 0, [0; 2], [u32::MAX; 2]), "{:?}", tree);
+            }
             prop_assert_eq!(&squeezed.train_scores, &scores(&squeezed.forest, &rows, false));
             prop_assert_eq!(&squeezed.validation_scores, &scores(&squeezed.forest, &rows, true));
             prop_assert_eq!(squeezed.value, value(&squeezed.forest, &rows));

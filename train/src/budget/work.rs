@@ -109,7 +109,7 @@ impl<'s> WorkForest<'s> {
         scores
     }
 
-    /// The forest, without nodes that nothing leads to.
+    /// The forest, without nodes that nothing leads to and splits that make no difference.
     pub(crate) fn forest(&self) -> Forest {
         self.forest_of(&self.trees)
     }
@@ -153,25 +153,53 @@ impl<'s> WorkForest<'s> {
 
     fn nodes(&self, tree: &[WorkNode]) -> Vec<Node> {
         let mut nodes = Vec::new();
-        self.write(tree, 0, &mut nodes);
+        let mut reached = vec![(0, u32::MAX); self.states.features().len()];
+        self.write(tree, 0, &mut reached, &mut nodes);
         nodes
     }
 
-    fn write(&self, tree: &[WorkNode], at: usize, nodes: &mut Vec<Node>) {
-        match tree[at] {
-            WorkNode::Leaf { weight } => nodes.push(Node::Leaf { weight }),
+    /// Writes what is below a node that rows reach with such a lowest and highest value of each
+    /// feature. Splits that all of them pass to one side, or whose sides are leaves of one weight,
+    /// are undone: tables leave them out, and other weights must not bring them back.
+    fn write(
+        &self,
+        tree: &[WorkNode],
+        at: usize,
+        reached: &mut [(u32, u32)],
+        nodes: &mut Vec<Node>,
+    ) {
+        let (feature, number, left, right) = match tree[at] {
+            WorkNode::Leaf { weight } => return nodes.push(Node::Leaf { weight }),
             WorkNode::Split { feature, threshold, left, right } => {
-                let own = nodes.len();
-                nodes.push(Node::Leaf { weight: 0 });
-                let left_at = nodes.len() as u32;
-                self.write(tree, left as usize, nodes);
-                let right_at = nodes.len() as u32;
-                self.write(tree, right as usize, nodes);
-                let threshold =
-                    self.states.thresholds(usize::from(feature))[usize::from(threshold)];
-                nodes[own] = Node::Split { feature, threshold, left: left_at, right: right_at };
+                (feature, usize::from(threshold), left as usize, right as usize)
             }
+        };
+        let column = usize::from(feature);
+        let threshold = self.states.thresholds(column)[number];
+        let (low, high) = reached[column];
+        if threshold >= high {
+            return self.write(tree, left, reached, nodes);
         }
+        if threshold < low {
+            return self.write(tree, right, reached, nodes);
+        }
+        let own = nodes.len();
+        nodes.push(Node::Leaf { weight: 0 });
+        let left_at = nodes.len();
+        reached[column] = (low, threshold);
+        self.write(tree, left, reached, nodes);
+        let right_at = nodes.len();
+        reached[column] = (threshold + 1, high);
+        self.write(tree, right, reached, nodes);
+        reached[column] = (low, high);
+        if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left_at..]
+            && a == b
+        {
+            nodes.truncate(own);
+            return nodes.push(Node::Leaf { weight: a });
+        }
+        let (left, right) = (left_at as u32, right_at as u32);
+        nodes[own] = Node::Split { feature, threshold, left, right };
     }
 
     /// Every split whose children are leaves, in the order of trees and nodes.
