@@ -188,7 +188,7 @@ impl ForestTask {
         }
         let what = if params.max_bins > read.max_bins {
             "max_bins"
-        } else if matches!(read.split, Split::Random { .. }) && params.random_state != read.seed {
+        } else if read.split.is_random() && params.random_state != read.seed {
             "random_state (it seeds the random split)"
         } else {
             return Ok(());

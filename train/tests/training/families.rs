@@ -132,8 +132,14 @@ fn a_file_that_fails_ends_the_training() {
 
 #[test]
 fn rows_read_otherwise_are_refused() {
+    check_refusals(Split::random());
+    let switches = vec![(11, 0), (22, 5)];
+    check_refusals(Split::Only { switches, of: Box::new(Split::random()) });
+}
+
+fn check_refusals(split: Split) {
     let runs = support::two_runs();
-    let like = task(3, ForestParams::default().check().unwrap(), Split::random());
+    let like = task(3, ForestParams::default().check().unwrap(), split);
     let rows = read(&runs, &like);
     let fault = |params: ForestParams| {
         let params = params.check().unwrap();
