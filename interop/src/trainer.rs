@@ -128,13 +128,8 @@ fn measure<S: BatchSource + ?Sized>(
         }
         Ok(scores)
     };
-    let (train_scores, validation_scores, test_scores) =
-        (scores(Part::Train)?, scores(Part::Validation)?, scores(Part::Test)?);
-    let trees = forest.trees.len();
-    let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
-    let decision = task.vote.choose(fitted.vote_scores(), trees, task.switch.ports)?;
-    fitted.set_vote(task.vote, decision.threshold);
-    Ok(fitted)
+    let scores = [scores(Part::Train)?, scores(Part::Validation)?, scores(Part::Test)?];
+    Fitted::new(model, scores, task.vote)
 }
 
 /// How a trainer goes about a task.
@@ -180,5 +175,39 @@ impl Trainer {
 impl fmt::Display for Trainer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_data::LabelledBatch;
+    use dropcast_features::FeatureSet;
+    use dropcast_train::{ForestParams, Node, RunBatch, Split, SwitchContext, Tree, VoteRule};
+    use std::num::NonZeroUsize;
+
+    #[test]
+    fn validation_rows_without_drops_are_refused_as_our_own_trainer_does() {
+        let run = |run: u64, drop: Vec<bool>| {
+            let features = vec![vec![7; drop.len()]];
+            RunBatch { run, batch: LabelledBatch { arrivals: None, features, drop, outcome: None } }
+        };
+        let source = [run(1, vec![true, false]), run(2, vec![false; 3])];
+        let task = FitTask {
+            features: FeatureSet::try_from(vec!["queue_length".to_owned()]).unwrap(),
+            params: ForestParams::default().check().unwrap(),
+            split: Split::Runs { test: Vec::new(), validation: vec![2] },
+            vote: VoteRule::F1,
+            switch: SwitchContext::default(),
+            data: Vec::new(),
+            threads: NonZeroUsize::MIN,
+        };
+        let ours = dropcast_train::fit(&source[..], &task).map(|_| ()).unwrap_err();
+        let trees = vec![Tree { nodes: vec![Node::Leaf { weight: 255 }] }];
+        let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
+        let model = Model::new(forest, task.features.clone(), task.switch.clone());
+        let theirs = measure(model, &source[..], &task).map(|_| ()).unwrap_err();
+        assert!(matches!(theirs, TrainError::NoValidationDrops { rows: 3 }), "{theirs}");
+        assert_eq!(theirs.to_string(), ours.to_string());
     }
 }

@@ -55,6 +55,28 @@ pub struct Fitted {
 }
 
 impl Fitted {
+    /// A model whose forest gives these scores to the training, validation and test rows: `vote`
+    /// chooses its vote threshold, and it is measured.
+    ///
+    /// # Errors
+    /// [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] where a vote threshold cannot be
+    /// chosen.
+    pub fn new(
+        model: Model,
+        scores: [ScoreHistogram; 3],
+        vote: VoteRule,
+    ) -> Result<Fitted, TrainError> {
+        let [train_scores, validation_scores, test_scores] = scores;
+        if let (rows @ 1.., 0) = validation_scores.totals() {
+            return Err(TrainError::NoValidationDrops { rows });
+        }
+        let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+        let (trees, ports) = (fitted.model.forest.trees.len(), fitted.model.switch.ports);
+        let decision = vote.choose(fitted.vote_scores(), trees, ports)?;
+        fitted.set_vote(vote, decision.threshold);
+        Ok(fitted)
+    }
+
     /// The scores that a vote threshold is chosen on: of the validation rows, or of the training
     /// rows if there are no others.
     pub fn vote_scores(&self) -> &ScoreHistogram {
@@ -286,14 +308,6 @@ fn finish(
         provenance: Some(provenance),
         ..Model::new(forest, task.features.clone(), read.switch.clone())
     };
-    let PartScores { train: train_scores, validation: validation_scores, test: test_scores } =
-        scores;
-    if let (rows @ 1.., 0) = validation_scores.totals() {
-        return Err(TrainError::NoValidationDrops { rows });
-    }
-    let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
-    let ports = read.switch.ports;
-    let decision = task.vote.choose(fitted.vote_scores(), trees.len(), ports)?;
-    fitted.set_vote(task.vote, decision.threshold);
-    Ok(fitted)
+    let PartScores { train, validation, test } = scores;
+    Fitted::new(model, [train, validation, test], task.vote)
 }

@@ -32,6 +32,9 @@ fn what_cannot_be_trained_on_says_why() {
     );
     assert!(fault(&[calm], Split::None).starts_with("none of the 2 training rows is a drop"));
     assert!(fault(from_ref(&mixed), Split::time()).starts_with("none of the 2 training rows"));
+    let calm_later = [mixed.clone(), support::run_of(2, &[row(false), row(false)])];
+    let validated = Split::Runs { test: vec![], validation: vec![2] };
+    assert!(fault(&calm_later, validated).starts_with("none of the 2 validation rows is a drop"));
     let lost = support::run_of(3, &[row(true)]);
     assert!(fault(&[lost], Split::None).starts_with("all 1 training rows are drops"));
     let mut timeless = mixed.clone();
