@@ -55,6 +55,9 @@ pub struct ImportTask {
     pub sha256: String,
 }
 
+/// A logistic function in `f32` gives one half for scores this near 0.
+const LOGISTIC_BLUR: f64 = 1e-6;
+
 /// What a reader of a format finds.
 struct Foreign {
     producer: Option<String>,
@@ -79,8 +82,7 @@ struct Reading<'a> {
 /// What is wrong with the file and where, or why the forest cannot be held or proven equal.
 pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
     if task.threshold.is_some_and(|threshold| !threshold.is_finite()) {
-        let at = "the threshold".to_owned();
-        return Err(ImportError::Wrong { at, problem: "is not a finite number".to_owned() });
+        return Err(wrong("the threshold", "is not a finite number".to_owned()));
     }
     let format = task.format.map_or_else(|| Format::of(file), Ok)?;
     let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
@@ -145,15 +147,20 @@ impl Foreign {
 
 /// Refuses more trees than are imported, and none.
 fn check_trees(count: usize) -> Result<(), ImportError> {
-    let at = "the forest".to_owned();
+    let at = "the forest";
     match count {
-        0 => Err(ImportError::Wrong { at, problem: "has no trees".to_owned() }),
+        0 => Err(wrong(at, "has no trees".to_owned())),
         1..=MAX_TREES => Ok(()),
-        _ => {
-            let why = format!("has {count} trees; at most {MAX_TREES} are imported");
-            Err(ImportError::Refused { at, why })
-        }
+        _ => Err(refused(at, format!("has {count} trees; at most {MAX_TREES} are imported"))),
     }
+}
+
+fn wrong(at: &str, problem: String) -> ImportError {
+    ImportError::Wrong { at: at.to_owned(), problem }
+}
+
+fn refused(at: &str, why: String) -> ImportError {
+    ImportError::Refused { at: at.to_owned(), why }
 }
 
 impl Format {

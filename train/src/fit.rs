@@ -308,6 +308,5 @@ fn finish(
         provenance: Some(provenance),
         ..Model::new(forest, task.features.clone(), read.switch.clone())
     };
-    let PartScores { train, validation, test } = scores;
-    Fitted::new(model, [train, validation, test], task.vote)
+    Fitted::new(model, scores.0, task.vote)
 }

@@ -7,33 +7,21 @@ use crate::growing::{GrowingTree, NEAR_LEVELS, Placing};
 use crate::{BinnedForest, Part, ScoreHistogram, TrainError, Tree, scorer};
 use tally::PartTallies;
 
-/// Scores of the rows of each part.
+/// Scores of the training, validation and test rows, in the order of [`Part`]: chunks hold no others.
 #[derive(Clone, Debug)]
-pub(crate) struct PartScores {
-    pub(crate) train: ScoreHistogram,
-    pub(crate) validation: ScoreHistogram,
-    pub(crate) test: ScoreHistogram,
-}
+pub(crate) struct PartScores(pub(crate) [ScoreHistogram; 3]);
 
 impl PartScores {
     fn new(trees: usize) -> Self {
-        let empty = || ScoreHistogram::new(trees);
-        PartScores { train: empty(), validation: empty(), test: empty() }
+        PartScores(std::array::from_fn(|_| ScoreHistogram::new(trees)))
     }
 
-    fn of(&mut self, part: Part) -> Option<&mut ScoreHistogram> {
-        match part {
-            Part::Train => Some(&mut self.train),
-            Part::Validation => Some(&mut self.validation),
-            Part::Test => Some(&mut self.test),
-            Part::Gap => None,
-        }
+    fn of(&mut self, part: Part) -> &mut ScoreHistogram {
+        &mut self.0[part as usize]
     }
 
     fn merge(&mut self, other: &PartScores) {
-        self.train.merge(&other.train);
-        self.validation.merge(&other.validation);
-        self.test.merge(&other.test);
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.merge(other));
     }
 }
 
@@ -62,7 +50,7 @@ pub(crate) fn scores_of_prefixes(
     let start = || (empty(), Vec::new(), Placing::default());
     let parts = rows.each_chunk(
         threads,
-        |kind| kind.part != Part::Gap,
+        |_| true,
         start,
         |(found, scores, placing), chunk| {
             let kind = chunk.chunk.kind;
@@ -77,9 +65,7 @@ pub(crate) fn scores_of_prefixes(
                     {
                         let at = depths.binary_search(&depth).expect("depths are the sizes' own");
                         let scores = &scores[at * block.rows..][..block.rows];
-                        if let Some(found) = found.of(kind.part) {
-                            found.add_all(scores, kind.drop);
-                        }
+                        found.of(kind.part).add_all(scores, kind.drop);
                     }
                 }
             }
@@ -102,11 +88,10 @@ fn scores_of_forest(
     let forest = BinnedForest::new(trees, bins);
     let parts = rows.each_chunk(
         threads,
-        |kind| kind.part != Part::Gap,
+        |_| true,
         || PartTallies::new(trees.len()),
         |tallies, chunk| {
-            let kind = chunk.chunk.kind;
-            let Some(tally) = tallies.of(&kind) else { return };
+            let tally = tallies.of(&chunk.chunk.kind);
             for block in chunk.blocks(columns) {
                 for from in (0..block.rows).step_by(scorer::BLOCK_ROWS) {
                     let rows = from..block.rows.min(from + scorer::BLOCK_ROWS);

@@ -1,6 +1,6 @@
 //! LightGBM's text model, as `Booster.save_model` writes it.
 
-use super::{Foreign, Reading, check_trees};
+use super::{Foreign, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
@@ -223,12 +223,4 @@ pub(super) fn check_missing(
         );
     }
     Ok(())
-}
-
-fn wrong(at: &str, problem: String) -> ImportError {
-    ImportError::Wrong { at: at.to_owned(), problem }
-}
-
-fn refused(at: &str, why: String) -> ImportError {
-    ImportError::Refused { at: at.to_owned(), why }
 }

@@ -1,15 +1,12 @@
 //! ONNX with one tree ensemble, as skl2onnx writes scikit-learn's trees, forests and boosted trees.
 
 use super::onnx_proto::{Attribute, DOUBLE, FLOAT, Graph, INT32, INT64, Model, Node, Tensor};
-use super::{Foreign, Reading, check_trees};
+use super::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
 use prost::Message;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A logistic function in `f32` gives one half for scores this near 0.
-const LOGISTIC_BLUR: f64 = 1e-6;
 
 pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, ImportError> {
     let model =
@@ -398,12 +395,4 @@ fn check_targets(attributes: &Attributes<'_>, ids: &[i64]) -> Result<(), ImportE
 
 fn uneven(name: &str, found: usize, expected: usize) -> ImportError {
     wrong(name, format!("has {found} values, expected {expected}"))
-}
-
-fn wrong(at: &str, problem: String) -> ImportError {
-    ImportError::Wrong { at: at.to_owned(), problem }
-}
-
-fn refused(at: &str, why: String) -> ImportError {
-    ImportError::Refused { at: at.to_owned(), why }
 }

@@ -1,14 +1,11 @@
 //! XGBoost's JSON model, as `save_model("m.json")` writes it.
 
-use super::{Foreign, Reading, check_trees};
+use super::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// A logistic function in `f32` gives one half for scores this near 0.
-const LOGISTIC_BLUR: f64 = 1e-6;
 
 #[derive(Deserialize)]
 struct ModelText {
@@ -191,12 +188,4 @@ impl TreeText {
             })
         })
     }
-}
-
-fn wrong(at: &str, problem: String) -> ImportError {
-    ImportError::Wrong { at: at.to_owned(), problem }
-}
-
-fn refused(at: &str, why: String) -> ImportError {
-    ImportError::Refused { at: at.to_owned(), why }
 }

@@ -1,7 +1,6 @@
 //! Scores of rows, counted while they are made.
 
 use super::PartScores;
-use crate::Part;
 use crate::binned::Kind;
 
 /// One thread's scores by part and class.
@@ -13,22 +12,18 @@ impl PartTallies {
     }
 
     /// That of the rows of a kind.
-    pub(super) fn of(&mut self, kind: &Kind) -> Option<&mut Tally> {
-        let part = SCORED.iter().position(|&part| part == kind.part)?;
-        Some(&mut self.0[part][kind.class()])
+    pub(super) fn of(&mut self, kind: &Kind) -> &mut Tally {
+        &mut self.0[kind.part as usize][kind.class()]
     }
 
     pub(super) fn add_to(&self, found: &mut PartScores) {
-        for (&part, [accepts, drops]) in SCORED.iter().zip(&self.0) {
-            let Some(found) = found.of(part) else { continue };
+        for (found, [accepts, drops]) in found.0.iter_mut().zip(&self.0) {
             for (score, (accepts, drops)) in (0..).zip(accepts.rows().zip(drops.rows())) {
                 found.add_rows(score, [accepts, drops]);
             }
         }
     }
 }
-
-const SCORED: [Part; 3] = [Part::Train, Part::Validation, Part::Test];
 
 /// Rows by score. Most rows of a class have one score, and to count the next one has to wait for
 /// the one before; so there are several counters for each score, taken by turns.
