@@ -149,7 +149,7 @@ pub(crate) struct TrainConfig {
     /// Train each tree on all rows instead of a bootstrap sample.
     #[arg(long)]
     pub(crate) no_bootstrap: bool,
-    /// Size of a bootstrap sample, as a share of the rows, above 0 and up to 1 (the default).
+    /// Size of a bootstrap sample, as a share of the rows, 0.001 to 1 (the default).
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_samples: Option<f64>,

@@ -69,7 +69,7 @@ impl Poisson {
     /// No draw is larger. For a mean of 1 one in 100,000 would be.
     pub(crate) const MOST: usize = 7;
 
-    /// Draws with this mean, 0 < `mean` <= 1.
+    /// Draws with this mean, 0.001 to 1.
     pub(crate) fn new(mean: f64) -> Self {
         let mut probability = exp_minus(mean);
         let mut below = 0.0;
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn draws_of_every_lane_have_their_distribution() {
-        for mean in [1.0, 0.25, 0.01] {
+        for mean in [1.0, 0.25, 0.01, 0.001] {
             let rows = 400_000;
             let mut draws = vec![0; rows];
             bootstrap(mean).draw(&KIND, 0, &mut draws);

@@ -29,7 +29,8 @@ pub struct ForestParams {
     pub class_weight: ClassWeight,
     /// Whether each tree grows on a bootstrap sample: rows drawn Poisson(1) times each.
     pub bootstrap: bool,
-    /// The mean of these draws is this share of 1, above 0 and up to 1; needs `bootstrap`.
+    /// The mean of these draws is this share of 1, from 0.001, as chances are rounded to 1/65,536;
+    /// needs `bootstrap`.
     pub max_samples: Option<f64>,
     /// Seed of everything random.
     pub random_state: u64,
@@ -97,7 +98,9 @@ impl ForestParams {
         let bins = self.max_bins;
         check((2..=256).contains(&bins), "max_bins", &bins, "2 to 256")?;
         if let Some(share) = self.max_samples {
-            check(share > 0.0 && share <= 1.0, "max_samples", &share, "above 0 and up to 1")?;
+            // Near 1/65,536 the share would be far off, and well below it no row would be drawn.
+            let expected = "0.001 to 1: chances are rounded to 1/65,536";
+            check((1e-3..=1.0).contains(&share), "max_samples", &share, expected)?;
             check(self.bootstrap, "max_samples", &share, "none without bootstrap")?;
         }
         if let ClassWeight::Explicit { accept, drop } = self.class_weight {
@@ -316,10 +319,14 @@ mod tests {
         assert_eq!(fault(|p| p.n_estimators = 129), "n_estimators is 129, expected 1 to 128");
         assert_eq!(fault(|p| p.max_depth = 0), "max_depth is 0, expected 1 to 8");
         assert_eq!(fault(|p| p.max_bins = 257), "max_bins is 257, expected 2 to 256");
-        assert_eq!(
-            fault(|p| p.max_samples = Some(f64::NAN)),
-            "max_samples is NaN, expected above 0 and up to 1"
-        );
+        for share in [f64::NAN, 7e-6, 1.5] {
+            let mut params = ForestParams { max_samples: Some(share), ..ForestParams::default() };
+            let message = params.clone().check().unwrap_err().to_string();
+            let expected = "expected 0.001 to 1: chances are rounded to 1/65,536";
+            assert_eq!(message, format!("max_samples is {share}, {expected}"));
+            params.max_samples = Some(1e-3);
+            assert!(params.check().is_ok());
+        }
         assert_eq!(
             fault(|p| p.class_weight = ClassWeight::Explicit { accept: 0.0, drop: 1.0 }),
             "class_weight is 0:1, expected two weights of 1e-6 to 1e6"
