@@ -206,7 +206,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Memory for binned rows, MiB; those beyond it go to a temporary file beside the model, and
-    /// every pass reads them from there. The model is the same.
+    /// every pass reads them from there. The model is the same. What --budget and --refit-leaves
+    /// count is not limited (docs/training.md).
     #[arg(long, value_name = "MIB")]
     pub(crate) memory_limit: Option<u64>,
     /// Where the model goes.

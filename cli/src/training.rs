@@ -219,8 +219,9 @@ impl<'a> Training<'a> {
             fit_many(&rows, &tasks, self.threads).map_err(|error| self.source.explain(error))?;
         let forests: Vec<Forest> =
             fitted.iter().map(|fitted| fitted.model.forest.clone()).collect();
-        let states = self.states(&forests, split)?;
         let (accepts, drops) = rows.training_rows();
+        drop(rows);
+        let states = self.states(&forests, split)?;
         let class_weight = self.config.class_weight.of(accepts, drops);
         let objective = Objective::of(vote, self.source.switch_context().ports);
         let cost = TableCost::of(&self.config.features);

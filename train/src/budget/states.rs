@@ -10,7 +10,7 @@ const MOST_ROUNDED: usize = 256;
 /// The rows of every part, merged where no threshold of the forests lies between them, nor any that
 /// one of these could be rounded to.
 ///
-/// As much memory as there are distinct such rows.
+/// As much memory as there are distinct such rows: about 150 bytes each.
 #[derive(Clone, Debug)]
 pub struct ForestStates {
     features: Vec<String>,
@@ -53,21 +53,20 @@ impl ForestStates {
         &self.features
     }
 
-    /// Counts a row with these values.
+    /// Counts a row with these values, unless its part is left out.
     pub fn add(&mut self, row: &[u32], drop: bool, part: Part) {
+        let classes: fn(&mut StateCounts) -> &mut [u64; 2] = match part {
+            Part::Train => |counts| &mut counts.train,
+            Part::Validation => |counts| &mut counts.validation,
+            Part::Test => |counts| &mut counts.test,
+            Part::Gap => return,
+        };
         let cell = |(thresholds, &value): (&Vec<u32>, &u32)| {
             // There are fewer thresholds than 2^16: 254 edges, and four roundings of 256 at most.
             thresholds.partition_point(|&threshold| threshold < value) as u16
         };
         let state: Box<[u16]> = self.thresholds.iter().zip(row).map(cell).collect();
-        let counts = self.counts.entry(state).or_default();
-        let classes = match part {
-            Part::Train => &mut counts.train,
-            Part::Validation => &mut counts.validation,
-            Part::Test => &mut counts.test,
-            Part::Gap => return,
-        };
-        classes[usize::from(drop)] += 1;
+        classes(self.counts.entry(state).or_default())[usize::from(drop)] += 1;
     }
 
     /// Number of distinct rows.

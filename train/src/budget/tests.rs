@@ -166,6 +166,14 @@ fn thresholds_are_shared_where_that_loses_nothing() {
     assert_eq!(cost(&squeezed.forest, Resource::Thresholds), Some(1));
 }
 
+#[test]
+fn rows_that_are_left_out_take_no_room() {
+    let leaf = forest(vec![Tree { nodes: vec![Node::Leaf { weight: 9 }] }]);
+    let mut states = ForestStates::new(&[&leaf]);
+    states.add(&[1, 2], true, Part::Gap);
+    assert!(states.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
