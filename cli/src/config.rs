@@ -181,8 +181,8 @@ pub(crate) struct TrainConfig {
     #[arg(long, value_name = "NS", default_value_t)]
     pub(crate) guard_ns: u64,
     /// The most that the forest may take of a device: ternary-entries=256; also range-entries,
-    /// bits, dct-bytes and thresholds, several separated by commas. The best of all forests up to
-    /// --n-estimators and --max-depth is pruned and rounded until it fits (docs/sweep.md).
+    /// bits, dct-bytes and thresholds, several separated by commas. Forests up to --n-estimators
+    /// and --max-depth are pruned and rounded; the best found that fits is kept (docs/sweep.md).
     #[arg(long, value_name = "RESOURCE=N,...")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<Budget>,

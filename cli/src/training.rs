@@ -205,8 +205,8 @@ impl<'a> Training<'a> {
         read_rows(&source, task, self.memory_limit)?.map_err(|error| self.source.explain(error))
     }
 
-    /// The best forest within `budget` of all that are smaller: any number of trees, any depth,
-    /// pruned and rounded.
+    /// The best forest within `budget` that is found among the [`Self::smaller`] ones, pruned and
+    /// rounded.
     fn fit_within(&self, budget: &Budget, split: &Split, vote: VoteRule) -> anyhow::Result<Fitted> {
         if self.trainer != Trainer::Dropcast {
             let problem =
