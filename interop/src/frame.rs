@@ -84,8 +84,8 @@ fn scan(path: &Path, columns: &[&str]) -> Result<LazyFrame, FrameError> {
 /// The features of `task` and `drop` must be there, integers of 32 bits and Boolean (or 0 and 1).
 /// Other columns are used where they are: `run`, 0 if there is none; `time_ns`, `port` and
 /// `size_bytes` (with `switch_id` and `queue`, 0 if absent), which splits by time and switch need.
-/// A row's randomness, such as its place in a bootstrap sample, is a function of its run, its switch
-/// and its place among these.
+/// A row's randomness is a function of its run, its switch and its place: for a random split among
+/// all rows of these, for a bootstrap sample among the training rows of its class.
 ///
 /// # Errors
 /// [`FrameError`] where a column is missing, of another type, has a null or a value beyond its

@@ -188,7 +188,7 @@ impl<F: Float, D: Data<Elem = F>> PredictInplace<ArrayBase<D, Ix2>, Array1<bool>
     /// Compares values as they are with the forest's thresholds: fractions are no obstacle.
     ///
     /// # Panics
-    /// As linfa's do, if `records` has other rows than `drop` or fewer columns than features.
+    /// As linfa's do, if `records` has other rows than `drop` or not as many columns as features.
     fn predict_inplace(&self, records: &ArrayBase<D, Ix2>, drop: &mut Array1<bool>) {
         let features = self.forest().features.len();
         assert_eq!(records.nrows(), drop.len(), "as many rows as targets");

@@ -4,8 +4,8 @@ use crate::source::RunRows;
 use std::collections::BTreeMap;
 
 /// Counts the rows of each run and switch: a row is known by its run, its switch (0 where the
-/// input does not tell) and its number among their rows, from 0. All randomness about a row is a
-/// function of the seed and of these.
+/// input does not tell) and its number among their rows, from 0. Its part of a random split is a
+/// function of the seed and of these; its bootstrap draws count it among rows of its `Kind` only.
 #[derive(Default)]
 pub(crate) struct RowNumbers {
     next: BTreeMap<(u64, u16), u64>,

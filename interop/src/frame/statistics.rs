@@ -46,8 +46,8 @@ pub struct Values {
 
 /// Counts the values of `features` by label, in a streaming pass over two columns for each.
 ///
-/// All numbers are exact. Memory is bounded by the different values of a feature, which are at most
-/// as many as the buffer has bytes.
+/// All numbers are exact. Memory is bounded by the different values of a feature: no more than there
+/// are rows, nor than its range has (docs/features.md).
 ///
 /// # Errors
 /// [`FrameError`] where a feature or `drop` is missing, of another type, has nulls, or values beyond
