@@ -118,7 +118,7 @@ mod tests {
                 assert!(counted.eq(own.iter().copied()), "{split:?} {part:?}");
                 let at_switches = |row: &u32| match &split {
                     Split::Only { .. } => switches.contains(&(9, *row as u16 / 30)),
-                    Split::Switches { .. } => own.contains(row),
+                    Split::Switches { .. } | Split::None => own.contains(row),
                     _ => true,
                 };
                 let all = (0..100).filter(at_switches);
