@@ -66,6 +66,15 @@ pub enum TrainError {
         /// Training rows.
         rows: u64,
     },
+    /// A split that states a part of which there is nothing.
+    #[error(
+        "the split keeps {part} rows, but there are none: name switches and files that have rows, or \
+         take other shares or a shorter guard"
+    )]
+    EmptyPart {
+        /// The part: `validation` or `test`.
+        part: &'static str,
+    },
     /// Only accepted packets to choose a vote threshold on.
     #[error(
         "none of the {rows} validation rows is a drop: nothing can be chosen on them (validate on a longer or busier part)"

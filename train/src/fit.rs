@@ -5,8 +5,8 @@ use crate::forest_scores::{PartScores, scores_of_prefixes};
 use crate::growing::GrowingTree;
 use crate::{
     BatchSource, Budget, CheckedForestParams, DataOrigin, Forest, ForestParams, Metrics, Model,
-    PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, Squeezed, SwitchContext, TrainError,
-    TrainingRows, VoteError, VoteRule,
+    Part, PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, Squeezed, SwitchContext,
+    TrainError, TrainingRows, VoteError, VoteRule,
 };
 use dropcast_features::FeatureSet;
 use std::num::NonZeroUsize;
@@ -59,14 +59,27 @@ impl Fitted {
     /// chooses its vote threshold, and it is measured.
     ///
     /// # Errors
-    /// [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] where a vote threshold cannot be
-    /// chosen.
+    /// [`TrainError::EmptyPart`] and [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] where a
+    /// vote threshold cannot be chosen.
     pub fn new(
         model: Model,
         scores: [ScoreHistogram; 3],
         vote: VoteRule,
     ) -> Result<Fitted, TrainError> {
         let [train_scores, validation_scores, test_scores] = scores;
+        // Of some switches alone there may be none.
+        let split = model.provenance.as_ref().map(|provenance| &provenance.split);
+        if let Some(split) = split.filter(|split| !matches!(split, Split::Only { .. })) {
+            let others = [
+                ("validation", Part::Validation, &validation_scores),
+                ("test", Part::Test, &test_scores),
+            ];
+            for (part, of, scores) in others {
+                if split.keeps(of) && scores.totals() == (0, 0) {
+                    return Err(TrainError::EmptyPart { part });
+                }
+            }
+        }
         if let (rows @ 1.., 0) = validation_scores.totals() {
             return Err(TrainError::NoValidationDrops { rows });
         }

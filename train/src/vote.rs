@@ -157,11 +157,14 @@ impl VoteRule {
 /// Quantiles of the scores among the candidates for a replay.
 pub const QUANTILES: usize = 32;
 
-/// Orders decisions on the same rows by F1, exactly.
+/// Orders decisions on the same rows by F1, exactly. To drop everything, where not all is to be dropped,
+/// is no better than to accept everything, though its F1 is above 0: no oracle at all says that.
 fn by_f1(a: &Decision, b: &Decision) -> Ordering {
     let fraction = |decision: &Decision| {
         let c = decision.confusion;
-        (u128::from(c.tp), u128::from(2 * c.tp + c.fp + c.fn_).max(1))
+        let drops_all = c.tn == 0 && c.fn_ == 0 && c.fp > 0;
+        let tp = if drops_all { 0 } else { c.tp };
+        (u128::from(tp), u128::from(2 * c.tp + c.fp + c.fn_).max(1))
     };
     let ((a_top, a_bottom), (b_top, b_bottom)) = (fraction(a), fraction(b));
     (a_top * b_bottom).cmp(&(b_top * a_bottom))
@@ -273,6 +276,18 @@ mod tests {
     }
 
     #[test]
+    fn a_forest_that_tells_nothing_apart_accepts() {
+        let scores = histogram(&[(20, true), (20, false), (20, false)]);
+        for rule in ["f1", "eta-bound", "cost:1:1"] {
+            let rule: VoteRule = rule.parse().unwrap();
+            let decision = rule.choose(&scores, 1, Some(4)).unwrap();
+            assert_eq!(decision.confusion.fp, 0, "{rule}");
+        }
+        let drops = histogram(&[(20, true), (20, true)]);
+        assert_eq!(VoteRule::F1.choose(&drops, 1, None).unwrap().confusion.tp, 2);
+    }
+
+    #[test]
     fn equally_good_thresholds_predict_fewest_drops() {
         // F1 is 2/3 for scores above 10 (1 of 2 found, no error) and above 0 (2 found, 2 errors).
         let scores = histogram(&[(20, true), (10, true), (10, false), (10, false), (0, false)]);
@@ -355,7 +370,9 @@ mod tests {
         ) {
             let scores = histogram(&rows);
             let all = || (0..20).map(|threshold| scores.confusion(threshold));
-            let best = all().filter_map(|confusion| confusion.f1()).fold(0.0, f64::max);
+            // To drop everything is no choice, unless all is to be dropped.
+            let chosen_from = all().filter(|of| of.tn + of.fn_ > 0 || of.fp == 0);
+            let best = chosen_from.filter_map(|confusion| confusion.f1()).fold(0.0, f64::max);
             let chosen = VoteRule::F1.choose(&scores, 1, None).unwrap();
             prop_assert!(chosen.confusion.f1().unwrap_or(0.0) == best);
 
