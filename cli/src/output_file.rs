@@ -27,6 +27,18 @@ pub(crate) fn check<'a>(
     Ok(())
 }
 
+/// Makes sure, before any work, that files of a folder that are there may be replaced.
+pub(crate) fn check_replaced(
+    folder: &Path,
+    names: impl IntoIterator<Item: AsRef<Path>>,
+) -> anyhow::Result<()> {
+    let paths = names.into_iter().map(|name| folder.join(name));
+    for path in paths.filter(|path| path.exists() || path.is_symlink()) {
+        AtomicFile::create(&path)?;
+    }
+    Ok(())
+}
+
 /// Refuses an output that is one of the files read for it.
 pub(crate) fn spare_inputs<'a>(
     output: &Path,

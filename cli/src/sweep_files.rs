@@ -1,6 +1,7 @@
 //! The folder of a sweep: parts that are finished, and what becomes of them.
 
 use crate::commands::export::create_folder;
+use crate::output_file;
 use anyhow::Context;
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
@@ -29,15 +30,18 @@ pub(crate) struct PartKey<'a> {
 }
 
 impl SweepFolder {
-    /// Makes the folder, or takes one that is there: its parts are kept to go on with, or removed.
-    pub(crate) fn open(path: &Path, resume: bool) -> Result<Self, DataError> {
+    /// Makes the folder, or takes one that is there; one that holds a sweep only to go on with it.
+    pub(crate) fn open(path: &Path, resume: bool) -> anyhow::Result<Self> {
         if path.exists() && !path.is_dir() {
-            return Err(DataError::File {
+            let error = DataError::File {
                 file: path.display().to_string(),
                 problem: "is no folder".to_owned(),
                 hint: "name a folder for what is found".to_owned(),
-            });
+            };
+            return Err(error.into());
         }
+        let names = ["sweep.json", "report.html", "rows.parquet", "timings.json"];
+        output_file::check_replaced(path, names)?;
         let folder = SweepFolder { path: path.to_owned() };
         if !resume {
             folder.clear(&folder.parts())?;

@@ -2,14 +2,18 @@
 
 use crate::DataError;
 use crate::error::shown;
+use std::fs::Metadata;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A file being written next to its target, which it replaces only when it is committed. Dropped
-/// before that, it is removed, and the target is as it was.
+/// before that, it is removed, and the target is as it was. A link stays: what it leads to is
+/// replaced.
 #[derive(Debug)]
 pub struct AtomicFile {
+    /// How it is named in messages.
+    file: String,
     target: PathBuf,
     writer: BufWriter<NamedTempFile>,
 }
@@ -20,13 +24,12 @@ impl AtomicFile {
     /// Starts a file that will become `path`.
     ///
     /// # Errors
-    /// If the directory of `path` does not exist or cannot be written, or `path` is a directory.
+    /// If the directory of `path` does not exist or cannot be written, or `path` is there and is no
+    /// regular file: a directory, a device, a pipe.
     pub fn create(path: &Path) -> Result<Self, DataError> {
         let file = shown(path);
-        if path.is_dir() {
-            return Err(DataError::file(&file, "is a directory", "name a file to write"));
-        }
-        let directory = directory(path);
+        let target = target(path)?;
+        let directory = directory(&target);
         if !directory.is_dir() {
             let hint = if directory.exists() { "name another" } else { "make it first" };
             let problem = format!("cannot be created, {} is no directory", directory.display());
@@ -41,19 +44,20 @@ impl AtomicFile {
             // Its own message would name the temporary file.
             .map_err(|error| DataError::io(&file, "be created")(error.kind().into()))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
-        Ok(AtomicFile { target: path.to_owned(), writer })
+        Ok(AtomicFile { file, target, writer })
     }
 
     /// Puts the file in its place: its bytes reach the disk before its name does.
     ///
     /// # Errors
-    /// If writing, flushing or renaming fails; nothing is left behind then.
+    /// If writing, flushing or renaming fails, or something else than a file has come in its place;
+    /// nothing is left behind then.
     pub fn commit(self) -> Result<(), DataError> {
-        let AtomicFile { target, writer } = self;
-        let file = shown(&target);
+        let AtomicFile { file, target, writer } = self;
         let written = writer.into_inner().map_err(io::IntoInnerError::into_error);
         let temporary = written.map_err(DataError::io(&file, "be written"))?;
         temporary.as_file().sync_all().map_err(DataError::io(&file, "be written"))?;
+        refuse_irregular(&file, std::fs::symlink_metadata(&target))?;
         temporary
             .persist(&target)
             .map_err(|error| error.error)
@@ -84,6 +88,45 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(DataError::io(&shown(path), "be written"))?;
     file.commit()
+}
+
+/// Moves the file at `from` to `to`, as a new file would come there.
+///
+/// # Errors
+/// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+pub fn move_file(from: &Path, to: &Path) -> Result<(), DataError> {
+    if target(to)? == to {
+        return std::fs::rename(from, to).map_err(DataError::io(&shown(to), "be put in place"));
+    }
+    // What a link leads to may be on another disk.
+    let mut file = AtomicFile::create(to)?;
+    std::fs::File::open(from)
+        .and_then(|mut from| io::copy(&mut from, &mut file))
+        .map_err(DataError::io(&shown(to), "be written"))?;
+    file.commit()?;
+    std::fs::remove_file(from).map_err(DataError::io(&shown(from), "be removed"))
+}
+
+/// The file that is replaced where `path` is written: itself, or what it leads to if it is a link.
+fn target(path: &Path) -> Result<PathBuf, DataError> {
+    let file = shown(path);
+    refuse_irregular(&file, std::fs::metadata(path))?;
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    std::fs::canonicalize(path).map_err(|_| {
+        DataError::file(&file, "is a link to no file", "remove it, or name a file to write")
+    })
+}
+
+/// Refuses what is there and is no file that could be replaced.
+fn refuse_irregular(file: &str, found: io::Result<Metadata>) -> Result<(), DataError> {
+    let problem = match found {
+        Ok(found) if found.is_dir() => "is a directory",
+        Ok(found) if !found.is_file() => "is no regular file, and would be replaced by one",
+        _ => return Ok(()),
+    };
+    Err(DataError::file(file, problem, "name a file to write"))
 }
 
 fn directory(path: &Path) -> &Path {
@@ -156,6 +199,51 @@ mod tests {
             missing.parent().unwrap().display()
         );
         assert_eq!(error.to_string(), expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_leads_to_is_replaced_and_the_link_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        fs::create_dir(place("far")).unwrap();
+        fs::write(place("far/out"), "old").unwrap();
+        std::os::unix::fs::symlink("far/out", place("one")).unwrap();
+        std::os::unix::fs::symlink("one", place("two")).unwrap();
+        write_atomic(&place("two"), b"new").unwrap();
+        assert_eq!(fs::read(place("far/out")).unwrap(), b"new");
+        fs::write(place("made"), "moved").unwrap();
+        move_file(&place("made"), &place("two")).unwrap();
+        assert_eq!(fs::read(place("far/out")).unwrap(), b"moved");
+        assert!(place("one").is_symlink() && place("two").is_symlink() && !place("made").exists());
+        assert_eq!(names(&place("far")), ["out"]);
+        fs::remove_file(place("far/out")).unwrap();
+        let error = write_atomic(&place("two"), b"new").unwrap_err().to_string();
+        assert!(error.contains("two: is a link to no file; "), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_stays() {
+        use std::os::unix::fs::FileTypeExt;
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        let make = || std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        let refused = |result: Result<(), DataError>| {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("pipe: is no regular file"), "{error}");
+            assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        };
+        let early = AtomicFile::create(&pipe).unwrap();
+        assert!(make().success());
+        refused(early.commit());
+        refused(write_atomic(&pipe, b"x"));
+        let link = directory.path().join("to-pipe");
+        std::os::unix::fs::symlink("pipe", &link).unwrap();
+        refused(write_atomic(&link, b"x"));
+        let made = directory.path().join("made");
+        fs::write(&made, "x").unwrap();
+        refused(move_file(&made, &pipe));
     }
 
     #[cfg(unix)]

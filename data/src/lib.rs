@@ -51,7 +51,7 @@ mod table_writer;
 mod trace;
 
 #[cfg(feature = "files")]
-pub use atomic::{AtomicFile, write_atomic};
+pub use atomic::{AtomicFile, move_file, write_atomic};
 #[cfg(feature = "files")]
 pub use describe::{FileKind, TableShape, describe};
 #[cfg(feature = "files")]

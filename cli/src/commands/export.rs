@@ -2,6 +2,7 @@
 
 use crate::args::ExportArgs;
 use crate::output;
+use crate::output_file;
 use anyhow::Context;
 use dropcast_data::{DataError, sha256, write_atomic};
 use dropcast_export::{Origin, Target, export};
@@ -41,6 +42,7 @@ pub(crate) fn export_model(
         files.extend(export(&model.forest, &origin, target)?);
     }
     create_folder(folder)?;
+    output_file::check_replaced(folder, files.iter().map(|file| &file.name))?;
     let mut written = Vec::new();
     for file in files {
         let path = folder.join(file.name);

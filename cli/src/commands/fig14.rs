@@ -3,6 +3,7 @@
 use super::export::create_folder;
 use super::reproduce::{print_written, write_figure};
 use crate::args::Fig14Args;
+use crate::output_file;
 use crate::progress::Stage;
 use dropcast_data::write_atomic;
 use dropcast_reports::fig14::{self, Fig14Case, Fig14Options, Fig14SweepRow};
@@ -18,6 +19,7 @@ const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
 pub(super) fn run(args: &Fig14Args) -> anyhow::Result<()> {
     let drawn = case(args, args.ports, args.buffer, args.bursts_per_slot)?;
     create_folder(&args.output)?;
+    output_file::check_replaced(&args.output, ["fig14.csv", "fig14.svg", "fig14-cases.csv"])?;
     let options =
         Fig14Options { repetitions: args.repetitions, seed: args.seed, ..Fig14Options::default() };
     let stage = Stage::begin("fig14");

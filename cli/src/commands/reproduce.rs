@@ -8,6 +8,7 @@ use super::train::{RunFiles, train};
 use crate::args::{Fig15Args, Figure, ReportRows, ReproduceArgs};
 use crate::config::{CollectConfig, SplitBy, TrainConfig};
 use crate::output::{self, Format};
+use crate::output_file;
 use crate::training::Room;
 use dropcast_collect::Tracer;
 use dropcast_data::{EventOptions, EventReader, write_atomic};
@@ -41,6 +42,8 @@ fn recipes(seed: u64) -> [(&'static str, TrainConfig); 2] {
 }
 
 fn fig15(args: &Fig15Args) -> anyhow::Result<()> {
+    let names = ["fig15-paper.csv", "fig15-paper.svg", "fig15-ours.csv", "fig15-ours.svg"];
+    output_file::check_replaced(&args.output, names)?;
     let data = if args.data.is_empty() {
         create_folder(&args.output)?;
         vec![generated(&args.output, args.seed)?]

@@ -9,15 +9,14 @@ use crate::args::{ReportRows, RunArgs};
 use crate::config::RunConfig;
 use crate::failure::UserError;
 use crate::output;
-use crate::output_file::spare_inputs;
+use crate::output_file::{self, spare_inputs};
 use crate::training::Room;
 use anyhow::Context;
 use dropcast_collect::Tracer;
-use dropcast_data::{DataError, EventOptions, EventReader, read_switches, write_atomic};
+use dropcast_data::{DataError, EventOptions, EventReader, move_file, read_switches, write_atomic};
 use dropcast_export::Target;
 use dropcast_reports::{Exporter, Html, Json, Report, Text};
 use std::ffi::OsStr;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +54,10 @@ fn stages(
     Ok(report)
 }
 
+/// Files of every run, beside its tables.
+const FILES: [&str; 6] =
+    ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
+
 /// Where a run works until all of it is done: a run that fails leaves nothing behind, and an
 /// earlier one of its name as it was.
 struct WorkFolder {
@@ -71,9 +74,7 @@ impl WorkFolder {
 
     /// Moves everything into `folder`.
     fn finish(self, folder: &Path) -> anyhow::Result<()> {
-        let file = folder.display().to_string();
-        let failed = |source| DataError::Io { file, doing: "be put in place", source };
-        Ok(move_files(&self.path, folder).map_err(failed)?)
+        move_files(&self.path, folder)
     }
 }
 
@@ -83,15 +84,19 @@ impl Drop for WorkFolder {
     }
 }
 
-fn move_files(from: &Path, to: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
+fn move_files(from: &Path, to: &Path) -> anyhow::Result<()> {
+    create_folder(to)?;
+    let failed = |source| {
+        let file = to.display().to_string();
+        DataError::Io { file, doing: "be put in place", source }
+    };
+    for entry in std::fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
+        if entry.file_type().map_err(failed)?.is_dir() {
             move_files(&entry.path(), &target)?;
         } else {
-            std::fs::rename(entry.path(), target)?;
+            move_file(&entry.path(), &target)?;
         }
     }
     Ok(())
@@ -142,6 +147,7 @@ fn check(config: &RunConfig, folder: &Path) -> anyhow::Result<()> {
     config.train.params()?;
     config.train.split()?;
     targets(config)?;
+    output_file::check_replaced(folder, FILES)?;
     let recorded = config.collect.features.names();
     if let Some(name) = config.train.features.names().iter().find(|&name| !recorded.contains(name))
     {

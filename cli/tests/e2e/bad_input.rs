@@ -435,6 +435,56 @@ fn a_header_alone_is_refused() {
     assert_eq!(room.files().into_keys().collect::<Vec<_>>(), ["none.csv", "switch.toml"]);
 }
 
+/// What is written replaces files, never a device or a pipe; of a link, what it leads to.
+#[cfg(unix)]
+#[test]
+fn only_files_are_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let room = Room::with_a_run();
+    room.write("model.json", room.read("runs/small/model.json"));
+    let make = std::process::Command::new("mkfifo").arg(room.path("pipe")).status();
+    assert!(make.unwrap().success());
+    symlink("pipe", room.path("to-pipe")).unwrap();
+    symlink("none", room.path("to-none")).unwrap();
+    std::fs::create_dir(room.path("tables")).unwrap();
+    symlink("../pipe", room.path("tables/model.dct")).unwrap();
+    symlink("../pipe", room.path("tables/fig14.svg")).unwrap();
+    symlink("../pipe", room.path("tables/sweep.json")).unwrap();
+    room.write("sweep.toml", "data = ['runs/small/trace.parquet']");
+    std::fs::create_dir(room.path("runs/piped")).unwrap();
+    symlink("../../pipe", room.path("runs/piped/model.json")).unwrap();
+    for typed in [
+        "collect --events runs/small/events.parquet -o pipe",
+        "train --data runs/small/trace.parquet -o pipe",
+        "train --data runs/small/trace.parquet -o to-pipe",
+        "rescale model.json --buffer-bytes 1000000 -o pipe",
+        "report --model model.json --data runs/small/trace.parquet -o pipe",
+        "simulate -o pipe",
+        "export model.json --target dct -o tables",
+        "reproduce fig14 -o tables",
+        "sweep sweep.toml -o tables",
+        "sweep sweep.toml -o tables --resume",
+        "run --config small.toml --name piped",
+    ] {
+        let said = refuse(&room, typed);
+        assert!(said.contains(": is no regular file, and would be replaced by one; "), "{said}");
+    }
+    let said = refuse(&room, "train --data runs/small/trace.parquet -o to-none");
+    assert!(said.contains("to-none: is a link to no file; "), "{said}");
+    assert!(std::fs::metadata(room.path("to-pipe")).unwrap().file_type().is_fifo());
+
+    symlink("../model.json", room.path("runs/link.json")).unwrap();
+    room.good("rescale model.json --buffer-bytes 1000000 -o other.json");
+    room.good("rescale runs/small/model.json --buffer-bytes 1000000 -o runs/link.json");
+    assert!(room.path("runs/link.json").is_symlink());
+    assert!(room.read("model.json") == room.read("other.json"));
+    symlink("../../model.json", room.path("runs/piped/link")).unwrap();
+    std::fs::rename(room.path("runs/piped/link"), room.path("runs/piped/model.json")).unwrap();
+    room.good("run --config small.toml --name piped");
+    assert!(room.path("runs/piped/model.json").is_symlink());
+    assert!(room.read("model.json") == room.read("runs/small/model.json"));
+}
+
 /// A run that fails leaves an earlier one of its name as it was.
 #[test]
 fn a_failed_run_changes_nothing() {
