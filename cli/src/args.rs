@@ -336,10 +336,12 @@ pub(crate) struct SweepArgs {
     /// What to sweep.
     #[arg(value_name = "SWEEP.toml")]
     pub(crate) config: PathBuf,
-    /// Folder for what is found; runs/ and the name of the file unless given.
+    /// Folder for what is found; runs/ and the name of the file unless given. One that holds a
+    /// sweep is refused without --resume.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Go on where an earlier sweep of this folder was interrupted.
+    /// Go on where an earlier sweep of this folder was interrupted; parts that no longer fit are
+    /// trained again.
     #[arg(long)]
     pub(crate) resume: bool,
     /// Threads; what is found is the same with any number.

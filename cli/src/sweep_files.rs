@@ -44,7 +44,7 @@ impl SweepFolder {
         output_file::check_replaced(path, names)?;
         let folder = SweepFolder { path: path.to_owned() };
         if !resume {
-            folder.clear(&folder.parts())?;
+            folder.refuse_what_is_there()?;
         }
         create_folder(&folder.parts())?;
         Ok(folder)
@@ -59,14 +59,28 @@ impl SweepFolder {
         self.path.join("parts")
     }
 
-    fn clear(&self, path: &Path) -> Result<(), DataError> {
-        match std::fs::remove_dir_all(path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                let file = path.display().to_string();
-                Err(DataError::Io { file, doing: "be removed", source })
-            }
-            _ => Ok(()),
-        }
+    fn models(&self) -> PathBuf {
+        self.path.join("models")
+    }
+
+    /// Refuses a sweep that is there, whole or in parts, and files that would be replaced by one's.
+    fn refuse_what_is_there(&self) -> Result<(), DataError> {
+        let holds_a_sweep = self.path.join("sweep.json").exists()
+            || !files(&self.parts(), is_part)?.is_empty()
+            || !files(&self.models(), is_model)?.is_empty();
+        let others = ["timings.json", "rows.parquet", "report.html"];
+        let other = others.into_iter().find(|name| self.path.join(name).exists());
+        let (problem, hint) = match other {
+            _ if holds_a_sweep => (
+                "holds a sweep".to_owned(),
+                "go on with it by --resume (parts that no longer fit are trained again), or choose \
+                 another folder",
+            ),
+            Some(name) => (format!("holds another {name}"), "choose another folder"),
+            None => return Ok(()),
+        };
+        let file = self.path.display().to_string();
+        Err(DataError::File { file, problem, hint: hint.to_owned() })
     }
 
     fn part_path(&self, key: &PartKey<'_>) -> anyhow::Result<PathBuf> {
@@ -111,9 +125,10 @@ impl SweepFolder {
         models: &[(String, String)],
         timings: &SweepTimings,
     ) -> anyhow::Result<()> {
-        let models_folder = self.path.join("models");
-        self.clear(&models_folder)?;
-        create_folder(&models_folder)?;
+        create_folder(&self.models())?;
+        for old in files(&self.models(), is_model)? {
+            std::fs::remove_file(&old).map_err(io_error(&old, "be removed"))?;
+        }
         for (name, text) in models {
             write_atomic(&self.path.join(name), text.as_bytes())?;
         }
@@ -127,6 +142,38 @@ impl SweepFolder {
         write_atomic(&self.path.join("report.html"), page.as_bytes()).context("report.html")?;
         write_atomic(&self.path.join("sweep.json"), text.as_bytes()).context("sweep.json")
     }
+}
+
+/// Files of a folder, if it is there, whose names are such.
+fn files(folder: &Path, is_such: fn(&str) -> bool) -> Result<Vec<PathBuf>, DataError> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(io_error(folder, "be read"))?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(io_error(folder, "be read"))?;
+        if entry.file_name().to_str().is_some_and(is_such) {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file of `parts/` is a finished part.
+fn is_part(name: &str) -> bool {
+    let hash = name.strip_suffix(".json");
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a file of `models/` is a row's.
+fn is_model(name: &str) -> bool {
+    let row = name.strip_prefix("row-").and_then(|name| name.strip_suffix(".json"));
+    row.is_some_and(|row| row.len() == 5 && row.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn io_error(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> DataError {
+    move |source| DataError::Io { file: path.display().to_string(), doing, source }
 }
 
 /// The rows as columns: the fields of `sweep.json`, a part's scores as `PART_SCORE`.

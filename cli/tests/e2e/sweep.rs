@@ -91,20 +91,20 @@ fn every_combination_has_a_row_and_every_configuration_a_summary() {
 fn a_row_is_what_train_gives() {
     let room = room(SWEEP);
     room.good("sweep sweep.toml -o out");
-    compare_with_train(&room);
+    compare_with_train(&room, "out");
     // The other axes.
     let (head, _) = SWEEP.split_once("[axes]").unwrap();
     let axes = "max_features = ['1', 'all']\nmin_samples_leaf = [1, 200]\ntrees = [2, 4]\n\
                 class_weight = ['none', '1:5']\nmax_bins = [16, 255]\ncriterion = 'entropy'";
     room.write("sweep.toml", format!("{head}[axes]\n{axes}"));
-    let said = room.good("sweep sweep.toml -o out");
+    let said = room.good("sweep sweep.toml -o others");
     assert!(said.contains("32 forests") && said.contains(" all drawn, entropy"), "{said}");
-    compare_with_train(&room);
+    compare_with_train(&room, "others");
 }
 
-/// Trains the front's rows of the sweep in `out` one by one.
-fn compare_with_train(room: &Room) {
-    let table = table(room, "out");
+/// Trains the front's rows of the sweep in `folder` one by one.
+fn compare_with_train(room: &Room, folder: &str) {
+    let table = table(room, folder);
     let mut compared = 0;
     for row in table["rows"].as_array().unwrap() {
         let Some(model) = row["model"].as_str() else { continue };
@@ -126,7 +126,7 @@ fn compare_with_train(room: &Room) {
             row["vote"].as_str().unwrap(),
             row["seed"],
         ));
-        assert!(room.read("alone.json") == room.read(&format!("out/{model}")), "{row}");
+        assert!(room.read("alone.json") == room.read(&format!("{folder}/{model}")), "{row}");
         let said =
             room.good("report --model alone.json --data runs/small/trace.parquet --format json");
         let report: Value = serde_json::from_str(&said).unwrap();
@@ -245,6 +245,40 @@ fn a_part_of_another_sweep_is_not_taken() {
     room.write(&part, "{}");
     room.good("sweep sweep.toml -o fresh --resume");
     assert!(of("out") == of("fresh"));
+}
+
+/// A sweep takes days, perhaps: nothing of one is lost because another was told to write there.
+#[test]
+fn a_sweep_that_is_there_is_kept() {
+    let room = room("data = ['runs/small/trace.parquet']");
+    room.write("out/models/mine.json", "{}");
+    room.write("out/parts/notes.txt", "mine");
+    room.write("out/mine.txt", "mine");
+    room.good("sweep sweep.toml -o out");
+    let held = "out: holds a sweep; go on with it by --resume (parts that no longer fit are trained \
+                again), or choose another folder";
+    let again = refuse(&room, "sweep sweep.toml -o out");
+    assert!(again.contains(held), "{again}");
+    // The parts alone are one that was interrupted.
+    for name in ["sweep.json", "report.html", "rows.parquet", "timings.json"] {
+        std::fs::remove_file(room.path(&format!("out/{name}"))).unwrap();
+    }
+    let models = std::fs::read_dir(room.path("out/models")).unwrap();
+    for model in models.map(|entry| entry.unwrap().path()) {
+        if !model.ends_with("mine.json") {
+            std::fs::remove_file(model).unwrap();
+        }
+    }
+    let again = refuse(&room, "sweep sweep.toml -o out");
+    assert!(again.contains(held), "{again}");
+    room.write("out/models/row-09999.json", "of an earlier table");
+    room.good("sweep sweep.toml -o out --resume");
+    assert!(!room.path("out/models/row-09999.json").exists());
+    for name in ["out/models/mine.json", "out/parts/notes.txt", "out/mine.txt"] {
+        assert!(room.path(name).exists(), "{name}");
+    }
+    let said = refuse(&room, "sweep sweep.toml -o runs/small");
+    assert!(said.contains("runs/small: holds another report.html; "), "{said}");
 }
 
 /// The example of docs/sweep.md, on a small trace.
