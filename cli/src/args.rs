@@ -3,7 +3,8 @@
 use crate::config::{CollectConfig, TrainConfig};
 use crate::output::Format;
 use crate::output_file;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_reports::ReportFormat;
@@ -22,6 +23,31 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+impl Cli {
+    /// Reads the command line.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let matches = Cli::command().try_get_matches()?;
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let (Command::Train(args), Some((_, matches))) = (&mut cli.command, matches.subcommand())
+        {
+            let is_given =
+                |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+            args.split_given = SPLIT_SETTINGS.into_iter().filter(is_given).collect();
+        }
+        Ok(cli)
+    }
+}
+
+/// Settings that say how rows of `--data` are divided.
+const SPLIT_SETTINGS: [&str; 6] = [
+    "split",
+    "train_share",
+    "validation_share",
+    "test_switches",
+    "validation_switches",
+    "guard_ns",
+];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -202,6 +228,9 @@ pub(crate) struct TrainArgs {
     pub(crate) model_per: ModelPer,
     #[command(flatten)]
     pub(crate) settings: TrainConfig,
+    /// Settings of the split that were given, even if as they are by default.
+    #[arg(skip)]
+    pub(crate) split_given: Vec<&'static str>,
     /// Threads; the model is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,

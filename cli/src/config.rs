@@ -114,6 +114,34 @@ pub(crate) enum SplitBy {
     None,
 }
 
+impl SplitBy {
+    /// Refuses `train_share` where it is not used.
+    pub(crate) fn check_has_train_share(self) -> Result<(), UserError> {
+        if matches!(self, SplitBy::Time | SplitBy::Random) {
+            return Ok(());
+        }
+        let problem = "train_share: only the splits time and random have it; leave it out";
+        Err(UserError(problem.to_owned()))
+    }
+}
+
+/// Refuses to draw more features than there are.
+pub(crate) fn check_max_features(
+    max_features: MaxFeatures,
+    features: &FeatureSet,
+) -> Result<(), UserError> {
+    match max_features {
+        MaxFeatures::Count(count) if usize::from(count.get()) > features.len() => {
+            Err(UserError(format!(
+                "max_features: {count} is more than the {} features of {features}; expected at \
+                 most so many, or all",
+                features.len()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How a forest is trained; names as in scikit-learn.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -250,6 +278,7 @@ impl TrainConfig {
             max_bins: self.max_bins,
             random_state: self.seed,
         };
+        check_max_features(self.max_features, &self.features)?;
         if self.refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
             return Err(
                 UserError("refit_leaves: expected a number of rows, 0 to 1e12".to_owned()).into()
@@ -301,6 +330,14 @@ impl TrainConfig {
         refuse(
             self.test_switches.iter().any(|id| self.validation_switches.contains(id)),
             "validation_switches: a switch cannot both test and validate",
+        )?;
+        // A share that is written down, but as it is by default, says nothing wrong.
+        if self.train_share != TrainConfig::default().train_share {
+            self.split.check_has_train_share()?;
+        }
+        refuse(
+            self.guard_ns > 0 && !matches!(self.split, SplitBy::Time | SplitBy::TimeBlocks),
+            "guard_ns: only the splits time and time-blocks have cuts to guard; leave it out",
         )?;
         let validates = self.validation_share > 0.0;
         let by_shares = matches!(self.split, SplitBy::Time | SplitBy::Random);

@@ -18,11 +18,10 @@ mod traces;
 mod training;
 
 use args::{Cli, Command};
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
     };

@@ -1,7 +1,7 @@
 //! `sweep.toml`: what a sweep reads, how it divides rows and what it varies.
 
 use crate::commands::export::read_text;
-use crate::config::{SplitBy, TrainConfig};
+use crate::config::{SplitBy, TrainConfig, check_max_features};
 use crate::failure::UserError;
 use anyhow::Context;
 use dropcast_train::{MOST_SWEEP_ROWS, Split, SweepAxes, SweepPlan};
@@ -23,8 +23,7 @@ pub(crate) struct SweepConfig {
     /// Whether the exact `eta` of every row is measured.
     #[serde(default)]
     pub(crate) eta: bool,
-    #[serde(default)]
-    split: SplitConfig,
+    split: Option<SplitConfig>,
     #[serde(default)]
     pub(crate) axes: SweepAxes,
 }
@@ -68,6 +67,7 @@ impl SweepConfig {
             let config = SweepConfig::parse(&text)?;
             let plan = config.plan()?;
             config.split()?;
+            config.check_max_features()?;
             anyhow::Ok((config, plan))
         };
         checked().with_context(|| path.display().to_string())
@@ -90,9 +90,27 @@ impl SweepConfig {
         })
     }
 
+    fn check_max_features(&self) -> anyhow::Result<()> {
+        for &drawn in &self.axes.max_features {
+            for features in &self.axes.features {
+                check_max_features(drawn, features).context("[axes]")?;
+            }
+        }
+        Ok(())
+    }
+
     /// The split of `data`, where no files are kept apart.
     pub(crate) fn split(&self) -> anyhow::Result<Split> {
-        let split = &self.split;
+        let has_files_apart = !self.validation.is_empty() || !self.test.is_empty();
+        if self.split.is_some() && has_files_apart {
+            let problem = "[split]: with validation or test, files are kept apart whole and none is \
+                           divided; leave it out";
+            return Err(UserError(problem.to_owned()).into());
+        }
+        let split = self.split.clone().unwrap_or_default();
+        if split.train_share.is_some() {
+            split.by.check_has_train_share().context("[split]")?;
+        }
         let by_shares = matches!(split.by, SplitBy::Time | SplitBy::Random | SplitBy::TimeBlocks);
         let default = if by_shares { VALIDATION_SHARE } else { 0.0 };
         let config = TrainConfig {
@@ -100,8 +118,8 @@ impl SweepConfig {
             train_share: split.train_share.unwrap_or(TrainConfig::default().train_share),
             validation_share: split.validation_share.unwrap_or(default),
             guard_ns: split.guard_ns,
-            test_switches: split.test_switches.clone(),
-            validation_switches: split.validation_switches.clone(),
+            test_switches: split.test_switches,
+            validation_switches: split.validation_switches,
             ..TrainConfig::default()
         };
         config.split().context("[split]")

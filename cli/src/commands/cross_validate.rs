@@ -28,17 +28,25 @@ struct Fold {
 
 /// Trains once for each fold, and then on all runs.
 pub(super) fn run(args: &TrainArgs, folds: Folds) -> anyhow::Result<()> {
+    let (files, count) = (args.data.len(), folds.of(args.data.len()));
+    if files < 2 {
+        let problem = "cross-validation over runs needs at least two files of --data";
+        return Err(UserError(problem.to_owned()).into());
+    }
+    if count > files {
+        return Err(UserError(format!(
+            "cross_validate: {count} folds need at least {count} files of --data, there are {files}; \
+             give more, or ask for fewer folds"
+        ))
+        .into());
+    }
     let stage = Stage::begin("train");
     let room = Room::of(args);
     let training = Training::open(&args.data, &args.settings, &room, &stage)?.with(args.trainer);
     let files = &training.source.files;
-    if files.len() < 2 {
-        let problem = "cross-validation over runs needs at least two files of --data";
-        return Err(UserError(problem.to_owned()).into());
-    }
     let runs: Vec<u64> = files.iter().map(|file| file.origin.run).collect();
     let mut found = Vec::new();
-    for split in Split::folds_of_runs(&runs, folds.of(runs.len())) {
+    for split in Split::folds_of_runs(&runs, count) {
         let fitted = training.fit(&split)?;
         let is_tested = |run| split.part_of_run(run) == Some(dropcast_train::Part::Test);
         let tested = files.iter().filter(|file| is_tested(file.origin.run));

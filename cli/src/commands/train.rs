@@ -3,6 +3,7 @@
 use super::{cross_validate, train_each};
 use crate::args::{ModelPer, TrainArgs, Trainer};
 use crate::config::TrainConfig;
+use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let files = RunFiles { data: &args.data, validation: &args.validation, test: &args.test };
+    check_split(args)?;
     output_file::check(&args.output, &files.all())?;
     if let Some(folds) = args.cross_validate {
         return cross_validate::run(args, folds);
@@ -27,6 +29,23 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
         let written = format!("model: {}", args.output.display());
         metrics.as_ref().map_or(written.clone(), |metrics| format!("{}{written}\n", text(metrics)))
     })
+}
+
+/// Refuses settings of the split that were given and would change nothing.
+fn check_split(args: &TrainArgs) -> Result<(), UserError> {
+    let given = &args.split_given;
+    let has_files_apart = !args.validation.is_empty() || !args.test.is_empty();
+    match given.first() {
+        Some(name) if args.cross_validate.is_some() => Err(UserError(format!(
+            "{name}: cross-validation keeps whole files apart and divides none; leave it out"
+        ))),
+        Some(name) if has_files_apart => Err(UserError(format!(
+            "{name}: with --validation or --test, files are kept apart whole and none is divided; \
+             leave it out"
+        ))),
+        _ if given.contains(&"train_share") => args.settings.split.check_has_train_share(),
+        _ => Ok(()),
+    }
 }
 
 /// Labelled traces by what they are for.

@@ -361,6 +361,12 @@ fn runs_that_cannot_end_well() {
     check("section.toml", "[workload]", "[work]");
     check("trees.toml", "[workload]", "[train]\nn_estimators = 0\n[workload]");
     check("share.toml", "[workload]", "[train]\ntrain_share = 1.0\n[workload]");
+    check(
+        "blocks.toml",
+        "[workload]",
+        "[train]\nsplit = 'time-blocks'\ntrain_share = 0.5\n[workload]",
+    );
+    check("drawn.toml", "[workload]", "[train]\nmax_features = '5'\n[workload]");
     check("feature.toml", "[workload]", "[collect]\nfeatures = ['rank']\n[workload]");
     check("colour.toml", "[workload]", "[collect]\nfeatures = ['colour']\n[workload]");
     check("target.toml", "[workload]", "[export]\ntargets = ['p5']\n[workload]");
@@ -433,6 +439,21 @@ fn a_header_alone_is_refused() {
         );
     }
     assert_eq!(room.files().into_keys().collect::<Vec<_>>(), ["none.csv", "switch.toml"]);
+}
+
+/// The config.toml of a run says everything, also what the split does not use.
+#[test]
+fn a_runs_own_settings_are_accepted() {
+    let room = Room::new();
+    room.write(
+        "small.toml",
+        SMALL.replace("[workload]", "[train]\nsplit = 'time-blocks'\n[workload]"),
+    );
+    room.good("run --config small.toml");
+    let written = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
+    assert!(written.contains("train_share = 0.6"), "{written}");
+    room.good("run --config runs/small/config.toml --name again");
+    assert!(room.read("runs/small/model.json") == room.read("runs/again/model.json"));
 }
 
 /// What is written replaces files, never a device or a pipe; of a link, what it leads to.

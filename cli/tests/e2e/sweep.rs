@@ -315,7 +315,11 @@ fn what_cannot_be_swept() {
     check("feature.toml", "'paper4',", "'colour',");
     check("share.toml", "train_share = 0.5", "train_share = 0.9");
     check("by.toml", "'time'", "'place'");
-    check("random.toml", "by = 'time'", "by = 'random'");
+    let by_time = "by = 'time'\ntrain_share = 0.5\nvalidation_share = 0.25\nguard_ns = 32_000";
+    check("random.toml", by_time, "by = 'random'");
+    check("blocks.toml", "by = 'time'", "by = 'time-blocks'");
+    check("drawn.toml", "trees = [1, 4]", "max_features = ['4', '5']");
+    check("apart.toml", "eta = true", "test = ['other.parquet']");
     check("no-data.toml", "data = ['runs/small/trace.parquet']", "data = []");
     check("missing.toml", "small/trace", "small/other");
     check("artifact.toml", "'runs/small/trace.parquet'", "'artifact.csv'");

@@ -220,6 +220,7 @@ fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
 fn training_that_cannot_be() {
     let room = Room::with_a_run();
     room.write("trace.parquet", room.read("runs/small/trace.parquet"));
+    room.write("copy.parquet", room.read("runs/small/trace.parquet"));
     let mut transcript = String::new();
     for arguments in [
         "--budget entries=3",
@@ -240,6 +241,18 @@ fn training_that_cannot_be() {
         "--split switches --test-switches 1 --validation-switches 1",
         "--test-switches 1",
         "--split switches --test-switches 0",
+        "--train-share 0.6 --split time-blocks",
+        "--train-share 0.7 --split none",
+        "--guard-ns 3 --split random",
+        "--max-features 5",
+        "--test other.parquet --split time",
+        "--validation other.parquet --train-share 0.5",
+        "--test other.parquet --validation-share 0.2",
+        "--test other.parquet --guard-ns 3",
+        "--cross-validate runs --split time",
+        "--cross-validate runs --validation-share 0.2",
+        "--cross-validate 3 --train-share 0.5",
+        "copy.parquet --cross-validate 3",
     ] {
         let typed = format!("train --data trace.parquet {arguments} -o out.json");
         transcript.push_str(&refuse(&room, &typed));
