@@ -10,7 +10,7 @@ use crate::replays::Replays;
 use crate::table_cost::TableCost;
 use crate::traces::in_common;
 use crate::training::{Room, Training};
-use dropcast_data::write_atomic;
+use dropcast_data::{DataError, write_atomic};
 use dropcast_reports::{LanesSent, VoteLane, VotePolicy};
 use dropcast_train::{
     BatchSource, Confusion, ForestCost, ForestScorer, Model, Part, PartMetrics, Resource,
@@ -18,6 +18,7 @@ use dropcast_train::{
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The models, each beside the pooled one on the same rows.
@@ -117,6 +118,9 @@ pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> 
             // Measured on the scale of all; written for its switches as they are.
             let own = buffer_bytes.map_or(Ok(own.clone()), |bytes| own.for_buffer(bytes))?;
             write_atomic(&path, own.to_json().as_bytes())?;
+        } else {
+            // One of an earlier run beside the others of this one would pass for its.
+            remove_if_there(&path)?;
         }
         let rows =
             MeasuredRows { training: &training, split: &only, part, seed: args.settings.seed };
@@ -140,6 +144,16 @@ pub(super) fn run(args: &TrainArgs, files: &RunFiles<'_>) -> anyhow::Result<()> 
     }
     stage.end(&format!("{} models and one of all", all.models.len()));
     output::print(args.format, &all, text)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), DataError> {
+    match std::fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            let file = path.display().to_string();
+            Err(DataError::Io { file, doing: "be removed", source })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The rows of some switches that models are measured on.

@@ -109,6 +109,27 @@ fn switches_and_roles_have_models_of_their_own() {
     assert!(said.contains("nameless.parquet: switch 1 has no role"), "{said}");
 }
 
+/// A switch that can't be trained any more has no model, not an earlier run's.
+#[test]
+fn no_model_of_an_earlier_run_is_left_for_a_switch() {
+    let room = two_switches();
+    let all = String::from_utf8(room.read("both.csv")).unwrap();
+    let (kept, mut of_switch_1) = (all.lines(), 0);
+    let few = kept.filter(|line| {
+        let is_of_1 = line.split(',').nth(1) == Some("1");
+        of_switch_1 += u32::from(is_of_1);
+        !is_of_1 || of_switch_1 <= 100
+    });
+    room.write("few.csv", few.map(|line| format!("{line}\n")).collect::<String>());
+    room.good("collect --events few.csv --switch both.toml -o few.parquet");
+    let train = "-o m.json --split none --model-per switch";
+    room.good(&format!("train --data both.parquet {train}"));
+    room.write("m.switch-7.json", "of no switch in it");
+    let said = room.good(&format!("train --data few.parquet {train}"));
+    assert!(!room.path("m.switch-1.json").exists(), "{said}");
+    assert!(room.path("m.switch-0.json").exists() && room.path("m.switch-7.json").exists());
+}
+
 /// Seconds of generated arrivals at leaves and spines, and a model of each role: what each is worth
 /// adds up to what they are worth together.
 #[test]
