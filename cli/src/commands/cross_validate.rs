@@ -1,6 +1,6 @@
 //! `dropcast train --cross-validate`.
 
-use super::train::line;
+use super::train::{forest_line, line};
 use crate::args::{Folds, TrainArgs};
 use crate::failure::UserError;
 use crate::output;
@@ -64,7 +64,8 @@ pub(super) fn run(args: &TrainArgs, folds: Folds) -> anyhow::Result<()> {
         found.iter().map(|fold| SweepScores::of(&fold.test, None)).collect();
     let result = CrossValidation { test: SpreadScores::of(&scores), folds: found };
     output::print(args.format, &result, |result| {
-        format!("{}model of all runs: {}\n", text(result), args.output.display())
+        let forest = forest_line(&fitted.model);
+        format!("{}{forest}model of all runs: {}\n", text(result), args.output.display())
     })
 }
 

@@ -1,6 +1,6 @@
 //! `dropcast inspect`.
 
-use super::train::text as metrics_text;
+use super::train::{forest_line, text as metrics_text};
 use crate::args::InspectArgs;
 use crate::failure::UserError;
 use crate::output;
@@ -8,7 +8,7 @@ use crate::statistics::{self, Statistics};
 use dropcast_data::{FileKind, TableShape, describe};
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
-use dropcast_train::{Metrics, Model, SWEEP_FORMAT_VERSION, SweepRow, SweepTable};
+use dropcast_train::{Metrics, Model, SWEEP_FORMAT_VERSION, Split, SweepRow, SweepTable, VoteRule};
 use serde::Serialize;
 use std::path::Path;
 
@@ -46,7 +46,15 @@ enum Found {
         features: Vec<String>,
         trees: usize,
         depth: usize,
+        vote_threshold: u32,
+        /// How it was made: the vote rule, the seed, the split, names of the data.
+        vote: Option<VoteRule>,
+        seed: Option<u64>,
+        split: Option<Split>,
+        data: Vec<String>,
         metrics: Option<Box<Metrics>>,
+        #[serde(skip)]
+        forest: String,
     },
     Table {
         features: Vec<String>,
@@ -123,14 +131,32 @@ fn inspect_json(path: &Path) -> anyhow::Result<Found> {
         return inspect_sweep(path, json);
     }
     if json.get("format_version").is_some() {
-        let (Model { forest, metrics, .. }, _) = super::export::read_model(path)?;
-        let (trees, depth) = (forest.trees.len(), forest.depth());
-        let metrics = metrics.map(Box::new);
-        return Ok(Found::Model { features: forest.features, trees, depth, metrics });
+        let (model, _) = super::export::read_model(path)?;
+        return Ok(inspect_model(model));
     }
     match json.get("schema_version") {
         Some(version) => Ok(Found::Report { schema_version: version.clone() }),
         None => Err(unknown(path)),
+    }
+}
+
+fn inspect_model(model: Model) -> Found {
+    let text = forest_line(&model);
+    let Model { forest, metrics, provenance, .. } = model;
+    let made = provenance.as_ref();
+    Found::Model {
+        trees: forest.trees.len(),
+        depth: forest.depth(),
+        vote_threshold: forest.vote_threshold,
+        features: forest.features,
+        vote: made.map(|made| made.vote),
+        seed: made.map(|made| made.parameters.get().random_state),
+        split: made.map(|made| made.split.clone()),
+        data: made.map_or_else(Vec::new, |made| {
+            made.data.iter().map(|origin| origin.name.clone()).collect()
+        }),
+        metrics: metrics.map(Box::new),
+        forest: text,
     }
 }
 
@@ -203,12 +229,14 @@ impl Found {
             Found::Parquet { columns, rows } => {
                 format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
             }
-            Found::Model { features, trees, depth, metrics } => {
-                let metrics = metrics.as_deref().map_or_else(String::new, metrics_text);
-                format!(
-                    "model: {trees} trees of depth {depth} on {}\n{metrics}",
-                    features.join(" ")
-                )
+            Found::Model { features, metrics, forest, seed, split, data, .. } => {
+                let mut text = format!("model on {}\n{forest}", features.join(" "));
+                if let (Some(seed), Some(split)) = (seed, split) {
+                    let split = serde_json::to_string(split).unwrap_or_default();
+                    let data = data.join(", ");
+                    text.push_str(&format!("seed: {seed}\nsplit: {split}\ndata: {data}\n"));
+                }
+                text + &metrics.as_deref().map_or_else(String::new, metrics_text)
             }
             Found::Table { features, trees, depth, vote_threshold, bytes } => format!(
                 "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",

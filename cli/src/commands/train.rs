@@ -7,10 +7,11 @@ use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use crate::progress::Stage;
+use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
 use crate::training::{Room, Training};
 use dropcast_data::write_atomic;
-use dropcast_train::{Fitted, Metrics, PartMetrics, Split};
+use dropcast_train::{Budget, Fitted, ForestCost, Metrics, Model, PartMetrics, Split};
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
@@ -26,9 +27,34 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let fitted = train_with(args.trainer, &files, &args.settings, &Room::of(args))?;
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
     output::print(args.format, &fitted.model.metrics, |metrics| {
-        let written = format!("model: {}", args.output.display());
-        metrics.as_ref().map_or(written.clone(), |metrics| format!("{}{written}\n", text(metrics)))
+        let metrics = metrics.as_ref().map_or_else(String::new, text);
+        format!("{metrics}{}model: {}\n", forest_line(&fitted.model), args.output.display())
     })
+}
+
+/// What was decided about the forest, as a line.
+pub(crate) fn forest_line(model: &Model) -> String {
+    let Model { forest, features, provenance, .. } = model;
+    let trees = forest.trees.len();
+    let mut line = format!(
+        "forest: {trees} {} of depth {}, vote threshold {} of {}",
+        if trees == 1 { "tree" } else { "trees" },
+        forest.depth(),
+        forest.vote_threshold,
+        trees * usize::from(u8::MAX)
+    );
+    if let Some(provenance) = provenance {
+        line.push_str(&format!(" ({})", provenance.vote));
+        let cost = TableCost::of(features);
+        for &(resource, most) in provenance.budget.iter().flat_map(Budget::limits) {
+            let taken = cost.cost(forest, resource);
+            let taken = taken.map_or_else(|| "-".to_owned(), |taken| taken.to_string());
+            let name = resource.name().replace('-', " ");
+            line.push_str(&format!(", {taken} of {most} {name}"));
+        }
+    }
+    line.push('\n');
+    line
 }
 
 /// Refuses settings of the split that were given and would change nothing.
