@@ -16,9 +16,9 @@ use anyhow::Context;
 use dropcast_features::FeatureSet;
 use dropcast_reports::{VoteLane, VotePolicy};
 use dropcast_train::{
-    Fitted, ForestCost, ForestSize, ForestTask, FrontRule, Model, Part, ReadTask, Resource, Split,
-    SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable, SweepTimings,
-    TrainingRows, VoteRule, assemble, fit_many,
+    Fitted, ForestCost, ForestSize, ForestTask, FrontMeasure, FrontRule, Model, Part, ReadTask,
+    Resource, Split, SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable,
+    SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -314,10 +314,18 @@ fn size_of(model: &Model) -> ForestSize {
 /// The rows by part, and the front, as tables.
 pub(super) fn text(table: &SweepTable) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
+    // Where few packets drop, rows differ in the last digits.
+    let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
     let part = table.front.part;
+    let measure = match table.front.measure {
+        FrontMeasure::EtaPackets => "eta",
+        FrontMeasure::F1 => "F1",
+    };
     let mut text = String::new();
     for (name, size) in table.parts.named() {
-        let episodes = size.episodes.map_or_else(String::new, |n| format!(" in {n} episodes"));
+        let episodes = size.episodes.map_or_else(String::new, |n| {
+            format!(" in {n} {}", if n == 1 { "episode" } else { "episodes" })
+        });
         text.push_str(&format!("{name}: {} rows, {} drops{episodes}\n", size.rows, size.drops));
         if size.has_few_episodes() {
             let by_blocks = if matches!(table.split, Split::Time { .. }) {
@@ -332,10 +340,10 @@ pub(super) fn text(table: &SweepTable) -> String {
         }
     }
     text.push_str(&format!(
-        "{} forests; by {:?} on {} rows, none is better and as small as these:\n\n\
+        "{} {}; by {measure} on {} rows, none is better and as small as these:\n\n\
          {:>7} {:>8} {:>8} {:>8} {:>8}  configuration\n",
         table.rows.len(),
-        table.front.measure,
+        if table.rows.len() == 1 { "forest" } else { "forests" },
         format!("{part:?}").to_lowercase(),
         "entries",
         "eta",
@@ -353,9 +361,9 @@ pub(super) fn text(table: &SweepTable) -> String {
         text.push_str(&format!(
             "{entries:>7} {:>8} {:>8} {:>8} {:>8}  {} x {}, {}, {} bins, {} drawn, {}, weights {}, leaves \
              of {}, vote {}, seed {}\n",
-            number(own.and_then(|scores| scores.eta_packets)),
+            eta(own.and_then(|scores| scores.eta_packets)),
             number(own.and_then(|scores| scores.f1)),
-            number(test.and_then(|scores| scores.eta_packets)),
+            eta(test.and_then(|scores| scores.eta_packets)),
             number(test.and_then(|scores| scores.f1)),
             setting.trees,
             setting.max_depth,

@@ -58,7 +58,8 @@ fn assert_same(room: &Room, one: &str, other: &str) {
 fn every_combination_has_a_row_and_every_configuration_a_summary() {
     let room = room(SWEEP);
     let said = room.good("sweep sweep.toml -o out");
-    assert!(said.contains("48 forests; by EtaPackets on validation rows"), "{said}");
+    assert!(said.contains("48 forests; by eta on validation rows"), "{said}");
+    assert!(said.contains(" 1.0") && !said.contains("EtaPackets"), "{said}");
     let table = table(&room, "out");
     let (rows, summary) = (table["rows"].as_array().unwrap(), table["summary"].as_array().unwrap());
     assert_eq!((rows.len(), summary.len()), (48, 24));
@@ -173,6 +174,8 @@ fn parts_with_few_episodes_of_drops_are_told() {
     let said = room.good("sweep sweep.toml -o out");
     let table = table(&room, "out");
     assert_eq!(table["split"]["by"], "time-blocks", "unless another is named");
+    assert!(said.contains("\n1 forest; by F1 on validation rows"), "{said}");
+    assert!(said.contains(" in 1 episode\n") || !said.contains(" 1 episode"), "{said}");
     let mut few = 0;
     for part in ["train", "validation", "test"] {
         let part = &table["parts"][part];
@@ -309,6 +312,9 @@ fn what_cannot_be_swept() {
     check("number.toml", "trees = [1, 4]", "trees = [1, 0]");
     check("depth.toml", "max_depth = [2, 4]", "max_depth = 9");
     check("text.toml", "trees = [1, 4]", "trees = 'four'");
+    check("quoted.toml", "trees = [1, 4]", "trees = '4'");
+    check("drawn-number.toml", "trees = [1, 4]", "max_features = 2");
+    check("negative.toml", "seeds = [7, 8]", "seeds = [-1]");
     check("empty.toml", "trees = [1, 4]", "trees = []");
     check("twice.toml", "seeds = [7, 8]", "seeds = [7, 7]");
     check("vote.toml", "'cost:1:3'", "'cost:1'");

@@ -1,6 +1,6 @@
 //! What a sweep varies.
 
-use crate::{ClassWeight, Criterion, ForestParams, MaxFeatures, VoteRule};
+use crate::{ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError, VoteRule};
 use dropcast_features::FeatureSet;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct SweepAxes {
     #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
     pub votes: Vec<VoteRule>,
     /// Seeds of the forests.
-    #[serde(deserialize_with = "axis")]
+    #[serde(deserialize_with = "axis_of_seeds")]
     pub seeds: Vec<u64>,
 }
 
@@ -70,39 +70,43 @@ enum OneOrMore<T> {
     More(Vec<T>),
 }
 
-/// Reads the different values of an axis, at least one.
-fn axis<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+/// Reads the different values of an axis, at least one; each is `expected`.
+fn axis<'de, D, T>(deserializer: D, expected: &str) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de> + PartialEq + Serialize,
+    T: Deserialize<'de> + PartialEq + Display,
 {
     let values = match OneOrMore::deserialize(deserializer) {
         Ok(OneOrMore::One(value)) => vec![value],
         Ok(OneOrMore::More(values)) => values,
-        Err(_) => return Err(D::Error::custom("expected a value or a list of values of one type")),
+        Err(_) => return Err(D::Error::custom(format!("expected {expected}, or a list of such"))),
     };
     distinct(values)
 }
 
-fn distinct<T: PartialEq, E: Error>(values: Vec<T>) -> Result<Vec<T>, E> {
+fn distinct<T: PartialEq + Display, E: Error>(values: Vec<T>) -> Result<Vec<T>, E> {
     if values.is_empty() {
         return Err(E::custom("expected at least one value"));
     }
     for (at, value) in values.iter().enumerate() {
         if values[..at].contains(value) {
-            return Err(E::custom(format!("value {} of the list is there twice", at + 1)));
+            return Err(E::custom(format!("{value} is in the list twice")));
         }
     }
     Ok(values)
+}
+
+fn axis_of_seeds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    axis(deserializer, "a whole number from 0")
 }
 
 /// Reads values that are written as text.
 fn axis_of_texts<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: FromStr<Err: Display> + PartialEq,
+    T: FromStr<Err: Display> + PartialEq + Display,
 {
-    let texts: Vec<String> = axis(deserializer)?;
+    let texts: Vec<String> = axis(deserializer, "text in quotes")?;
     let parse = |text: &String| text.parse().map_err(D::Error::custom);
     distinct(texts.iter().map(parse).collect::<Result<_, _>>()?)
 }
@@ -114,47 +118,61 @@ fn texts<T: ToString, S: serde::Serializer>(
     serializer.collect_seq(values.iter().map(ToString::to_string))
 }
 
-/// Reads values that a forest may have as the parameter that `set` sets.
-fn axis_of<'de, D, T>(
+/// Reads numbers that a forest may have as the parameter that `set` sets; none may have 0.
+fn axis_of_numbers<'de, D, T>(
     deserializer: D,
-    read: fn(D) -> Result<Vec<T>, D::Error>,
     set: fn(&mut ForestParams, T),
 ) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Copy,
+    T: Copy + Default + TryFrom<i64>,
 {
-    let values = read(deserializer)?;
-    for &value in &values {
-        let mut params = ForestParams::default();
-        set(&mut params, value);
-        // The key is in the error already, and need not be the parameter's name.
-        params.check().map_err(|error| {
-            D::Error::custom(format!("{} is none, expected {}", error.value, error.expected))
-        })?;
-    }
-    Ok(values)
+    let numbers: Vec<i64> = axis(deserializer, "a whole number")?;
+    let read = |number: i64| {
+        let value = T::try_from(number).unwrap_or_default();
+        check(value, &number, set)?;
+        Ok(value)
+    };
+    numbers.into_iter().map(read).collect()
+}
+
+/// Refuses a value, as it was `given`, that no forest may have as the parameter that `set` sets.
+fn check<T: Copy, E: Error>(
+    value: T,
+    given: &dyn Display,
+    set: fn(&mut ForestParams, T),
+) -> Result<(), E> {
+    let mut params = ForestParams::default();
+    set(&mut params, value);
+    // The key is in the error already, and need not be the parameter's name.
+    let error = |error: ParamError| E::custom(format!("expected {}, not {given}", error.expected));
+    params.check().map_err(error)?;
+    Ok(())
 }
 
 fn axis_of_trees<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u16>, D::Error> {
-    axis_of(deserializer, axis, |params, trees| params.n_estimators = trees)
+    axis_of_numbers(deserializer, |params, trees| params.n_estimators = trees)
 }
 
 fn axis_of_depths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    axis_of(deserializer, axis, |params, depth| params.max_depth = depth)
+    axis_of_numbers(deserializer, |params, depth| params.max_depth = depth)
 }
 
 fn axis_of_bins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u16>, D::Error> {
-    axis_of(deserializer, axis, |params, bins| params.max_bins = bins)
+    axis_of_numbers(deserializer, |params, bins| params.max_bins = bins)
 }
 
 fn axis_of_leaf_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
-    axis_of(deserializer, axis, |params, rows| params.min_samples_leaf = rows)
+    axis_of_numbers(deserializer, |params, rows| params.min_samples_leaf = rows)
 }
 
 fn axis_of_class_weights<'de, D>(deserializer: D) -> Result<Vec<ClassWeight>, D::Error>
 where
     D: Deserializer<'de>,
 {
-    axis_of(deserializer, axis_of_texts, |params, weight| params.class_weight = weight)
+    let weights: Vec<ClassWeight> = axis_of_texts(deserializer)?;
+    for &weight in &weights {
+        check(weight, &weight, |params, weight| params.class_weight = weight)?;
+    }
+    Ok(weights)
 }

@@ -38,14 +38,24 @@ fn axes_are_values_or_lists() {
     let written = serde_json::to_string(&read).unwrap();
     assert_eq!(axes(&written), Ok(read));
     let fault = |text: &str| axes(text).unwrap_err();
-    assert!(fault(r#"{"trees": 129}"#).starts_with("129 is none, expected 1 to 128"));
-    assert!(fault(r#"{"max_depth": [4, 9]}"#).starts_with("9 is none, expected 1 to 8"));
+    assert!(fault(r#"{"trees": 129}"#).starts_with("expected 1 to 128, not 129"));
+    assert!(fault(r#"{"max_depth": [4, 9]}"#).starts_with("expected 1 to 8, not 9"));
     assert!(fault(r#"{"trees": []}"#).starts_with("expected at least one value"));
-    assert!(fault(r#"{"seeds": [1, 2, 1]}"#).starts_with("value 3 of the list is there twice"));
+    assert!(fault(r#"{"seeds": [1, 2, 1]}"#).starts_with("1 is in the list twice"));
     assert!(fault(r#"{"votes": "f2"}"#).starts_with("unknown vote rule \"f2\""));
     assert!(fault(r#"{"features": "rank,colour"}"#).contains("colour"));
     assert!(fault(r#"{"max_features": "half"}"#).contains("half"));
-    assert!(fault(r#"{"seeds": "one"}"#).starts_with("expected a value or a list"));
+    let number = "a whole number, or a list of such";
+    assert!(fault(r#"{"trees": "4"}"#).starts_with(&format!("expected {number}")));
+    assert!(fault(r#"{"trees": 70000}"#).starts_with("expected 1 to 128, not 70000"));
+    assert!(fault(r#"{"min_samples_leaf": -1}"#).starts_with("expected at least 1, not -1"));
+    assert!(fault(r#"{"class_weight": "0:1"}"#).contains("1e-6 to 1e6, not 0:1"));
+    for seeds in ["\"one\"", "[-1]"] {
+        let fault = fault(&format!("{{\"seeds\": {seeds}}}"));
+        assert!(fault.starts_with("expected a whole number from 0, or a list of such"), "{fault}");
+    }
+    let text = "expected text in quotes, or a list of such";
+    assert!(fault(r#"{"max_features": 2}"#).starts_with(text));
     assert!(fault(r#"{"tree": 1}"#).starts_with("unknown field `tree`"));
 }
 
