@@ -7,7 +7,7 @@ use crate::traces::in_common;
 use anyhow::Context;
 use dropcast_data::{DataError, read_switches, sha256, write_atomic};
 use dropcast_interop::{ImportTask, import};
-use dropcast_train::{Agreement, SwitchContext};
+use dropcast_train::{Agreement, Forest, Node, SwitchContext, Tree};
 use serde::Serialize;
 
 pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
         depth: model.forest.depth(),
         vote_threshold: model.forest.vote_threshold,
         agreement: origin.agreement,
+        always: always(&model.forest),
     };
     write_atomic(&args.output, model.to_json().as_bytes())?;
     output::print(args.format, &imported, |imported| {
@@ -57,6 +58,37 @@ struct Imported {
     depth: usize,
     vote_threshold: u32,
     agreement: Agreement,
+    /// What it predicts for every row; null if it tells rows apart.
+    always: Option<Prediction>,
+}
+
+/// What is predicted for a packet.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Prediction {
+    Accept,
+    Drop,
+}
+
+/// What `forest` predicts for every row, if its vote threshold is out of reach.
+fn always(forest: &Forest) -> Option<Prediction> {
+    let weights = |tree: &Tree| -> Vec<u32> {
+        let weight = |node: &Node| match node {
+            Node::Leaf { weight } => Some(u32::from(*weight)),
+            Node::Split { .. } => None,
+        };
+        tree.nodes.iter().filter_map(weight).collect()
+    };
+    let (mut least, mut most) = (0, 0);
+    for weights in forest.trees.iter().map(weights) {
+        least += weights.iter().min().unwrap_or(&0);
+        most += weights.iter().max().unwrap_or(&0);
+    }
+    match forest.vote_threshold {
+        threshold if most <= threshold => Some(Prediction::Accept),
+        threshold if least > threshold => Some(Prediction::Drop),
+        _ => None,
+    }
 }
 
 impl Imported {
@@ -64,7 +96,18 @@ impl Imported {
         let Imported { format, features, trees, depth, .. } = self;
         let features = features.join(" ");
         let agreement = agreement(&self.agreement);
-        format!("{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}\n")
+        let warning = match self.always {
+            None => "",
+            Some(Prediction::Accept) => {
+                "warning: it never predicts a drop, no score is above its threshold; see --threshold\n"
+            }
+            Some(Prediction::Drop) => {
+                "warning: it always predicts a drop, every score is above its threshold; see --threshold\n"
+            }
+        };
+        format!(
+            "{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}\n{warning}"
+        )
     }
 }
 

@@ -79,6 +79,25 @@ fn imported_forests_are_models_like_others() {
     assert!(model.contains("\"producer\": \"xgboost 3.2.0\""), "{model}");
 }
 
+/// Every decision is the original's, but there is only one.
+#[test]
+fn a_threshold_out_of_reach_is_told() {
+    let room = Room::new();
+    room.write("boosted.json", BOOSTED);
+    for (threshold, warning, always) in [
+        ("7", "warning: it never predicts a drop, ", Value::from("accept")),
+        ("-7", "warning: it always predicts a drop, ", Value::from("drop")),
+        ("0", "decisions: all as the original's, proven\nmodel: ", Value::Null),
+    ] {
+        let import = format!("import boosted.json --threshold {threshold} -o model.json");
+        let said = room.good(&import);
+        assert!(said.contains(warning), "{said}");
+        let said: Value =
+            serde_json::from_str(&room.good(&format!("{import} --format json"))).unwrap();
+        assert_eq!(said["always"], always, "{said}");
+    }
+}
+
 /// The program of docs/trainers.md, then as many drops here as there.
 #[test]
 fn a_forest_of_scikit_learn_comes_by_way_of_onnx() {
