@@ -14,7 +14,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct CrossValidation {
     folds: Vec<Fold>,
-    /// Mean and standard deviation over the folds; null where a fold's score is.
+    /// How many of them have no drops to find: they say nothing of a forest, and are in no mean.
+    folds_without_drops: usize,
+    /// Mean and standard deviation over the other folds; null where a fold's score is.
     test: Option<SpreadScores>,
 }
 
@@ -60,9 +62,14 @@ pub(super) fn run(args: &TrainArgs, folds: Folds) -> anyhow::Result<()> {
     let fitted = training.fit(&Split::None)?;
     stage.end(&format!("{} folds, and all runs", found.len()));
     write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
+    let with_drops = found.iter().filter(|fold| fold.test.drops > 0);
     let scores: Vec<SweepScores> =
-        found.iter().map(|fold| SweepScores::of(&fold.test, None)).collect();
-    let result = CrossValidation { test: SpreadScores::of(&scores), folds: found };
+        with_drops.map(|fold| SweepScores::of(&fold.test, None)).collect();
+    let result = CrossValidation {
+        folds_without_drops: found.len() - scores.len(),
+        test: SpreadScores::of(&scores),
+        folds: found,
+    };
     output::print(args.format, &result, |result| {
         let forest = forest_line(&fitted.model);
         format!("{}{forest}model of all runs: {}\n", text(result), args.output.display())
@@ -75,6 +82,11 @@ fn text(result: &CrossValidation) -> String {
     for (nth, fold) in result.folds.iter().enumerate() {
         let line = line(&nth.to_string(), &fold.test);
         text.push_str(&format!("{}  {}\n", line.trim_end(), fold.files.join(", ")));
+    }
+    if result.folds_without_drops > 0 {
+        let (without, all) = (result.folds_without_drops, result.folds.len());
+        let means = "without drops to find, not in the means:";
+        text.push_str(&format!("{means} {without} of {all} folds\n"));
     }
     let Some(test) = &result.test else { return text };
     let named = [

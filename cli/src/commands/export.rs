@@ -1,6 +1,7 @@
 //! `dropcast export`.
 
 use crate::args::ExportArgs;
+use crate::failure::UserError;
 use crate::output;
 use crate::output_file;
 use anyhow::Context;
@@ -55,8 +56,20 @@ pub(crate) fn export_model(
 /// A model, and the text of its file.
 pub(crate) fn read_model(path: &Path) -> anyhow::Result<(Model, String)> {
     let text = read_text(path)?;
-    let model = Model::from_json(&text).with_context(|| path.display().to_string())?;
-    Ok((model, text))
+    match Model::from_json(&text) {
+        Ok(model) => Ok((model, text)),
+        Err(_) if is_a_sweep(&text) => Err(UserError(format!(
+            "{}: is the table of a sweep; its models are in the folder models beside it",
+            path.display()
+        ))
+        .into()),
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+    }
+}
+
+fn is_a_sweep(text: &str) -> bool {
+    let json: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    json.is_some_and(|json| json.get("rows").is_some() && json.get("summary").is_some())
 }
 
 /// A text file of the user's.

@@ -77,6 +77,11 @@ enum Found {
 }
 
 fn inspect(path: &Path) -> anyhow::Result<Found> {
+    if path.join("sweep.json").exists() {
+        let path = path.display();
+        let problem = format!("{path}: is the folder of a sweep; inspect {path}/sweep.json");
+        return Err(UserError(problem).into());
+    }
     let head = head_of(path)?;
     if head.starts_with(&MAGIC) {
         return inspect_table(path);

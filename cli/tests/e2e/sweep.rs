@@ -160,6 +160,12 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!((&told["kind"], &told["forests"]), (&"sweep".into(), &48.into()));
     assert!(told["pareto"].as_array().unwrap().iter().all(|row| row["pareto"] == true));
+    // What is taken for something else is told what it is.
+    let trace = "--data runs/small/trace.parquet";
+    let said = refuse(&room, &format!("report --model all/sweep.json {trace}"));
+    assert!(said.contains("all/sweep.json: is the table of a sweep; its models are in"), "{said}");
+    let said = refuse(&room, "inspect all");
+    assert!(said.contains("all: is the folder of a sweep; inspect all/sweep.json"), "{said}");
     let old = String::from_utf8(room.read("all/sweep.json")).unwrap();
     room.write("old.json", old.replacen("\"format_version\": 2", "\"format_version\": 1", 1));
     let said = refuse(&room, "inspect old.json");

@@ -86,6 +86,30 @@ fn folds_test_each_run_on_a_model_of_the_others() {
     assert!(text.contains("F1             0.") && text.contains(" +- "), "{text}");
 }
 
+/// Of a fold without drops recall is undefined and F1 0, however good the forest.
+#[test]
+fn folds_without_drops_are_in_no_mean() {
+    let room = three_runs();
+    let calm: String = (0..100).map(|at| format!("{},0,1000\n", at * 1_000_000)).collect();
+    room.write("calm.csv", format!("time_ns,port,size_bytes\n{calm}"));
+    let collect = "collect --events calm.csv --switch runs/small/switch.toml";
+    room.good(&format!("{collect} --departures line-rate -o calm.parquet"));
+    let cross = "--cross-validate runs -o cv.json";
+    let two = json(&room.good(&format!("train --data a.parquet b.parquet {cross} --format json")));
+    assert_eq!(two["folds_without_drops"], 0);
+    let typed = format!("train --data a.parquet b.parquet calm.parquet {cross}");
+    let said = json(&room.good(&format!("{typed} --format json")));
+    assert_eq!(said["folds_without_drops"], 1);
+    let folds = said["folds"].as_array().unwrap().iter();
+    let with_drops = folds.filter(|fold| fold["test"]["drops"] != 0);
+    let f1: Vec<f64> = with_drops.map(|fold| fold["test"]["f1"].as_f64().unwrap()).collect();
+    let mean = said["test"]["f1"]["mean"].as_f64().unwrap();
+    assert!(f1.len() == 2 && (mean - (f1[0] + f1[1]) / 2.0).abs() < 1e-12, "{said}");
+    let text = room.good(&typed);
+    assert!(text.contains("not in the means: 1 of 3 folds\n"), "{text}");
+    assert!(!text.contains("undefined in a fold"), "{text}");
+}
+
 #[test]
 fn switches_and_roles_have_models_of_their_own() {
     let room = two_switches();
