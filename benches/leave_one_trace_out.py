@@ -6,8 +6,9 @@
 Generates eight leaf-switch scenarios of different loads, bursts, flow sizes and seeds, labels them,
 and trains forests of 4 trees of depth 4 on all traces but one, which they are tested on: for each
 set of features, the F1 on the trace left out (mean over seeds; the vote threshold is chosen on the
-training traces). Labelled traces given with --trace join the set. The last table is the other way
-round: trained on each given trace alone, tested on every other.
+training traces). Labelled traces given with --trace join the set. Then: trained on all of these, whose
+buffers are of one size (but for given ones), tested on switches with smaller and larger buffers. The
+last table is the other way round: trained on each given trace alone, tested on every other.
 """
 
 import argparse
@@ -32,6 +33,14 @@ SCENARIOS = {
 }
 DURATION_NS = 80_000_000
 
+# Smaller and larger buffers than the 1 MB of the above; bursts that the uplinks can carry.
+BUFFERS = {
+    "buffer-quarter": dict(buffer_bytes=263_168, duration_ns=200_000_000),
+    "buffer-half": dict(buffer_bytes=526_336, duration_ns=200_000_000),
+    "buffer-twice": dict(buffer_bytes=2_105_344, incast_burst=0.4, duration_ns=200_000_000),
+    "buffer-4-times": dict(buffer_bytes=4_210_688, incast_burst=0.25, duration_ns=200_000_000),
+}
+
 
 def dropcast(binary, *arguments):
     done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True)
@@ -40,10 +49,10 @@ def dropcast(binary, *arguments):
     return done.stdout
 
 
-def generate(binary, folder):
+def generate(binary, folder, scenarios, first_seed):
     """Labelled traces of the scenarios, by name."""
     traces = {}
-    for seed, (name, fields) in enumerate(SCENARIOS.items(), start=101):
+    for seed, (name, fields) in enumerate(scenarios.items(), start=first_seed):
         workload = {"duration_ns": DURATION_NS, "seed": seed, **fields}
         toml = folder / f"{name}.toml"
         toml.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in workload.items()))
@@ -79,7 +88,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        traces = generate(options.dropcast, folder)
+        traces = generate(options.dropcast, folder, SCENARIOS, 101)
         given = {trace.stem: trace for trace in options.trace}
         traces |= given
         measure = lambda train, test, features: f1(
@@ -95,6 +104,11 @@ def main():
             print(f"{name:<20}" + "".join(shown(columns[f][-1]) for f in FEATURES), flush=True)
         means = [statistics.mean(v for v in columns[f] if v is not None) for f in FEATURES]
         print(f"{'mean':<20}" + "".join(map(shown, means)), flush=True)
+        buffers = generate(options.dropcast, folder, BUFFERS, 201)
+        print(f"\nF1, 4 trees of depth 4, trained on all of the above\n{'tested on':<20}{heading}")
+        for name, test in buffers.items():
+            row = [measure(traces.values(), test, features) for features in FEATURES]
+            print(f"{name:<20}" + "".join(map(shown, row)), flush=True)
         for name, trace in given.items():
             print(f"\nF1, 4 trees of depth 4, trained on {name} alone\n{'tested on':<20}{heading}")
             for other, test in traces.items():

@@ -347,7 +347,7 @@ pub(crate) enum ModelPer {
 /// Train every combination of settings, and compare them (docs/sweep.md).
 ///
 /// Writes a row for each forest (sweep.json, rows.parquet), the models that no other is better and
-/// smaller than (models/), and how long each took (timings.json).
+/// smaller than (models/), and how long they took (timings.json).
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example, sweep.toml:
@@ -518,7 +518,8 @@ pub(crate) struct ReportArgs {
 /// Which rows a report is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportRows {
-    /// The rows that the model's split kept for testing; all rows of files it has not seen.
+    /// Of a file that the model was trained on, the rows that its split kept for testing, if it kept
+    /// any there; all rows of other files.
     #[default]
     Unseen,
     /// Every row, those it was trained on too.

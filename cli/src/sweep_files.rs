@@ -5,7 +5,7 @@ use crate::output_file;
 use anyhow::Context;
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,15 @@ pub(crate) struct PartKey<'a> {
     pub(crate) front: dropcast_train::FrontRule,
     pub(crate) eta: bool,
     pub(crate) group: &'a SweepGroup,
+}
+
+/// What a part took, milliseconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct PartTimes {
+    /// Growing its forests; an equal share of what was grown with them.
+    pub(crate) fit_ms: f64,
+    /// Choosing votes and measuring.
+    pub(crate) measure_ms: f64,
 }
 
 impl SweepFolder {
@@ -88,11 +97,11 @@ impl SweepFolder {
         Ok(self.parts().join(&hash[..32]))
     }
 
-    /// A finished part of `key`, and the milliseconds that its forests took if that is known.
+    /// A finished part of `key`, and what it took if that is known.
     pub(crate) fn finished(
         &self,
         key: &PartKey<'_>,
-    ) -> anyhow::Result<Option<(SweepPart, Option<f64>)>> {
+    ) -> anyhow::Result<Option<(SweepPart, Option<PartTimes>)>> {
         let path = self.part_path(key)?;
         let Ok(text) = std::fs::read_to_string(path.with_extension("json")) else {
             return Ok(None);
@@ -101,8 +110,8 @@ impl SweepFolder {
         let part: Option<SweepPart> = serde_json::from_str(&text).ok();
         let part = part.filter(|part| part.check(key.group).is_ok());
         let time = std::fs::read_to_string(path.with_extension("ms")).ok();
-        let fit_ms = time.and_then(|text| text.trim().parse().ok());
-        Ok(part.map(|part| (part, fit_ms)))
+        let times = time.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(part.map(|part| (part, times)))
     }
 
     /// Keeps a part. Its time is written first: a part that is there is complete.
@@ -110,10 +119,10 @@ impl SweepFolder {
         &self,
         key: &PartKey<'_>,
         part: &SweepPart,
-        fit_ms: f64,
+        times: &PartTimes,
     ) -> anyhow::Result<()> {
         let path = self.part_path(key)?;
-        write_atomic(&path.with_extension("ms"), format!("{fit_ms:.3}\n").as_bytes())?;
+        write_atomic(&path.with_extension("ms"), serde_json::to_string(times)?.as_bytes())?;
         write_atomic(&path.with_extension("json"), serde_json::to_string(part)?.as_bytes())?;
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::score_ranges::score_bins;
 use crate::value_histogram::ValueHistogram;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use dropcast_export::{ExportError, Origin, Resources};
-use dropcast_train::{ForestScorer, Model, ScoreHistogram};
+use dropcast_train::{ForestScorer, Model, Part, Provenance, ScoreHistogram};
 use std::borrow::Cow;
 
 /// Where a model came from.
@@ -367,11 +367,12 @@ impl Trace {
     }
 
     fn section(self, model: &Model) -> TraceSection {
-        let trained_on = model.provenance.as_ref().map(|provenance| &provenance.data);
-        let in_training_data = match (&self.input, trained_on) {
+        let in_training_data = match (&self.input, &model.provenance) {
             _ if self.source.held_out => Some(false),
-            (Some(input), Some(data)) => {
-                Some(data.iter().any(|origin| origin.sha256 == input.sha256))
+            (Some(input), Some(Provenance { data, split, .. })) => {
+                let mut same = data.iter().filter(|origin| origin.sha256 == input.sha256);
+                let trains = |run| split.part_of_run(run).is_none_or(|part| part == Part::Train);
+                Some(same.any(|origin| trains(origin.run)))
             }
             _ => None,
         };

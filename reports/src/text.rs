@@ -1,7 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::{ExportError, Exporter, ReplaySection, Report};
+use crate::{ExportError, Exporter, ReplaySection, Report, TraceSection};
 
 /// A few dozen lines of plain text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,11 +43,24 @@ fn heading(report: &Report) -> Vec<String> {
             optional(drops, 4)
         ),
     ];
-    if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
-        lines.push("         the model was trained on some of these rows".to_owned());
+    let of = |is: &dyn Fn(&TraceSection) -> bool| {
+        let names: Vec<&str> = report
+            .traces
+            .iter()
+            .filter(|trace| is(trace))
+            .map(|trace| trace.name.as_str())
+            .collect();
+        match names.len() {
+            0 => None,
+            all if all == report.traces.len() => Some(String::new()),
+            _ => Some(format!("of {}: ", names.join(", "))),
+        }
+    };
+    if let Some(of) = of(&|trace| trace.in_training_data == Some(true)) {
+        lines.push(format!("         {of}the model was trained on some of these rows"));
     }
-    if report.traces.iter().any(|trace| trace.held_out) {
-        lines.push("         only rows that the model's split kept for testing".to_owned());
+    if let Some(of) = of(&|trace| trace.held_out) {
+        lines.push(format!("         {of}only rows that the model's split kept for testing"));
     }
     if let Some(scaling) = report.scaling() {
         lines.push(format!("         {scaling}"));

@@ -7,7 +7,7 @@ use crate::output;
 use crate::progress::Stage;
 use crate::replays::Replays;
 use crate::sweep_config::SweepConfig;
-use crate::sweep_files::{PartKey, SweepFolder};
+use crate::sweep_files::{PartKey, PartTimes, SweepFolder};
 use crate::sweep_parts::sweep_parts;
 use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
@@ -93,7 +93,7 @@ impl Sweep {
             eta: self.eta,
             group,
         };
-        let mut parts: Vec<Option<(SweepPart, Option<f64>)>> = Vec::new();
+        let mut parts: Vec<Option<(SweepPart, Option<PartTimes>)>> = Vec::new();
         for group in &plan.groups {
             parts.push(folder.finished(&key(group))?);
         }
@@ -106,17 +106,22 @@ impl Sweep {
             read_ms += began.elapsed().as_secs_f64() * 1e3;
             let (grown, fit_ms) = self.grow(rows, &groups)?;
             for ((&at, group), grown) in pending.iter().zip(groups).zip(grown) {
+                let began = Instant::now();
                 let part = self.measure(group, &grown)?;
-                folder.keep(&key(group), &part, fit_ms)?;
+                let times = PartTimes { fit_ms, measure_ms: began.elapsed().as_secs_f64() * 1e3 };
+                folder.keep(&key(group), &part, &times)?;
                 stage.advance(group.places.len());
-                parts[at] = Some((part, Some(fit_ms)));
+                parts[at] = Some((part, Some(times)));
             }
         }
-        let mut fit_ms = vec![None; plan.rows];
+        let none = vec![None; plan.rows];
+        let mut timings = SweepTimings { read_ms, fit_ms: none.clone(), measure_ms: none };
         let mut finished = Vec::new();
-        for (group, (part, group_ms)) in plan.groups.iter().zip(parts.into_iter().flatten()) {
+        for (group, (part, times)) in plan.groups.iter().zip(parts.into_iter().flatten()) {
+            let share = |ms: f64| ms / group.places.len() as f64;
             for &place in &group.places {
-                fit_ms[place] = group_ms.map(|ms| ms / group.places.len() as f64);
+                timings.fit_ms[place] = times.map(|times| share(times.fit_ms));
+                timings.measure_ms[place] = times.map(|times| share(times.measure_ms));
             }
             finished.push(part);
         }
@@ -125,7 +130,7 @@ impl Sweep {
         let split = (self.split.clone(), sweep_parts(&self.files, &self.split, seed)?);
         let (table, models) = assemble(plan, finished, origins, split, self.front)?;
         stage.end(&format!("{} forests", plan.rows));
-        Ok((table, models, SweepTimings { read_ms, fit_ms }))
+        Ok((table, models, timings))
     }
 
     /// The rows that `group` trains on, for all features and the most bins of the sweep: those

@@ -235,15 +235,20 @@ pub enum FrontMeasure {
     F1,
 }
 
-/// How long each row's forest took, `timings.json`: kept apart, for no two runs take as long.
+/// How long each row took, `timings.json`: kept apart, for no two runs take as long. What rows do
+/// together is divided equally among them. A part that was finished before has its times from then; null
+/// where these are not known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepTimings {
     /// Milliseconds of reading and binning.
     pub read_ms: f64,
-    /// By row of [`SweepTable::rows`], milliseconds of its growth, shared equally among the rows
-    /// that share it; null where a finished part was taken over from an earlier sweep.
+    /// By row of [`SweepTable::rows`], milliseconds of growing its forest. Forests of up to eight
+    /// groups are grown together.
     pub fit_ms: Vec<Option<f64>>,
+    /// By row, milliseconds of choosing its vote and of measuring it: replays, mostly. The rows of a
+    /// group, which differ in trees, depth and vote, are measured together.
+    pub measure_ms: Vec<Option<f64>>,
 }
 
 impl SweepScores {
