@@ -106,12 +106,15 @@ fn a_row_is_what_train_gives() {
     compare_with_train(&room, "others");
 }
 
-/// Trains the front's rows of the sweep in `folder` one by one.
+/// Trains the front's rows of the sweep in `folder`, and some others, one by one.
 fn compare_with_train(room: &Room, folder: &str) {
     let table = table(room, folder);
     let mut compared = 0;
-    for row in table["rows"].as_array().unwrap() {
-        let Some(model) = row["model"].as_str() else { continue };
+    for (nth, row) in table["rows"].as_array().unwrap().iter().enumerate() {
+        let model = row["model"].as_str();
+        if model.is_none() && nth % 8 != 3 {
+            continue;
+        }
         let features: Vec<&str> =
             row["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         room.good(&format!(
@@ -130,14 +133,17 @@ fn compare_with_train(room: &Room, folder: &str) {
             row["vote"].as_str().unwrap(),
             row["seed"],
         ));
-        assert!(room.read("alone.json") == room.read(&format!("{folder}/{model}")), "{row}");
+        if let Some(model) = model {
+            assert!(room.read("alone.json") == room.read(&format!("{folder}/{model}")), "{row}");
+        }
         let said =
             room.good("report --model alone.json --data runs/small/trace.parquet --format json");
         let report: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(report["replay"]["total"]["eta"]["packets"], row["test"]["eta_packets"]);
+        assert_eq!(report["prediction"]["f1"], row["test"]["f1"]);
         compared += 1;
     }
-    assert!(compared >= 1, "the front is never empty");
+    assert!(compared >= 4, "{compared}");
 }
 
 #[test]
