@@ -73,7 +73,7 @@ pub enum BuildError {
     Replay {
         /// The trace.
         trace: String,
-        /// The row, from 0, as in every message about a row.
+        /// The row among those given for the trace, from 0.
         row: u64,
         /// What is wrong.
         source: ReplayError,
