@@ -2,56 +2,36 @@
 
 use crate::plot::{Axis, LineFigure, Point, Scale, Series};
 use dropcast_forest::PartMetrics;
-
-/// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
-pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-
-/// Depth of every tree.
-pub const DEPTH: u8 = 4;
+use dropcast_pipeline::reproduce::fig15::{DEPTH, Fig15Row};
 
 /// What the paper says (section 4.1 and Figure 15), at 4 trees: the score, and its value.
 pub(crate) const PAPER_AT_4_TREES: [(&str, f64); 5] =
     [("accuracy", 0.99), ("precision", 0.65), ("recall", 0.35), ("F1", 0.45), ("1/eta", 0.99)];
 
-/// The scores of one forest on its test rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fig15Row {
-    /// How it was split and decided; rows of one recipe belong together.
-    pub recipe: String,
-    /// Number of trees.
-    pub trees: u16,
-    /// Scores on the test rows.
-    pub metrics: PartMetrics,
-    /// Exact eta in packets by replay of the test rows; none where they cannot be replayed.
-    pub eta: Option<f64>,
-}
-
-impl Fig15Row {
-    /// The scores in the order of the figure; undefined ones are `None`.
-    fn scores(&self) -> [(&'static str, Option<f64>); 6] {
-        let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = self.metrics;
-        [
-            ("accuracy", accuracy),
-            ("precision", precision),
-            ("recall", recall),
-            ("F1", f1),
-            ("1/eta", self.eta.map(f64::recip)),
-            ("1/eta bound", eta_bound.map(f64::recip)),
-        ]
-    }
+/// The scores in the order of the figure; undefined ones are `None`.
+fn scores(row: &Fig15Row) -> [(&'static str, Option<f64>); 6] {
+    let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = row.metrics;
+    [
+        ("accuracy", accuracy),
+        ("precision", precision),
+        ("recall", recall),
+        ("F1", f1),
+        ("1/eta", row.eta.map(f64::recip)),
+        ("1/eta bound", eta_bound.map(f64::recip)),
+    ]
 }
 
 /// One figure for the rows of `recipe`, with the paper's values at 4 trees beside them.
 pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
     let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe).collect();
-    let names = rows.first().map_or([""; 6], |row| row.scores().map(|(name, _)| name));
+    let names = rows.first().map_or([""; 6], |row| scores(row).map(|(name, _)| name));
     let series = names.iter().enumerate().map(|(score, &name)| Series {
         name: name.to_owned(),
         points: rows
             .iter()
             .filter_map(|row| {
                 let expectation = expectation(name, row.trees);
-                let y = row.scores()[score].1?;
+                let y = scores(row)[score].1?;
                 Some(Point { expectation, ..Point::new(f64::from(row.trees), y) })
             })
             .collect(),
@@ -92,7 +72,7 @@ mod tests {
         scores.add(0, false);
         scores.add(900, true);
         let row = |trees, threshold| Fig15Row {
-            recipe: "r".to_owned(),
+            recipe: "r",
             trees,
             metrics: PartMetrics::of(&scores, threshold, None),
             eta: Some(1.25),

@@ -1,9 +1,9 @@
 //! The figures of a sweep's page.
 
-use crate::fig15;
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
 use crate::sweep_view::{Measure, OverSeeds, Recipe, Shape, part_name, recipe_name};
+use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
 /// Lines that a figure shows at most; the palette has no more colours.
@@ -136,7 +136,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
 /// Scores against trees at the depth of the paper's Figure 15, and what the paper's text says. None
 /// where the sweep has no forest of that depth, or just one number of trees.
 pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> {
-    let at_depth = |trees: &u16| recipe.shape(*trees, fig15::DEPTH);
+    let at_depth = |trees: &u16| recipe.shape(*trees, DEPTH);
     let trees: Vec<u16> = recipe.trees().into_iter().filter(|t| at_depth(t).is_some()).collect();
     if trees.len() < 2 {
         return None;
@@ -146,7 +146,7 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
         let points = trees.iter().filter_map(over).collect();
         Series { points, ..Series::new(name, Draw::Line, []) }
     };
-    let said = fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
+    let said = crate::fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
     let said = said.map(|(name, value)| {
         let label = Some(format!("paper: {name} {value}"));
         Point { label, ..Point::new(4.0, *value) }
@@ -165,12 +165,12 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
     series.retain(|series| !series.points.is_empty());
     series.push(paper);
     Some(LineFigure {
-        title: titled(format!("Scores against trees at depth {}", fig15::DEPTH), recipe),
+        title: titled(format!("Scores against trees at depth {}", DEPTH), recipe),
         description: format!(
             "Precision, recall, F1 and the inverse of \u{3B7} on {} rows for forests of depth {}, \
              and what the Credence paper says of its own at 4 trees.",
             part_name(part),
-            fig15::DEPTH
+            DEPTH
         ),
         x: Axis::new("Trees").scale(Scale::Log2),
         y: Axis::new("Score").range(0.0, 1.0),

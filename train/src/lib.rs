@@ -17,7 +17,8 @@ mod params;
 mod provenance;
 mod random;
 mod rows;
-mod split;
+mod share;
+mod splits;
 mod sweep;
 mod threads;
 mod vote;
@@ -36,8 +37,8 @@ pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use rows::spill::SpillFile;
 pub use rows::training_rows::{ReadTask, TrainingRows};
-pub use split::share::{NotAShare, Share};
-pub use split::{Part, RunSwitch, Split};
+pub use share::{NotAShare, Share};
+pub use splits::{Part, RunSwitch, Split, SplitBy, SplitError, SplitSettings};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
     SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError,

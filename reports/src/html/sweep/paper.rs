@@ -1,11 +1,11 @@
 //! The paper's Figure 15, with ours.
 
 use crate::ExportError;
-use crate::fig15;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, Shape};
+use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::FrontPart;
 
 /// Recipes that are drawn at most.
@@ -23,7 +23,7 @@ pub(super) fn write(
     if drawn.is_empty() {
         page.paragraph(&format!(
             "It is of several numbers of trees at depth {}, which this sweep does not have.",
-            fig15::DEPTH
+            DEPTH
         ));
         return Ok(());
     }
@@ -52,7 +52,7 @@ fn data(recipe: &Recipe<'_>, part: FrontPart) -> Data<'static> {
         ]
     };
     let shapes = recipe.shapes.iter();
-    let shapes = shapes.filter(|shape| shape.summary.setting.max_depth == fig15::DEPTH);
+    let shapes = shapes.filter(|shape| shape.summary.setting.max_depth == DEPTH);
     Data {
         heads: &["trees", "precision", "recall", "F1", "\u{3B7}"],
         groups: vec![("", shapes.map(row).collect())],

@@ -1,19 +1,21 @@
 //! How much the parts of a sweep's rows can tell.
 
-use crate::traces::TraceFiles;
+use crate::PipelineError;
+use crate::traces::LabelledTraces;
 use dropcast_data::SwitchSpec;
 use dropcast_train::{Part, PartSize, RunBatch, RunSwitch, Split, SweepParts, rows_of_part};
 use std::collections::BTreeMap;
 
 /// Counts the rows of each part of `split`, with their drops and episodes of drops.
-pub(crate) fn sweep_parts(
-    files: &TraceFiles,
+pub(super) fn part_sizes(
+    traces: &LabelledTraces,
     split: &Split,
     seed: u64,
-) -> anyhow::Result<SweepParts> {
+) -> Result<SweepParts, PipelineError> {
     // Labels are what matters; a column of features there must be.
-    let files = files.with_features(files.features().features().iter().take(1).copied().collect());
-    let size = |part| part_size(&files, split, seed, part);
+    let traces =
+        traces.with_features(traces.features().features().iter().take(1).copied().collect());
+    let size = |part| part_size(&traces, split, seed, part);
     Ok(SweepParts {
         train: size(Part::Train)?,
         validation: size(Part::Validation)?,
@@ -22,18 +24,18 @@ pub(crate) fn sweep_parts(
 }
 
 fn part_size(
-    files: &TraceFiles,
+    traces: &LabelledTraces,
     split: &Split,
     seed: u64,
     part: Part,
-) -> anyhow::Result<Option<PartSize>> {
+) -> Result<Option<PartSize>, PipelineError> {
     if !split.keeps(part) {
         return Ok(None);
     }
     let mut size = PartSize::default();
     // None as soon as any drop's time or switch is not known.
     let mut episodes = (!split.is_random()).then(Episodes::default);
-    for batch in rows_of_part(files, files.features().len(), split, seed, part)? {
+    for batch in rows_of_part(traces, traces.features().len(), split, seed, part)? {
         let RunBatch { run, batch } = batch?;
         size.rows += batch.len() as u64;
         let dropped = batch.drop.iter().enumerate().filter(|(_, dropped)| **dropped);
@@ -43,7 +45,7 @@ fn part_size(
             let arrival = arrivals.map(|of| (of.switch_id[row], of.time_ns[row]));
             episodes = episodes.take().and_then(|mut episodes| {
                 let (switch, time_ns) = arrival?;
-                episodes.add((run, switch), time_ns, files.spec(run, switch)?);
+                episodes.add((run, switch), time_ns, traces.spec(run, switch)?);
                 Some(episodes)
             });
         }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::each_gathered;
+use crate::share::Share;
 use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
 

@@ -1,11 +1,10 @@
 //! Forests replayed on the rows of one part of labelled traces.
 
-use crate::failure::UserError;
-use crate::traces::TraceFiles;
-use anyhow::Context;
+use crate::PipelineError;
+use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_forest::Forest;
-use dropcast_replay::{ForestReplay, LanesSent, VoteChoice, VoteLane};
-use dropcast_train::{Fitted, Part, Split, VoteRule, rows_to_replay};
+use dropcast_replay::{ForestReplay, LanesSent, VoteLane};
+use dropcast_train::{Part, Split, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -14,7 +13,7 @@ const MOST_LANES: usize = 512;
 
 /// Traces whose arrivals are replayed as a split divides them.
 pub(crate) struct Replays<'a> {
-    pub(crate) files: &'a TraceFiles,
+    pub(crate) traces: &'a LabelledTraces,
     pub(crate) split: &'a Split,
     /// The split's.
     pub(crate) seed: u64,
@@ -22,20 +21,24 @@ pub(crate) struct Replays<'a> {
 }
 
 impl Replays<'_> {
+    /// Whether the rows can be replayed at all.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.check().is_ok()
+    }
+
     /// Refuses, before any work, what cannot be replayed.
-    pub(crate) fn check(&self) -> Result<(), UserError> {
-        let not_replayable = self.files.files.iter().find(|file| !file.is_replayable());
-        if let Some(file) = not_replayable {
-            return Err(UserError(format!(
-                "{}: cannot be replayed: it does not describe its switch, or its rows are not in order of \
-                 arrival; label events with `dropcast collect`, or choose another vote rule",
-                file.path.display()
-            )));
+    pub(crate) fn check(&self) -> Result<(), PipelineError> {
+        let not_replayable = self.traces.traces().iter().find(|trace| !trace.is_replayable());
+        if let Some(LabelledTrace { name, .. }) = not_replayable {
+            let problem = "cannot be replayed: it does not describe its switch, or its rows are \
+                           not in order of arrival; label events with `dropcast collect`, or \
+                           choose another vote rule";
+            return Err(PipelineError::unfit(name, problem));
         }
         if self.split.is_random() {
             let problem = "rows that are split at random are not consecutive arrivals, and can't \
                            be replayed; split by time, run or switch, or choose another vote rule";
-            return Err(UserError(problem.to_owned()));
+            return Err(PipelineError::setting("split", problem));
         }
         Ok(())
     }
@@ -46,7 +49,7 @@ impl Replays<'_> {
         part: Part,
         forests: &[&Forest],
         lanes: &[VoteLane],
-    ) -> anyhow::Result<LanesSent> {
+    ) -> Result<LanesSent, PipelineError> {
         let mut all = LanesSent::default();
         for lanes in lanes.chunks(MOST_LANES) {
             // Of the forests, those of these lanes.
@@ -68,41 +71,23 @@ impl Replays<'_> {
         part: Part,
         forests: &[&Forest],
         lanes: &[VoteLane],
-    ) -> anyhow::Result<LanesSent> {
+    ) -> Result<LanesSent, PipelineError> {
         let mut sum = LanesSent::default();
-        for file in self.files.clone().one_by_one() {
-            let trace = &file.files[0];
+        for one in self.traces.one_by_one() {
+            let trace = &one.traces()[0];
             if self.split.part_of_run(trace.origin.run).is_some_and(|of_run| of_run != part) {
                 continue;
             }
-            let name = || trace.path.display().to_string();
-            let columns = file.features().names();
+            let failed = |source| PipelineError::Replay { trace: trace.name.clone(), source };
+            let columns = one.features().names();
             let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
-                .with_context(name)?;
-            for rows in rows_to_replay(&file, columns.len(), self.split, self.seed, part)? {
+                .map_err(failed)?;
+            for rows in rows_to_replay(&one, columns.len(), self.split, self.seed, part)? {
                 let (batch, is_of_part) = rows?;
-                replay.add(&batch.batch, &is_of_part).with_context(name)?;
+                replay.add(&batch.batch, &is_of_part).map_err(failed)?;
             }
             sum.add(&replay.finish());
         }
         Ok(sum)
-    }
-
-    /// Gives forests the vote thresholds that `rule` chooses, if it does so by replay.
-    pub(crate) fn choose(&self, rule: VoteRule, fitted: &mut [Fitted]) -> anyhow::Result<()> {
-        let Some(first) = fitted.first() else { return Ok(()) };
-        let ports = first.model.switch.ports;
-        let scores: Vec<_> = fitted.iter().map(Fitted::vote_scores).collect();
-        let Some(choice) = VoteChoice::new(rule, &scores, ports) else { return Ok(()) };
-        let validates = first.validation_scores.totals() != (0, 0);
-        let part = if validates { Part::Validation } else { Part::Train };
-        let forests: Vec<&Forest> = fitted.iter().map(|fitted| &fitted.model.forest).collect();
-        let sent = self.replay(part, &forests, choice.lanes())?;
-        for (fitted, decision) in fitted.iter_mut().zip(choice.choose(&sent.lanes)) {
-            if let Some(decision) = decision {
-                fitted.set_vote(rule, decision.threshold);
-            }
-        }
-        Ok(())
     }
 }

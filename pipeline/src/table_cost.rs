@@ -7,12 +7,13 @@ use dropcast_forest::Forest;
 use dropcast_train::{ForestCost, Resource};
 
 /// The cost of forests of some features.
-pub(crate) struct TableCost {
+pub struct TableCost {
     origin: Origin,
 }
 
 impl TableCost {
-    pub(crate) fn of(features: &FeatureSet) -> Self {
+    /// The cost of forests of these features.
+    pub fn new(features: &FeatureSet) -> Self {
         TableCost { origin: Origin::new("model", &sha256(b""), features) }
     }
 }

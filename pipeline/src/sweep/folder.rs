@@ -1,8 +1,7 @@
 //! The folder of a sweep: parts that are finished, and what becomes of them.
 
-use crate::commands::export::create_folder;
-use crate::output_file;
-use anyhow::Context;
+use crate::PipelineError;
+use crate::files::{check_replaced, create_folder};
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
 use serde::{Deserialize, Serialize};
@@ -13,34 +12,34 @@ use std::path::{Path, PathBuf};
 const ROWS_KEY: &str = "dropcast.sweep";
 
 /// The folder.
-pub(crate) struct SweepFolder {
+pub(super) struct SweepFolder {
     path: PathBuf,
 }
 
 /// What a part depends on. Its hash names the part's file, so that a part is found only by the
 /// sweep that would make it again.
 #[derive(Serialize)]
-pub(crate) struct PartKey<'a> {
-    pub(crate) tool: &'a str,
-    pub(crate) data: &'a [String],
-    pub(crate) split: &'a dropcast_train::Split,
-    pub(crate) front: dropcast_train::FrontRule,
-    pub(crate) eta: bool,
-    pub(crate) group: &'a SweepGroup,
+pub(super) struct PartKey<'a> {
+    pub(super) tool: &'a str,
+    pub(super) data: &'a [String],
+    pub(super) split: &'a dropcast_train::Split,
+    pub(super) front: dropcast_train::FrontRule,
+    pub(super) eta: bool,
+    pub(super) group: &'a SweepGroup,
 }
 
 /// What a part took, milliseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct PartTimes {
+pub(super) struct PartTimes {
     /// Growing its forests; an equal share of what was grown with them.
-    pub(crate) fit_ms: f64,
+    pub(super) fit_ms: f64,
     /// Choosing votes and measuring.
-    pub(crate) measure_ms: f64,
+    pub(super) measure_ms: f64,
 }
 
 impl SweepFolder {
     /// Makes the folder, or takes one that is there; one that holds a sweep only to go on with it.
-    pub(crate) fn open(path: &Path, resume: bool) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path, resume: bool) -> Result<Self, PipelineError> {
         if path.exists() && !path.is_dir() {
             let error = DataError::File {
                 file: path.display().to_string(),
@@ -50,7 +49,7 @@ impl SweepFolder {
             return Err(error.into());
         }
         let names = ["sweep.json", "report.html", "rows.parquet", "timings.json"];
-        output_file::check_replaced(path, names)?;
+        check_replaced(path, names)?;
         let folder = SweepFolder { path: path.to_owned() };
         if !resume {
             folder.refuse_what_is_there()?;
@@ -60,7 +59,7 @@ impl SweepFolder {
     }
 
     /// Where something may be put aside while the sweep runs: beside its own files.
-    pub(crate) fn scratch(&self) -> PathBuf {
+    pub(super) fn scratch(&self) -> PathBuf {
         self.path.join("rows")
     }
 
@@ -82,8 +81,7 @@ impl SweepFolder {
         let (problem, hint) = match other {
             _ if holds_a_sweep => (
                 "holds a sweep".to_owned(),
-                "go on with it by --resume (parts that no longer fit are trained again), or choose \
-                 another folder",
+                "resume it (parts that no longer fit are trained again), or choose another folder",
             ),
             Some(name) => (format!("holds another {name}"), "choose another folder"),
             None => return Ok(()),
@@ -92,16 +90,16 @@ impl SweepFolder {
         Err(DataError::File { file, problem, hint: hint.to_owned() })
     }
 
-    fn part_path(&self, key: &PartKey<'_>) -> anyhow::Result<PathBuf> {
-        let hash = sha256(serde_json::to_string(key)?.as_bytes());
+    fn part_path(&self, key: &PartKey<'_>) -> Result<PathBuf, PipelineError> {
+        let hash = sha256(serde_json::to_string(key).map_err(encode)?.as_bytes());
         Ok(self.parts().join(&hash[..32]))
     }
 
     /// A finished part of `key`, and what it took if that is known.
-    pub(crate) fn finished(
+    pub(super) fn finished(
         &self,
         key: &PartKey<'_>,
-    ) -> anyhow::Result<Option<(SweepPart, Option<PartTimes>)>> {
+    ) -> Result<Option<(SweepPart, Option<PartTimes>)>, PipelineError> {
         let path = self.part_path(key)?;
         let Ok(text) = std::fs::read_to_string(path.with_extension("json")) else {
             return Ok(None);
@@ -115,25 +113,32 @@ impl SweepFolder {
     }
 
     /// Keeps a part. Its time is written first: a part that is there is complete.
-    pub(crate) fn keep(
+    pub(super) fn keep(
         &self,
         key: &PartKey<'_>,
         part: &SweepPart,
         times: &PartTimes,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), PipelineError> {
         let path = self.part_path(key)?;
-        write_atomic(&path.with_extension("ms"), serde_json::to_string(times)?.as_bytes())?;
-        write_atomic(&path.with_extension("json"), serde_json::to_string(part)?.as_bytes())?;
+        write_atomic(
+            &path.with_extension("ms"),
+            serde_json::to_string(times).map_err(encode)?.as_bytes(),
+        )?;
+        write_atomic(
+            &path.with_extension("json"),
+            serde_json::to_string(part).map_err(encode)?.as_bytes(),
+        )?;
         Ok(())
     }
 
-    /// Writes what the sweep found, and a page that shows it; `sweep.json` last.
-    pub(crate) fn finish(
+    /// Writes what the sweep found, `sweep.json` last; `page` shows it.
+    pub(super) fn finish(
         &self,
         table: &SweepTable,
         models: &[(String, String)],
         timings: &SweepTimings,
-    ) -> anyhow::Result<()> {
+        page: &str,
+    ) -> Result<(), PipelineError> {
         create_folder(&self.models())?;
         for old in files(&self.models(), is_model)? {
             std::fs::remove_file(&old).map_err(io_error(&old, "be removed"))?;
@@ -141,16 +146,20 @@ impl SweepFolder {
         for (name, text) in models {
             write_atomic(&self.path.join(name), text.as_bytes())?;
         }
-        let pretty = |text: String| format!("{text}\n");
-        let timings = pretty(serde_json::to_string_pretty(timings)?);
-        write_atomic(&self.path.join("timings.json"), timings.as_bytes())?;
+        write_atomic(&self.path.join("timings.json"), pretty(timings)?.as_bytes())?;
         let footer = (ROWS_KEY, table.format_version.to_string());
         write_table(&self.path.join("rows.parquet"), columns(&table.rows), footer)?;
-        let text = pretty(serde_json::to_string_pretty(table)?);
-        let page = dropcast_reports::sweep_page(table)?;
-        write_atomic(&self.path.join("report.html"), page.as_bytes()).context("report.html")?;
-        write_atomic(&self.path.join("sweep.json"), text.as_bytes()).context("sweep.json")
+        write_atomic(&self.path.join("report.html"), page.as_bytes())?;
+        Ok(write_atomic(&self.path.join("sweep.json"), pretty(table)?.as_bytes())?)
     }
+}
+
+fn pretty(value: &impl Serialize) -> Result<String, PipelineError> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(value).map_err(encode)?))
+}
+
+fn encode(error: serde_json::Error) -> PipelineError {
+    PipelineError::Encode { what: "a part of the sweep", problem: error.to_string() }
 }
 
 /// Files of a folder, if it is there, whose names are such.
