@@ -2,8 +2,14 @@
 //! claims (`docs/policies.md`).
 
 mod abm;
+mod asking;
+mod credence;
 mod edt;
 mod fab;
 mod log;
+mod ndt;
+mod pred;
+mod red;
+mod registry;
 mod smartbuf;
 mod traffic;
