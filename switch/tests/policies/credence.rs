@@ -11,10 +11,13 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Predicts drops at random by packet, and shows what it was asked.
+/// Packet and features of what a predictor was asked.
+type Questions = Vec<(u64, Vec<u32>)>;
+
+/// Predicts drops by packet number, and shows what it was asked.
 #[derive(Clone)]
 struct Showing {
-    asked: Rc<RefCell<Vec<(u64, Vec<u32>)>>>,
+    asked: Rc<RefCell<Questions>>,
     drops: u64,
 }
 
@@ -47,7 +50,7 @@ fn asked_and_expected(
     spec: &SwitchSpec,
     arrivals: &Arrivals,
     drops: u64,
-) -> (Vec<(u64, Vec<u32>)>, Vec<Vec<u32>>) {
+) -> (Questions, Vec<Vec<u32>>) {
     let showing = Showing { asked: Rc::default(), drops };
     let asked = showing.asked.clone();
     let features = FeatureSet::all();
@@ -95,7 +98,7 @@ proptest! {
     /// Flips with probability 0 and 1.
     #[test]
     fn certain_flips((spec, arrivals) in switch_and_arrivals(), seed: u64) {
-        let predicted = |id: u64| id % 3 == 0;
+        let predicted = |id: u64| id.is_multiple_of(3);
         let as_is = accepted(&spec, &arrivals, Recorded(predicted));
         let never = Flipped::new(Recorded(predicted), 0.0, seed);
         prop_assert_eq!(accepted(&spec, &arrivals, never), as_is);
