@@ -1,9 +1,9 @@
 //! The leaf-spine workload: parameters, their checks, and the switches they describe.
 
-use crate::fabric_arrivals::FabricArrivals;
-use crate::fabric_sources::{FabricShape, FabricSources};
 use crate::flow_sizes::FlowSizeChoice;
-use crate::leaf::{LeafWorkload, WorkloadError, wrong};
+use crate::open_loop::fabric_arrivals::FabricArrivals;
+use crate::open_loop::fabric_sources::{FabricShape, FabricSources};
+use crate::open_loop::leaf::{LeafWorkload, WorkloadError, wrong};
 use dropcast_data::{SwitchSpec, SwitchSpecs};
 use serde::{Deserialize, Serialize};
 
