@@ -15,6 +15,7 @@ mod policies;
 mod policy;
 mod service;
 mod switch;
+mod turn;
 mod virtual_lqd;
 
 pub use buffer::{Buffer, Fit, Held};
@@ -29,4 +30,5 @@ pub use policies::lqd::Lqd;
 pub use policy::{Decision, Packet, Policy};
 pub use service::{LineRate, Observed, Service, Slotted};
 pub use switch::{NoObserver, Observer, Removal, Switch};
+pub use turn::Turn;
 pub use virtual_lqd::VirtualLqd;
