@@ -4,13 +4,26 @@
 //! [`FabricWorkload`] those of all switches of a leaf-spine fabric, [`BurstTraffic`] those of the
 //! Credence paper's slotted experiment (Figure 14). No sender reacts to a queue or a loss.
 //!
+//! Closed loop (`docs/fabric.md`): a [`Simulation`] runs a [`Fabric`]'s servers, links and switches
+//! packet by packet, with senders that react; a [`Workload`] gives it flows, a [`Sink`] is told what
+//! happens.
+//!
 //! [`FlowSizes`] holds the published flow-size distributions.
 
+mod fabric;
 mod flow_sizes;
 mod open_loop;
 mod rng;
+mod transport;
+mod workloads;
 
+pub use fabric::{
+    Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
+    FlowRecord, Marking, Occupancy, Outcome, PacketEvents, Simulation, Sink, Unwatched,
+};
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{
     BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
 };
+pub use transport::Transport;
+pub use workloads::{FlowList, FlowListError, Workload};

@@ -22,3 +22,4 @@ pub use bursts::{BurstTraffic, Slots};
 pub use fabric::FabricWorkload;
 pub use fabric_arrivals::FabricArrivals;
 pub use leaf::{LeafWorkload, WorkloadError};
+pub(crate) use traffic::path_of;

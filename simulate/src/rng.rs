@@ -23,6 +23,16 @@ pub(crate) enum Stream {
     FabricFlows = 6,
     /// Requests of a fabric's servers.
     FabricIncasts = 7,
+    /// Random early marking.
+    Marking = 8,
+    /// Flipped predictions.
+    Flips = 9,
+    /// Flows of a closed-loop workload.
+    Flows = 10,
+    /// Requests of a closed-loop workload.
+    Requests = 11,
+    /// Resampling for confidence intervals.
+    Bootstrap = 12,
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not

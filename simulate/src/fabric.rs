@@ -1,0 +1,26 @@
+//! The closed loop: senders, links and shared-buffer switches of a leaf-spine fabric, packet by
+//! packet (`docs/fabric.md`).
+//!
+//! [`FabricConfig`] describes a fabric and is checked into a [`Fabric`]; a [`Workload`] gives flows;
+//! a [`Simulation`] runs them, tells a [`Sink`] what happens and ends with an [`Outcome`]. One
+//! thread, integer nanoseconds, one seed: the same input gives the same bytes.
+
+mod config;
+mod event_queue;
+mod flow;
+mod flow_state;
+mod marking;
+mod network;
+mod packet;
+mod server;
+mod simulation;
+mod sink;
+mod switch;
+mod topology;
+
+pub use config::{Fabric, FabricConfig, FabricError};
+pub use event_queue::EventQueue;
+pub use flow::{Flow, FlowClass, FlowRecord};
+pub use marking::Marking;
+pub use simulation::{FlowError, Outcome, Simulation};
+pub use sink::{Drop, DropReason, Occupancy, PacketEvents, Sink, Unwatched};
