@@ -43,6 +43,11 @@ fn line(rows: &[(u64, f64, bool)]) -> String {
     };
     let late = rows.iter().filter(|r| r.2).collect::<Vec<_>>();
     let share = late.iter().filter(|r| r.1 * 71475.0 >= 1e7).count() as f64 / late.len() as f64;
+    let mut steps = [0; 9];
+    for r in rows.iter().filter(|r| r.2) {
+        steps[((r.1 * 71475.0 / 1e7) as usize).min(8)] += 1;
+    }
+    println!("{steps:?}");
     format!(
         "{} | {} | {} | {:.1}%",
         pick(&|r| r.2),

@@ -10,8 +10,11 @@ use std::collections::BinaryHeap;
 const DAY_BITS: u32 = 7;
 /// Days of a year.
 const DAYS: usize = 1024;
+/// Bit of the numbers of events that are not urgent.
+const NOT_URGENT: u64 = 1 << 63;
 
-/// Events in order of time, and of scheduling among those of one time.
+/// Events in order of time; among those of one time urgent ones come first, then in order of
+/// scheduling.
 ///
 /// Days of 128 ns hold the events of the next year (131 us: transmissions and propagation), a heap
 /// those beyond it (timers). A day is sorted when it comes.
@@ -79,7 +82,16 @@ impl<E: Copy> Default for EventQueue<E> {
 impl<E: Copy> EventQueue<E> {
     /// Adds an event, not before the one that was taken last.
     pub fn schedule(&mut self, time_ns: u64, event: E) {
-        let entry = Entry { time_ns, number: self.scheduled, event };
+        self.insert(Entry { time_ns, number: NOT_URGENT | self.scheduled, event });
+    }
+
+    /// Adds an urgent event, not before the one that was taken last.
+    pub fn schedule_urgent(&mut self, time_ns: u64, event: E) {
+        self.insert(Entry { time_ns, number: self.scheduled, event });
+    }
+
+    fn insert(&mut self, entry: Entry<E>) {
+        let time_ns = entry.time_ns;
         self.scheduled += 1;
         self.len += 1;
         let day = time_ns >> DAY_BITS;
@@ -164,28 +176,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_in_order_of_time_and_of_scheduling(
-            steps in prop::collection::vec((0u64..6, 0u64..400, 0u32..8), 1..400),
+        fn events_come_in_order_of_time_urgency_and_scheduling(
+            steps in prop::collection::vec((0u64..6, 0u64..400, 0u32..8, prop::bool::ANY), 1..400),
         ) {
             let mut queue = EventQueue::default();
-            let mut slow: Vec<(u64, u64)> = Vec::new();
+            let mut slow: Vec<(u64, bool, u64)> = Vec::new();
             let (mut now, mut number) = (0, 0);
-            for (pops, delay, scale) in steps {
+            for (pops, delay, scale, is_urgent) in steps {
                 let time = now + (delay << (2 * scale));
-                queue.schedule(time, number);
-                slow.push((time, number));
+                if is_urgent {
+                    queue.schedule_urgent(time, number);
+                } else {
+                    queue.schedule(time, number);
+                }
+                slow.push((time, !is_urgent, number));
                 number += 1;
                 for _ in 0..pops.saturating_sub(4) {
                     let expected = slow.iter().copied().min();
                     slow.retain(|event| Some(*event) != expected);
                     let got = queue.pop();
-                    prop_assert_eq!(got, expected);
+                    prop_assert_eq!(got, expected.map(|(time, _, number)| (time, number)));
                     now = got.map_or(now, |event| event.0);
                 }
             }
             slow.sort_unstable();
-            for expected in slow {
-                prop_assert_eq!(queue.pop(), Some(expected));
+            for (time, _, number) in slow {
+                prop_assert_eq!(queue.pop(), Some((time, number)));
             }
             prop_assert!(queue.is_empty());
         }

@@ -195,7 +195,9 @@ impl Network {
         let sent_ns = now_ns + on.wire_ns(size_bytes);
         let arrived_ns = sent_ns + on.delay_ns();
         self.on_wire += 1;
-        self.events.schedule(sent_ns, Happening::Sent { link });
+        // A port takes its next packet before one that arrives at that time is judged: virtual
+        // queues are served up to and including the time of an arrival, too.
+        self.events.schedule_urgent(sent_ns, Happening::Sent { link });
         self.events.schedule(arrived_ns, Happening::Arrived { packet: place });
     }
 

@@ -342,7 +342,11 @@ impl<W: Workload> Simulation<W> {
         state.receiver.receive(packet.segment, bytes, packet.sent_ns);
         self.received_bytes += state.receiver.received_bytes() - before;
         if state.flow.transport != Transport::Unresponsive {
-            let answer = state.answer(packet.flow, packet, now_ns);
+            let mut answer = state.answer(packet.flow, packet, now_ns);
+            let is_marked = packet.flags & MARKED != 0;
+            if !state.receiver.reports_mark(packet.segment, is_marked) {
+                answer.flags &= !MARKED;
+            }
             self.network.send(answer, now_ns);
         }
         if state.is_complete() && !state.is_reported {

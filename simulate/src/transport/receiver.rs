@@ -23,9 +23,22 @@ pub(crate) struct Receiver {
     echo_ns: u64,
     /// Payload that arrived for the first time, bytes.
     received_bytes: u64,
+    /// Marks below it are ignored.
+    marks_from: u32,
 }
 
 impl Receiver {
+    /// Whether the mark of a segment is to be reported: as in ns-3, only if its number is higher
+    /// than those of all marked segments before. So marks on repeated segments are mostly ignored,
+    /// which RFC 8257 (section 3.2) does not do.
+    pub(crate) fn reports_mark(&mut self, segment: u32, is_marked: bool) -> bool {
+        let reports = is_marked && segment >= self.marks_from;
+        if reports {
+            self.marks_from = segment + 1;
+        }
+        reports
+    }
+
     /// Segments below it have arrived.
     pub(crate) fn next(&self) -> u32 {
         self.next
