@@ -61,7 +61,8 @@ fn main() {
     let folder = std::env::args().nth(1).unwrap();
     let seeds: u64 = std::env::args().nth(2).map_or(1, |s| s.parse().unwrap());
     for name in ["lqd", "cs", "followlqd", "dt"] {
-        let text = std::fs::read_to_string(Path::new(&folder).join(format!("fct-ns3-{name}.csv"))).unwrap();
+        let text = std::fs::read_to_string(Path::new(&folder).join(format!("fct-ns3-{name}.csv")))
+            .unwrap();
         let rows: Vec<(u64, f64, bool)> = text
             .lines()
             .skip(1)
@@ -74,7 +75,8 @@ fn main() {
         for seed in 1..=seeds {
             let file = std::fs::File::open(Path::new(&folder).join("flows.csv")).unwrap();
             let flows = FlowList::from_csv(BufReader::new(file), Transport::Dctcp, 1).unwrap();
-            let fabric = Fabric::try_from(FabricConfig { seed, ..FabricConfig::default() }).unwrap();
+            let fabric =
+                Fabric::try_from(FabricConfig { seed, ..FabricConfig::default() }).unwrap();
             let mut sink = Flows::default();
             let begin = std::time::Instant::now();
             let simulation = Simulation::new(&fabric, |_, spec| policy(name, spec), flows);
@@ -83,7 +85,9 @@ fn main() {
             let rows: Vec<(u64, f64, bool)> = sink
                 .0
                 .iter()
-                .map(|r| (r.flow.size_bytes, r.slowdown().unwrap(), r.flow.class != FlowClass::Single))
+                .map(|r| {
+                    (r.flow.size_bytes, r.slowdown().unwrap(), r.flow.class != FlowClass::Single)
+                })
                 .collect();
             println!(
                 "{name:10} seed {seed} {} leaf 0 drops {} all {} | {:.2} M hops/s {:.2} s ends {:.3} s hops {}",

@@ -26,4 +26,7 @@ pub use open_loop::{
     BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
 };
 pub use transport::Transport;
-pub use workloads::{FlowList, FlowListError, Workload};
+pub use workloads::{
+    Collective, CollectiveOperation, FlowList, FlowListError, Incast, Pattern, PoissonFlows,
+    TrafficConfig, TrafficError, TrafficMix, Workload,
+};

@@ -27,12 +27,10 @@ pub(crate) enum Stream {
     Marking = 8,
     /// Flipped predictions.
     Flips = 9,
-    /// Flows of a closed-loop workload.
-    Flows = 10,
-    /// Requests of a closed-loop workload.
-    Requests = 11,
+    /// Flows and requests of a closed-loop workload, a stream for each source.
+    ClosedLoop = 10,
     /// Resampling for confidence intervals.
-    Bootstrap = 12,
+    Bootstrap = 11,
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not
@@ -40,5 +38,12 @@ pub(crate) enum Stream {
 pub(crate) fn stream(seed: u64, stream: Stream) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(stream as u64);
+    rng
+}
+
+/// The generator of one of several streams for the same purpose.
+pub(crate) fn numbered_stream(seed: u64, of: Stream, number: u32) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(of as u64 | (u64::from(number) + 1) << 32);
     rng
 }

@@ -1,8 +1,19 @@
 //! Closed-loop workloads: which flows start when (`docs/fabric.md`).
 
+mod arrival_times;
+mod collective;
 mod flow_list;
+mod incast;
+mod mix;
+mod pattern;
+mod poisson_flows;
 
+pub use collective::{Collective, CollectiveOperation};
 pub use flow_list::{FlowList, FlowListError};
+pub use incast::Incast;
+pub use mix::{TrafficConfig, TrafficError, TrafficMix};
+pub use pattern::Pattern;
+pub use poisson_flows::PoissonFlows;
 
 use crate::fabric::{Flow, FlowRecord};
 

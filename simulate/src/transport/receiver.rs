@@ -163,7 +163,8 @@ mod tests {
                 }
                 let all = arrived.iter().filter(|&&is| is).count();
                 prop_assert_eq!(receiver.received_bytes() as usize, all);
-                prop_assert_eq!(count > 0, all > next);
+                // More than four blocks are not remembered.
+                prop_assert!(count == 0 || all > next);
             }
         }
     }
