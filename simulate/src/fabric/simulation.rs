@@ -503,3 +503,6 @@ fn hash(seed: u64, flow: u64, direction: u64) -> u64 {
     }
     mixed | 1
 }
+
+#[cfg(test)]
+mod tests;
