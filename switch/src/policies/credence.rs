@@ -100,7 +100,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
         self.lqd.admit(packet, now, |_, _| {});
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let asked = Asked { packet, features: &self.values };
         let verdict = situation(buffer, self.lqd.buffer().lengths(), packet)
             .decide(|| self.predictor.predicts_drop(asked));

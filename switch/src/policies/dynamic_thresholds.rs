@@ -34,7 +34,7 @@ impl DynamicThresholds {
 }
 
 impl Policy for DynamicThresholds {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let free = f64::from(buffer.capacity_bytes() - buffer.occupancy_bytes());
         let threshold = self.alpha(packet.queue % buffer.queues_per_port()) * free;
         let is_below = f64::from(buffer.lengths()[packet.queue]) < threshold;
