@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// and a queue whose peak exceeds `B / sigma` is in a burst: its limit is then the mean peak of the
-/// `k` known bursts with the next larger gradients (lines 26 to 30). Bursts that were known longest
+/// `k` known bursts with the next larger gradients, or as large (lines 26 to 30). Bursts that were known longest
 /// are forgotten first.
 ///
 /// Where the pseudocode and the paper's text differ, this follows the text. The pseudocode looks for
@@ -171,7 +171,7 @@ impl Policy for Smartbuf {
             state.start_anew();
         } else if is_burst && !state.is_in_burst {
             state.is_in_burst = true;
-            state.limit_bytes = self.known.mean_peak_above(state.gradient, neighbours);
+            state.limit_bytes = self.known.mean_peak_from(state.gradient, neighbours);
         }
     }
 }

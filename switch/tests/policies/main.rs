@@ -2,5 +2,8 @@
 //! claims (`docs/policies.md`).
 
 mod abm;
+mod edt;
+mod fab;
 mod log;
+mod smartbuf;
 mod traffic;

@@ -46,10 +46,10 @@ impl Bursts {
         }
     }
 
-    /// The mean peak of the `count` bursts whose gradients are next above `gradient`, or of as many as
-    /// there are; none if there are none.
-    pub(super) fn mean_peak_above(&self, gradient: i64, count: usize) -> Option<u32> {
-        let first = self.bursts.partition_point(|burst| burst.gradient <= gradient);
+    /// The mean peak of the `count` bursts with the least gradients that are not below `gradient`, or of
+    /// as many as there are; none if there are none.
+    pub(super) fn mean_peak_from(&self, gradient: i64, count: usize) -> Option<u32> {
+        let first = self.bursts.partition_point(|burst| burst.gradient < gradient);
         let above = &self.bursts[first..];
         let nearest = &above[..count.min(above.len())];
         let sum: u64 = nearest.iter().map(|burst| u64::from(burst.peak_bytes)).sum();
