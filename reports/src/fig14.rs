@@ -387,7 +387,7 @@ impl Runs<'_> {
             for &port in ports {
                 let id = sent.0.len() as u64;
                 sent.0.push(true);
-                let packet = Packet { id, queue: usize::from(port), size_bytes: 1 };
+                let packet = Packet::new(id, usize::from(port), 1);
                 sent.0[id as usize] = switch.admit(&packet, slot, &mut sent);
             }
         }

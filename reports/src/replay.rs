@@ -53,11 +53,8 @@ impl Arrival {
 
     /// The packet, the `number`th at its switch.
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
-        Packet {
-            id: tag(number, self),
-            queue: spec.queue_index(self.port, self.queue),
-            size_bytes: self.size_bytes,
-        }
+        let queue = spec.queue_index(self.port, self.queue);
+        Packet::new(tag(number, self), queue, self.size_bytes)
     }
 }
 

@@ -122,7 +122,7 @@ fn transmitted(
             let id = sent.0.len();
             sent.0.push(kept(id));
             if kept(id) {
-                let packet = Packet { id: id as u64, queue, size_bytes: 1 };
+                let packet = Packet::new(id as u64, queue, 1);
                 sent.0[id] = switch.admit(&packet, slot, &mut sent);
             }
         }

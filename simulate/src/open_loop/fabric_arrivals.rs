@@ -194,8 +194,7 @@ impl Node {
             self.switch.advance(now_ns, &mut left);
             let number = self.number(traveller);
             let queue = self.spec.queue_index(port, event.queue);
-            let packet =
-                dropcast_switch::Packet { id: number, queue, size_bytes: event.size_bytes };
+            let packet = dropcast_switch::Packet::new(number, queue, event.size_bytes);
             if !self.switch.admit(&packet, now_ns, &mut left) {
                 self.free.push(number);
             }

@@ -13,7 +13,7 @@ pub struct Harmonic {
 }
 
 impl Policy for Harmonic {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.fits(packet.size_bytes) {
             return Decision::Reject;
         }

@@ -36,7 +36,7 @@ impl Sequence {
         let packets = (0..)
             .zip(&self.slots)
             .flat_map(|(slot, ports)| ports.iter().map(move |&port| (slot, port)));
-        packets.zip(0..).map(|((slot, queue), id)| (slot, Packet { id, queue, size_bytes: 1 }))
+        packets.zip(0..).map(|((slot, queue), id)| (slot, Packet::new(id, queue, 1)))
     }
 
     pub(crate) fn len(&self) -> usize {

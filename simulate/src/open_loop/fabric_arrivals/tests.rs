@@ -60,7 +60,7 @@ fn arrive(
 ) -> (Vec<Removal>, u64) {
     let mut left = Left::default();
     let queue = spec.queue_index(event.port, event.queue);
-    let packet = dropcast_switch::Packet { id, queue, size_bytes: event.size_bytes };
+    let packet = dropcast_switch::Packet::new(id, queue, event.size_bytes);
     switch.advance(event.time_ns, &mut left);
     let accepted = switch.admit(&packet, event.time_ns, &mut left);
     let pushed_out = left.0.iter().filter(|removal| removal.outcome == Outcome::PushedOut).count();
