@@ -10,14 +10,11 @@
 //! machine counts little.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
-use dropcast_data::{SwitchSpec, Victim};
 use dropcast_simulate::{
     EventQueue, Fabric, FabricConfig, FlowList, Incast, Outcome, PoissonFlows, Simulation,
     TrafficConfig, Transport, Unwatched, Workload,
 };
-use dropcast_switch::{
-    CompleteSharing, DynamicThresholds, Fit, FollowLqd, LineRate, Lqd, Policy,
-};
+use dropcast_switch::PolicySpec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
@@ -36,7 +33,7 @@ fn main() {
     println!("| policy | hops | s | M hops/s |");
     println!("|---|---|---|---|");
     let mut best_lqd = 0.0;
-    for name in ["lqd", "complete-sharing", "dynamic-thresholds", "follow-lqd"] {
+    for name in ["lqd", "complete-sharing", "dt:alpha=[64,0.5]", "follow-lqd", "credence", "abm"] {
         let (outcome, seconds) = best(&fabric, name);
         let rate = outcome.hops as f64 / seconds / 1e6;
         println!("| {name} | {} | {seconds:.2} | {rate:.2} |", outcome.hops);
@@ -52,15 +49,6 @@ fn main() {
     println!("| calendar | {:.1} |", hold_calendar());
     println!("| binary heap | {:.1} |", hold_heap());
     large();
-}
-
-fn policy(name: &str, spec: &SwitchSpec) -> Box<dyn Policy> {
-    match name {
-        "lqd" => Box::new(Lqd::default()),
-        "complete-sharing" => Box::new(CompleteSharing),
-        "dynamic-thresholds" => Box::new(DynamicThresholds::per_queue(vec![64.0, 0.5])),
-        _ => Box::new(FollowLqd::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec))),
-    }
 }
 
 fn traffic(fabric: &Fabric) -> Box<dyn Workload> {
@@ -87,7 +75,9 @@ fn best(fabric: &Fabric, name: &str) -> (Outcome, f64) {
     let runs = (0..RUNS).map(|_| {
         let flows = traffic(fabric);
         let clock = Clock::start();
-        let simulation = Simulation::new(fabric, |_, spec| policy(name, spec), flows);
+        let policy: PolicySpec = name.parse().expect("a known policy");
+        let simulation = Simulation::new(fabric, |_, site| policy.build(site), flows);
+        let simulation = simulation.expect("no model");
         let outcome = simulation.run(&mut Unwatched).expect("valid flows");
         (outcome, clock.seconds())
     });
@@ -162,8 +152,9 @@ fn large() {
     let before = resident_mib("VmRSS:");
     let clock = Clock::start();
     let mix = TrafficConfig { duration_ns: 50_000_000, ..artifact() }.mix(&fabric).expect("valid");
-    let simulation = Simulation::new(&fabric, |_, spec| policy("lqd", spec), mix);
-    let outcome = simulation.run(&mut Unwatched).expect("valid flows");
+    let policy: PolicySpec = "lqd".parse().expect("a known policy");
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), mix);
+    let outcome = simulation.expect("no model").run(&mut Unwatched).expect("valid flows");
     let rate = outcome.hops as f64 / clock.seconds() / 1e6;
     let (Some(before), Some(most)) = (before, resident_mib("VmHWM:")) else { return };
     println!(

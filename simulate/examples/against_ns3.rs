@@ -5,9 +5,8 @@
 //! FOLDER holds `flows.csv` and `fct-ns3-*.csv`.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use dropcast_data::{SwitchSpec, Victim};
 use dropcast_simulate::*;
-use dropcast_switch::*;
+use dropcast_switch::PolicySpec;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -19,15 +18,6 @@ impl Sink for Flows {
     }
     fn dropped(&mut self, drop: &dropcast_simulate::Drop) {
         self.1 += u64::from(drop.switch_id == 0);
-    }
-}
-
-fn policy(name: &str, spec: &SwitchSpec) -> Box<dyn Policy> {
-    match name {
-        "lqd" => Box::new(Lqd::default()),
-        "cs" => Box::new(CompleteSharing),
-        "dt" => Box::new(DynamicThresholds::per_queue(vec![64.0, 0.5])),
-        _ => Box::new(FollowLqd::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec))),
     }
 }
 
@@ -60,7 +50,15 @@ fn line(rows: &[(u64, f64, bool)]) -> String {
 fn main() {
     let folder = std::env::args().nth(1).unwrap();
     let seeds: u64 = std::env::args().nth(2).map_or(1, |s| s.parse().unwrap());
-    for name in ["lqd", "cs", "followlqd", "dt"] {
+    for (name, policy) in [
+        ("lqd", "lqd"),
+        ("cs", "complete-sharing"),
+        ("followlqd", "follow-lqd"),
+        ("credence-accept", "credence"),
+        ("dt", "dt:alpha=[64,0.5]"),
+        ("abm", "abm:alpha=[64,0.5],first_rtt_alpha=1024"),
+    ] {
+        let policy: PolicySpec = policy.parse().unwrap();
         let text = std::fs::read_to_string(Path::new(&folder).join(format!("fct-ns3-{name}.csv")))
             .unwrap();
         let rows: Vec<(u64, f64, bool)> = text
@@ -79,7 +77,7 @@ fn main() {
                 Fabric::try_from(FabricConfig { seed, ..FabricConfig::default() }).unwrap();
             let mut sink = Flows::default();
             let begin = std::time::Instant::now();
-            let simulation = Simulation::new(&fabric, |_, spec| policy(name, spec), flows);
+            let simulation = Simulation::new(&fabric, |_, site| policy.build(site), flows).unwrap();
             let outcome = simulation.run(&mut sink).unwrap();
             let seconds = begin.elapsed().as_secs_f64();
             let rows: Vec<(u64, f64, bool)> = sink

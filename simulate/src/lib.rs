@@ -19,7 +19,7 @@ mod workloads;
 
 pub use fabric::{
     Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
-    FlowRecord, Marking, Occupancy, Outcome, PacketEvents, Simulation, Sink, Unwatched,
+    FlowRecord, Occupancy, Outcome, PacketEvents, Simulation, Sink, Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{

@@ -23,14 +23,10 @@ pub(crate) enum Stream {
     FabricFlows = 6,
     /// Requests of a fabric's servers.
     FabricIncasts = 7,
-    /// Random early marking.
-    Marking = 8,
-    /// Flipped predictions.
-    Flips = 9,
     /// Flows and requests of a closed-loop workload, a stream for each source.
-    ClosedLoop = 10,
+    ClosedLoop = 8,
     /// Resampling for confidence intervals.
-    Bootstrap = 11,
+    Bootstrap = 9,
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not

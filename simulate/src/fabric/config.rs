@@ -1,8 +1,9 @@
 //! Fabrics: parameters and their checks.
 
-use super::marking::Marking;
 use crate::transport::Tuning;
 use dropcast_data::{Scheduler, SwitchSpec, SwitchSpecs};
+use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
+use dropcast_switch::{AqmSite, AqmSpec};
 use serde::{Deserialize, Serialize};
 
 /// Largest packet on the wire, bytes.
@@ -52,8 +53,8 @@ pub struct FabricConfig {
     /// Bytes of header that a packet takes in the buffer; an acknowledgement takes these, and the
     /// blocks that it selectively acknowledges.
     pub header_bytes: u32,
-    /// Marking and early drops.
-    pub marking: Marking,
+    /// Active queue management of every switch: marking and early drops.
+    pub aqm: AqmSpec,
     /// Window that a single flow begins with, segments.
     pub initial_window_segments: u32,
     /// Least retransmission timeout, and that of a handshake, nanoseconds.
@@ -89,7 +90,7 @@ impl Default for FabricConfig {
             wire_overhead_bytes: 33,
             segment_bytes: 1400,
             header_bytes: 32,
-            marking: Marking::default(),
+            aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
             initial_window_segments: 22,
             min_rto_ns: 10_000_000,
             timestamp_ns: 1,
@@ -131,9 +132,10 @@ impl TryFrom<FabricConfig> for Fabric {
         config.check_sizes()?;
         config.check_times()?;
         config.check_queues()?;
-        config.marking.check().map_err(|problem| wrong("marking", problem))?;
         let leaf = config.spec("leaf");
         let spine = config.spec("spine");
+        let aqm = config.aqm.build(AqmSite { spec: &leaf, seed: 0 });
+        aqm.map_err(|error| wrong("aqm", error.to_string()))?;
         Ok(Fabric { config, leaf, spine })
     }
 }
@@ -322,8 +324,8 @@ mod tests {
     fn parameters_are_read_from_toml_and_every_one_has_a_default() {
         let parse = |text: &str| toml::from_str::<FabricConfig>(text);
         assert_eq!(parse("").expect("all defaults"), FabricConfig::default());
-        let config = parse("spines = 3\n[marking]\nkind = 'none'").expect("valid");
-        assert_eq!((config.spines, config.marking), (3, Marking::None));
+        let config = parse("spines = 3\naqm = 'none'").expect("valid");
+        assert_eq!((config.spines, config.aqm.name()), (3, "none"));
         let written = toml::to_string(&config).expect("TOML's types");
         assert_eq!(parse(&written).expect("own output"), config);
         assert!(parse("uplinks = 4").is_err(), "unknown");
@@ -360,15 +362,9 @@ mod tests {
         check(|c| c.end_ns = u64::MAX, "end_ns: is 18446744073709551615");
         check(|c| c.scheduler = Scheduler::Dwrr, "quantum_bytes: has 0 values, expected 2");
         check(|c| c.quantum_bytes = vec![1], "quantum_bytes: has 1 values, expected 0");
-        let red = Marking::Red {
-            min_bytes: 9,
-            max_bytes: 3,
-            max_probability: 0.1,
-            weight: 1.0,
-            marks: true,
-        };
-        let config = FabricConfig { marking: red, ..FabricConfig::default() };
+        let aqm = "red:min_bytes=9,max_bytes=3".parse().expect("a known name");
+        let config = FabricConfig { aqm, ..FabricConfig::default() };
         let error = Fabric::try_from(config).expect_err("max below min").to_string();
-        assert!(error.contains("marking: max_bytes is 3"), "{error}");
+        assert!(error.starts_with("fabric: aqm: "), "{error}");
     }
 }

@@ -2,18 +2,16 @@
 
 use super::config::Fabric;
 use super::event_queue::EventQueue;
-use super::marking::{Marking, Verdict};
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
 use super::sink::{Drop, DropReason, Occupancy, Sink};
 use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology};
-use crate::rng::{Stream, stream};
 use crate::transport::Hop;
 use dropcast_data::{Event, EventKind};
 use dropcast_features::BufferView;
-use dropcast_switch::Policy;
-use rand_chacha::ChaCha8Rng;
+use dropcast_switch::aqm::Action;
+use dropcast_switch::{AqmSite, BuildError, Policy, PolicySite};
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +67,6 @@ pub(crate) struct Network {
     links: Vec<Link>,
     interfaces: Vec<Interface>,
     switches: Vec<FabricSwitch>,
-    marking: Marking,
-    rng: ChaCha8Rng,
     /// Packets on wires.
     on_wire: usize,
 }
@@ -78,19 +74,22 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(
         fabric: &Fabric,
-        mut policy: impl FnMut(u16, &dropcast_data::SwitchSpec) -> Box<dyn Policy>,
-    ) -> Self {
+        mut policy: impl FnMut(u16, PolicySite<'_>) -> Result<Box<dyn Policy + Send>, BuildError>,
+    ) -> Result<Self, BuildError> {
+        let config = fabric.config();
         let topology = Topology::of(fabric);
         let mut first_link = u32::from(fabric.servers());
-        let switches = (0..fabric.switches())
-            .map(|id| {
-                let spec = fabric.switch_spec(id);
-                let switch = FabricSwitch::new(spec, policy(id, spec), first_link);
-                first_link += spec.ports() as u32;
-                switch
-            })
-            .collect();
-        Network {
+        let mut switches = Vec::new();
+        for id in 0..fabric.switches() {
+            let spec = fabric.switch_spec(id);
+            // So that switches do not draw the same numbers.
+            let seed = config.seed.wrapping_mul(1 << 16).wrapping_add(id.into());
+            let aqm = config.aqm.build(AqmSite { spec, seed })?;
+            let policy = policy(id, PolicySite::new(spec, seed))?;
+            switches.push(FabricSwitch::new(spec, policy, aqm, first_link));
+            first_link += spec.ports() as u32;
+        }
+        Ok(Network {
             events: EventQueue::default(),
             packets: Slab::default(),
             trails: Slab::default(),
@@ -101,10 +100,8 @@ impl Network {
             links: topology.links(fabric),
             interfaces: vec![Interface::default(); usize::from(fabric.servers())],
             switches,
-            marking: fabric.config().marking,
-            rng: stream(fabric.config().seed, Stream::Marking),
             on_wire: 0,
-        }
+        })
     }
 
     /// A server sends a packet.
@@ -210,23 +207,23 @@ impl Network {
         if S::WANTS_EVENTS {
             sink.packet_event(&event_of(&packet, EventKind::Arrival, now_ns, id, port));
         }
-        let queue_bytes = switch.buffer().lengths()[queue];
-        let average = &mut switch.ports[usize::from(port)].averages[usize::from(packet.queue)];
-        let is_ecn_capable = packet.flags & ECN_CAPABLE != 0;
-        let verdict = average.judge(&self.marking, queue_bytes, is_ecn_capable, &mut self.rng);
-        if verdict == Verdict::Drop {
+        let arriving = dropcast_switch::Packet {
+            flow_hash: packet.flow_hash,
+            flags: packet.flags & (UNSCHEDULED | ECN_CAPABLE),
+            ..dropcast_switch::Packet::new(place.into(), queue, packet.size_bytes)
+        };
+        let action = switch.judge(&arriving, now_ns);
+        if action == Action::Drop {
             return self.drop(id, queue, place, DropReason::Aqm, now_ns, sink);
         }
         let fits = switch.buffer().fits(packet.size_bytes);
-        let arriving =
-            dropcast_switch::Packet { id: place.into(), queue, size_bytes: packet.size_bytes };
         let is_accepted = switch.admit(&arriving, now_ns);
         for nth in 0..switch.pushed_out.len() {
             let (held, queue) = self.switches[usize::from(id)].pushed_out[nth];
             self.drop(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
         }
         if is_accepted {
-            if verdict == Verdict::Mark {
+            if action == Action::Mark {
                 self.counts.marked += 1;
                 self.packets.get_mut(place).flags |= MARKED;
             }

@@ -3,9 +3,9 @@
 use crate::transport::SackBlocks;
 
 /// `flags`: sent within the first bandwidth-delay product of its flow.
-pub(crate) const UNSCHEDULED: u8 = 1;
+pub(crate) const UNSCHEDULED: u8 = dropcast_switch::Packet::FIRST_RTT;
 /// `flags`: may be marked instead of dropped.
-pub(crate) const ECN_CAPABLE: u8 = 2;
+pub(crate) const ECN_CAPABLE: u8 = dropcast_switch::Packet::ECN_CAPABLE;
 /// `flags`: congestion was experienced (data), or is reported (acknowledgement).
 pub(crate) const MARKED: u8 = 4;
 

@@ -9,8 +9,7 @@ use super::sink::{DropReason, Sink};
 use crate::open_loop::path_of;
 use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
 use crate::workloads::Workload;
-use dropcast_data::SwitchSpec;
-use dropcast_switch::Policy;
+use dropcast_switch::{BuildError, Policy, PolicySite};
 
 /// What a simulation came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +63,7 @@ pub struct FlowError {
 ///
 /// ```
 /// use dropcast_simulate::{Fabric, FabricConfig, Flow, FlowClass, FlowList, Simulation, Transport, Unwatched};
-/// use dropcast_switch::Lqd;
+/// use dropcast_switch::PolicySpec;
 ///
 /// let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
 /// let flow = Flow {
@@ -76,7 +75,9 @@ pub struct FlowError {
 ///     transport: Transport::Dctcp,
 ///     queue: 1,
 /// };
-/// let simulation = Simulation::new(&fabric, |_, _| Box::new(Lqd::default()), FlowList::new(vec![flow]));
+/// let policy: PolicySpec = "abm:alpha=[64,0.5]".parse().expect("a known policy");
+/// let flows = FlowList::new(vec![flow]);
+/// let simulation = Simulation::new(&fabric, |_, site| policy.build(site), flows).expect("no model");
 /// let outcome = simulation.run(&mut Unwatched).expect("a flow between two servers");
 /// assert_eq!((outcome.completed, outcome.received_bytes), (1, 100_000));
 /// ```
@@ -109,16 +110,19 @@ struct Rules {
 
 impl<W: Workload> Simulation<W> {
     /// A fabric whose switches each have the policy that `policy` gives for their number and
-    /// description.
+    /// description; mostly [`dropcast_switch::PolicySpec::build`], with the model that it needs.
+    ///
+    /// # Errors
+    /// What `policy` says.
     pub fn new(
         fabric: &Fabric,
-        policy: impl FnMut(u16, &SwitchSpec) -> Box<dyn Policy>,
+        policy: impl FnMut(u16, PolicySite<'_>) -> Result<Box<dyn Policy + Send>, BuildError>,
         workload: W,
-    ) -> Self {
+    ) -> Result<Self, BuildError> {
         let config = fabric.config();
         let rate_bps = config.server_rate_bps as f64 * config.unresponsive_rate;
-        Simulation {
-            network: Network::new(fabric, policy),
+        Ok(Simulation {
+            network: Network::new(fabric, policy)?,
             workload,
             flows: Slab::default(),
             waiting: Slab::default(),
@@ -132,7 +136,7 @@ impl<W: Workload> Simulation<W> {
             has_next: true,
             segments: Vec::new(),
             follow_ups: Vec::new(),
-        }
+        })
     }
 
     /// Runs it to its end.

@@ -1,16 +1,17 @@
 //! A switch of the fabric: the shared buffer and policy of `dropcast-switch`, and what its ports
 //! are doing.
 
-use super::marking::Average;
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
+use dropcast_switch::aqm::{Action, Aqm};
 use dropcast_switch::{Buffer, Fit, Held, Observer, Policy, Removal, Service, Switch, Turn};
 use std::collections::VecDeque;
 
 /// A shared-buffer switch.
 pub(crate) struct FabricSwitch {
     pub(crate) spec: SwitchSpec,
-    switch: Switch<Box<dyn Policy>, Called>,
+    aqm: Box<dyn Aqm + Send>,
+    switch: Switch<Box<dyn Policy + Send>, Called>,
     pub(crate) ports: Vec<Port>,
     /// The link of port 0; those of the others follow.
     pub(crate) first_link: u32,
@@ -27,8 +28,6 @@ pub(crate) struct Port {
     pub(crate) is_busy: bool,
     /// Bytes taken out of the buffer, for telemetry.
     pub(crate) sent_bytes: u64,
-    /// By queue within the port.
-    pub(crate) averages: Vec<Average>,
 }
 
 /// The fabric's events say when a packet leaves, the port's scheduler which.
@@ -65,15 +64,16 @@ impl Observer for PushedOut<'_> {
 }
 
 impl FabricSwitch {
-    pub(crate) fn new(spec: &SwitchSpec, policy: Box<dyn Policy>, first_link: u32) -> Self {
-        let port = Port {
-            turn: Turn::new(spec),
-            ring: VecDeque::new(),
-            is_busy: false,
-            sent_bytes: 0,
-            averages: vec![Average::default(); usize::from(spec.queues_per_port)],
-        };
+    pub(crate) fn new(
+        spec: &SwitchSpec,
+        policy: Box<dyn Policy + Send>,
+        aqm: Box<dyn Aqm + Send>,
+        first_link: u32,
+    ) -> Self {
+        let port =
+            Port { turn: Turn::new(spec), ring: VecDeque::new(), is_busy: false, sent_bytes: 0 };
         FabricSwitch {
+            aqm,
             switch: Switch::new(spec, Fit::Exact, policy, Called::default()),
             ports: vec![port; spec.ports()],
             first_link,
@@ -86,12 +86,21 @@ impl FabricSwitch {
         self.switch.buffer()
     }
 
+    /// What queue management does with a packet that is about to arrive.
+    pub(crate) fn judge(&mut self, packet: &dropcast_switch::Packet, now_ns: u64) -> Action {
+        self.aqm.arrives(self.switch.buffer(), packet, now_ns)
+    }
+
     /// A packet arrives; whether it was accepted. Those pushed out for it are in `pushed_out`.
     pub(crate) fn admit(&mut self, packet: &dropcast_switch::Packet, now_ns: u64) -> bool {
         self.pushed_out.clear();
         let observer = &mut PushedOut(&mut self.pushed_out);
         self.switch.advance(now_ns, observer);
-        self.switch.admit(packet, now_ns, observer)
+        let is_accepted = self.switch.admit(packet, now_ns, observer);
+        for (held, queue) in &self.pushed_out {
+            self.aqm.departed(self.switch.buffer(), *queue, held.size_bytes, now_ns);
+        }
+        is_accepted
     }
 
     /// Takes the next packet of a port out of the buffer, with the queue that it was in.
@@ -103,6 +112,7 @@ impl FabricSwitch {
         self.switch.advance(now_ns, &mut departure);
         let held = departure.0?;
         self.ports[usize::from(port)].sent_bytes += u64::from(held.size_bytes);
+        self.aqm.departed(self.switch.buffer(), queue, held.size_bytes, now_ns);
         Some((held.id as u32, queue))
     }
 

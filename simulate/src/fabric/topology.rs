@@ -45,16 +45,15 @@ impl Link {
 /// The shape of a leaf-spine fabric.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Topology {
-    pub(crate) leaves: u16,
-    pub(crate) spines: u16,
+    leaves: u16,
     /// Of each leaf.
-    pub(crate) servers: u16,
+    servers: u16,
 }
 
 impl Topology {
     pub(crate) fn of(fabric: &Fabric) -> Self {
         let config = fabric.config();
-        Topology { leaves: config.leaves, spines: config.spines, servers: config.servers }
+        Topology { leaves: config.leaves, servers: config.servers }
     }
 
     /// The port of a switch through which a packet goes on.

@@ -1,10 +1,8 @@
 use super::*;
-use crate::fabric::{
-    Drop, FabricConfig, FlowRecord, Marking, Occupancy, PacketEvents, Unwatched,
-};
+use crate::fabric::{Drop, FabricConfig, FlowRecord, Occupancy, PacketEvents, Unwatched};
 use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
-use dropcast_switch::{CompleteSharing, DynamicThresholds, Lqd};
+use dropcast_switch::PolicySpec;
 use proptest::prelude::*;
 
 #[derive(Default, PartialEq, Debug)]
@@ -64,13 +62,12 @@ fn busy(transport: Transport, seed: u64) -> TrafficConfig {
     }
 }
 
-fn policy(name: u8) -> Box<dyn Policy> {
-    match name {
-        0 => Box::new(Lqd::default()),
-        1 => Box::new(CompleteSharing),
-        _ => Box::new(DynamicThresholds::new(0.5)),
-    }
+fn simulation<W: Workload>(fabric: &Fabric, policy: &str, workload: W) -> Simulation<W> {
+    let policy: PolicySpec = policy.parse().expect("a known policy");
+    Simulation::new(fabric, |_, site| policy.build(site), workload).expect("no model")
 }
+
+const POLICIES: [&str; 5] = ["lqd", "complete-sharing", "dt:alpha=0.5", "credence", "abm"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
@@ -79,7 +76,7 @@ proptest! {
     /// bytes of every buffer add up; in the end every flow has its bytes.
     #[test]
     fn nothing_gets_lost(
-        name in 0u8..3,
+        name in 0usize..5,
         transport in 0usize..5,
         seed in 0u64..1000,
         red in prop::bool::ANY,
@@ -88,18 +85,14 @@ proptest! {
             config.end_ns = 400_000_000;
             config.seed = seed;
             if red {
-                config.marking = Marking::Red {
-                    min_bytes: 10_000,
-                    max_bytes: 40_000,
-                    max_probability: 0.1,
-                    weight: 0.1,
-                    marks: true,
-                };
+                config.aqm = "red:min_bytes=10000,max_bytes=40000,signal=mark-or-drop"
+                    .parse()
+                    .expect("a known AQM");
             }
         });
         let transport = Transport::ALL[transport];
         let mix = busy(transport, seed).mix(&fabric).expect("valid");
-        let mut simulation = Simulation::new(&fabric, |_, _| policy(name), mix);
+        let mut simulation = simulation(&fabric, POLICIES[name], mix);
         let mut sink = Everything::default();
         simulation.begin();
         let mut end_ns = 0;
@@ -143,7 +136,7 @@ fn the_same_seed_gives_the_same_bytes_and_a_watcher_changes_nothing() {
     let fabric = fabric(|config| config.sample_interval_ns = 50_000);
     let run = |seed, sink: &mut Everything| {
         let mix = busy(Transport::Dctcp, seed).mix(&fabric).expect("valid");
-        Simulation::new(&fabric, |_, _| policy(0), mix).run(sink).expect("valid flows")
+        simulation(&fabric, POLICIES[0], mix).run(sink).expect("valid flows")
     };
     let (mut first, mut second, mut other) = Default::default();
     let outcome = run(7, &mut first);
@@ -153,7 +146,7 @@ fn the_same_seed_gives_the_same_bytes_and_a_watcher_changes_nothing() {
     assert_eq!(first.samples.len() % usize::from(fabric.switches()), 0);
     assert!(first.samples.iter().any(|sample| sample.occupancy_bytes > 0));
     let mix = busy(Transport::Dctcp, 7).mix(&fabric).expect("valid");
-    let unwatched = Simulation::new(&fabric, |_, _| policy(0), mix).run(&mut Unwatched);
+    let unwatched = simulation(&fabric, POLICIES[0], mix).run(&mut Unwatched);
     assert_eq!(unwatched.expect("valid flows"), outcome);
 }
 
@@ -165,7 +158,7 @@ fn events_come_in_batches_in_order() {
     {
         let mut events = PacketEvents::new(|batch: dropcast_data::EventBatch| batches.push(batch));
         let mix = busy(Transport::Dctcp, 3).mix(&fabric).expect("valid");
-        let simulation = Simulation::new(&fabric, |_, _| policy(0), mix);
+        let simulation = simulation(&fabric, POLICIES[0], mix);
         simulation.run(&mut (&mut everything, &mut events)).expect("valid flows");
         let _take = events.finish();
     }
@@ -181,7 +174,7 @@ fn a_flow_alone_takes_the_time_of_its_links() {
     let fabric = fabric(|_| {});
     let list = FlowList::new(vec![flow(1_000, 0, 5, 14_000, Transport::Dctcp)]);
     let mut sink = Everything::default();
-    Simulation::new(&fabric, |_, _| policy(0), list).run(&mut sink).expect("valid flows");
+    simulation(&fabric, POLICIES[0], list).run(&mut sink).expect("valid flows");
     // A packet takes ceil((32 + 33) * 8 / 10) = 52 ns without and 1172 ns with 1400 bytes of payload
     // per link, and 4 us of propagation; 4 links.
     let handshake_ns = 2 * 4 * (52 + 4_000);
@@ -190,7 +183,7 @@ fn a_flow_alone_takes_the_time_of_its_links() {
     assert_eq!(sink.flows[0].ideal_fct_ns, 32_000 + 11_200);
     let local = FlowList::new(vec![flow(0, 0, 1, 1_400, Transport::Unresponsive)]);
     let mut sink = Everything::default();
-    Simulation::new(&fabric, |_, _| policy(0), local).run(&mut sink).expect("valid flows");
+    simulation(&fabric, POLICIES[0], local).run(&mut sink).expect("valid flows");
     assert_eq!(sink.flows[0].fct_ns, Some(2 * (1_172 + 4_000)), "one leaf, no handshake");
     assert_eq!(sink.events.len(), 2, "an arrival and a departure");
 }
@@ -200,18 +193,19 @@ fn an_unresponsive_sender_keeps_its_rate_and_repeats_nothing() {
     let fabric = fabric(|config| config.unresponsive_rate = 0.5);
     let list = FlowList::new(vec![flow(0, 0, 5, 1_400_000, Transport::Unresponsive)]);
     let mut sink = Everything::default();
-    Simulation::new(&fabric, |_, _| policy(0), list).run(&mut sink).expect("valid flows");
+    simulation(&fabric, POLICIES[0], list).run(&mut sink).expect("valid flows");
     let fct_ns = sink.flows[0].fct_ns.expect("nothing is lost") as f64;
     let rate = 1432.0 * 1000.0 * 8.0 / fct_ns;
     assert!((rate - 5.0).abs() < 0.1, "{rate} Gbps");
     // Two at full rate for one port: half is lost, nobody sends again. (As both send at the same
     // instants it may always be the same one that loses.)
-    let fabric = Fabric::try_from(FabricConfig { unresponsive_rate: 1.0, ..fabric.config().clone() });
+    let fabric =
+        Fabric::try_from(FabricConfig { unresponsive_rate: 1.0, ..fabric.config().clone() });
     let fabric = fabric.expect("valid");
     let flows = [0, 1].map(|from| flow(0, from, 3, 2_800_000, Transport::Unresponsive));
     let mut sink = Everything::default();
     let list = FlowList::new(flows.to_vec());
-    let outcome = Simulation::new(&fabric, |_, _| policy(0), list).run(&mut sink);
+    let outcome = simulation(&fabric, POLICIES[0], list).run(&mut sink);
     let outcome = outcome.expect("valid flows");
     assert_eq!(outcome.packets_sent, 4_000);
     for record in &sink.flows {
@@ -228,7 +222,7 @@ fn a_flow_that_the_fabric_cannot_carry_is_named() {
     let fabric = fabric(|_| {});
     let check = |flow: Flow, says: &str| {
         let list = FlowList::new(vec![flow]);
-        let run = Simulation::new(&fabric, |_, _| policy(0), list).run(&mut Unwatched);
+        let run = simulation(&fabric, POLICIES[0], list).run(&mut Unwatched);
         let error = run.expect_err(says).to_string();
         assert!(error.contains(says), "{error:?} should say {says:?}");
     };
@@ -252,7 +246,7 @@ fn acknowledgements_that_are_lost_cost_no_payload() {
     });
     let mut sink = Everything::default();
     let list = FlowList::new(flows.collect());
-    let outcome = Simulation::new(&fabric, |_, _| policy(2), list).run(&mut sink);
+    let outcome = simulation(&fabric, POLICIES[2], list).run(&mut sink);
     assert_eq!(outcome.expect("valid flows").completed, 8);
     assert!(sink.drops.iter().any(|drop| drop.size_bytes < 100), "acknowledgements were lost");
     assert!(sink.flows.iter().any(|record| record.retransmissions > 0));

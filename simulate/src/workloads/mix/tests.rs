@@ -2,7 +2,7 @@ use super::*;
 use crate::fabric::{FabricConfig, FlowClass, FlowError, Simulation, Sink};
 use crate::transport::Transport;
 use crate::workloads::{CollectiveOperation, Pattern};
-use dropcast_switch::Lqd;
+use dropcast_switch::PolicySpec;
 
 fn fabric(leaves: u16, servers: u16) -> Fabric {
     let config = FabricConfig { leaves, servers, ..FabricConfig::default() };
@@ -89,7 +89,9 @@ fn run(collective: Collective) -> Result<Vec<(u64, Flow)>, FlowError> {
     let traffic = TrafficConfig { collectives: vec![collective], ..TrafficConfig::default() };
     let mix = traffic.mix(&fabric).expect("valid");
     let mut ends = Ends::default();
-    Simulation::new(&fabric, |_, _| Box::new(Lqd::default()), mix).run(&mut ends)?;
+    let policy: PolicySpec = "lqd".parse().expect("a known policy");
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), mix);
+    simulation.expect("no model").run(&mut ends)?;
     Ok(ends.0)
 }
 
