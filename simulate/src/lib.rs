@@ -14,6 +14,7 @@ mod fabric;
 mod flow_sizes;
 mod open_loop;
 mod rng;
+mod summary;
 mod transport;
 mod workloads;
 
@@ -24,6 +25,10 @@ pub use fabric::{
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{
     BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
+};
+pub use summary::{
+    ClassSummary, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
+    Summarizer, paired_difference,
 };
 pub use transport::Transport;
 pub use workloads::{
