@@ -25,6 +25,7 @@ mod predictor;
 mod registry;
 mod service;
 mod switch;
+mod turn;
 mod virtual_lqd;
 
 pub use alphas::{AlphaError, Alphas};
@@ -45,4 +46,5 @@ pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
 pub use registry::{BuildError, NameError};
 pub use service::{LineRate, Observed, Service, Slotted};
 pub use switch::{NoObserver, Observer, Removal, Switch};
+pub use turn::Turn;
 pub use virtual_lqd::VirtualLqd;

@@ -1,6 +1,6 @@
 //! Slotted bursts: the arrivals of the Credence paper's custom simulator (Figure 14).
 
-use crate::leaf::WorkloadError;
+use crate::open_loop::leaf::WorkloadError;
 use crate::rng::{Stream, stream};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

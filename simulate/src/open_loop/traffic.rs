@@ -1,7 +1,7 @@
 //! What flows and incasts are made of, in any network.
 
 use crate::flow_sizes::FlowSizes;
-use crate::ingress::Flow;
+use crate::open_loop::ingress::Flow;
 
 /// Sizes of flows and of incasts.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! A fabric's traffic sources: flows between servers of different leaves, and incasts.
 
-use crate::ingress::Flow;
-use crate::poisson::Poisson;
+use crate::open_loop::ingress::Flow;
+use crate::open_loop::poisson::Poisson;
+use crate::open_loop::senders::Sources;
+use crate::open_loop::traffic::Traffic;
 use crate::rng::Stream;
-use crate::senders::Sources;
-use crate::traffic::Traffic;
 use rand::Rng;
 
 /// What every source needs to know of the fabric and the traffic. Servers are numbered leaf by

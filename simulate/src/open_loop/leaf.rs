@@ -1,10 +1,10 @@
 //! The leaf-switch workload: parameters, their checks, and the switch they describe.
 
-use crate::arrivals::LeafArrivals;
 use crate::flow_sizes::{FlowSizeChoice, FlowSizes, FlowSizesError};
-use crate::ingress::Framing;
-use crate::sources::Shape;
-use crate::traffic::Traffic;
+use crate::open_loop::arrivals::LeafArrivals;
+use crate::open_loop::ingress::Framing;
+use crate::open_loop::sources::Shape;
+use crate::open_loop::traffic::Traffic;
 use dropcast_data::{Scheduler, SwitchSpec};
 use serde::{Deserialize, Serialize};
 

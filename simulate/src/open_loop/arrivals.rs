@@ -1,9 +1,9 @@
 //! A leaf switch's arrivals: sources start flows, ingress links turn them into packets.
 
-use crate::ingress::{Ack, Packet};
-use crate::leaf::{LeafWorkload, Rates};
-use crate::senders::{Senders, Sent};
-use crate::sources::{LeafSources, Pattern, Shape, Source};
+use crate::open_loop::ingress::{Ack, Packet};
+use crate::open_loop::leaf::{LeafWorkload, Rates};
+use crate::open_loop::senders::{Senders, Sent};
+use crate::open_loop::sources::{LeafSources, Pattern, Shape, Source};
 use dropcast_data::{Event, EventBatch};
 
 /// Events of a batch, except the last.

@@ -1,10 +1,10 @@
 //! A leaf's traffic sources: Poisson processes of flows and of incast requests.
 
-use crate::ingress::Flow;
-use crate::poisson::Poisson;
+use crate::open_loop::ingress::Flow;
+use crate::open_loop::poisson::Poisson;
+use crate::open_loop::senders::Sources;
+use crate::open_loop::traffic::{Traffic, path_of};
 use crate::rng::Stream;
-use crate::senders::Sources;
-use crate::traffic::{Traffic, path_of};
 use rand::Rng;
 
 /// Who sends to whom.

@@ -1,10 +1,10 @@
 //! A fabric's arrivals: packets pass from switch to switch, a link's delay at a time.
 
-use crate::fabric::FabricWorkload;
-use crate::fabric_sources::FabricSources;
-use crate::ingress::{Ack, Framing, Packet};
-use crate::senders::{Senders, Sent};
-use crate::traffic::path_of;
+use crate::open_loop::fabric::FabricWorkload;
+use crate::open_loop::fabric_sources::FabricSources;
+use crate::open_loop::ingress::{Ack, Framing, Packet};
+use crate::open_loop::senders::{Senders, Sent};
+use crate::open_loop::traffic::path_of;
 use dropcast_data::{Event, EventBatch, Outcome, SwitchSpec, SwitchSpecs, Victim};
 use dropcast_switch::{Buffer, Fit, LineRate, Lqd, Observer, Removal, Switch};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Senders: sources start flows, links turn them into packets, all on one clock.
 
-use crate::ingress::{Ack, Flow, Framing, Link, Packet};
-use crate::tournament::{NEVER, Tournament};
+use crate::open_loop::ingress::{Ack, Flow, Framing, Link, Packet};
+use crate::open_loop::tournament::{NEVER, Tournament};
 
 /// What starts flows.
 pub(crate) trait Sources {
