@@ -184,7 +184,7 @@ pub(crate) struct TrainConfig {
     /// How the vote threshold is chosen, on the validation rows, or on the training rows if there
     /// are no others: f1; eta-bound; eta or credence, by replay of the arrivals;
     /// cost:FALSE_DROP:FALSE_ACCEPT; or fixed:SHARE.
-    #[arg(long, value_name = "RULE", default_value_t)]
+    #[arg(long, value_name = "RULE", default_value_t = TrainConfig::default().vote)]
     pub(crate) vote: VoteRule,
     /// How rows are divided.
     #[arg(long, value_enum, default_value_t)]
@@ -248,7 +248,7 @@ impl Default for TrainConfig {
             max_bins: params.max_bins,
             no_bootstrap: false,
             max_samples: params.max_samples,
-            vote: VoteRule::default(),
+            vote: VoteRule::F1,
             split: SplitBy::default(),
             train_share: 0.6,
             validation_share: 0.0,

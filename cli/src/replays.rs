@@ -4,8 +4,8 @@ use crate::failure::UserError;
 use crate::traces::TraceFiles;
 use anyhow::Context;
 use dropcast_forest::Forest;
-use dropcast_replay::{ForestReplay, LanesSent, VoteChoice, VoteLane};
-use dropcast_train::{Fitted, Part, Split, VoteRule, rows_to_replay};
+use dropcast_replay::{ForestReplay, LanesSent};
+use dropcast_train::{Fitted, Part, Sent, Split, VoteLane, VoteReplay, VoteRule, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -88,21 +88,28 @@ impl Replays<'_> {
         Ok(sum)
     }
 
-    /// Gives forests the vote thresholds that `rule` chooses, if it does so by replay.
+    /// Gives forests the vote thresholds that `rule` chooses.
     pub(crate) fn choose(&self, rule: VoteRule, fitted: &mut [Fitted]) -> anyhow::Result<()> {
-        let Some(first) = fitted.first() else { return Ok(()) };
-        let ports = first.model.switch.ports;
-        let scores: Vec<_> = fitted.iter().map(Fitted::vote_scores).collect();
-        let Some(choice) = VoteChoice::new(rule, &scores, ports) else { return Ok(()) };
-        let validates = first.validation_scores.totals() != (0, 0);
+        let forests: Vec<Forest> =
+            fitted.iter().map(|fitted| fitted.model.forest.clone()).collect();
+        let validates = fitted.iter().any(|of| of.validation_scores.totals() != (0, 0));
         let part = if validates { Part::Validation } else { Part::Train };
-        let forests: Vec<&Forest> = fitted.iter().map(|fitted| &fitted.model.forest).collect();
-        let sent = self.replay(part, &forests, choice.lanes())?;
-        for (fitted, decision) in fitted.iter_mut().zip(choice.choose(&sent.lanes)) {
-            if let Some(decision) = decision {
-                fitted.set_vote(rule, decision.threshold);
-            }
-        }
-        Ok(())
+        let replay = PartReplay { replays: self, forests: forests.iter().collect(), part };
+        Fitted::choose_votes(fitted, rule, &replay)
+    }
+}
+
+/// Replays of the rows of a part that votes are chosen on.
+struct PartReplay<'a> {
+    replays: &'a Replays<'a>,
+    forests: Vec<&'a Forest>,
+    part: Part,
+}
+
+impl VoteReplay for PartReplay<'_> {
+    type Error = anyhow::Error;
+
+    fn sent(&self, lanes: &[VoteLane]) -> anyhow::Result<Vec<Sent>> {
+        Ok(self.replays.replay(self.part, &self.forests, lanes)?.lanes)
     }
 }

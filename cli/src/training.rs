@@ -13,8 +13,8 @@ use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainError, TrainingRows, VoteRule,
-    fit_many, refit_leaves, rows_of_part, squeeze,
+    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, TrainError,
+    TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,9 @@ impl<'a> Training<'a> {
         if let Some(ridge) = self.config.refit_leaves {
             fitted = self.refit(&fitted, split, first_vote, ridge)?;
         }
-        replays.choose(vote, std::slice::from_mut(&mut fitted))?;
+        if vote.replays() {
+            replays.choose(vote, std::slice::from_mut(&mut fitted))?;
+        }
         Ok(fitted)
     }
 
@@ -138,9 +140,7 @@ impl<'a> Training<'a> {
         if let Some(provenance) = &mut fitted.model.provenance {
             provenance.refit_leaves = Some(ridge);
         }
-        let (trees, ports) = (fitted.model.forest.trees.len(), fitted.model.switch.ports);
-        let decision = vote.choose(fitted.vote_scores(), trees, ports)?;
-        fitted.set_vote(vote, decision.threshold);
+        Fitted::choose_votes(std::slice::from_mut(&mut fitted), vote, &NoReplay)?;
         Ok(fitted)
     }
 

@@ -155,23 +155,6 @@ impl ReplayOptions {
     }
 }
 
-/// What was transmitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes, as the packets take them in the buffer.
-    pub bytes: u64,
-}
-
-impl Sent {
-    /// Adds more packets.
-    pub fn add(&mut self, more: Sent) {
-        self.packets += more.packets;
-        self.bytes += more.bytes;
-    }
-}
-
 /// What became of one switch's arrivals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {

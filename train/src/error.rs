@@ -68,8 +68,9 @@ pub enum TrainError {
     },
     /// A split that states a part of which there is nothing.
     #[error(
-        "the split keeps {part} rows, but there are none: name switches and files that have rows, or \
-         take other shares or a shorter guard"
+        "there are no {part} rows, but the split asks for some: split by time-blocks, take other \
+         shares, switches or files, take a shorter guard, or do without validation rows \
+         (validation_share 0)"
     )]
     EmptyPart {
         /// The part: `validation` or `test`.
@@ -77,7 +78,8 @@ pub enum TrainError {
     },
     /// Only accepted packets to choose a vote threshold on.
     #[error(
-        "none of the {rows} validation rows is a drop: nothing can be chosen on them (validate on a longer or busier part)"
+        "none of the {rows} validation rows is a drop, so nothing can be chosen on them: split by \
+         time-blocks, take other shares, or set validation_share to 0 to choose on training rows"
     )]
     NoValidationDrops {
         /// Validation rows.

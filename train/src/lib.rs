@@ -17,10 +17,11 @@ mod params;
 mod provenance;
 mod random;
 mod rows;
-mod split;
+mod share;
+mod splits;
 mod sweep;
 mod threads;
-mod vote;
+mod votes;
 
 pub use budget::refit::refit_leaves;
 pub use budget::{
@@ -36,15 +37,17 @@ pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use rows::spill::SpillFile;
 pub use rows::training_rows::{ReadTask, TrainingRows};
-pub use split::share::{NotAShare, Share};
-pub use split::{Part, RunSwitch, Split};
+pub use share::{NotAShare, Share};
+pub use splits::{Part, RunSwitch, Split, SplitBy, SplitError, SplitSettings};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
     SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError,
     SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
     SweepTimings, assemble,
 };
-pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};
+pub use votes::{
+    ForestScores, NoReplay, Sent, VoteError, VoteLane, VotePolicy, VoteReplay, VoteRule,
+};
 
 /// A model with the record of how this crate trained it.
 pub type Model = dropcast_forest::Model<Provenance>;

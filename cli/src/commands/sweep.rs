@@ -14,11 +14,10 @@ use crate::traces::TraceFiles;
 use crate::training::{available_threads, read_rows};
 use anyhow::Context;
 use dropcast_features::FeatureSet;
-use dropcast_replay::{VoteLane, VotePolicy};
 use dropcast_train::{
     Fitted, ForestCost, ForestSize, ForestTask, FrontMeasure, FrontRule, Model, Part, ReadTask,
     Resource, Split, SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable,
-    SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
+    SweepTimings, TrainingRows, VoteLane, VotePolicy, VoteRule, assemble, fit_many,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -221,13 +220,6 @@ impl Sweep {
         let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
         for &vote in &group.votes {
             let mut fitted = grown.to_vec();
-            for fitted in &mut fitted {
-                let (ports, trees) = (fitted.model.switch.ports, fitted.model.forest.trees.len());
-                if !vote.replays() {
-                    let decision = vote.choose(fitted.vote_scores(), trees, ports)?;
-                    fitted.set_vote(vote, decision.threshold);
-                }
-            }
             replays.choose(vote, &mut fitted)?;
             by_vote.push(fitted);
         }

@@ -12,9 +12,10 @@ use crate::traces::in_common;
 use crate::training::{Room, Training};
 use dropcast_data::{DataError, write_atomic};
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
-use dropcast_replay::{LanesSent, VoteLane, VotePolicy};
+use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, rows_of_part,
+    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, VoteLane,
+    VotePolicy, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::Part;
     use crate::rows::source::RunRows;
-    use crate::split::Parts;
+    use crate::splits::Parts;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::RunRows;
-use crate::split::{RunTimes, SplitPlan};
+use crate::splits::{RunTimes, SplitPlan};
 use crate::{BatchSource, Part, RunBatch, Split, TrainError};
 
 /// Reads `source` again and yields, batch by batch, only the rows that `split` with `seed` gives

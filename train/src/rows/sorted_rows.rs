@@ -3,7 +3,7 @@
 use crate::Part;
 use crate::rows::binned::Kind;
 use crate::rows::source::RunRows;
-use crate::split::Parts;
+use crate::splits::Parts;
 use dropcast_forest::binning::Bins;
 use std::cmp::Reverse;
 use std::ops::Range;

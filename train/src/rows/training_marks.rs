@@ -2,7 +2,7 @@
 
 use crate::Part;
 use crate::rows::source::RunRows;
-use crate::split::Parts;
+use crate::splits::Parts;
 
 /// Marks of neighbouring rows.
 #[derive(Clone, Debug)]

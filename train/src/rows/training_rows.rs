@@ -6,7 +6,7 @@ use crate::rows::row_numbers::RowNumbers;
 use crate::rows::sorted_rows::SortedRows;
 use crate::rows::source::{RunRows, each_gathered};
 use crate::rows::training_marks::TrainingMarks;
-use crate::split::{Parts, RunTimes, SplitPlan};
+use crate::splits::{Parts, RunTimes, SplitPlan};
 use crate::threads::map_on_threads;
 use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
 use dropcast_features::FeatureSet;

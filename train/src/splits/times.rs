@@ -1,6 +1,6 @@
 //! When the rows of a run arrived, in bounded memory.
 
-use super::Split;
+use super::split::Split;
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::{RowArrivals, RunRows, each_gathered};
 use crate::{BatchSource, TrainError};

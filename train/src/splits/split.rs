@@ -1,17 +1,9 @@
-//! Splits: which rows train, which validate and which test.
+//! How rows are divided.
 
-mod plan;
-pub(crate) mod share;
-#[cfg(test)]
-mod tests;
-mod times;
-
-use crate::Share;
+use super::part::{Part, RunSwitch, part_of_switch};
+use crate::share::Share;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
-
-pub(crate) use plan::{Parts, SplitPlan};
-pub(crate) use times::RunTimes;
 
 /// How rows are divided. What a row is for is a function of the split, the seed, the row's
 /// identity and time, and of the run's times as a whole; never of how rows were read.
@@ -77,24 +69,10 @@ pub enum Split {
     },
 }
 
-/// A switch of a run.
-pub type RunSwitch = (u64, u16);
-
-/// What a row is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// The trees are grown from it.
-    Train,
-    /// The vote threshold, and whatever else is chosen among forests, is chosen on it. Where a
-    /// split has no such rows, training rows serve.
-    Validation,
-    /// The model is measured on it.
-    Test,
-    /// It is left out, between the others.
-    Gap,
-}
-
 impl Split {
+    /// Blocks of time of [`Split::time_blocks`].
+    pub const BLOCKS: NonZeroU32 = NonZeroU32::new(20).expect("20 is not 0");
+
     /// The split by time at the paper's share: 60% train, the others test.
     pub fn time() -> Self {
         Split::Time { train_share: paper_share(), validation_share: Share::ZERO, guard_ns: 0 }
@@ -102,7 +80,7 @@ impl Split {
 
     /// Even twentieths of time train, odd ones test.
     pub fn time_blocks() -> Self {
-        let blocks = NonZeroU32::new(20).expect("20 is not 0");
+        let blocks = Split::BLOCKS;
         Split::TimeBlocks { blocks, validation_share: Share::ZERO, guard_ns: 0 }
     }
 
@@ -144,7 +122,7 @@ impl Split {
         match self {
             Split::Only { switches, .. } if !switches.contains(&(run, switch)) => Some(Part::Gap),
             Split::Only { of, .. } => of.part_of_switch(run, switch),
-            Split::Switches { test, validation } => Some(plan::of_switch(switch, test, validation)),
+            Split::Switches { test, validation } => Some(part_of_switch(switch, test, validation)),
             _ => self.part_of_run(run),
         }
     }
@@ -194,7 +172,8 @@ impl Split {
         }
     }
 
-    fn name(&self) -> &'static str {
+    /// Its name in settings.
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Split::None => "none",
             Split::Time { .. } => "time",

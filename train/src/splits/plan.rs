@@ -1,7 +1,8 @@
 //! A split made definite for the runs at hand.
 
-use super::times::arrivals;
-use super::{Part, RunTimes, Split};
+use super::part::{Part, part_of_switch};
+use super::split::Split;
+use super::times::{RunTimes, arrivals};
 use crate::TrainError;
 use crate::random::Purpose;
 use crate::rows::source::RunRows;
@@ -64,7 +65,7 @@ impl<'a> SplitPlan<'a> {
             }
             Split::Switches { test, validation } => {
                 let switches = switches.ok_or(TrainError::NoSwitches { run: rows.run })?;
-                switches.iter().map(|&switch| of_switch(switch, test, validation)).collect()
+                switches.iter().map(|&switch| part_of_switch(switch, test, validation)).collect()
             }
             Split::Random { train_share, validation_share } => {
                 let train = chance(train_share.get());
@@ -160,17 +161,6 @@ fn part_of_block(split: &Split, block: usize) -> Part {
             if passed(nth + 1) > passed(nth) { Part::Validation } else { Part::Train }
         }
         _ => Part::Test,
-    }
-}
-
-/// What the rows of a switch are for, if switches are kept apart.
-pub(super) fn of_switch(switch: u16, test: &[u16], validation: &[u16]) -> Part {
-    if test.contains(&switch) {
-        Part::Test
-    } else if validation.contains(&switch) {
-        Part::Validation
-    } else {
-        Part::Train
     }
 }
 

@@ -1,0 +1,371 @@
+//! The settings of a split, checked in one place.
+
+use super::split::Split;
+use crate::share::{NotAShare, Share};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How rows are divided into training, validation and test rows, as a user states it.
+///
+/// By default the earlier 60% of the rows of each run train, the next 20% validate and the last
+/// 20% test. A setting that the split would ignore is an error, not a surprise.
+///
+/// ```
+/// use dropcast_train::{Part, SplitSettings};
+///
+/// let split = SplitSettings::default().check()?;
+/// assert!(split.keeps(Part::Validation) && split.keeps(Part::Test));
+/// # Ok::<(), dropcast_train::SplitError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(deny_unknown_fields, default)]
+pub struct SplitSettings {
+    /// How rows are divided.
+    #[cfg_attr(
+        feature = "clap",
+        arg(id = "split", long = "split", value_enum, default_value_t, value_name = "SPLIT")
+    )]
+    pub by: SplitBy,
+    /// Share of the rows that train, for the splits time and random. The default is 0.6.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_share: Option<f64>,
+    /// Share of the rows that validate: vote thresholds, and whatever else is chosen among forests,
+    /// are chosen on them, and they do not train. The default is 0.2, or half of what does not
+    /// train if that is less. With 0, training rows choose.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation_share: Option<f64>,
+    /// Rows that arrive this soon after a cut are left out, nanoseconds, for the splits time and
+    /// time-blocks.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NS", default_value_t))]
+    pub guard_ns: u64,
+    /// The switches that test, for the split switches.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID,...", value_delimiter = ','))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub test_switches: Vec<u16>,
+    /// The switches that validate, for the split switches.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID,...", value_delimiter = ','))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub validation_switches: Vec<u16>,
+}
+
+/// What rows are divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// The earlier rows train, the next validate, the last test.
+    #[default]
+    Time,
+    /// The rows are cut into twentieths in time. Odd ones test; of the even ones some validate and
+    /// the others train.
+    TimeBlocks,
+    /// A coin is tossed for each row, as in the Credence paper. It leaks: neighbours in a queue
+    /// are nearly the same row.
+    Random,
+    /// Some switches test, in every run, and the others train.
+    Switches,
+    /// All rows train.
+    None,
+}
+
+/// Why settings are no split. Each message begins with the field that is wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SplitError {
+    /// The share of training rows is no share.
+    #[error("train_share: {0}")]
+    TrainShare(NotAShare),
+    /// The share of validation rows is no share.
+    #[error("validation_share: {0}")]
+    ValidationShare(NotAShare),
+    /// No row can train.
+    #[error("train_share: expected more than 0, or no rows train")]
+    NothingTrains,
+    /// Training and validation rows would be more than there are.
+    #[error(
+        "validation_share: {validation} is more than the {rest} that train_share = {train} leaves; \
+         lower one of them"
+    )]
+    MoreThanAll {
+        /// The share of training rows.
+        train: f64,
+        /// The share of validation rows.
+        validation: f64,
+        /// The share that does not train.
+        rest: f64,
+    },
+    /// Every block of time that does not test would validate.
+    #[error(
+        "validation_share: half of the time blocks test, so {0} leaves none that train; expected \
+         less than 0.5"
+    )]
+    AllBlocksValidate(f64),
+    /// The split would ignore a setting.
+    #[error("{field}: the split {by} does not use it; leave it out, or split by {used_by}")]
+    Unused {
+        /// The setting.
+        field: &'static str,
+        /// The split.
+        by: SplitBy,
+        /// The splits that use the setting.
+        used_by: &'static str,
+    },
+    /// A split by switch without one that tests.
+    #[error("test_switches: the split switches needs at least one switch that tests")]
+    NoTestSwitches,
+    /// A switch is in two parts.
+    #[error("validation_switches: switch {0} cannot both test and validate")]
+    TwoParts(u16),
+}
+
+/// Share of the rows that train, as in the Credence paper.
+const TRAIN_SHARE: f64 = 0.6;
+/// Share of the rows that validate.
+const VALIDATION_SHARE: f64 = 0.2;
+
+impl SplitSettings {
+    /// The split that these settings state.
+    ///
+    /// # Errors
+    /// If a share is none, the parts do not fit together, or the split would ignore a setting.
+    pub fn check(&self) -> Result<Split, SplitError> {
+        self.refuse_unused()?;
+        match self.by {
+            SplitBy::None => Ok(Split::None),
+            SplitBy::Switches => self.by_switch(),
+            SplitBy::TimeBlocks => self.by_time_blocks(),
+            SplitBy::Time => {
+                let (train_share, validation_share) = self.shares()?;
+                Ok(Split::Time { train_share, validation_share, guard_ns: self.guard_ns })
+            }
+            SplitBy::Random => {
+                let (train_share, validation_share) = self.shares()?;
+                Ok(Split::Random { train_share, validation_share })
+            }
+        }
+    }
+
+    /// Whether any setting is other than by default.
+    pub fn is_default(&self) -> bool {
+        *self == SplitSettings::default()
+    }
+
+    fn refuse_unused(&self) -> Result<(), SplitError> {
+        use SplitBy::{Random, Switches, Time, TimeBlocks};
+        let settings: [(&str, bool, &[SplitBy], &str); 5] = [
+            ("train_share", self.train_share.is_some(), &[Time, Random], "time or random"),
+            (
+                "validation_share",
+                self.validation_share.is_some(),
+                &[Time, TimeBlocks, Random],
+                "time, time-blocks or random",
+            ),
+            ("guard_ns", self.guard_ns > 0, &[Time, TimeBlocks], "time or time-blocks"),
+            ("test_switches", !self.test_switches.is_empty(), &[Switches], "switches"),
+            ("validation_switches", !self.validation_switches.is_empty(), &[Switches], "switches"),
+        ];
+        for (field, is_given, used, used_by) in settings {
+            if is_given && !used.contains(&self.by) {
+                return Err(SplitError::Unused { field, by: self.by, used_by });
+            }
+        }
+        Ok(())
+    }
+
+    /// The shares that train and validate.
+    fn shares(&self) -> Result<(Share, Share), SplitError> {
+        let train = self.train_share.unwrap_or(TRAIN_SHARE);
+        let train_share = Share::new(train).map_err(SplitError::TrainShare)?;
+        if train_share.is_zero() {
+            return Err(SplitError::NothingTrains);
+        }
+        let rest = 1.0 - train;
+        let validation = self.validation_share.unwrap_or(VALIDATION_SHARE.min(rest / 2.0));
+        let validation_share = Share::new(validation).map_err(SplitError::ValidationShare)?;
+        if train + validation > 1.0 {
+            return Err(SplitError::MoreThanAll { train, validation, rest });
+        }
+        Ok((train_share, validation_share))
+    }
+
+    fn by_time_blocks(&self) -> Result<Split, SplitError> {
+        let validation = self.validation_share.unwrap_or(VALIDATION_SHARE);
+        let validation_share = Share::new(validation).map_err(SplitError::ValidationShare)?;
+        if validation >= 0.5 {
+            return Err(SplitError::AllBlocksValidate(validation));
+        }
+        Ok(Split::TimeBlocks { blocks: Split::BLOCKS, validation_share, guard_ns: self.guard_ns })
+    }
+
+    fn by_switch(&self) -> Result<Split, SplitError> {
+        let (test, validation) = (self.test_switches.clone(), self.validation_switches.clone());
+        if test.is_empty() {
+            return Err(SplitError::NoTestSwitches);
+        }
+        if let Some(&id) = test.iter().find(|id| validation.contains(id)) {
+            return Err(SplitError::TwoParts(id));
+        }
+        Ok(Split::Switches { test, validation })
+    }
+}
+
+impl fmt::Display for SplitBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SplitBy::Time => "time",
+            SplitBy::TimeBlocks => "time-blocks",
+            SplitBy::Random => "random",
+            SplitBy::Switches => "switches",
+            SplitBy::None => "none",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(by: SplitBy) -> SplitSettings {
+        SplitSettings { by, ..SplitSettings::default() }
+    }
+
+    fn fault(settings: SplitSettings) -> String {
+        settings.check().unwrap_err().to_string()
+    }
+
+    fn share(value: f64) -> Share {
+        Share::new(value).unwrap()
+    }
+
+    #[test]
+    fn a_fifth_of_the_rows_validates_by_default() {
+        let (train_share, validation_share) = (share(0.6), share(0.2));
+        let time = Split::Time { train_share, validation_share, guard_ns: 0 };
+        assert_eq!(SplitSettings::default().check(), Ok(time));
+        let random = Split::Random { train_share, validation_share };
+        assert_eq!(settings(SplitBy::Random).check(), Ok(random));
+        let blocks = Split::TimeBlocks { blocks: Split::BLOCKS, validation_share, guard_ns: 0 };
+        assert_eq!(settings(SplitBy::TimeBlocks).check(), Ok(blocks));
+    }
+
+    #[test]
+    fn without_a_validation_share_the_rest_tests() {
+        let none = |by| SplitSettings { validation_share: Some(0.0), ..settings(by) }.check();
+        assert_eq!(none(SplitBy::Time), Ok(Split::time()));
+        assert_eq!(none(SplitBy::TimeBlocks), Ok(Split::time_blocks()));
+        assert_eq!(none(SplitBy::Random), Ok(Split::random()));
+    }
+
+    #[test]
+    fn a_large_train_share_leaves_as_much_to_test_as_to_validate() {
+        let split = SplitSettings { train_share: Some(0.75), ..SplitSettings::default() }.check();
+        let (train_share, validation_share) = (share(0.75), share(0.125));
+        assert_eq!(split, Ok(Split::Time { train_share, validation_share, guard_ns: 0 }));
+    }
+
+    #[test]
+    fn what_a_split_does_not_use_is_refused() {
+        let all = SplitSettings {
+            by: SplitBy::None,
+            train_share: Some(0.6),
+            validation_share: Some(0.2),
+            guard_ns: 1,
+            test_switches: vec![1],
+            validation_switches: vec![2],
+        };
+        assert_eq!(
+            fault(all.clone()),
+            "train_share: the split none does not use it; leave it out, or split by time or random"
+        );
+        let unused = |by| {
+            let mut rest = SplitSettings { by, ..all.clone() };
+            let mut fields = Vec::new();
+            while let Err(SplitError::Unused { field, .. }) = rest.check() {
+                fields.push(field);
+                match field {
+                    "train_share" => rest.train_share = None,
+                    "validation_share" => rest.validation_share = None,
+                    "guard_ns" => rest.guard_ns = 0,
+                    "test_switches" => rest.test_switches.clear(),
+                    _ => rest.validation_switches.clear(),
+                }
+            }
+            fields.join(" ")
+        };
+        assert_eq!(unused(SplitBy::Time), "test_switches validation_switches");
+        assert_eq!(unused(SplitBy::TimeBlocks), "train_share test_switches validation_switches");
+        assert_eq!(unused(SplitBy::Random), "guard_ns test_switches validation_switches");
+        assert_eq!(unused(SplitBy::Switches), "train_share validation_share guard_ns");
+    }
+
+    #[test]
+    fn parts_must_fit_together() {
+        let faults = [
+            SplitSettings { train_share: Some(1.0), ..SplitSettings::default() },
+            SplitSettings { train_share: Some(0.0), ..SplitSettings::default() },
+            SplitSettings { validation_share: Some(f64::NAN), ..SplitSettings::default() },
+            SplitSettings { validation_share: Some(0.5), ..SplitSettings::default() },
+            SplitSettings { validation_share: Some(0.5), ..settings(SplitBy::TimeBlocks) },
+            settings(SplitBy::Switches),
+            SplitSettings {
+                test_switches: vec![1, 2],
+                validation_switches: vec![2],
+                ..settings(SplitBy::Switches)
+            },
+        ]
+        .map(fault);
+        let fields = faults.each_ref().map(|fault| fault.split(':').next().unwrap());
+        assert_eq!(
+            fields,
+            [
+                "train_share",
+                "train_share",
+                "validation_share",
+                "validation_share",
+                "validation_share",
+                "test_switches",
+                "validation_switches"
+            ]
+        );
+    }
+
+    #[test]
+    fn settings_are_read_as_they_are_written() {
+        let read: SplitSettings =
+            serde_json::from_str(r#"{"by": "time-blocks", "validation_share": 0.1}"#).unwrap();
+        assert_eq!(read.validation_share, Some(0.1));
+        let text = serde_json::to_string(&read).unwrap();
+        assert_eq!(serde_json::from_str::<SplitSettings>(&text).unwrap(), read);
+        assert!(serde_json::from_str::<SplitSettings>(r#"{"share": 0.1}"#).is_err());
+    }
+
+    #[cfg(feature = "clap")]
+    #[test]
+    fn arguments_are_settings() {
+        use clap::{Args, FromArgMatches};
+        let command = SplitSettings::augment_args(clap::Command::new("test"));
+        let parse = |typed: &str| {
+            let matches = command.clone().try_get_matches_from(typed.split(' ')).unwrap();
+            SplitSettings::from_arg_matches(&matches).unwrap()
+        };
+        assert_eq!(parse("test"), SplitSettings::default());
+        let typed = "test --split switches --test-switches 1,2 --validation-switches 3";
+        let by_switch = SplitSettings {
+            test_switches: vec![1, 2],
+            validation_switches: vec![3],
+            ..settings(SplitBy::Switches)
+        };
+        assert_eq!(parse(typed), by_switch);
+        let typed = "test --train-share 0.5 --validation-share 0.1 --guard-ns 7";
+        let by_time = SplitSettings {
+            train_share: Some(0.5),
+            validation_share: Some(0.1),
+            guard_ns: 7,
+            ..SplitSettings::default()
+        };
+        assert_eq!(parse(typed), by_time);
+    }
+}
