@@ -13,7 +13,7 @@ use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, TrainError,
+    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, Squeezing, TrainError,
     TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
@@ -226,7 +226,15 @@ impl<'a> Training<'a> {
         let class_weight = self.config.class_weight.of(accepts, drops);
         let objective = Objective::of(vote, self.source.switch_context().ports);
         let cost = TableCost::of(&self.config.features);
-        let squeezed = squeeze(&forests, &states, class_weight, objective, budget, &cost);
+        let squeezing = Squeezing {
+            states: &states,
+            class_weight,
+            objective,
+            budget,
+            threads: self.threads,
+            progress: &|_, _| {},
+        };
+        let squeezed = squeeze(&forests, &squeezing, &cost);
         let squeezed = squeezed.ok_or_else(|| {
             UserError(format!("budget {budget}: not even a single leaf fits; allow more"))
         })?;

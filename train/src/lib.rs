@@ -9,7 +9,7 @@
 //! squeezed into a budget (`budget`), and many forests are compared (`sweep`).
 
 mod bins;
-mod budget;
+mod budgets;
 mod error;
 mod fit;
 mod growth;
@@ -23,9 +23,9 @@ mod sweep;
 mod threads;
 mod votes;
 
-pub use budget::refit::refit_leaves;
-pub use budget::{
-    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, squeeze,
+pub use budgets::{
+    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, Squeezing,
+    TreeOutline, refit_leaves, squeeze,
 };
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
