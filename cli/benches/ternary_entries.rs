@@ -72,7 +72,7 @@ fn forest(seed: u64, trees: u16, depth: u8, features: &FeatureSet) -> Option<For
         features: features.clone(),
         params: params.check().expect("valid parameters"),
         split: Split::None,
-        vote: VoteRule::default(),
+        vote: VoteRule::F1,
         switch: SwitchContext::default(),
         data: Vec::new(),
         threads: NonZeroUsize::MIN,

@@ -48,6 +48,13 @@ impl Progress for Terminal {
         }
     }
 
+    fn estimate(&self, done: u64, all: u64) {
+        if let Some(stage) = &*self.stage() {
+            let percent = 100 * done.min(all) / all.max(1);
+            stage.bar.set_message(format!("rows, {percent} % squeezed"));
+        }
+    }
+
     fn restart(&self) {
         if let Some(stage) = &*self.stage() {
             stage.bar.set_position(0);

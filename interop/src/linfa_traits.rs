@@ -92,7 +92,7 @@ impl ForestEstimator {
         ForestEstimator {
             features,
             params: params.expect("defaults are in range"),
-            vote: VoteRule::default(),
+            vote: VoteRule::F1,
             switch: SwitchContext::default(),
             threads: NonZeroUsize::MIN,
         }

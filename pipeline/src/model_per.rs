@@ -9,9 +9,10 @@ use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
 use crate::training::Training;
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
-use dropcast_replay::{LanesSent, VoteLane, VotePolicy};
+use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, rows_of_part,
+    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, VoteLane,
+    VotePolicy, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

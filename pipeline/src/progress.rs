@@ -9,6 +9,9 @@ pub trait Progress: Sync {
     /// So many more rows of the stage are done.
     fn advance(&self, rows: usize);
 
+    /// So many of about so many steps of the stage are done.
+    fn estimate(&self, done: u64, all: u64);
+
     /// The rows are read once more, from the first.
     fn restart(&self);
 
@@ -27,6 +30,8 @@ impl Progress for Silent {
     fn begin(&self, _: &'static str) {}
 
     fn advance(&self, _: usize) {}
+
+    fn estimate(&self, _: u64, _: u64) {}
 
     fn restart(&self) {}
 

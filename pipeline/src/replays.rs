@@ -3,8 +3,8 @@
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_forest::Forest;
-use dropcast_replay::{ForestReplay, LanesSent, VoteLane};
-use dropcast_train::{Part, Split, rows_to_replay};
+use dropcast_replay::{ForestReplay, LanesSent};
+use dropcast_train::{Part, Sent, Split, VoteLane, VoteReplay, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -89,5 +89,20 @@ impl Replays<'_> {
             sum.add(&replay.finish());
         }
         Ok(sum)
+    }
+}
+
+/// Forests replayed on the rows of one part, on which votes are chosen.
+pub(crate) struct PartReplay<'a> {
+    pub(crate) replays: &'a Replays<'a>,
+    pub(crate) part: Part,
+    pub(crate) forests: Vec<&'a Forest>,
+}
+
+impl VoteReplay for PartReplay<'_> {
+    type Error = PipelineError;
+
+    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, PipelineError> {
+        Ok(self.replays.replay(self.part, &self.forests, lanes)?.lanes)
     }
 }

@@ -4,7 +4,7 @@ use dropcast_data::sha256;
 use dropcast_export::{Facts, Origin, Resources, TernaryEntries};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
-use dropcast_train::{ForestCost, Resource};
+use dropcast_train::{ForestCost, Resource, TreeOutline};
 
 /// The cost of forests of some features.
 pub struct TableCost {
@@ -30,6 +30,28 @@ impl ForestCost for TableCost {
             Resource::Thresholds => {
                 Some(facts()?.thresholds.iter().map(|feature| feature.distinct as u64).sum())
             }
+        }
+    }
+
+    fn tree_cost(&self, tree: TreeOutline, resource: Resource) -> Option<u64> {
+        // A tree of one leaf needs no table.
+        let entries = if tree.leaves > 1 { tree.leaves } else { 0 };
+        match resource {
+            Resource::TernaryEntries => Some(entries),
+            Resource::Bits => Some(entries * tree.thresholds),
+            Resource::RangeEntries | Resource::Thresholds => Some(0),
+            // All trees are filled up to the depth of the deepest.
+            Resource::DctBytes => None,
+        }
+    }
+
+    fn thresholds_cost(&self, thresholds: &[u32], resource: Resource) -> Option<u64> {
+        match resource {
+            Resource::TernaryEntries => Some(TernaryEntries::prefixes_of(thresholds)),
+            Resource::Bits => Some(32 * TernaryEntries::prefixes_of(thresholds)),
+            Resource::RangeEntries => Some(thresholds.len() as u64 + 1),
+            Resource::Thresholds => Some(thresholds.len() as u64),
+            Resource::DctBytes => None,
         }
     }
 }

@@ -7,15 +7,15 @@ use crate::resources::{MemoryLimit, Resources};
 use crate::settings::{TrainSettings, Trainer};
 use crate::table_cost::TableCost;
 use crate::traces::LabelledTraces;
-use crate::votes::{choose_vote, choose_votes};
+use crate::votes::choose_votes;
 use dropcast_data::{DataError, scratch_file};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainError, TrainingRows, VoteRule,
-    fit_many, refit_leaves, rows_of_part, squeeze,
+    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, Squeezing, TrainError,
+    TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -208,7 +208,7 @@ impl<'a> Training<'a> {
         if let Some(provenance) = &mut fitted.model.provenance {
             provenance.refit_leaves = Some(ridge);
         }
-        choose_vote(vote, &mut fitted)?;
+        Fitted::choose_votes(std::slice::from_mut(&mut fitted), vote, &NoReplay)?;
         Ok(fitted)
     }
 
@@ -297,7 +297,15 @@ impl<'a> Training<'a> {
         let class_weight = self.settings.class_weight.of(accepts, drops);
         let objective = Objective::of(vote, self.traces.switch_context().ports);
         let cost = TableCost::new(&self.settings.features);
-        let squeezed = squeeze(&forests, &states, class_weight, objective, budget, &cost);
+        let squeezing = Squeezing {
+            states: &states,
+            class_weight,
+            objective,
+            budget,
+            threads: self.threads(),
+            progress: &|done, all| self.progress.estimate(done, all),
+        };
+        let squeezed = squeeze(&forests, &squeezing, &cost);
         let squeezed = squeezed.ok_or_else(|| {
             let problem = format!("{budget}: not even a single leaf fits; allow more");
             PipelineError::setting("budget", problem)

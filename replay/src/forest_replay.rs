@@ -2,45 +2,14 @@
 //! would be with each.
 
 use crate::replay::{
-    Arrival, Lane, PredictedLane, ReplayError, ReplayOptions, ReplayPolicy, Sent, Tally,
-    predicted_drop,
+    Arrival, Lane, PredictedLane, ReplayError, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
 };
 use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_switch::Packet;
+use dropcast_train::{Sent, VoteLane, VotePolicy};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-
-/// What a forest's predictions are replayed through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VotePolicy {
-    /// FollowLQD on the arrivals without the predicted drops: the denominator of `eta`
-    /// (Credence, Definition 1).
-    Followed,
-    /// Credence (Algorithm 1) with the predictions.
-    Credence,
-}
-
-impl VotePolicy {
-    /// The policy that does what this one does where no drop is predicted.
-    fn without_predictions(self) -> ReplayPolicy {
-        match self {
-            VotePolicy::Followed => ReplayPolicy::FollowLqd,
-            VotePolicy::Credence => ReplayPolicy::Credence,
-        }
-    }
-}
-
-/// One replay: a forest at a vote threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VoteLane {
-    /// Index of the forest.
-    pub forest: usize,
-    /// `score > threshold` predicts a drop.
-    pub threshold: u32,
-    /// What the predictions go through.
-    pub policy: VotePolicy,
-}
 
 /// What was transmitted, over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,7 +96,7 @@ impl ForestReplay {
         let mut plain = vec![ReplayPolicy::Lqd];
         for policy in [VotePolicy::Followed, VotePolicy::Credence] {
             if lanes.iter().any(|lane| lane.policy == policy) {
-                plain.push(policy.without_predictions());
+                plain.push(without_predictions(policy));
             }
         }
         Ok(ForestReplay {
@@ -164,7 +133,7 @@ impl ForestReplay {
         });
         let plain = &self.plain;
         on_threads(&mut self.lanes, self.threads, |(lane, switches)| {
-            let policy = lane.policy.without_predictions();
+            let policy = without_predictions(lane.policy);
             let before = plain.iter().find(|plain| plain.policy == policy).map(|of| &of.before);
             let Some(before) = before else { return };
             replay(&packets, *lane, &scores[lane.forest], switches, before);
@@ -294,6 +263,14 @@ impl ScoredForest {
         let columns: Vec<&[u32]> =
             self.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
         self.scorer.score_columns(&columns)
+    }
+}
+
+/// The policy that does what `policy` does where no drop is predicted.
+fn without_predictions(policy: VotePolicy) -> ReplayPolicy {
+    match policy {
+        VotePolicy::Followed => ReplayPolicy::FollowLqd,
+        VotePolicy::Credence => ReplayPolicy::Credence,
     }
 }
 

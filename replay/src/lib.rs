@@ -6,8 +6,9 @@
 
 mod forest_replay;
 mod replay;
-mod vote_choice;
 
-pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent, VoteLane, VotePolicy};
-pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, Sent};
-pub use vote_choice::VoteChoice;
+pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
+pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed};
+
+// What replays transmit, as vote rules ask for it.
+pub use dropcast_train::Sent;

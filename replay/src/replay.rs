@@ -9,6 +9,7 @@ use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
     Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch, Victim,
 };
+use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -149,23 +150,6 @@ impl ReplayOptions {
         let collect = meta.collect.unwrap_or_default();
         let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
         ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() }
-    }
-}
-
-/// What was transmitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes, as the packets take them in the buffer.
-    pub bytes: u64,
-}
-
-impl Sent {
-    /// Adds more packets.
-    pub fn add(&mut self, more: Sent) {
-        self.packets += more.packets;
-        self.bytes += more.bytes;
     }
 }
 

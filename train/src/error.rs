@@ -69,8 +69,8 @@ pub enum TrainError {
     /// A split that states a part of which there is nothing.
     #[error(
         "there are no {part} rows, but the split asks for some: split by time-blocks, take other \
-         shares, switches, files or a shorter guard, or set validation_share to 0 if no rows need \
-         to validate"
+         shares, switches or files, take a shorter guard, or do without validation rows \
+         (validation_share 0)"
     )]
     EmptyPart {
         /// The part: `validation` or `test`.

@@ -4,8 +4,9 @@ use crate::growth::forest_fit::{ForestPlan, grow_forests};
 use crate::growth::forest_scores::{PartScores, scores_of_prefixes};
 use crate::growth::growing::GrowingTree;
 use crate::{
-    BatchSource, Budget, CheckedForestParams, DataOrigin, ForestParams, Model, Part, Provenance,
-    ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError, VoteRule,
+    BatchSource, Budget, CheckedForestParams, DataOrigin, ForestParams, ForestScores, Model, Part,
+    Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError, VoteReplay,
+    VoteRule,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext};
@@ -84,10 +85,39 @@ impl Fitted {
             return Err(TrainError::NoValidationDrops { rows });
         }
         let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
-        let (trees, ports) = (fitted.model.forest.trees.len(), fitted.model.switch.ports);
-        let decision = vote.choose(fitted.vote_scores(), trees, ports)?;
-        fitted.set_vote(vote, decision.threshold);
+        fitted.choose_vote(vote)?;
         Ok(fitted)
+    }
+
+    /// Gives each model the vote threshold that `vote` chooses, and measures it anew. The models are
+    /// for one switch, and were measured on the same rows; `replay` replays those that the votes are
+    /// [chosen on](Fitted::vote_scores).
+    ///
+    /// # Errors
+    /// If a vote threshold cannot be chosen, or the replay fails.
+    pub fn choose_votes<R: VoteReplay>(
+        fitted: &mut [Fitted],
+        vote: VoteRule,
+        replay: &R,
+    ) -> Result<(), R::Error> {
+        let Some(first) = fitted.first() else { return Ok(()) };
+        let ports = first.model.switch.ports;
+        let forests: Vec<ForestScores<'_>> = fitted.iter().map(Fitted::forest_scores).collect();
+        let chosen = vote.choose(&forests, ports, replay)?;
+        for (fitted, point) in fitted.iter_mut().zip(chosen) {
+            fitted.set_vote(vote, point.threshold);
+        }
+        Ok(())
+    }
+
+    fn choose_vote(&mut self, vote: VoteRule) -> Result<(), VoteError> {
+        let point = vote.choose_unreplayed(self.forest_scores(), self.model.switch.ports)?;
+        self.set_vote(vote, point.threshold);
+        Ok(())
+    }
+
+    fn forest_scores(&self) -> ForestScores<'_> {
+        ForestScores { scores: self.vote_scores(), trees: self.model.forest.trees.len() }
     }
 
     /// The scores that a vote threshold is chosen on: of the validation rows, or of the training
@@ -108,14 +138,12 @@ impl Fitted {
         vote: VoteRule,
     ) -> Result<Fitted, VoteError> {
         let Squeezed { forest, train_scores, validation_scores, test_scores, .. } = squeezed;
-        let trees = forest.trees.len();
         let mut model = Model { forest, ..self.model.clone() };
         if let Some(provenance) = &mut model.provenance {
             provenance.budget = Some(budget.clone());
         }
         let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
-        let decision = vote.choose(fitted.vote_scores(), trees, fitted.model.switch.ports)?;
-        fitted.set_vote(vote, decision.threshold);
+        fitted.choose_vote(vote)?;
         Ok(fitted)
     }
 

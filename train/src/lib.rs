@@ -9,7 +9,7 @@
 //! squeezed into a budget (`budget`), and many forests are compared (`sweep`).
 
 mod bins;
-mod budget;
+mod budgets;
 mod error;
 mod fit;
 mod growth;
@@ -21,11 +21,11 @@ mod share;
 mod splits;
 mod sweep;
 mod threads;
-mod vote;
+mod votes;
 
-pub use budget::refit::refit_leaves;
-pub use budget::{
-    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, squeeze,
+pub use budgets::{
+    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, Squeezing,
+    TreeOutline, refit_leaves, squeeze,
 };
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
@@ -45,7 +45,9 @@ pub use sweep::{
     SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
     SweepTimings, assemble,
 };
-pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};
+pub use votes::{
+    ForestScores, NoReplay, Sent, VoteError, VoteLane, VotePolicy, VoteReplay, VoteRule,
+};
 
 /// A model with the record of how this crate trained it.
 pub type Model = dropcast_forest::Model<Provenance>;

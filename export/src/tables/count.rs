@@ -50,6 +50,12 @@ impl TernaryEntries {
         Ok(entries)
     }
 
+    /// The fewest prefixes for the ranges between the thresholds of one feature, which are
+    /// ascending, without repeats and below `u32::MAX`.
+    pub fn prefixes_of(thresholds: &[u32]) -> u64 {
+        minimal_prefixes(thresholds).len() as u64
+    }
+
     /// All entries that are exported.
     pub fn minimised(&self) -> u64 {
         self.prefixes + self.leaves

@@ -12,11 +12,10 @@ use crate::traces::LabelledTraces;
 use crate::training::read_rows;
 use crate::votes::choose_votes;
 use dropcast_features::FeatureSet;
-use dropcast_replay::{VoteLane, VotePolicy};
 use dropcast_train::{
     Fitted, ForestCost, ForestSize, ForestTask, FrontRule, Model, Part, ReadTask, Resource, Split,
     SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable, SweepTimings,
-    TrainingRows, VoteRule, assemble, fit_many,
+    TrainingRows, VoteLane, VotePolicy, VoteRule, assemble, fit_many,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -3,7 +3,8 @@
 use super::*;
 use crate::{Replay, Replayed};
 use dropcast_data::SwitchSpec;
-use dropcast_forest::{Node, Tree};
+use dropcast_forest::{Node, ScoreHistogram, Tree};
+use dropcast_train::{ForestScores, VoteError, VoteReplay, VoteRule};
 use proptest::prelude::*;
 
 fn meta() -> TraceMeta {
@@ -99,6 +100,66 @@ proptest! {
             prop_assert_eq!(sent.lqd, lqd);
             prop_assert_eq!(*found, other, "{:?}", lane);
         }
+    }
+}
+
+/// Replays a batch by a forest.
+struct BatchReplay<'a> {
+    forest: &'a Forest,
+    batch: &'a LabelledBatch,
+}
+
+/// Why it fails: never.
+#[derive(Debug)]
+struct Never;
+
+impl From<VoteError> for Never {
+    fn from(_: VoteError) -> Self {
+        Never
+    }
+}
+
+impl VoteReplay for BatchReplay<'_> {
+    type Error = Never;
+
+    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, Never> {
+        let (columns, one) = (meta().features, NonZeroUsize::MIN);
+        let mut replay =
+            ForestReplay::new(&meta(), &columns, &[self.forest], lanes, one).expect("sound");
+        replay.add(self.batch, &vec![true; self.batch.len()]).expect("sound arrivals");
+        Ok(replay.finish().lanes)
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_threshold_for_credence_never_transmits_less_than_always_accepting(
+        rows in rows(),
+        drops in prop::collection::vec(any::<bool>(), 60),
+    ) {
+        let forest = Forest {
+            trees: [2, 4, 6].into_iter().flat_map(|at| forest("a", at).trees).collect(),
+            ..forest("a", 0)
+        };
+        let batch = batch(&rows, 0);
+        let mut scores = ScoreHistogram::new(3);
+        for (row, &drop) in rows.iter().zip(&drops) {
+            scores.add(forest.score(&row.4), drop);
+        }
+        let replay = BatchReplay { forest: &forest, batch: &batch };
+        let forests = [ForestScores { scores: &scores, trees: 3 }];
+        let chosen = VoteRule::Credence.choose(&forests, Some(3), &replay).unwrap()[0];
+        let sent = |threshold: u32| {
+            let mut sent = Sent::default();
+            for replayed in one_by_one(&batch, &vec![true; batch.len()], |values| {
+                forest.score(values) > threshold
+            }) {
+                sent.add(replayed.sent[1]);
+            }
+            sent
+        };
+        let (chosen, accepting) = (sent(chosen.threshold), sent(u32::MAX));
+        prop_assert!(chosen.packets >= accepting.packets && chosen.bytes >= accepting.bytes);
     }
 }
 

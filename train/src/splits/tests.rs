@@ -6,6 +6,7 @@ use crate::rows::source::each_gathered;
 use crate::share::Share;
 use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
+use std::num::NonZeroU32;
 
 fn run_of(run: u64, times: &[u64]) -> RunBatch {
     let mut batch = LabelledBatch::with_arrivals(0);

@@ -1,8 +1,7 @@
 //! Rows that a forest cannot tell apart, counted.
 
-use super::work::WorkForest;
-use crate::Part;
-use dropcast_forest::{Forest, Node, ScoreHistogram};
+use crate::splits::Part;
+use dropcast_forest::{Forest, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Up to so many distinct thresholds, each may also be rounded.
@@ -78,14 +77,6 @@ impl ForestStates {
     /// Whether no row was counted.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
-    }
-
-    /// The scores of the training, validation and test rows by `forest`, which is one of those the
-    /// states were made for, with any leaf weights.
-    pub fn scores(&self, forest: &Forest) -> [ScoreHistogram; 3] {
-        let work = WorkForest::new(forest, self, [1.0, 1.0]);
-        let of = |part: fn(&StateCounts) -> [u64; 2]| work.histogram(part);
-        [of(|counts| counts.train), of(|counts| counts.validation), of(|counts| counts.test)]
     }
 
     pub(crate) fn thresholds(&self, feature: usize) -> &[u32] {

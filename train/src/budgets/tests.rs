@@ -1,10 +1,11 @@
 //! Budgets are kept, a larger one is never worse, and tiny forests are squeezed as well as can be.
 
 use super::*;
-use crate::Part;
-use dropcast_forest::{Node, Tree};
+use crate::splits::Part;
+use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 /// Leaves of trees that are more than one, and distinct thresholds: what tables roughly take.
 fn cost(forest: &Forest, resource: Resource) -> Option<u64> {
@@ -23,6 +24,28 @@ fn cost(forest: &Forest, resource: Resource) -> Option<u64> {
         Resource::Thresholds => Some(used.len() as u64),
         Resource::DctBytes => None,
         _ => Some(nodes().count() as u64),
+    }
+}
+
+/// The same cost, known by its parts.
+struct ByParts;
+
+impl ForestCost for ByParts {
+    fn cost(&self, forest: &Forest, resource: Resource) -> Option<u64> {
+        cost(forest, resource)
+    }
+
+    fn tree_cost(&self, tree: TreeOutline, resource: Resource) -> Option<u64> {
+        match resource {
+            Resource::TernaryEntries => Some(if tree.leaves > 1 { tree.leaves } else { 0 }),
+            Resource::Thresholds => Some(0),
+            _ => None,
+        }
+    }
+
+    fn thresholds_cost(&self, thresholds: &[u32], resource: Resource) -> Option<u64> {
+        let is_sum = matches!(resource, Resource::TernaryEntries | Resource::Thresholds);
+        is_sum.then_some(thresholds.len() as u64)
     }
 }
 
@@ -85,8 +108,25 @@ fn value(forest: &Forest, rows: &[Row]) -> f64 {
 }
 
 fn within(forest: &Forest, rows: &[Row], budget: &str) -> Option<Squeezed> {
+    within_by(&cost, forest, rows, budget)
+}
+
+fn within_by(
+    cost: &impl ForestCost,
+    forest: &Forest,
+    rows: &[Row],
+    budget: &str,
+) -> Option<Squeezed> {
     let (states, budget) = (states(forest, rows), budget.parse().unwrap());
-    squeeze(std::slice::from_ref(forest), &states, [1.0, 2.0], Objective::F1, &budget, &cost)
+    let squeezing = Squeezing {
+        states: &states,
+        class_weight: [1.0, 2.0],
+        objective: Objective::F1,
+        budget: &budget,
+        threads: NonZeroUsize::MIN,
+        progress: &|_, _| {},
+    };
+    squeeze(std::slice::from_ref(forest), &squeezing, cost)
 }
 
 /// Every way to make leaves of inner nodes of a tree, each weighing as its training rows do.
@@ -142,7 +182,8 @@ fn budgets_are_read_as_they_are_written() {
         assert_eq!(text.parse::<Budget>().unwrap().to_string(), text);
     }
     for text in ["", "entries=2", "bits", "bits=-1", "bits=1,bits=2", "bits=1,"] {
-        assert_eq!(text.parse::<Budget>(), Err(NotABudget(text.to_owned())));
+        let error: NotABudget = text.parse::<Budget>().unwrap_err();
+        assert!(error.to_string().starts_with(&format!("{text:?} is no budget")));
     }
 }
 
@@ -200,6 +241,20 @@ proptest! {
             before = squeezed.value;
         }
         prop_assert!(before >= value(&forest, &rows), "all of it fits");
+    }
+
+    #[test]
+    fn costs_known_by_parts_lead_to_the_same_forest(
+        trees in prop::collection::vec(tree(), 1..5),
+        rows in rows(),
+        most in 0_u64..24,
+    ) {
+        let forest = forest(trees);
+        for resource in ["ternary-entries", "thresholds"] {
+            let budget = format!("{resource}={most}");
+            let by_parts = within_by(&ByParts, &forest, &rows, &budget).map(|of| of.forest);
+            prop_assert_eq!(by_parts, within(&forest, &rows, &budget).map(|of| of.forest));
+        }
     }
 
     #[test]

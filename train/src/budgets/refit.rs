@@ -4,7 +4,9 @@
 //! and the sum counts twice what two trees have both seen. Ridge regression of the label on all
 //! leaves at once does not (Ren, Cao, Wei, Sun: Global refinement of random forest, CVPR 2015).
 
-use crate::budget::{ForestStates, WorkForest};
+use super::state_columns::StateColumns;
+use super::states::ForestStates;
+use super::work::WorkForest;
 use dropcast_forest::{Forest, Node, Tree};
 
 /// `forest` with leaf weights that fit the labels of the training rows together: least squares with
@@ -54,7 +56,8 @@ impl Problem {
         let unknowns: Vec<Vec<Option<u32>>> =
             forest.trees.iter().map(|tree| tree.nodes.iter().map(&mut number).collect()).collect();
         prior.push(0.0);
-        let work = WorkForest::new(forest, states, class_weight);
+        let columns = StateColumns::new(states);
+        let work = WorkForest::new(forest, &columns, class_weight);
         let (mut leaves, mut rows) = (Vec::new(), Vec::new());
         for (state, (_, counts)) in states.iter().enumerate() {
             let [accepts, drops] =

@@ -1,0 +1,21 @@
+//! Budgets: forests that fit into tables, pruned and rounded with the least loss.
+
+mod budget;
+mod cost;
+mod objective;
+mod refit;
+mod running_cost;
+mod scores;
+mod search;
+mod state_columns;
+mod states;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use budget::{Budget, NotABudget, Resource};
+pub use cost::{ForestCost, TreeOutline};
+pub use objective::Objective;
+pub use refit::refit_leaves;
+pub use search::{Squeezed, Squeezing, squeeze};
+pub use states::ForestStates;

@@ -1,0 +1,348 @@
+//! The search for the best forest that fits.
+
+use super::budget::Budget;
+use super::cost::ForestCost;
+use super::objective::Objective;
+use super::running_cost::RunningCost;
+use super::state_columns::StateColumns;
+use super::states::ForestStates;
+use super::work::{Move, WorkForest};
+use crate::threads::map_on_threads;
+use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{self, AtomicU64};
+
+/// How forests are squeezed.
+pub struct Squeezing<'a> {
+    /// The rows, counted for all of the forests.
+    pub states: &'a ForestStates,
+    /// The weights that leaves were made with, of accepted and dropped rows.
+    pub class_weight: [f64; 2],
+    /// What the squeezed forest shall be good at.
+    pub objective: Objective,
+    /// What it may take.
+    pub budget: &'a Budget,
+    /// Threads; the result is the same with any number.
+    pub threads: NonZeroUsize,
+    /// Told now and then how many splits of how many are done with.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+/// A forest that fits a budget, and its scores.
+#[derive(Clone, Debug)]
+pub struct Squeezed {
+    /// The forest; its vote threshold is still to be chosen.
+    pub forest: Forest,
+    /// Index of the forest that it was squeezed from.
+    pub origin: usize,
+    /// What the objective is worth on the rows that are chosen on.
+    pub value: f64,
+    /// Scores of the training rows.
+    pub train_scores: ScoreHistogram,
+    /// Scores of the validation rows.
+    pub validation_scores: ScoreHistogram,
+    /// Scores of the test rows.
+    pub test_scores: ScoreHistogram,
+}
+
+/// Forests with so few prunings are searched exhaustively too.
+const MOST_PRUNINGS: u64 = 2048;
+
+/// Forests of at most so many times the budget are squeezed. Larger ones take long, and what they
+/// could be squeezed to is seldom better than what smaller ones are.
+const REACH: u64 = 16;
+
+/// The best forest within the budget that is found from any of `forests`: by collapsing splits, by
+/// letting splits share a threshold, and by rounding thresholds. `None` if none is found.
+///
+/// Each forest within reach of the budget (at most 16 times as large, or the smallest) is made
+/// smaller step by step, always by the step that loses least for what it saves of the budget's first
+/// resource, down to single leaves. The steps do not depend on how large the budget is, and a larger
+/// budget reaches all that a smaller one does, so it never gives a worse forest. Where a forest has
+/// few prunings, all of them are tried as well. Losses are measured on validation rows if there are
+/// any.
+pub fn squeeze(
+    forests: &[Forest],
+    squeezing: &Squeezing<'_>,
+    cost: &impl ForestCost,
+) -> Option<Squeezed> {
+    let Squeezing { states, class_weight, threads, .. } = *squeezing;
+    let columns = StateColumns::new(states);
+    let mut starts = within_reach(forests, squeezing.budget, cost);
+    // The largest take longest: they begin first.
+    starts.sort_by_key(|&origin| std::cmp::Reverse(splits(&forests[origin])));
+    let total = starts.iter().map(|&origin| splits(&forests[origin])).sum();
+    let done = AtomicU64::new(0);
+    let squeeze_one = |origin: usize| {
+        let forest = &forests[origin];
+        let start = WorkForest::new(forest, &columns, class_weight);
+        let mut search = Search { squeezing, cost, done: &done, total, best: None };
+        search.greedy(start.clone());
+        if prunings(forest) <= MOST_PRUNINGS {
+            search.exhaustive(&start, None);
+        }
+        search.best.map(|best| (origin, best))
+    };
+    let mut found: Vec<(usize, Found)> =
+        map_on_threads(starts, threads.get(), squeeze_one).into_iter().flatten().collect();
+    found.sort_unstable_by_key(|&(origin, _)| origin);
+    let best = found.into_iter().reduce(
+        |best, next| {
+            if next.1.is_better_than(&best.1) { next } else { best }
+        },
+    );
+    best.map(|(origin, Found { value, forest, .. })| {
+        let work = WorkForest::new(&forest, &columns, class_weight);
+        Squeezed {
+            forest,
+            origin,
+            value,
+            train_scores: work.histogram(|counts| counts.train),
+            validation_scores: work.histogram(|counts| counts.validation),
+            test_scores: work.histogram(|counts| counts.test),
+        }
+    })
+}
+
+/// The forests that are worth squeezing.
+fn within_reach(forests: &[Forest], budget: &Budget, cost: &impl ForestCost) -> Vec<usize> {
+    let (resource, most) = budget.limits()[0];
+    let costs = forests.iter().map(|forest| cost.cost(forest, resource).unwrap_or(u64::MAX));
+    let costs: Vec<u64> = costs.collect();
+    let reach = most.saturating_mul(REACH).max(costs.iter().copied().min().unwrap_or(0));
+    (0..forests.len()).filter(|&origin| costs[origin] <= reach).collect()
+}
+
+/// The search from one forest.
+struct Search<'a, C> {
+    squeezing: &'a Squeezing<'a>,
+    cost: &'a C,
+    /// Splits that are done with, of all searches.
+    done: &'a AtomicU64,
+    total: u64,
+    best: Option<Found>,
+}
+
+/// A forest that fits.
+struct Found {
+    value: f64,
+    /// What it takes of the first resource.
+    size: u64,
+    forest: Forest,
+}
+
+impl Found {
+    /// Whether it is worth more, or takes less and is worth as much.
+    fn is_better_than(&self, other: &Found) -> bool {
+        is_better((self.value, self.size), (other.value, other.size))
+    }
+}
+
+fn is_better((value, size): (f64, u64), (other, other_size): (f64, u64)) -> bool {
+    match value.total_cmp(&other) {
+        Ordering::Greater => true,
+        Ordering::Equal => size < other_size,
+        Ordering::Less => false,
+    }
+}
+
+/// A forest on its way down, and what it takes of the first resource.
+struct Descent<'a, C> {
+    work: WorkForest<'a>,
+    /// If the cost is a sum.
+    running: Option<RunningCost<'a, C>>,
+    value: f64,
+    size: u64,
+    /// Steps made.
+    version: usize,
+}
+
+/// A move with what it was worth when it was last looked at.
+struct Rated {
+    /// Loss for what is saved; lower is better.
+    rate: f64,
+    step: Move,
+    /// The step after which it was looked at.
+    version: usize,
+}
+
+impl<'a, C: ForestCost> Search<'a, C> {
+    /// Takes a forest in, if it fits and is better.
+    fn offer(&mut self, value: f64, size: u64, forest: impl Fn() -> Forest) {
+        let Squeezing { budget, .. } = *self.squeezing;
+        let fits = size <= budget.limits()[0].1;
+        let better =
+            self.best.as_ref().is_none_or(|best| is_better((value, size), (best.value, best.size)));
+        if !fits || !better {
+            return;
+        }
+        let forest = forest();
+        if budget.admits(&forest, self.cost) {
+            self.best = Some(Found { value, size, forest });
+        }
+    }
+
+    /// What a forest takes of the first resource.
+    fn size(&self, forest: &Forest) -> u64 {
+        let (resource, _) = self.squeezing.budget.limits()[0];
+        self.cost.cost(forest, resource).unwrap_or(u64::MAX)
+    }
+
+    fn value(&self, scores: &ScoreHistogram) -> f64 {
+        self.squeezing.objective.value(scores)
+    }
+
+    /// Makes the best move again and again, until nothing is left. A move is looked at again only
+    /// when it comes up: what a move loses seldom falls while others are made.
+    fn greedy(&mut self, work: WorkForest<'a>) {
+        let (resource, _) = self.squeezing.budget.limits()[0];
+        let running = RunningCost::new(&work, self.cost, resource);
+        let (value, size) = (self.value(work.scores()), self.size(&work.forest()));
+        let mut descent = Descent { work, running, value, size, version: 0 };
+        self.offer(value, size, || descent.work.forest());
+        let moves = descent.work.collapses().into_iter().chain(descent.work.snaps());
+        let moves: Vec<Move> = moves.collect();
+        let mut open: BinaryHeap<Rated> =
+            moves.into_iter().filter_map(|step| self.rate(&mut descent, step)).collect();
+        while let Some(next) = open.pop() {
+            if !descent.work.allows(next.step) {
+                continue;
+            }
+            if next.version < descent.version {
+                open.extend(self.rate(&mut descent, next.step));
+                continue;
+            }
+            let new = self.make(&mut descent, next.step);
+            open.extend(new.into_iter().filter_map(|step| self.rate(&mut descent, step)));
+        }
+    }
+
+    /// Makes a move; the moves that it makes possible.
+    fn make(&mut self, descent: &mut Descent<'a, C>, step: Move) -> Vec<Move> {
+        let was_used = match step {
+            Move::Snap { feature, to, .. } => descent.work.is_used(feature, to),
+            Move::Collapse { .. } => false,
+        };
+        if let Some(running) = &mut descent.running {
+            running.make(&descent.work, step);
+        }
+        descent.work.make(step);
+        descent.version += 1;
+        descent.value = self.value(descent.work.scores());
+        descent.size = match &descent.running {
+            Some(running) => running.total(),
+            None => self.size(&descent.work.forest()),
+        };
+        self.offer(descent.value, descent.size, || descent.work.forest());
+        if matches!(step, Move::Collapse { .. }) {
+            let done = self.done.fetch_add(1, atomic::Ordering::Relaxed) + 1;
+            if done.is_multiple_of(64) {
+                (self.squeezing.progress)(done, self.total);
+            }
+        }
+        new_moves(&descent.work, step, was_used)
+    }
+
+    /// What a move is worth. `None` for one that saves nothing and is not a collapse: only
+    /// collapses are sure to come to an end.
+    fn rate(&self, descent: &mut Descent<'a, C>, step: Move) -> Option<Rated> {
+        let after = match &descent.running {
+            Some(running) => running.after(&descent.work, step),
+            None => self.size(&descent.work.forest_after(step)),
+        };
+        let saved = descent.size.saturating_sub(after) as f64;
+        if saved == 0.0 && matches!(step, Move::Snap { .. }) {
+            return None;
+        }
+        let loss = descent.value - descent.work.value_after(step, |scores| self.value(scores));
+        // Infinite where no vote threshold has a value: nothing is lost then.
+        let loss = if loss.is_finite() { loss } else { 0.0 };
+        // What loses nothing is better the more it saves, what loses is worse the less it does.
+        let rate = if loss > 0.0 { loss / saved.max(0.5) } else { (loss - 1e-12) * saved.max(0.5) };
+        Some(Rated { rate, step, version: descent.version })
+    }
+
+    /// Tries every pruning: collapses in ascending order, so that none is tried twice.
+    fn exhaustive(&mut self, work: &WorkForest<'_>, after: Option<Move>) {
+        let forest = work.forest();
+        self.offer(self.value(work.scores()), self.size(&forest), || forest.clone());
+        for step in work.collapses() {
+            // A child has a larger number than its parent, and must have been collapsed before it.
+            let is_next = after.is_none_or(|after| follows(step, after));
+            if is_next {
+                let mut smaller = work.clone();
+                smaller.make(step);
+                self.exhaustive(&smaller, Some(step));
+            }
+        }
+    }
+}
+
+/// How many splits a forest has.
+fn splits(forest: &Forest) -> u64 {
+    let nodes = forest.trees.iter().flat_map(|tree| &tree.nodes);
+    nodes.filter(|node| matches!(node, Node::Split { .. })).count() as u64
+}
+
+/// The moves that `made` made possible; `was_used` says of a snap whether its new threshold was used
+/// before.
+fn new_moves(work: &WorkForest<'_>, made: Move, was_used: bool) -> Vec<Move> {
+    match made {
+        Move::Collapse { tree, node } => work.collapse_above(tree, node).into_iter().collect(),
+        Move::Snap { .. } if was_used => Vec::new(),
+        Move::Snap { feature: of, to, .. } => {
+            let is_new = |step: &Move| matches!(step, Move::Snap { feature, from, .. } if (*feature, *from) == (of, to));
+            work.snaps().into_iter().filter(is_new).collect()
+        }
+    }
+}
+
+/// Whether `step` comes after `made` in the one order in which a pruning is tried: trees
+/// ascending, nodes of a tree descending.
+fn follows(step: Move, made: Move) -> bool {
+    match (step, made) {
+        (Move::Collapse { tree, node }, Move::Collapse { tree: before, node: made }) => {
+            tree > before || tree == before && node < made
+        }
+        _ => false,
+    }
+}
+
+/// How many prunings a forest has: of a tree, 1 for a leaf, and for a split 1 more than the
+/// product of its children's.
+fn prunings(forest: &Forest) -> u64 {
+    let of_tree = |tree: &Tree| {
+        let mut counts = vec![1_u64; tree.nodes.len()];
+        for (at, node) in tree.nodes.iter().enumerate().rev() {
+            if let Node::Split { left, right, .. } = *node {
+                let below = counts[left as usize].saturating_mul(counts[right as usize]);
+                counts[at] = below.saturating_add(1);
+            }
+        }
+        counts[0]
+    };
+    forest.trees.iter().map(of_tree).fold(1, u64::saturating_mul)
+}
+
+impl PartialEq for Rated {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Rated {}
+
+impl PartialOrd for Rated {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The best is the greatest; of equals the first move.
+impl Ord for Rated {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.rate.total_cmp(&self.rate).then_with(|| other.step.cmp(&self.step))
+    }
+}

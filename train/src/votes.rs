@@ -1,0 +1,12 @@
+//! Votes: how the vote threshold of a forest is chosen. It is chosen on validation rows, or on
+//! training rows if a split has no validation rows; never on test rows.
+
+mod choose;
+mod error;
+mod replay;
+mod rule;
+
+pub use choose::ForestScores;
+pub use error::VoteError;
+pub use replay::{NoReplay, Sent, VoteLane, VotePolicy, VoteReplay};
+pub use rule::VoteRule;

@@ -1,0 +1,376 @@
+//! The choice of vote thresholds.
+
+use super::error::VoteError;
+use super::replay::{NoReplay, Sent, VoteLane, VotePolicy, VoteReplay};
+use super::rule::VoteRule;
+use dropcast_forest::{OperatingPoint, ScoreHistogram};
+use std::cmp::Ordering;
+
+/// The scores that a forest gives to the rows its vote is chosen on.
+#[derive(Clone, Copy, Debug)]
+pub struct ForestScores<'a> {
+    /// The scores.
+    pub scores: &'a ScoreHistogram,
+    /// The number of trees.
+    pub trees: usize,
+}
+
+impl VoteRule {
+    /// The threshold of each forest, and what it does to the rows of its scores. `ports` are those
+    /// of the switch. Rules that replay do so once, for all forests.
+    ///
+    /// Thresholds between the same two scores decide alike; the middle one is taken. Among equally
+    /// good thresholds the better F1 wins, then the one that predicts fewer drops: a tie means
+    /// accept.
+    ///
+    /// # Errors
+    /// [`VoteError::PortsUnknown`] if the rule needs `ports`, and what `replay` fails with.
+    pub fn choose<R: VoteReplay>(
+        self,
+        forests: &[ForestScores<'_>],
+        ports: Option<u16>,
+        replay: &R,
+    ) -> Result<Vec<OperatingPoint>, R::Error> {
+        let each = |choose: &dyn Fn(&ForestScores<'_>) -> OperatingPoint| {
+            Ok(forests.iter().map(choose).collect())
+        };
+        match self {
+            VoteRule::Fixed(share) => each(&|forest| forest.fixed(share.get())),
+            VoteRule::F1 => each(&|forest| forest.best(by_f1)),
+            VoteRule::EtaBound => {
+                let ports = ports.ok_or(VoteError::PortsUnknown)?;
+                each(&|forest| forest.best(|a, b| by_bound(ports, a, b)))
+            }
+            VoteRule::Cost { false_drop, false_accept } => {
+                let cost = |OperatingPoint { confusion, .. }: &OperatingPoint| {
+                    confusion.fp as f64 * false_drop + confusion.fn_ as f64 * false_accept
+                };
+                each(&|forest| {
+                    forest.best(|a, b| cost(b).total_cmp(&cost(a)).then_with(|| by_f1(a, b)))
+                })
+            }
+            VoteRule::Eta => {
+                choose_replayed(forests, ports, VotePolicy::Followed, replay, |replayed| {
+                    most_sent(replayed)
+                })
+            }
+            VoteRule::Credence => {
+                choose_replayed(forests, ports, VotePolicy::Credence, replay, |replayed| {
+                    let accepting = replayed.last().map(|&(_, sent)| sent)?;
+                    let harmless = replayed
+                        .iter()
+                        .copied()
+                        .filter(|(_, sent)| sent.is_no_less_than(accepting));
+                    most_sent(&Vec::from_iter(harmless))
+                })
+            }
+        }
+    }
+
+    /// The threshold of one forest, by a rule that does not [replay](VoteRule::replays).
+    ///
+    /// # Errors
+    /// [`VoteError::PortsUnknown`], and [`VoteError::NeedsReplay`] if the rule replays.
+    pub(crate) fn choose_unreplayed(
+        self,
+        forest: ForestScores<'_>,
+        ports: Option<u16>,
+    ) -> Result<OperatingPoint, VoteError> {
+        let chosen = self.choose(&[forest], ports, &NoReplay)?;
+        Ok(chosen.into_iter().next().expect("one forest has one threshold"))
+    }
+}
+
+impl ForestScores<'_> {
+    /// A share of the highest score that the forest could give.
+    fn fixed(&self, share: f64) -> OperatingPoint {
+        let threshold = (share * 255.0 * self.trees as f64).floor() as u32;
+        OperatingPoint { threshold, confusion: self.scores.confusion(threshold) }
+    }
+
+    fn best(&self, order: impl Fn(&OperatingPoint, &OperatingPoint) -> Ordering) -> OperatingPoint {
+        let points = self.scores.operating_points();
+        // The last of equals predicts fewest drops.
+        points.into_iter().max_by(|a, b| order(a, b)).unwrap_or_else(|| self.fixed(0.5))
+    }
+}
+
+/// Replays the candidates of all forests in one pass, then lets `pick` choose for each.
+fn choose_replayed<R: VoteReplay>(
+    forests: &[ForestScores<'_>],
+    ports: Option<u16>,
+    policy: VotePolicy,
+    replay: &R,
+    pick: impl Fn(&[(OperatingPoint, Sent)]) -> Option<OperatingPoint>,
+) -> Result<Vec<OperatingPoint>, R::Error> {
+    let candidates: Vec<Vec<OperatingPoint>> =
+        forests.iter().map(|forest| candidates(forest.scores, ports)).collect();
+    let lanes = candidates.iter().enumerate().flat_map(|(forest, points)| {
+        points.iter().map(move |point| VoteLane { forest, threshold: point.threshold, policy })
+    });
+    let mut sent = replay.sent(&Vec::from_iter(lanes))?.into_iter();
+    let chosen = forests.iter().zip(candidates).map(|(forest, points)| {
+        let replayed: Vec<(OperatingPoint, Sent)> = points.into_iter().zip(&mut sent).collect();
+        pick(&replayed).unwrap_or_else(|| forest.fixed(0.5))
+    });
+    Ok(chosen.collect())
+}
+
+/// The threshold that transmits most packets.
+fn most_sent(replayed: &[(OperatingPoint, Sent)]) -> Option<OperatingPoint> {
+    let order = |(a, a_sent): &&(OperatingPoint, Sent), (b, b_sent): &&(OperatingPoint, Sent)| {
+        a_sent.packets.cmp(&b_sent.packets).then_with(|| by_f1(a, b))
+    };
+    replayed.iter().max_by(order).map(|&(point, _)| point)
+}
+
+/// Quantiles of the scores among the candidates for a replay.
+const QUANTILES: usize = 32;
+
+/// The thresholds that are worth a replay, ascending: at most [`QUANTILES`] quantiles of the
+/// scores, both classes weighing alike, the one that predicts no drops (the last), and the best by
+/// F1 and by the bound on `eta`. All thresholds, if they are no more than that.
+fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<OperatingPoint> {
+    let all = scores.operating_points();
+    let best = |order: &dyn Fn(&OperatingPoint, &OperatingPoint) -> Ordering| {
+        all.iter().max_by(|a, b| order(a, b)).map(|point| point.threshold)
+    };
+    let chosen = [
+        best(&by_f1),
+        ports.and_then(|ports| best(&|a, b| by_bound(ports, a, b))),
+        all.last().map(|point| point.threshold),
+    ];
+    let (accepts, drops) = scores.totals();
+    // The mass that is predicted to be dropped; the classes have 2^32 each.
+    let mass = |OperatingPoint { confusion, .. }: &OperatingPoint| {
+        let scaled = |part: u64, all: u64| (u128::from(part) << 32) / u128::from(all.max(1));
+        scaled(confusion.fp, accepts) + scaled(confusion.tp, drops)
+    };
+    let step = (2_u128 << 32) / QUANTILES as u128;
+    let mut quantile = None;
+    let mut kept: Vec<OperatingPoint> = Vec::new();
+    for point in &all {
+        let reached = Some(mass(point) / step);
+        let is_first = std::mem::replace(&mut quantile, reached) != reached;
+        if is_first || all.len() <= QUANTILES || chosen.contains(&Some(point.threshold)) {
+            kept.push(*point);
+        }
+    }
+    kept
+}
+
+/// Orders thresholds by their bound on `eta` in a switch of `ports` ports, then by F1. The numerator
+/// of the bound is the number of accepted rows, the same for every threshold.
+fn by_bound(ports: u16, a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
+    let bound = |point: &OperatingPoint| point.confusion.eta_denominator(ports);
+    bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))
+}
+
+/// Orders thresholds by F1, exactly. To drop everything, where not all is to be dropped, is no
+/// better than to accept everything, though its F1 is above 0: no oracle at all says that.
+fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
+    let fraction = |point: &OperatingPoint| {
+        let c = point.confusion;
+        let drops_all = c.tn == 0 && c.fn_ == 0 && c.fp > 0;
+        let tp = if drops_all { 0 } else { c.tp };
+        (u128::from(tp), u128::from(2 * c.tp + c.fp + c.fn_).max(1))
+    };
+    let ((a_top, a_bottom), (b_top, b_bottom)) = (fraction(a), fraction(b));
+    (a_top * b_bottom).cmp(&(b_top * a_bottom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn histogram(rows: &[(u32, bool)]) -> ScoreHistogram {
+        let mut histogram = ScoreHistogram::new(1);
+        rows.iter().for_each(|&(score, drop)| histogram.add(score, drop));
+        histogram
+    }
+
+    /// The choice for one forest without a replay.
+    fn choose(
+        rule: &str,
+        scores: &ScoreHistogram,
+        trees: usize,
+        ports: Option<u16>,
+    ) -> Result<OperatingPoint, VoteError> {
+        rule.parse::<VoteRule>().unwrap().choose_unreplayed(ForestScores { scores, trees }, ports)
+    }
+
+    /// A replay in which lanes transmit what they are said to.
+    struct Stated(Vec<Sent>);
+
+    impl VoteReplay for Stated {
+        type Error = VoteError;
+
+        fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+            Ok(self.0[..lanes.len()].to_vec())
+        }
+    }
+
+    #[test]
+    fn half_of_the_votes_is_a_tie_and_a_tie_means_accept() {
+        let scores = histogram(&[(510, true), (511, true)]);
+        let point = choose("fixed", &scores, 4, None).unwrap();
+        assert_eq!(point.threshold, 510);
+        assert_eq!(point.confusion.tp, 1);
+    }
+
+    #[test]
+    fn a_forest_that_tells_nothing_apart_accepts() {
+        let scores = histogram(&[(20, true), (20, false), (20, false)]);
+        for rule in ["f1", "eta-bound", "cost:1:1"] {
+            let point = choose(rule, &scores, 1, Some(4)).unwrap();
+            assert_eq!(point.confusion.fp, 0, "{rule}");
+        }
+        let drops = histogram(&[(20, true), (20, true)]);
+        assert_eq!(choose("f1", &drops, 1, None).unwrap().confusion.tp, 2);
+    }
+
+    #[test]
+    fn equally_good_thresholds_predict_fewest_drops() {
+        // F1 is 2/3 for scores above 10 (1 of 2 found, no error) and above 0 (2 found, 2 errors).
+        let scores = histogram(&[(20, true), (10, true), (10, false), (10, false), (0, false)]);
+        let point = choose("f1", &scores, 1, None).unwrap();
+        assert_eq!(point.threshold, 15);
+    }
+
+    #[test]
+    fn the_eta_bound_forgives_no_missed_drop_in_a_wide_switch() {
+        let mut rows = vec![(0, false); 100];
+        rows.extend([(9, true), (9, true), (4, true)]);
+        rows.extend([(4, false); 5]);
+        let scores = histogram(&rows);
+        let threshold = |ports| choose("eta-bound", &scores, 1, ports).unwrap().threshold;
+        assert_eq!(threshold(Some(2)), 6, "one more drop found is not worth 5 false ones");
+        assert_eq!(threshold(Some(20)), 2);
+        assert_eq!(choose("eta-bound", &scores, 1, None), Err(VoteError::PortsUnknown));
+    }
+
+    #[test]
+    fn where_no_threshold_has_a_bound_f1_decides() {
+        let scores = histogram(&[(9, true), (0, true), (0, true), (0, false), (9, false)]);
+        let point = choose("eta-bound", &scores, 1, Some(20)).unwrap();
+        assert_eq!(point.confusion.eta_bound(20), None);
+        assert_eq!(Ok(point), choose("f1", &scores, 1, None));
+    }
+
+    #[test]
+    fn a_cost_weighs_false_drops_against_false_accepts() {
+        let scores = histogram(&[(9, true), (5, false), (5, false), (5, true), (0, false)]);
+        let threshold = |rule: &str| choose(rule, &scores, 1, None).unwrap().threshold;
+        assert_eq!(threshold("cost:1:1"), 7, "two false drops cost more than one drop missed");
+        assert_eq!(threshold("cost:1:3"), 2);
+        assert_eq!(threshold("cost:0:1"), 2, "equal costs: the better F1");
+        assert_eq!(threshold("cost:1:0"), 7);
+    }
+
+    #[test]
+    fn rules_that_replay_do_not_choose_alone() {
+        let scores = histogram(&[(9, true), (5, false)]);
+        for rule in ["eta", "credence"] {
+            assert_eq!(choose(rule, &scores, 1, Some(4)), Err(VoteError::NeedsReplay));
+        }
+    }
+
+    #[test]
+    fn each_forest_gets_the_best_of_its_own_lanes() {
+        let near = histogram(&[(9, true), (5, false)]);
+        let (far, none) = (near.clone(), histogram(&[]));
+        let forests = [&near, &none, &far].map(|scores| ForestScores { scores, trees: 1 });
+        let stated =
+            |packets: [u64; 6]| Stated(packets.map(|packets| Sent { packets, bytes: 0 }).to_vec());
+        let thresholds = |packets| {
+            let chosen = VoteRule::Eta.choose(&forests, Some(4), &stated(packets)).unwrap();
+            Vec::from_iter(chosen.into_iter().map(|point| point.threshold))
+        };
+        assert_eq!(thresholds([4, 5, 6, 6, 5, 4]), [9, 127, 2]);
+        assert_eq!(
+            thresholds([7, 7, 6, 7, 6, 7])[0],
+            7,
+            "the better F1 of two that transmit as much"
+        );
+    }
+
+    #[test]
+    fn credence_does_no_harm_in_bytes_either() {
+        let scores = histogram(&[(9, true), (5, false)]);
+        let forests = [ForestScores { scores: &scores, trees: 1 }];
+        let threshold = |sent: [(u64, u64); 3]| {
+            let stated = Stated(sent.map(|(packets, bytes)| Sent { packets, bytes }).to_vec());
+            VoteRule::Credence.choose(&forests, Some(4), &stated).unwrap()[0].threshold
+        };
+        assert_eq!(threshold([(8, 80), (9, 60), (7, 70)]), 2);
+        assert_eq!(threshold([(8, 69), (9, 60), (7, 70)]), 9);
+        assert_eq!(threshold([(8, 80), (8, 80), (8, 80)]), 7, "the better F1");
+    }
+
+    proptest! {
+        #[test]
+        fn candidates_are_few_and_hold_the_best(
+            rows in prop::collection::vec((0_u32..2000, any::<bool>()), 1..500),
+            ports in 1_u16..9,
+        ) {
+            let scores = histogram(&rows);
+            let candidates = super::candidates(&scores, Some(ports));
+            let all = scores.operating_points();
+            prop_assert!(candidates.len() <= QUANTILES + 4);
+            prop_assert!(candidates.iter().all(|candidate| all.contains(candidate)));
+            prop_assert!(candidates.is_sorted_by_key(|candidate| candidate.threshold));
+            prop_assert_eq!(candidates.last(), all.last());
+            for rule in ["f1", "eta-bound"] {
+                let chosen = choose(rule, &scores, 1, Some(ports)).unwrap();
+                prop_assert!(candidates.contains(&chosen));
+            }
+            if all.len() <= QUANTILES {
+                prop_assert_eq!(candidates, all);
+            }
+        }
+
+        #[test]
+        fn no_threshold_beats_the_chosen_one(
+            rows in prop::collection::vec((0_u32..20, any::<bool>()), 1..60),
+            ports in 1_u16..9,
+        ) {
+            let scores = histogram(&rows);
+            let all = || (0..20).map(|threshold| scores.confusion(threshold));
+            // To drop everything is no choice, unless all is to be dropped.
+            let chosen_from = all().filter(|of| of.tn + of.fn_ > 0 || of.fp == 0);
+            let best = chosen_from.filter_map(|confusion| confusion.f1()).fold(0.0, f64::max);
+            let chosen = choose("f1", &scores, 1, None).unwrap();
+            prop_assert!(chosen.confusion.f1().unwrap_or(0.0) == best);
+
+            let best = all()
+                .filter_map(|confusion| confusion.eta_bound(ports))
+                .fold(f64::INFINITY, f64::min);
+            let chosen = choose("eta-bound", &scores, 1, Some(ports)).unwrap();
+            prop_assert!(chosen.confusion.eta_bound(ports).unwrap_or(f64::INFINITY) == best);
+        }
+
+        #[test]
+        fn credence_never_transmits_less_than_always_accepting(
+            rows in prop::collection::vec((0_u32..60, any::<bool>()), 1..80),
+            sent in prop::collection::vec((0_u64..6, 0_u64..6), 40),
+        ) {
+            let scores = histogram(&rows);
+            let sent = Vec::from_iter(sent.into_iter().map(|(packets, bytes)| Sent { packets, bytes }));
+            let forests = [ForestScores { scores: &scores, trees: 1 }];
+            let stated = Stated(sent.clone());
+            let chosen = VoteRule::Credence.choose(&forests, None, &stated).unwrap()[0];
+            let candidates = super::candidates(&scores, None);
+            let place = candidates.iter().position(|candidate| *candidate == chosen).unwrap();
+            let accepting = sent[candidates.len() - 1];
+            prop_assert!(sent[place].packets >= accepting.packets);
+            prop_assert!(sent[place].bytes >= accepting.bytes);
+            for (candidate, sent_by) in candidates.iter().zip(&sent) {
+                let is_harmless =
+                    sent_by.packets >= accepting.packets && sent_by.bytes >= accepting.bytes;
+                let transmits_more = sent_by.packets > sent[place].packets;
+                prop_assert!(!(is_harmless && transmits_more), "{:?}", candidate);
+            }
+        }
+    }
+}

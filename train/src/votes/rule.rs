@@ -1,0 +1,137 @@
+//! The rules that choose vote thresholds, and their texts.
+
+use super::error::VoteError;
+use crate::share::Share;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How the vote threshold is chosen.
+///
+/// As a text: `f1`, `eta-bound`, `eta`, `credence`, `cost:FALSE_DROP:FALSE_ACCEPT`, `fixed` (0.5) or
+/// `fixed:SHARE`. [`VoteRule::choose`] chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum VoteRule {
+    /// The highest F1.
+    F1,
+    /// The lowest bound on `eta` by Theorem 2 of the Credence paper, `N` the number of ports;
+    /// among equals (all of them where no threshold has a bound) the highest F1.
+    EtaBound,
+    /// The lowest exact `eta` (Credence paper, Definition 1), by replay: what LQD transmits over
+    /// what FollowLQD transmits without the predicted drops.
+    Eta,
+    /// The most packets transmitted by Credence (Algorithm 1), by replay, among the thresholds that
+    /// do no harm: with them Credence transmits neither fewer packets nor fewer bytes than with an
+    /// oracle that never predicts a drop.
+    #[default]
+    Credence,
+    /// The lowest sum of what wrong predictions cost.
+    Cost {
+        /// Cost of an accepted packet that is predicted to be dropped.
+        false_drop: f64,
+        /// Cost of a drop that is predicted to be accepted.
+        false_accept: f64,
+    },
+    /// This share of the highest score that the forest could give. 0.5 is scikit-learn's vote: a
+    /// mean leaf share above one half.
+    Fixed(Share),
+}
+
+impl VoteRule {
+    /// Whether the rule chooses by a replay of arrivals.
+    pub fn replays(self) -> bool {
+        matches!(self, VoteRule::Eta | VoteRule::Credence)
+    }
+}
+
+impl FromStr for VoteRule {
+    type Err = VoteError;
+
+    fn from_str(text: &str) -> Result<Self, VoteError> {
+        let unknown = || VoteError::Unknown(text.to_owned());
+        match text.split_once(':') {
+            None if text == "f1" => Ok(VoteRule::F1),
+            None if text == "eta-bound" => Ok(VoteRule::EtaBound),
+            None if text == "eta" => Ok(VoteRule::Eta),
+            None if text == "credence" => Ok(VoteRule::Credence),
+            None if text == "fixed" => Ok(VoteRule::Fixed(Share::HALF)),
+            Some(("fixed", share)) => {
+                let share = share
+                    .parse()
+                    .ok()
+                    .and_then(|share| Share::new(share).ok())
+                    .ok_or_else(unknown)?;
+                Ok(VoteRule::Fixed(share))
+            }
+            Some(("cost", costs)) => parse_costs(costs).ok_or_else(unknown),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// Reads `FALSE_DROP:FALSE_ACCEPT`.
+fn parse_costs(text: &str) -> Option<VoteRule> {
+    let (false_drop, false_accept) = text.split_once(':')?;
+    let cost = |text: &str| text.parse().ok().filter(|cost| (0.0..=1e9).contains(cost));
+    let (false_drop, false_accept): (f64, f64) = (cost(false_drop)?, cost(false_accept)?);
+    (false_drop + false_accept > 0.0).then_some(VoteRule::Cost { false_drop, false_accept })
+}
+
+impl fmt::Display for VoteRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VoteRule::F1 => f.write_str("f1"),
+            VoteRule::EtaBound => f.write_str("eta-bound"),
+            VoteRule::Eta => f.write_str("eta"),
+            VoteRule::Credence => f.write_str("credence"),
+            VoteRule::Cost { false_drop, false_accept } => {
+                write!(f, "cost:{false_drop}:{false_accept}")
+            }
+            VoteRule::Fixed(share) => write!(f, "fixed:{}", share.get()),
+        }
+    }
+}
+
+impl TryFrom<String> for VoteRule {
+    type Error = VoteError;
+
+    fn try_from(text: String) -> Result<Self, VoteError> {
+        text.parse()
+    }
+}
+
+impl From<VoteRule> for String {
+    fn from(rule: VoteRule) -> Self {
+        rule.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        for text in ["f1", "eta-bound", "eta", "credence", "cost:1:2.5", "fixed:0.5", "fixed:0.125"]
+        {
+            assert_eq!(text.parse::<VoteRule>().unwrap().to_string(), text);
+        }
+        assert_eq!("fixed".parse(), Ok(VoteRule::Fixed(Share::HALF)));
+        for text in [
+            "",
+            "F1",
+            "fixed:1",
+            "fixed:-0.1",
+            "fixed:nan",
+            "fixed:x",
+            "f1:0.5",
+            "cost:0:0",
+            "cost:1",
+            "cost:1:-1",
+            "cost:1:inf",
+        ] {
+            assert_eq!(text.parse::<VoteRule>(), Err(VoteError::Unknown(text.to_owned())));
+        }
+    }
+}
