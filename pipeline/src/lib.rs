@@ -15,6 +15,7 @@ pub mod inspection;
 pub mod measure;
 pub mod model_per;
 pub mod models;
+pub mod oracle_gain;
 pub mod progress;
 mod replays;
 pub mod report;

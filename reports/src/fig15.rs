@@ -2,7 +2,7 @@
 
 use crate::plot::{Axis, LineFigure, Point, Scale, Series};
 use dropcast_forest::PartMetrics;
-use dropcast_pipeline::reproduce::fig15::{DEPTH, Fig15Row};
+use dropcast_pipeline::reproduce::fig15::{DEPTH, Fig15Row, Recipe};
 
 /// What the paper says (section 4.1 and Figure 15), at 4 trees: the score, and its value.
 pub(crate) const PAPER_AT_4_TREES: [(&str, f64); 5] =
@@ -22,8 +22,8 @@ fn scores(row: &Fig15Row) -> [(&'static str, Option<f64>); 6] {
 }
 
 /// One figure for the rows of `recipe`, with the paper's values at 4 trees beside them.
-pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
-    let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe).collect();
+pub fn figure(rows: &[Fig15Row], recipe: &Recipe) -> LineFigure {
+    let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe.name).collect();
     let names = rows.first().map_or([""; 6], |row| scores(row).map(|(name, _)| name));
     let series = names.iter().enumerate().map(|(score, &name)| Series {
         name: name.to_owned(),
@@ -38,7 +38,7 @@ pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
         ..Series::default()
     });
     LineFigure {
-        title: format!("Prediction scores against trees, depth {DEPTH} ({recipe})"),
+        title: format!("Prediction scores against trees, depth {DEPTH} ({})", recipe.name),
         description: format!(
             "Accuracy, precision, recall, F1 and the inverse of eta on the test rows, for forests of 1 to 128 trees of depth {DEPTH}."
         ),
@@ -46,11 +46,22 @@ pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
         y: Axis::new("score").range(0.0, 1.0),
         series: series.filter(|series| !series.points.is_empty()).collect(),
         notes: vec![
-            "Paper (Figure 15 and section 4.1), at 4 trees:".to_owned(),
-            "accuracy 0.99, precision 0.65, recall 0.35, F1 0.45, 1/eta 0.99;".to_owned(),
-            "no significant improvement beyond 4 trees.".to_owned(),
+            trained_on(recipe),
+            "Paper (Figure 15 and section 4.1), at 4 trees: accuracy 0.99, precision 0.65, \
+             recall 0.35, F1 0.45, 1/eta 0.99; no significant improvement beyond 4 trees."
+                .to_owned(),
         ],
     }
+}
+
+/// The features and the share of training rows of a recipe.
+fn trained_on(recipe: &Recipe) -> String {
+    let features = recipe.settings.features.names().join(", ");
+    let share = recipe.settings.split.train_share;
+    let share = share.map_or_else(String::new, |share| {
+        format!("; {} % of the rows train, the others test", share * 100.0)
+    });
+    format!("Trained on {features}{share}.")
 }
 
 fn expectation(score: &str, trees: u16) -> Option<String> {
@@ -65,6 +76,7 @@ fn expectation(score: &str, trees: u16) -> Option<String> {
 mod tests {
     use super::*;
     use dropcast_forest::ScoreHistogram;
+    use dropcast_pipeline::reproduce::fig15::recipes;
 
     #[test]
     fn undefined_scores_are_left_out_and_the_papers_stand_beside_ours() {
@@ -72,13 +84,14 @@ mod tests {
         scores.add(0, false);
         scores.add(900, true);
         let row = |trees, threshold| Fig15Row {
-            recipe: "r",
+            recipe: recipes(1)[0].name,
             trees,
             metrics: PartMetrics::of(&scores, threshold, None),
             eta: Some(1.25),
         };
         // Nobody is predicted to be dropped at 1020, so precision has no value there.
-        let figure = figure(&[row(4, 500), row(8, 1020)], "r");
+        let [paper, _] = recipes(1);
+        let figure = figure(&[row(4, 500), row(8, 1020)], &paper);
         let of = |name: &str| {
             let series = figure.series.iter().find(|series| series.name == name);
             series.map(|series| series.points.clone()).unwrap_or_default()
@@ -88,5 +101,10 @@ mod tests {
         assert_eq!(of("1/eta").iter().map(|p| p.y).collect::<Vec<_>>(), [0.8, 0.8]);
         assert_eq!(of("recall")[1].y, 0.0);
         assert!(of("1/eta bound").is_empty(), "the number of ports is not known");
+        assert_eq!(
+            figure.notes[0],
+            "Trained on queue_length, avg_queue_length, occupancy, avg_occupancy; 60 % of the rows \
+             train, the others test."
+        );
     }
 }

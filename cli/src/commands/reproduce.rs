@@ -60,7 +60,7 @@ fn fig15(args: &Fig15Args, progress: &dyn Progress) -> Result<(), Failure> {
     for (name, recipe) in ["fig15-paper", "fig15-ours"].into_iter().zip(fig15::recipes(args.seed)) {
         let traces = LabelledTraces::open(&data, &recipe.settings.features)?;
         let rows = fig15::measure_recipe(&recipe, &traces, progress)?;
-        let figure = dropcast_reports::fig15::figure(&rows, recipe.name);
+        let figure = dropcast_reports::fig15::figure(&rows, &recipe);
         written.extend(write_figure(&figure, &args.output, name, ("trees", "score"))?);
     }
     print_written(&written)
@@ -75,7 +75,7 @@ fn write_figure(
 ) -> Result<[PathBuf; 2], Failure> {
     let [csv, svg] = ["csv", "svg"].map(|ending| folder.join(format!("{name}.{ending}")));
     write_atomic(&csv, figure.to_csv(x_name, y_name).as_bytes())?;
-    write_atomic(&svg, figure.to_svg(Page::Alone)?.as_bytes())?;
+    write_atomic(&svg, figure.to_svg(Page::Alone).as_bytes())?;
     Ok([csv, svg])
 }
 

@@ -6,14 +6,18 @@ use crate::output;
 use crate::words::comparisons::{folds_table, groups_table};
 use crate::words::model::{forest_line, metrics_table};
 use dropcast_data::{DataError, write_atomic};
+use dropcast_forest::Metrics;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::cross_validation::{Folds, cross_validate};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::model_per::{GroupModels, ModelPer, groups, train_groups};
+use dropcast_pipeline::oracle_gain::oracle_gain;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::report::GainSection;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{TraceRoles, train};
+use dropcast_pipeline::training::{TraceRoles, train_on};
+use dropcast_reports::gain_sentences;
 use dropcast_train::{Model, SplitSettings};
 use serde::Serialize;
 use std::io;
@@ -29,12 +33,31 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     if args.model_per != ModelPer::Pooled {
         return of_groups(args, &roles, progress);
     }
-    let fitted = train(&roles, &args.settings, &resources(args), progress)?;
-    write_model(&args.output, &fitted.model)?;
-    output::print(args.format, &fitted.model.metrics, |metrics| {
-        let metrics = metrics.as_ref().map_or_else(String::new, metrics_table);
-        format!("{metrics}{}model: {}\n", forest_line(&fitted.model), args.output.display())
+    let settings = &args.settings;
+    let stated = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, split) = roles.open(&settings.features, stated)?;
+    let model = train_on(&traces, &split, settings, &resources(args), progress)?.model;
+    write_model(&args.output, &model)?;
+    let gain = oracle_gain(&model, &traces, &split, settings.seed)?;
+    let metrics = model.metrics.as_ref();
+    let printed = Trained { metrics, gain: gain.as_ref().ok() };
+    output::print(args.format, &printed, |_| {
+        let metrics = metrics.map_or_else(String::new, metrics_table);
+        let gain = match &gain {
+            Ok(gain) => gain_sentences(gain).join("\n"),
+            Err(reason) => format!("What the oracle gains is not known, because {reason}."),
+        };
+        format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), args.output.display())
     })
+}
+
+/// What is printed of a forest.
+#[derive(Serialize)]
+struct Trained<'a> {
+    #[serde(flatten)]
+    metrics: Option<&'a Metrics>,
+    /// What the oracle gains on the test rows; null where they are not replayed.
+    gain: Option<&'a GainSection>,
 }
 
 fn resources(args: &TrainArgs) -> Resources {
