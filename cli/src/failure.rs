@@ -2,7 +2,7 @@
 
 use dropcast_data::DataError;
 use dropcast_pipeline::PipelineError;
-use dropcast_reports::{ExportError, plot::PlotError};
+use dropcast_reports::ExportError;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -23,9 +23,6 @@ pub(crate) enum Failure {
     /// A page or figure cannot be made. A defect of ours.
     #[error(transparent)]
     Page(#[from] ExportError),
-    /// A figure cannot be drawn. A defect of ours.
-    #[error(transparent)]
-    Plot(#[from] PlotError),
     /// A result cannot be written as JSON. A defect of ours.
     #[error("the result cannot be written as JSON")]
     Json(#[from] serde_json::Error),
@@ -42,7 +39,7 @@ impl Failure {
         match self {
             Failure::Pipeline(error) => error.is_the_users(),
             Failure::NotVerified(_) | Failure::Output(_) => true,
-            Failure::Page(_) | Failure::Plot(_) | Failure::Json(_) => false,
+            Failure::Page(_) | Failure::Json(_) => false,
         }
     }
 }
