@@ -7,3 +7,4 @@ pub(crate) mod dynamic_thresholds;
 pub(crate) mod follow_lqd;
 pub(crate) mod harmonic;
 pub(crate) mod lqd;
+pub(crate) mod payback_credence;
