@@ -1,5 +1,7 @@
 //! Theorem 1: OPT <= min(1.707 eta, N) Credence. It fails.
 
+use crate::fifo;
+use crate::games::Thresholds;
 use crate::model::Model;
 use crate::optimum::optimum;
 use crate::reading::{Order, Reading, Ties, Victims};
@@ -37,6 +39,9 @@ fn credence_starves_with_eta_near_1() {
         assert!(slots.iter().all(|slot| slot.len() <= ports), "the model's limit");
         let (sequence, drops) = of_predicted(ports, buffer as u32, slots);
         let follow = sequence.follow_lqd(reading, &drops);
+        // As the proof reads it, with the thresholds of all packets, eta is the same.
+        let of_all = fifo::follow_lqd(&sequence, reading, &drops, Thresholds::OfAll);
+        assert_eq!(count(&of_all), follow, "{ports},{buffer} {reading:?}");
         [count(&sequence.lqd(reading)), follow, sequence.credence(reading, &drops)]
     };
     for reading in Reading::lqds_and_shares() {
