@@ -39,6 +39,7 @@ pub use policies::dynamic_thresholds::DynamicThresholds;
 pub use policies::follow_lqd::FollowLqd;
 pub use policies::harmonic::Harmonic;
 pub use policies::lqd::Lqd;
+pub use policies::payback_credence::PaybackCredence;
 pub use policy::{Decision, Packet, Policy};
 pub use policy_site::{Model, PolicySite};
 pub use policy_spec::{NoParameters, PolicySpec};
