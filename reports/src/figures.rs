@@ -83,7 +83,8 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
         let lost: Vec<Option<f64>> =
             others().map(|policy| of(policy).map(|share| 1.0 - share)).collect();
         let label = |lost: &Option<f64>| {
-            lost.map_or_else(String::new, |lost| format!("{} %", numbers::ratio(lost * 100.0, 3)))
+            let percent = |lost: f64| numbers::ratio(lost * 100.0, 3).replace('-', "\u{2212}");
+            lost.map_or_else(String::new, |lost| format!("{} %", percent(lost)))
         };
         BarGroup { name: name.to_owned(), labels: lost.iter().map(label).collect(), values: lost }
     };

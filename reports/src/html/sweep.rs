@@ -92,7 +92,7 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     for (name, part) in sweep.parts.named().filter(|(_, part)| part.has_few_episodes()) {
         let episodes = part.episodes.unwrap_or_default();
         page.warning(&format!(
-            "The drops of the rows to {name} come in only {episodes} episodes: scores on them are \
+            "The drops of the {name} part come in only {episodes} episodes: scores on them are \
              uncertain."
         ));
     }
