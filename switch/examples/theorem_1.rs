@@ -13,21 +13,15 @@ use dropcast_switch::{
     Credence, Fit, FollowLqd, Lqd, NoObserver, Packet, PaybackCredence, Policy, Recorded, Slotted,
     Switch, Victim,
 };
-use plotters::prelude::*;
 use starvation::{Predicted, starvation};
-use std::error::Error;
-use std::path::Path;
+use std::fmt::Display;
+use std::io;
 
 const COLUMNS: [&str; 4] =
     ["LQD", "FollowLQD without predicted drops", "Credence", "Credence that pays back"];
-const COLORS: [RGBColor; 4] = [
-    RGBColor(0x8a, 0x8a, 0x8a),
-    RGBColor(0x1f, 0x77, 0xb4),
-    RGBColor(0xd6, 0x27, 0x28),
-    RGBColor(0x2c, 0xa0, 0x2c),
-];
+const COLORS: [&str; 4] = ["#8a8a8a", "#1f77b4", "#d62728", "#2ca02c"];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> io::Result<()> {
     println!("| N | B | rounds | {} | eta | LQD/Credence | LQD/pays back |", COLUMNS.join(" | "));
     for (ports, buffer, rounds) in
         [(3, 6, 200), (4, 12, 200), (8, 56, 200), (16, 240, 1000), (16, 1600, 2000)]
@@ -44,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     if let Some(path) = std::env::args().nth(1) {
-        draw(Path::new(&path))?;
+        std::fs::write(path, picture())?;
     }
     Ok(())
 }
@@ -93,7 +87,7 @@ impl Course {
             switch.advance(now, &mut NoObserver);
             for (&(queue, drop), id) in packets.iter().zip(ids.by_ref()) {
                 if is_shown(drop) {
-                    switch.admit(&Packet { id, queue, size_bytes: 1 }, now, &mut NoObserver);
+                    switch.admit(&Packet::new(id, queue, 1), now, &mut NoObserver);
                 }
             }
             let lengths = switch.buffer().lengths().to_vec();
@@ -112,95 +106,114 @@ impl Course {
     }
 }
 
+/// An SVG picture that stands alone.
+struct Svg(String);
+
+impl Svg {
+    fn rect(&mut self, x: usize, y: usize, width: usize, height: usize, color: &str) {
+        self.0.push_str(&format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{color}\"/>\n"
+        ));
+    }
+
+    fn text(&mut self, x: usize, y: usize, size: usize, text: impl Display) {
+        self.0.push_str(&format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"#333\">{text}</text>\n"
+        ));
+    }
+
+    fn line(&mut self, points: &[(usize, usize)], color: &str, width: usize) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
+        let points = points.join(" ");
+        self.0.push_str(&format!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"/>\n"
+        ));
+    }
+}
+
 /// Left: what the buffers hold in the first slots at 4 ports; right: packets transmitted at 16.
-fn draw(path: &Path) -> Result<(), Box<dyn Error>> {
-    let root = SVGBackend::new(path, (1000, 430)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let (left, right) = root.split_horizontally(560);
-    draw_buffers(&left)?;
-    draw_transmitted(&right)?;
-    root.present()?;
-    Ok(())
+fn picture() -> String {
+    let mut svg = Svg(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 430\" width=\"1000\" \
+         height=\"430\" font-family=\"sans-serif\">\n<title>What a safeguard that is never paid \
+         back costs</title>\n"
+            .to_owned(),
+    );
+    svg.rect(0, 0, 1000, 430, "white");
+    draw_buffers(&mut svg);
+    draw_transmitted(&mut svg);
+    svg.0.push_str("</svg>\n");
+    svg.0
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn text<'a>(size: i32) -> TextStyle<'a> {
-    ("sans-serif", size).into_text_style(&(0, 0)).color(&RGBColor(0x33, 0x33, 0x33))
-}
-
-fn draw_buffers(area: &Area<'_>) -> Result<(), Box<dyn Error>> {
+fn draw_buffers(svg: &mut Svg) {
     const PORTS: usize = 4;
     const BUFFER: usize = 12;
-    const QUEUES: [RGBColor; PORTS] = [
-        RGBColor(0xd6, 0x27, 0x28),
-        RGBColor(0x1f, 0x77, 0xb4),
-        RGBColor(0xff, 0xbf, 0x00),
-        RGBColor(0x2c, 0xa0, 0x2c),
-    ];
+    const QUEUES: [&str; PORTS] = ["#d62728", "#1f77b4", "#ffbf00", "#2ca02c"];
     let slots = starvation(PORTS, BUFFER, 4);
     let courses = Course::of_all(PORTS, BUFFER, &slots);
     let title = format!("Packets held, after arrivals: {PORTS} ports, buffer {BUFFER}");
-    area.draw_text(&title, &text(15), (10, 8))?;
+    svg.text(10, 20, 15, title);
     let shown = [(0, "LQD"), (1, "FollowLQD without the predicted drops"), (2, "Credence")];
     let (width, height) = (40, 7);
+    let left_of = |slot: usize| 14 + slot * (width + 4);
     for (row, (course, name)) in shown.into_iter().enumerate() {
-        let base = 140 + 118 * row as i32;
-        area.draw_text(name, &text(13), (14, base - 104))?;
+        let base = 140 + 118 * row;
+        svg.text(14, base - 92, 13, name);
         for (at, slot) in courses[course].slots.iter().enumerate() {
-            let x = 14 + at as i32 * (width + 4);
-            let mut y = base;
+            let mut top = base;
             for (&length, color) in slot.lengths.iter().zip(QUEUES) {
                 for _ in 0..length {
-                    let cell = [(x, y - height + 1), (x + width, y)];
-                    area.draw(&Rectangle::new(cell, color.filled()))?;
-                    y -= height;
+                    top -= height;
+                    svg.rect(left_of(at), top + 1, width, height - 1, color);
                 }
             }
-            area.draw(&PathElement::new([(x, base + 1), (x + width, base + 1)], BLACK))?;
+            svg.line(&[(left_of(at), base + 1), (left_of(at) + width, base + 1)], "black", 1);
         }
-        let full = base - BUFFER as i32 * height;
-        let right = 14 + courses[course].slots.len() as i32 * (width + 4);
-        area.draw(&PathElement::new([(10, full), (right, full)], BLACK.mix(0.4)))?;
+        let full = base - BUFFER * height;
+        svg.line(&[(10, full), (left_of(courses[course].slots.len()), full)], "#999", 1);
     }
     for at in 0..slots.len() {
-        let x = 14 + at as i32 * (width + 4) + width / 2 - 4;
-        area.draw_text(&at.to_string(), &text(12), (x, 382))?;
+        svg.text(left_of(at) + width / 2 - 4, 393, 12, at);
     }
-    area.draw_text("slot", &text(12), (14, 398))?;
+    svg.text(14, 410, 12, "slot");
     for (queue, color) in QUEUES.into_iter().enumerate() {
-        let x = 120 + 90 * queue as i32;
-        area.draw(&Rectangle::new([(x, 401), (x + 14, 409)], color.filled()))?;
-        area.draw_text(&format!("queue {queue}"), &text(12), (x + 19, 398))?;
+        let x = 120 + 90 * queue;
+        svg.rect(x, 401, 14, 9, color);
+        svg.text(x + 19, 410, 12, format!("queue {queue}"));
     }
-    Ok(())
 }
 
-fn draw_transmitted(area: &Area<'_>) -> Result<(), Box<dyn Error>> {
+fn draw_transmitted(svg: &mut Svg) {
+    const LEFT: usize = 630;
+    const RIGHT: usize = 985;
+    const TOP: usize = 40;
+    const BOTTOM: usize = 385;
     let (ports, buffer, rounds) = (16, 240, 100);
     let courses = Course::of_all(ports, buffer, &starvation(ports, buffer, rounds));
     let last = |course: &Course| course.slots.last().map_or(0, |slot| slot.transmitted);
-    let most = courses.iter().map(last).max().unwrap_or(0);
-    let slots = courses[0].slots.len();
-    let title = format!("Packets transmitted: {ports} ports, buffer {buffer}");
-    area.draw_text(&title, &text(15), (10, 8))?;
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(34)
-        .margin_right(14)
-        .x_label_area_size(38)
-        .y_label_area_size(50)
-        .build_cartesian_2d(0..slots, 0..most)?;
-    chart.configure_mesh().x_desc("slot").light_line_style(WHITE).draw()?;
-    // Three of them are one line to the eye: widths tell them apart.
-    for (at, width) in [(0, 9), (1, 5), (3, 2), (2, 2)] {
-        let points = courses[at].slots.iter().enumerate().map(|(slot, of)| (slot, of.transmitted));
-        let style = COLORS[at].stroke_width(width);
-        chart
-            .draw_series(LineSeries::new(points, style))?
-            .label(COLUMNS[at])
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+    let most = courses.iter().map(last).max().unwrap_or(0).next_multiple_of(500);
+    let slots = courses[0].slots.len().next_multiple_of(50);
+    let x = |slot: usize| LEFT + (RIGHT - LEFT) * slot / slots;
+    let y = |packets: usize| BOTTOM - (BOTTOM - TOP) * packets / most;
+    svg.text(570, 20, 15, format!("Packets transmitted: {ports} ports, buffer {buffer}"));
+    svg.line(&[(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], "#999", 1);
+    for packets in (0..=most).step_by(500) {
+        svg.line(&[(LEFT - 4, y(packets)), (LEFT, y(packets))], "#999", 1);
+        svg.text(LEFT - 42, y(packets) + 4, 12, packets);
     }
-    let position = SeriesLabelPosition::UpperLeft;
-    chart.configure_series_labels().position(position).background_style(WHITE).draw()?;
-    Ok(())
+    for slot in (0..=slots).step_by(50) {
+        svg.line(&[(x(slot), BOTTOM), (x(slot), BOTTOM + 4)], "#999", 1);
+        svg.text(x(slot) - 8, BOTTOM + 18, 12, slot);
+    }
+    svg.text((LEFT + RIGHT) / 2, 420, 12, "slot");
+    // Three of them are one line to the eye: widths tell them apart.
+    for (row, (at, width)) in [(0, 9), (1, 5), (3, 2), (2, 2)].into_iter().enumerate() {
+        let points = courses[at].slots.iter().enumerate();
+        let points: Vec<_> = points.map(|(slot, of)| (x(slot), y(of.transmitted))).collect();
+        svg.line(&points, COLORS[at], width);
+        let legend = TOP + 14 + 18 * row;
+        svg.line(&[(LEFT + 12, legend - 4), (LEFT + 32, legend - 4)], COLORS[at], width);
+        svg.text(LEFT + 38, legend, 12, COLUMNS[at]);
+    }
 }

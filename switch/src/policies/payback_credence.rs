@@ -64,7 +64,7 @@ impl<S: Service, P: Predictor> Policy for PaybackCredence<S, P> {
         }
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let after = u64::from(buffer.lengths()[packet.queue]) + u64::from(packet.size_bytes);
         let is_followed = after <= u64::from(self.reference()[packet.queue]);
         let accepts = is_followed || is_safeguarded(buffer);
