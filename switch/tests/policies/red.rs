@@ -75,11 +75,12 @@ proptest! {
                 }
                 Told::Arrived { packet, length, time, action } => {
                     let average = &mut averages[packet.queue];
-                    if let Some(from) = idle_from[packet.queue].take() {
+                    if let Some(from) = idle_from[packet.queue].filter(|_| length == 0) {
                         let port = packet.queue / usize::from(spec.queues_per_port);
                         let missed = (time - from) / spec.wire_time_ns(port, packet.size_bytes);
                         *average *= (1.0 - weight).powf(missed as f64);
                     }
+                    idle_from[packet.queue] = (length == 0).then_some(time);
                     *average += weight * (f64::from(length) - *average);
                     if (*average - f64::from(k)).abs() > 2.0 {
                         prop_assert_eq!(action == Action::Drop, *average > f64::from(k));
