@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use anyhow::Context;
+use dropcast_data::random::SplitMix64;
 use dropcast_data::{
     EventKind, EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches,
 };
@@ -16,15 +16,16 @@ use dropcast_switch::{
     PaybackCredence, Policy, Recorded, Removal, Switch, VirtualLqd,
 };
 use dropcast_train::Model;
+use std::error::Error;
 use std::path::Path;
 
 const SEEDS: u64 = 3;
 const FLIPS: [f64; 10] = [0.0, 0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [events, switch, models @ ..] = &arguments[..] else {
-        anyhow::bail!("expected EVENTS SWITCH.toml [MODEL.json ...]");
+        return Err("expected EVENTS SWITCH.toml [MODEL.json ...]".into());
     };
     let trace = Trace::read(Path::new(events), Path::new(switch))?;
     let lqd = trace.transmitted(|_| true, Lqd::new(Victim::Tail));
@@ -39,15 +40,17 @@ fn main() -> anyhow::Result<()> {
         let seeds = if flips == 0.0 || flips == 1.0 { 1 } else { SEEDS };
         let runs: Vec<[usize; 3]> = (0..seeds)
             .map(|seed| {
-                let mut random = Random(seed);
-                trace.lost(&lqd.iter().map(|&is| is == (random.next() < flips)).collect::<Vec<_>>())
+                let mut random = SplitMix64::new(seed);
+                trace.lost(
+                    &lqd.iter().map(|&is| is == (random.next_f64() < flips)).collect::<Vec<_>>(),
+                )
             })
             .collect();
         let mean = |of: usize| runs.iter().map(|run| run[of]).sum::<usize>() / runs.len();
         println!("flips {flips} | {} | {} | {}", mean(0), mean(1), mean(2));
     }
     for path in models {
-        let text = std::fs::read_to_string(path).with_context(|| path.clone())?;
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
         let predicted = trace.predicted(&Model::from_json(&text)?);
         let positives = predicted.iter().filter(|&&is| is).count();
         let hits = predicted.iter().zip(&lqd).filter(|&(&drop, &sent)| drop && !sent).count();
@@ -67,9 +70,9 @@ struct Trace {
 }
 
 impl Trace {
-    fn read(events: &Path, switch: &Path) -> anyhow::Result<Self> {
+    fn read(events: &Path, switch: &Path) -> Result<Self, Box<dyn Error>> {
         let specs = read_switches(switch)?;
-        let spec = specs.get(0).context("no switch 0 is described")?.clone();
+        let spec = specs.get(0).ok_or("no switch 0 is described")?.clone();
         let options = EventOptions { specs: Some(specs), ..EventOptions::default() };
         let mut arrivals = Vec::new();
         for batch in EventReader::open(events, options)? {
@@ -77,7 +80,7 @@ impl Trace {
                 if event.switch_id == 0 && event.kind == EventKind::Arrival {
                     let queue = spec.queue_index(event.port, event.queue);
                     let id = arrivals.len() as u64;
-                    let packet = Packet { id, queue, size_bytes: event.size_bytes };
+                    let packet = Packet::new(id, queue, event.size_bytes);
                     arrivals.push((event.time_ns, packet));
                 }
             }
@@ -143,17 +146,5 @@ impl Observer for Sent {
         if removal.outcome == Outcome::PushedOut {
             self.0[removal.packet.id as usize] = false;
         }
-    }
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 }

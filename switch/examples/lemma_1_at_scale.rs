@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
+use dropcast_data::random::SplitMix64;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_switch::{
     Buffer, Credence, Decision, Fit, FollowLqd, Lqd, NoObserver, Observer, Packet, PaybackCredence,
@@ -55,13 +56,13 @@ struct Run {
 
 impl Run {
     fn new(seed: u64, rate: f64, flips: f64) -> Self {
-        let mut random = Random(seed);
+        let mut random = SplitMix64::new(seed);
         let slots = bursts(&mut random, rate);
         let spec = SwitchSpec::uniform(PORTS as u16, 1, BUFFER, 1);
         let (tail, exact, service) = (Victim::Tail, Fit::Exact, Slotted::default);
         let lqd = transmitted(&spec, &slots, |_| true, Lqd::new(tail));
         let predicted: Vec<bool> =
-            lqd.iter().map(|&sent| sent == (random.next() < flips)).collect();
+            lqd.iter().map(|&sent| sent == (random.next_f64() < flips)).collect();
         let kept = |id: usize| !predicted[id];
         let follow = FollowLqd::new(&spec, tail, exact, service());
         let predictor = || Recorded(|id: u64| predicted[id as usize]);
@@ -127,39 +128,27 @@ impl<C: Policy, P: Policy> Policy for Switching<C, P> {
         self.accepted[0] += u64::from(accepted);
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let held = [self.reference.buffer(), buffer].map(|of| of.packets().count() as u64);
         let [reference, own] = [0, 1].map(|of| self.accepted[of] - held[of]);
         let decision = if own >= reference {
-            self.credence.decide(buffer, packet)
+            self.credence.decide(buffer, packet, now)
         } else {
-            self.pays_back.decide(buffer, packet)
+            self.pays_back.decide(buffer, packet, now)
         };
         self.accepted[1] += u64::from(decision == Decision::Accept);
         decision
     }
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-fn bursts(random: &mut Random, rate: f64) -> Vec<Vec<usize>> {
+fn bursts(random: &mut SplitMix64, rate: f64) -> Vec<Vec<usize>> {
     let mut waiting = VecDeque::new();
     let mut next_burst = 0.0;
     let slot = |slot: u64| {
         while next_burst < slot as f64 {
-            let port = (random.next() * PORTS as f64) as usize;
+            let port = (random.next_f64() * PORTS as f64) as usize;
             waiting.extend(std::iter::repeat_n(port, BUFFER as usize));
-            next_burst -= (1.0 - random.next()).ln() / rate;
+            next_burst -= (1.0 - random.next_f64()).ln() / rate;
         }
         waiting.drain(..PORTS.min(waiting.len())).collect()
     };

@@ -133,12 +133,11 @@ impl Svg {
 
 /// Left: what the buffers hold in the first slots at 4 ports; right: packets transmitted at 16.
 fn picture() -> String {
-    let mut svg = Svg(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 430\" width=\"1000\" \
+    let mut svg =
+        Svg("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 430\" width=\"1000\" \
          height=\"430\" font-family=\"sans-serif\">\n<title>What a safeguard that is never paid \
          back costs</title>\n"
-            .to_owned(),
-    );
+            .to_owned());
     svg.rect(0, 0, 1000, 430, "white");
     draw_buffers(&mut svg);
     draw_transmitted(&mut svg);

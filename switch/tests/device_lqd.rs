@@ -57,7 +57,7 @@ proptest! {
                 prop_assert_eq!(device.departs(queue_of(id)), Some(size_of(id)));
             }
             let (mut victims, mut device_victims) = (Vec::new(), Vec::new());
-            let packet = Packet { id, queue, size_bytes };
+            let packet = Packet::new(id, queue, size_bytes);
             let accepted = lqd.admit(&packet, now, |id, _| victims.push(queue_of(id)));
             let by_device =
                 device.arrives(queue, size_bytes, |_, queue| device_victims.push(queue));

@@ -4,6 +4,9 @@ use super::budget::Resource;
 use super::cost::{ForestCost, TreeOutline};
 use super::work::{Move, Outline, WorkForest};
 
+/// A threshold, as a feature and the number of the threshold, and by how much its uses change.
+type UseChange = ((u16, u16), i64);
+
 /// The cost of a forest as a sum over trees and over features, so that a move costs no more to rate
 /// than the trees and features it changes.
 pub(super) struct RunningCost<'c, C> {
@@ -21,7 +24,7 @@ pub(super) struct RunningCost<'c, C> {
 struct Change {
     trees: Vec<(usize, Outline)>,
     /// Feature and threshold number, and by how much the trees that use it change.
-    uses: Vec<((u16, u16), i64)>,
+    uses: Vec<UseChange>,
 }
 
 impl<'c, C: ForestCost> RunningCost<'c, C> {
@@ -118,8 +121,8 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
     /// The features with thresholds that are no longer used, or newly, and the changes of each.
     fn changed_features<'u>(
         &self,
-        uses: &'u [((u16, u16), i64)],
-    ) -> impl Iterator<Item = (u16, &'u [((u16, u16), i64)])> {
+        uses: &'u [UseChange],
+    ) -> impl Iterator<Item = (u16, &'u [UseChange])> {
         let by_feature = uses.chunk_by(|a, b| a.0.0 == b.0.0);
         by_feature.map(|changes| (changes[0].0.0, changes)).filter(|(_, changes)| {
             changes.iter().any(|&((feature, number), by)| {
