@@ -70,7 +70,7 @@ def f1(binary, folder, train, test, features, seeds):
     found = []
     for seed in range(1, seeds + 1):
         model = folder / "model.json"
-        dropcast(binary, "train", "--data", *train, "--test", test, "--features", features,
+        dropcast(binary, "train", "--data", *train, "--test", test, "--features", features, "--vote", "f1",
                  "--seed", seed, "--threads", 2, "-o", model)
         found.append(json.loads(model.read_text())["metrics"]["test"]["f1"])
     return None if None in found else statistics.mean(found)
