@@ -144,9 +144,7 @@ impl Control {
     fn new(transport: Transport, tuning: &Tuning) -> Self {
         match transport {
             Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::default()),
-            Transport::NewReno | Transport::Unresponsive => {
-                Control::NewReno(new_reno::NewReno::default())
-            }
+            Transport::NewReno | Transport::Unresponsive => Control::NewReno(new_reno::NewReno),
             Transport::Cubic => Control::Cubic(cubic::Cubic::default()),
             Transport::PowerTcp => Control::PowerTcp(Box::new(power_tcp::PowerTcp::new(tuning))),
         }
