@@ -9,10 +9,9 @@ use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{CollectSettings, SwitchSpecs};
 use dropcast_export::TernaryEntries;
 use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, SwitchContext};
 use dropcast_simulate::LeafWorkload;
-use dropcast_train::{
-    FitTask, Forest, ForestParams, RunBatch, Split, SwitchContext, TrainError, VoteRule, fit,
-};
+use dropcast_train::{FitTask, ForestParams, RunBatch, Split, TrainError, VoteRule, fit};
 use std::io::Write;
 use std::num::NonZeroUsize;
 

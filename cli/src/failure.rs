@@ -3,11 +3,13 @@
 use dropcast_collect::CollectError;
 use dropcast_data::DataError;
 use dropcast_export::ExportError;
+use dropcast_forest::ModelError;
 use dropcast_interop::ImportError;
-use dropcast_reports::fig14::Fig14Error;
-use dropcast_reports::{BuildError, ForestReplayError};
+use dropcast_pipeline::report::BuildError;
+use dropcast_pipeline::reproduce::fig14::Fig14Error;
+use dropcast_replay::ForestReplayError;
 use dropcast_simulate::WorkloadError;
-use dropcast_train::{ModelError, TrainError, VoteError};
+use dropcast_train::{TrainError, VoteError};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;

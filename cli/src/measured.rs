@@ -1,7 +1,7 @@
 //! What tools of this machine measure of an exported forest.
 
 use dropcast_export::{Measured, Origin, Target, Vectors, export};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use dropcast_verify::{Built, LogicCells, synthesise};
 use std::io::Write;
 

@@ -3,8 +3,9 @@
 use crate::failure::UserError;
 use crate::traces::TraceFiles;
 use anyhow::Context;
-use dropcast_reports::{ForestReplay, LanesSent, VoteChoice, VoteLane};
-use dropcast_train::{Fitted, Forest, Part, Split, VoteRule, rows_to_replay};
+use dropcast_forest::Forest;
+use dropcast_replay::{ForestReplay, LanesSent, VoteChoice, VoteLane};
+use dropcast_train::{Fitted, Part, Split, VoteRule, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 

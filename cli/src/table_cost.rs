@@ -3,7 +3,8 @@
 use dropcast_data::sha256;
 use dropcast_export::{Facts, Origin, Resources, TernaryEntries};
 use dropcast_features::FeatureSet;
-use dropcast_train::{Forest, ForestCost, Resource};
+use dropcast_forest::Forest;
+use dropcast_train::{ForestCost, Resource};
 
 /// The cost of forests of some features.
 pub(crate) struct TableCost {

@@ -7,9 +7,8 @@ use dropcast_data::{
     TraceReader, sha256_file,
 };
 use dropcast_features::FeatureSet;
-use dropcast_train::{
-    BatchSource, Batches, DataOrigin, Model, RunBatch, SwitchContext, TrainError, scale_to_buffer,
-};
+use dropcast_forest::{SwitchContext, scale_to_buffer};
+use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, TrainError};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 

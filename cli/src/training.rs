@@ -9,11 +9,12 @@ use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
 use anyhow::Context;
 use dropcast_data::{DataError, scratch_file};
+use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
-    BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, Forest, ForestParams,
-    ForestStates, ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainError, TrainingRows,
-    VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
+    BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
+    ForestTask, Objective, Part, ReadTask, RunBatch, Split, TrainError, TrainingRows, VoteRule,
+    fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -9,6 +9,7 @@ mod check;
 mod event;
 mod labelled;
 mod provenance;
+pub mod random;
 mod settings;
 mod spec;
 mod trace_meta;

@@ -3,7 +3,7 @@
 use crate::complete::Complete;
 use crate::ident::identifier;
 use crate::{ExportError, Origin};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 
 /// A forest whose trees are trees, with its origin: what a target is given.
 pub(crate) struct Checked<'a> {
@@ -83,7 +83,7 @@ fn average_ns(origin: &Origin) -> Result<u32, ExportError> {
 mod tests {
     use super::*;
     use dropcast_features::FeatureSet;
-    use dropcast_train::{Node, Tree};
+    use dropcast_forest::{Node, Tree};
 
     #[test]
     fn what_is_not_a_forest_is_refused() {

@@ -1,8 +1,8 @@
 //! A forest as complete trees, level by level: what tables without pointers are written from.
 
 use crate::ExportError;
+use dropcast_forest::{Forest, Node, Tree};
 use dropcast_oracle::Layout;
-use dropcast_train::{Forest, Node, Tree};
 
 /// A forest whose trees are all complete and equally deep.
 ///

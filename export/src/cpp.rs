@@ -79,7 +79,7 @@ using Row = std::array<std::uint32_t, N_FEATURES>;
 }
 
 fn trees(model: &Checked<'_>) -> String {
-    let tree = |(number, tree): (usize, &dropcast_train::Tree)| {
+    let tree = |(number, tree): (usize, &dropcast_forest::Tree)| {
         let x = if branches::looks_at_row(tree) { "x" } else { "" };
         let body = branches::body(model, tree, "");
         format!("constexpr std::uint32_t tree_{number}(const Row &{x})\n{{\n{body}}}\n")

@@ -87,7 +87,7 @@ fn linkage(upper: &str) -> String {
 
 fn trees(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
-    let tree = |(number, tree): (usize, &dropcast_train::Tree)| {
+    let tree = |(number, tree): (usize, &dropcast_forest::Tree)| {
         let values = match branches::looks_at_row(tree) {
             true => {
                 "    const __u32 *x;\n\n    if (!row) {\n        return 0;\n    }\n    x = row->x;\n"
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::{Origin, export};
     use dropcast_features::FeatureSet;
-    use dropcast_train::{Forest, Node, Tree};
+    use dropcast_forest::{Forest, Node, Tree};
 
     #[test]
     fn what_the_verifier_cannot_take_is_refused() {

@@ -2,7 +2,7 @@
 
 use crate::checked::Checked;
 use crate::{ExportError, Origin};
-use dropcast_train::{Forest, Node};
+use dropcast_forest::{Forest, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn weight(node: &Node) -> u32 {
 mod tests {
     use super::*;
     use dropcast_features::FeatureSet;
-    use dropcast_train::Tree;
+    use dropcast_forest::Tree;
 
     #[test]
     fn a_small_forest_is_counted() {

@@ -2,7 +2,7 @@
 //!
 //! [`export`] turns a forest into the files of one [`Target`]. It does no IO: the caller writes
 //! what it returns. [`Vectors`] are the rows on which whatever runs a forest must agree with
-//! [`Forest::score`](dropcast_train::Forest::score), and [`Facts`] say what a forest takes.
+//! [`Forest::score`](dropcast_forest::Forest::score), and [`Facts`] say what a forest takes.
 //!
 //! A target is one file that turns a checked model into text or bytes, and one line in `target.rs`.
 

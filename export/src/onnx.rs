@@ -7,7 +7,7 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::origin::Column;
 use crate::target::{EmittedFile, Target};
-use dropcast_train::Node;
+use dropcast_forest::Node;
 use graph::{Dimension, ElementType};
 use protobuf::Message;
 

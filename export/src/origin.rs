@@ -2,7 +2,7 @@
 
 use crate::ExportError;
 use dropcast_features::FeatureSet;
-use dropcast_train::Model;
+use dropcast_forest::Model;
 
 /// Where a forest comes from: what emitted files say of the model, its features and the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Origin {
     }
 
     /// A model read from a `model.json` with this hash.
-    pub fn of_model(model: &Model, model_name: &str, model_sha256: &str) -> Self {
+    pub fn of_model<P>(model: &Model<P>, model_name: &str, model_sha256: &str) -> Self {
         Origin {
             average_ns: model.switch.base_rtt_ns,
             ..Origin::new(model_name, model_sha256, &model.features)

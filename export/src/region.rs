@@ -1,7 +1,7 @@
 //! The rows that reach a node: one interval for each feature.
 
 use crate::splitmix::SplitMix;
-use dropcast_train::{Node, Tree};
+use dropcast_forest::{Node, Tree};
 
 /// A box of rows: from `low[f]` to `high[f]`, both included, in each feature `f`.
 #[derive(Clone, Debug, PartialEq, Eq)]

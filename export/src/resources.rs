@@ -6,7 +6,7 @@ pub use encodings::Encoding;
 
 use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
 use crate::{ExportError, Facts, Origin};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 use crate::checked::Checked;
 use crate::{ExportError, Origin, c, cpp, dct, dpdk, ebpf, json, onnx, ovs, p4, tna, verilog};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use std::fmt;
 use std::str::FromStr;
 

@@ -3,7 +3,7 @@
 use crate::facts::thresholds_by_feature;
 use crate::region::{Region, regions};
 use crate::splitmix::SplitMix;
-use dropcast_train::{Forest, Node};
+use dropcast_forest::{Forest, Node};
 
 /// What is known of rows whose score equals the vote threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ fn by_leaves(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
 }
 
 fn leaves(forest: &Forest) -> Vec<Vec<Reach>> {
-    let of_tree = |tree: &dropcast_train::Tree| {
+    let of_tree = |tree: &dropcast_forest::Tree| {
         let reached = regions(tree, forest.features.len());
         let leaf = |(node, region): (&Node, Option<Region>)| match (node, region) {
             (Node::Leaf { weight }, Some(region)) => {

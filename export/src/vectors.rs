@@ -5,7 +5,7 @@ use crate::checked::check_forest;
 use crate::region::{Region, regions};
 use crate::splitmix::SplitMix;
 use crate::ties::{Search, Ties, critical_values, rows_scoring};
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 
 /// Rows for a forest that tell it from forests that differ in one place.
 ///

@@ -1,6 +1,6 @@
 //! Why a forest could not be imported.
 
-use dropcast_train::{Agreement, ForestError};
+use dropcast_forest::{Agreement, ForestError};
 
 /// Why a forest could not be imported.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

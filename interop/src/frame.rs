@@ -31,7 +31,8 @@ pub use statistics::{FeatureStatistics, Statistics, Values, statistics};
 
 use columns::{flags, has, integers, integers_or_zero};
 use dropcast_data::{ArrivalColumns, LabelledBatch};
-use dropcast_train::{Forest, ForestScorer, ReadTask, RunBatch, TrainingRows};
+use dropcast_forest::{Forest, ForestScorer};
+use dropcast_train::{ReadTask, RunBatch, TrainingRows};
 use polars::prelude::{
     Column, DataFrame, LazyFrame, NamedFrom, PlRefPath, ScanArgsParquet, Series, UnionArgs, concat,
     lit,

@@ -13,7 +13,8 @@ use crate::ImportError;
 use crate::values::{MAX_TREES, ValueForest};
 use crate::weights::weigh;
 use dropcast_features::FeatureSet;
-use dropcast_train::{Forest, ImportOrigin, Model, SwitchContext};
+use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
+use dropcast_train::Model;
 use std::fmt;
 use std::str::FromStr;
 

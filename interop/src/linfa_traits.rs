@@ -22,9 +22,9 @@
 
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, SwitchContext};
 use dropcast_train::{
-    CheckedForestParams, FitTask, Forest, ForestParams, Model, RunBatch, Split, SwitchContext,
-    TrainError, VoteRule, fit,
+    CheckedForestParams, FitTask, ForestParams, Model, RunBatch, Split, TrainError, VoteRule, fit,
 };
 use linfa::Float;
 use linfa::dataset::{AsSingleTargets, DatasetBase};

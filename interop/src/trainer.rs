@@ -11,9 +11,9 @@ mod smartcore;
 #[cfg(any(feature = "linfa", feature = "smartcore"))]
 mod votes;
 
+use dropcast_forest::{Forest, ScoreHistogram};
 use dropcast_train::{
-    BatchSource, FitTask, Fitted, Forest, Model, Part, Provenance, ScoreHistogram, TrainError,
-    rows_of_part,
+    BatchSource, FitTask, Fitted, Model, Part, Provenance, TrainError, rows_of_part,
 };
 use rows::Rows;
 use std::fmt;
@@ -140,7 +140,7 @@ struct Method {
     most_rows: usize,
     /// Memory that it takes for each row, bytes, as counted from its source.
     bytes_per_row: usize,
-    grow: fn(Rows, &FitTask) -> Result<Vec<dropcast_train::Tree>, String>,
+    grow: fn(Rows, &FitTask) -> Result<Vec<dropcast_forest::Tree>, String>,
 }
 
 impl Trainer {
@@ -183,7 +183,8 @@ mod tests {
     use super::*;
     use dropcast_data::LabelledBatch;
     use dropcast_features::FeatureSet;
-    use dropcast_train::{ForestParams, Node, RunBatch, Split, SwitchContext, Tree, VoteRule};
+    use dropcast_forest::{Node, SwitchContext, Tree};
+    use dropcast_train::{ForestParams, RunBatch, Split, VoteRule};
     use std::num::NonZeroUsize;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::ImportError;
 use crate::threshold::{Comparison, Values, largest_left};
-use dropcast_train::{MAX_DEPTH, Node, Tree};
+use dropcast_forest::{MAX_DEPTH, Node, Tree};
 
 /// Most trees that are imported: what our own trainer grows, and every target takes.
 pub(crate) const MAX_TREES: usize = 128;

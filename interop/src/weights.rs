@@ -3,7 +3,7 @@
 use crate::reach::each_combination;
 use crate::threshold::Values;
 use crate::values::{ValueForest, ValueTree, grain};
-use dropcast_train::{Agreement, Tree};
+use dropcast_forest::{Agreement, Tree};
 
 /// Most combinations of leaves that are looked at one by one.
 const MOST_COMBINATIONS: usize = 1 << 22;
@@ -24,7 +24,7 @@ pub(crate) struct Weighted {
 
 /// What a tool decides for a combination of leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Decision {
+enum LeafVote {
     Accept,
     Drop,
     /// The order in which it adds decides.
@@ -118,9 +118,9 @@ impl<'a> Scaled<'a> {
         let mut needed = trees as u32 + 1;
         for votes in (0..=trees).rev() {
             match sum.decide(self.forest, self.floor() + votes as f64 * vote) {
-                Decision::Drop => needed = votes as u32,
-                Decision::Accept => break,
-                Decision::Open => return None,
+                LeafVote::Drop => needed = votes as u32,
+                LeafVote::Accept => break,
+                LeafVote::Open => return None,
             }
         }
         let weigh = |tree: &ValueTree, least: f64| {
@@ -200,7 +200,7 @@ impl Sum {
     }
 
     /// What the tool decides where the sum is `value`.
-    fn decide(&self, forest: &ValueForest, value: f64) -> Decision {
+    fn decide(&self, forest: &ValueForest, value: f64) -> LeafVote {
         let size = self.size + forest.base.abs();
         let lowest = self.grain.min(grain(forest.base));
         let digits = match forest.sums {
@@ -212,13 +212,13 @@ impl Sum {
         let distance = (value - forest.threshold).abs();
         let error = if is_exact { 0.0 } else { sum_error(forest, size) };
         if is_exact && distance == 0.0 {
-            Decision::Accept
+            LeafVote::Accept
         } else if distance <= error + forest.blur {
-            Decision::Open
+            LeafVote::Open
         } else if value > forest.threshold {
-            Decision::Drop
+            LeafVote::Drop
         } else {
-            Decision::Accept
+            LeafVote::Accept
         }
     }
 }
@@ -256,9 +256,9 @@ impl Counts {
             let (sum, value) = Sum::of(forest, leaves);
             let score = weights.score(leaves) as usize;
             match sum.decide(forest, value) {
-                Decision::Drop => counts.drops[score] += 1,
-                Decision::Accept => counts.accepts[score] += 1,
-                Decision::Open => {}
+                LeafVote::Drop => counts.drops[score] += 1,
+                LeafVote::Accept => counts.accepts[score] += 1,
+                LeafVote::Open => {}
             }
         })
         .then_some(counts)
@@ -304,9 +304,9 @@ impl Kept {
         each_combination(forest, features, MOST_KEPT / trees, |leaves| {
             let (sum, value) = Sum::of(forest, leaves);
             let decision = sum.decide(forest, value);
-            if decision != Decision::Open {
+            if decision != LeafVote::Open {
                 kept.leaves.extend_from_slice(leaves);
-                kept.drop.push(decision == Decision::Drop);
+                kept.drop.push(decision == LeafVote::Drop);
             }
         })
         .then_some(kept)
@@ -364,7 +364,7 @@ fn agreement(forest: &ValueForest, features: usize, weights: &Weights) -> Agreem
     let (mut combinations, mut differing, mut margin) = (0, 0, 0.0_f64);
     each_combination(forest, features, MOST_COMBINATIONS, |leaves| {
         let (sum, value) = Sum::of(forest, leaves);
-        let ours = if weights.predicts_drop(leaves) { Decision::Drop } else { Decision::Accept };
+        let ours = if weights.predicts_drop(leaves) { LeafVote::Drop } else { LeafVote::Accept };
         combinations += 1;
         if sum.decide(forest, value) != ours {
             differing += 1;

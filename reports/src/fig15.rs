@@ -1,7 +1,7 @@
 //! Figure 15 of the Credence paper: prediction scores against the number of trees.
 
 use crate::plot::{Axis, LineFigure, Point, Scale, Series};
-use dropcast_train::PartMetrics;
+use dropcast_forest::PartMetrics;
 
 /// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
 pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -84,7 +84,7 @@ fn expectation(score: &str, trees: u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_train::ScoreHistogram;
+    use dropcast_forest::ScoreHistogram;
 
     #[test]
     fn undefined_scores_are_left_out_and_the_papers_stand_beside_ours() {

@@ -1,13 +1,15 @@
 //! The figures of a report's page.
 
-use crate::importance::{FeatureImportance, Loss};
+use crate::numbers;
 use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series, Unit};
-use crate::report::{Distribution, FeatureSection, PolicySection, Report};
-use crate::{ReplayPolicy, ScoreBin, numbers};
+use dropcast_pipeline::report::ScoreBin;
+use dropcast_pipeline::report::{CurvePoint, FeatureImportance, Loss};
+use dropcast_pipeline::report::{Distribution, FeatureSection, PolicySection, Report};
+use dropcast_replay::ReplayPolicy;
 
 /// Precision against recall over all vote thresholds.
 pub(crate) fn precision_recall(report: &Report) -> LineFigure {
-    let point = |point: &crate::CurvePoint| {
+    let point = |point: &CurvePoint| {
         let label = Some(format!("vote threshold {}", point.vote_threshold));
         Some(Point { label, ..Point::new(point.recall?, point.precision?) })
     };
@@ -40,7 +42,7 @@ pub(crate) fn precision_recall(report: &Report) -> LineFigure {
 pub(crate) fn by_threshold(report: &Report) -> LineFigure {
     let top = f64::from(report.model.max_score.max(1));
     let points = &report.curve.points;
-    let steps = |name: &str, score: fn(&crate::CurvePoint) -> Option<f64>| {
+    let steps = |name: &str, score: fn(&CurvePoint) -> Option<f64>| {
         let known = points.iter().filter_map(|p| Some((f64::from(p.vote_threshold), score(p)?)));
         let mut steps: Vec<(f64, f64)> = known.collect();
         // The last value holds to the end, but for a precision that ends where predictions do.

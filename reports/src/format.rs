@@ -1,7 +1,8 @@
 //! The formats of a report, one small file for each.
 
 use crate::plot::PlotError;
-use crate::{Html, Json, Report, Text};
+use crate::{Html, Json, Text};
+use dropcast_pipeline::report::Report;
 use std::fmt;
 use std::str::FromStr;
 

@@ -19,9 +19,10 @@ mod table;
 mod thresholds;
 mod throughput;
 
-use crate::{ExportError, Exporter, Json, Report};
+use crate::{ExportError, Exporter, Json};
 use body::Body;
 use document::Document;
+use dropcast_pipeline::report::Report;
 
 pub use sweep::sweep_page;
 
@@ -49,7 +50,7 @@ impl Exporter for Html {
         model_card::write(&mut page, report);
         provenance::write(&mut page, report);
         let document = Document {
-            title: &format!("Drop prediction: {}", report.trace_names()),
+            title: &format!("Drop prediction: {}", crate::trace_words::trace_names(report)),
             header: &summary::header(report),
             json: &Json.export(report)?,
         };

@@ -1,6 +1,7 @@
 //! A report as JSON: all of it, versioned (`docs/report.md`).
 
-use crate::{ExportError, Exporter, Report};
+use crate::{ExportError, Exporter};
+use dropcast_pipeline::report::Report;
 
 /// Indented JSON with fields in a fixed order.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,8 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::{ExportError, Exporter, ReplaySection, Report, TraceSection};
+use crate::{ExportError, Exporter};
+use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
 /// A few dozen lines of plain text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +36,7 @@ fn heading(report: &Report) -> Vec<String> {
             model.max_score,
             model.features.join(",")
         ),
-        format!("traces   {}", report.trace_names()),
+        format!("traces   {}", crate::trace_words::trace_names(report)),
         format!(
             "         {} packets, {} drops ({} %)",
             count(labels.rows),
@@ -62,7 +63,7 @@ fn heading(report: &Report) -> Vec<String> {
     if let Some(of) = of(&|trace| trace.held_out) {
         lines.push(format!("         {of}only rows that the model's split kept for testing"));
     }
-    if let Some(scaling) = report.scaling() {
+    if let Some(scaling) = crate::trace_words::scaling(report) {
         lines.push(format!("         {scaling}"));
     }
     lines.push(String::new());

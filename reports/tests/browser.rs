@@ -14,7 +14,8 @@ mod tiny;
 
 use chromium::Chromium;
 use dropcast_data::RowOrder;
-use dropcast_reports::{Exporter, Html, Report, sweep_page};
+use dropcast_pipeline::report::Report;
+use dropcast_reports::{Exporter, Html, sweep_page};
 use figures::{Shown, expected};
 use serde_json::{Value, json};
 use std::path::PathBuf;

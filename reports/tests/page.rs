@@ -4,7 +4,8 @@
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_reports::{CurvePoint, Exporter, Html, Json, MOST_POINTS, Report, sweep_page};
+use dropcast_pipeline::report::{CurvePoint, MOST_POINTS, Report};
+use dropcast_reports::{Exporter, Html, Json, sweep_page};
 use serde_json::Value;
 
 fn page(report: &Report) -> String {

@@ -3,9 +3,8 @@
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_reports::{
-    BuildError, Exporter, Html, Json, ModelSource, Report, ReportBuilder, ReportFormat, Text,
-};
+use dropcast_pipeline::report::{BuildError, ModelSource, Report, ReportBuilder};
+use dropcast_reports::{Exporter, Html, Json, ReportFormat, Text};
 use std::collections::BTreeSet;
 
 #[test]

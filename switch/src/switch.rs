@@ -55,6 +55,11 @@ impl<P: Policy, S: Service> Switch<P, S> {
         &self.policy
     }
 
+    /// Its policy, to take out what it has gathered.
+    pub fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
     /// Its service, to tell it what was observed.
     pub fn service_mut(&mut self) -> &mut S {
         &mut self.service

@@ -11,9 +11,10 @@
 
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, ForestScorer, SwitchContext};
 use dropcast_train::{
-    BatchSource, Batches, Fitted, Forest, ForestParams, ForestScorer, ForestTask, ReadTask,
-    RunBatch, RunRows, Split, SwitchContext, TrainingRows, VoteRule, fit_many,
+    BatchSource, Batches, Fitted, ForestParams, ForestTask, ReadTask, RunBatch, RunRows, Split,
+    TrainingRows, VoteRule, fit_many,
 };
 use std::convert::Infallible;
 use std::error::Error;
@@ -122,7 +123,7 @@ fn restart_peak() -> Outcome<u64> {
 
 fn f1(forest: &Forest, columns: &Columns) -> Option<f64> {
     let mut row = vec![0; columns.features.len()];
-    let mut confusion = dropcast_train::Confusion::default();
+    let mut confusion = dropcast_forest::Confusion::default();
     for (at, &drop) in columns.drop.iter().enumerate() {
         row.iter_mut().zip(&columns.features).for_each(|(value, column)| *value = column[at]);
         confusion.add(drop, forest.predicts_drop(&row));

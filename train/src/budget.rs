@@ -1,12 +1,14 @@
 //! Forests that fit into tables: pruned and rounded to a budget with the least loss.
 
+pub(crate) mod refit;
 mod search;
 mod states;
 #[cfg(test)]
 mod tests;
 mod work;
 
-use crate::{Forest, ScoreHistogram, VoteRule};
+use crate::VoteRule;
+use dropcast_forest::{Forest, ScoreHistogram};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -139,8 +141,8 @@ impl Objective {
 
     /// How good scores are; higher is better, and what is undefined is worst.
     pub fn value(self, scores: &ScoreHistogram) -> f64 {
-        let best = |of: &dyn Fn(&crate::Confusion) -> Option<f64>| {
-            let values = scores.decisions().into_iter().filter_map(|d| of(&d.confusion));
+        let best = |of: &dyn Fn(&dropcast_forest::Confusion) -> Option<f64>| {
+            let values = scores.operating_points().into_iter().filter_map(|d| of(&d.confusion));
             values.fold(f64::NEG_INFINITY, f64::max)
         };
         match self {

@@ -1,14 +1,14 @@
 //! Training: from labelled rows to measured models.
 
-use crate::forest_fit::{ForestPlan, grow_forests};
-use crate::forest_scores::{PartScores, scores_of_prefixes};
-use crate::growing::GrowingTree;
+use crate::growth::forest_fit::{ForestPlan, grow_forests};
+use crate::growth::forest_scores::{PartScores, scores_of_prefixes};
+use crate::growth::growing::GrowingTree;
 use crate::{
-    BatchSource, Budget, CheckedForestParams, DataOrigin, Forest, ForestParams, Metrics, Model,
-    Part, PartMetrics, Provenance, ReadTask, ScoreHistogram, Split, Squeezed, SwitchContext,
-    TrainError, TrainingRows, VoteError, VoteRule,
+    BatchSource, Budget, CheckedForestParams, DataOrigin, ForestParams, Model, Part, Provenance,
+    ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError, VoteRule,
 };
 use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext};
 use std::num::NonZeroUsize;
 
 /// What to train, and how. The model depends on all of it but `threads`.

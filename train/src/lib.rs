@@ -4,71 +4,39 @@
 //! histograms, chooses its vote threshold and measures it. The result is a [`Model`], whose file
 //! is `model.json`. Nothing here opens a file.
 //!
-//! The forest itself ([`Forest`], [`Tree`], [`Node`]) is the form that every trainer produces and
-//! every export starts from.
+//! The modules are the steps: rows are split into parts and kept as bins (`split`, `bins`,
+//! `rows`), trees grow on them (`growth`), a vote threshold is chosen (`vote`), a forest is
+//! squeezed into a budget (`budget`), and many forests are compared (`sweep`).
 
-mod best_split;
-mod bin_masks;
-mod binned;
 mod bins;
-mod bootstrap;
 mod budget;
-mod buffer_scale;
-mod confusion;
-mod edges;
 mod error;
 mod fit;
-mod forest;
-mod forest_check;
-mod forest_fit;
-mod forest_scores;
-mod growing;
-mod histogram;
-mod import_origin;
-mod json_layout;
-mod model;
+mod growth;
 mod params;
-mod part_rows;
+mod provenance;
 mod random;
-mod refit;
-mod row_numbers;
-mod scorer;
-mod scores;
-mod share;
-mod sketch;
-mod sorted_rows;
-mod source;
-mod spill;
+mod rows;
 mod split;
 mod sweep;
 mod threads;
-mod training_marks;
-mod training_rows;
 mod vote;
 
+pub use budget::refit::refit_leaves;
 pub use budget::{
     Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, squeeze,
 };
-pub use buffer_scale::{BufferScale, UnknownBuffer, scale_to_buffer};
-pub use confusion::Confusion;
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
-pub use forest::{Forest, Node, Tree};
-pub use forest_check::{ForestError, MAX_DEPTH, TreeError};
-pub use import_origin::{Agreement, ImportOrigin};
-pub use model::{
-    DataOrigin, FORMAT_VERSION, Metrics, Model, ModelError, PartMetrics, Provenance, SwitchContext,
-};
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
-pub use part_rows::{ReplayRows, rows_of_part, rows_to_replay};
-pub use refit::refit_leaves;
-pub use scorer::{BinnedForest, ForestScorer};
-pub use scores::{Decision, ScoreHistogram};
-pub use share::{NotAShare, Share};
-pub use source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
-pub use spill::SpillFile;
+pub use provenance::{DataOrigin, Provenance};
+pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
+pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
+pub use rows::spill::SpillFile;
+pub use rows::training_rows::{ReadTask, TrainingRows};
+pub use split::share::{NotAShare, Share};
 pub use split::{Part, RunSwitch, Split};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
@@ -76,5 +44,7 @@ pub use sweep::{
     SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
     SweepTimings, assemble,
 };
-pub use training_rows::{ReadTask, TrainingRows};
 pub use vote::{QUANTILES as VOTE_QUANTILES, VoteError, VoteRule};
+
+/// A model with the record of how this crate trained it.
+pub type Model = dropcast_forest::Model<Provenance>;

@@ -1,6 +1,7 @@
 //! Splits: which rows train, which validate and which test.
 
 mod plan;
+pub(crate) mod share;
 #[cfg(test)]
 mod tests;
 mod times;

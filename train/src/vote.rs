@@ -1,7 +1,8 @@
 //! The vote threshold: how it is chosen, on validation rows, or on training rows where a split has
 //! no others; never on test rows.
 
-use crate::{Decision, ScoreHistogram, Share};
+use crate::Share;
+use dropcast_forest::{OperatingPoint, ScoreHistogram};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
@@ -74,13 +75,13 @@ impl VoteRule {
         scores: &ScoreHistogram,
         trees: usize,
         ports: Option<u16>,
-    ) -> Result<Decision, VoteError> {
+    ) -> Result<OperatingPoint, VoteError> {
         let fixed = |share: f64| {
             let threshold = (share * 255.0 * trees as f64).floor() as u32;
-            Decision { threshold, confusion: scores.confusion(threshold) }
+            OperatingPoint { threshold, confusion: scores.confusion(threshold) }
         };
-        let best = |better: &dyn Fn(&Decision, &Decision) -> Ordering| {
-            scores.decisions().into_iter().max_by(better).unwrap_or_else(|| fixed(0.5))
+        let best = |better: &dyn Fn(&OperatingPoint, &OperatingPoint) -> Ordering| {
+            scores.operating_points().into_iter().max_by(better).unwrap_or_else(|| fixed(0.5))
         };
         match self {
             VoteRule::Fixed(share) => Ok(fixed(share.get())),
@@ -88,11 +89,11 @@ impl VoteRule {
             VoteRule::EtaBound => {
                 let ports = ports.ok_or(VoteError::PortsUnknown)?;
                 // The numerator is the number of accepted rows: the same for every threshold.
-                let bound = |decision: &Decision| decision.confusion.eta_denominator(ports);
+                let bound = |decision: &OperatingPoint| decision.confusion.eta_denominator(ports);
                 Ok(best(&|a, b| bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))))
             }
             VoteRule::Cost { false_drop, false_accept } => {
-                let cost = |Decision { confusion, .. }: &Decision| {
+                let cost = |OperatingPoint { confusion, .. }: &OperatingPoint| {
                     confusion.fp as f64 * false_drop + confusion.fn_ as f64 * false_accept
                 };
                 Ok(best(&|a, b| cost(b).total_cmp(&cost(a)).then_with(|| by_f1(a, b))))
@@ -109,12 +110,12 @@ impl VoteRule {
     /// The decisions that are worth a replay, by increasing threshold: at most [`QUANTILES`]
     /// quantiles of the scores, both classes weighing alike, the one that predicts no drops, and
     /// the best by F1 and by the bound on `eta`. All decisions, if they are no more than that.
-    pub fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<Decision> {
-        let all = scores.decisions();
-        let best = |better: &dyn Fn(&Decision, &Decision) -> Ordering| {
+    pub fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<OperatingPoint> {
+        let all = scores.operating_points();
+        let best = |better: &dyn Fn(&OperatingPoint, &OperatingPoint) -> Ordering| {
             all.iter().max_by(|a, b| better(a, b)).map(|decision| decision.threshold)
         };
-        let bound = |decision: &Decision| {
+        let bound = |decision: &OperatingPoint| {
             ports.map(|ports| decision.confusion.eta_denominator(ports)).unwrap_or(0)
         };
         let chosen = [
@@ -124,13 +125,13 @@ impl VoteRule {
         ];
         let (accepts, drops) = scores.totals();
         // The mass that is predicted to be dropped; the classes have 2^32 each.
-        let mass = |Decision { confusion, .. }: &Decision| {
+        let mass = |OperatingPoint { confusion, .. }: &OperatingPoint| {
             let of = |part: u64, all: u64| (u128::from(part) << 32) / u128::from(all.max(1));
             of(confusion.fp, accepts) + of(confusion.tp, drops)
         };
         let step = (2_u128 << 32) / QUANTILES as u128;
         let mut quantile = None;
-        let mut kept: Vec<Decision> = Vec::new();
+        let mut kept: Vec<OperatingPoint> = Vec::new();
         for decision in &all {
             let reached = Some(mass(decision) / step);
             let is_first = std::mem::replace(&mut quantile, reached) != reached;
@@ -146,7 +147,10 @@ impl VoteRule {
     ///
     /// Among equally good decisions the better F1 wins, then the one that predicts fewer drops.
     /// `None` if there are no candidates.
-    pub fn best_replayed(candidates: &[Decision], transmitted: &[u64]) -> Option<Decision> {
+    pub fn best_replayed(
+        candidates: &[OperatingPoint],
+        transmitted: &[u64],
+    ) -> Option<OperatingPoint> {
         let replayed = candidates.iter().zip(transmitted);
         let best = replayed
             .max_by(|(a, a_sent), (b, b_sent)| a_sent.cmp(b_sent).then_with(|| by_f1(a, b)));
@@ -159,8 +163,8 @@ pub const QUANTILES: usize = 32;
 
 /// Orders decisions on the same rows by F1, exactly. To drop everything, where not all is to be dropped,
 /// is no better than to accept everything, though its F1 is above 0: no oracle at all says that.
-fn by_f1(a: &Decision, b: &Decision) -> Ordering {
-    let fraction = |decision: &Decision| {
+fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
+    let fraction = |decision: &OperatingPoint| {
         let c = decision.confusion;
         let drops_all = c.tn == 0 && c.fn_ == 0 && c.fp > 0;
         let tp = if drops_all { 0 } else { c.tp };
@@ -349,7 +353,7 @@ mod tests {
         ) {
             let scores = histogram(&rows);
             let candidates = VoteRule::candidates(&scores, Some(ports));
-            let all = scores.decisions();
+            let all = scores.operating_points();
             prop_assert!(candidates.len() <= QUANTILES + 4);
             prop_assert!(candidates.iter().all(|candidate| all.contains(candidate)));
             prop_assert!(candidates.is_sorted_by_key(|candidate| candidate.threshold));

@@ -3,7 +3,7 @@
 use crate::error::io_error;
 use crate::{Emitted, Program, VerifyError, runner_of};
 use dropcast_export::{EmittedFile, Origin, Target, export};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use crate::compare::Expected;
 use crate::{Built, Comparison, Evidence, Mismatch, VerifyError};
 use dropcast_export::{RowKind, Vectors};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use serde::Serialize;
 
 /// Everything that a target emitted and that was built, under check.
@@ -158,7 +158,7 @@ fn kind_name(kind: RowKind) -> &'static str {
 mod tests {
     use super::*;
     use crate::{Answers, Program};
-    use dropcast_train::{Node, Tree};
+    use dropcast_forest::{Node, Tree};
 
     /// Answers what it was told to, and one row less than it was asked about if so told.
     struct Fake {

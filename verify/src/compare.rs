@@ -1,7 +1,7 @@
 //! Whether a program says what the forest says.
 
 use crate::{Answers, Program, VerifyError};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use serde::Serialize;
 
 /// How a program's answers compare with the forest's.

@@ -7,7 +7,8 @@ use crate::output;
 use crate::progress::Stage;
 use crate::training::{Room, Training};
 use dropcast_data::write_atomic;
-use dropcast_train::{PartMetrics, Split, Spread, SpreadScores, SweepScores};
+use dropcast_forest::PartMetrics;
+use dropcast_train::{Split, Spread, SpreadScores, SweepScores};
 use serde::Serialize;
 
 /// What each fold is worth, and all of them together.

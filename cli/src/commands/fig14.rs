@@ -6,7 +6,7 @@ use crate::args::Fig14Args;
 use crate::output_file;
 use crate::progress::Stage;
 use dropcast_data::write_atomic;
-use dropcast_reports::fig14::{self, Fig14Case, Fig14Options, Fig14SweepRow};
+use dropcast_pipeline::reproduce::fig14::{self, Fig14Case, Fig14Options, Fig14SweepRow};
 use dropcast_simulate::{BurstTraffic, WorkloadError};
 
 /// Ports, buffer in packets and bursts per slot of the cases in which Credence is held against
@@ -23,7 +23,8 @@ pub(super) fn run(args: &Fig14Args) -> anyhow::Result<()> {
     let options =
         Fig14Options { repetitions: args.repetitions, seed: args.seed, ..Fig14Options::default() };
     let stage = Stage::begin("fig14");
-    let figure = fig14::measure(&drawn, &options)?.figure(&drawn);
+    let measured = fig14::measure(&drawn, &options)?;
+    let figure = dropcast_reports::fig14::figure(&measured, &drawn);
     let [csv, svg] =
         write_figure(&figure, &args.output, "fig14", "flip_probability", "lqd_over_algorithm")?;
     let sweep = fig14::sweep(other_cases(args)?, &options)?;

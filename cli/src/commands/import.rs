@@ -6,8 +6,8 @@ use crate::output_file;
 use crate::traces::in_common;
 use anyhow::Context;
 use dropcast_data::{DataError, read_switches, sha256, write_atomic};
+use dropcast_forest::{Agreement, Forest, Node, SwitchContext, Tree};
 use dropcast_interop::{ImportTask, import};
-use dropcast_train::{Agreement, Forest, Node, SwitchContext, Tree};
 use serde::Serialize;
 
 pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {

@@ -7,8 +7,9 @@ use crate::output;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{FileKind, TableShape, describe};
 use dropcast_features::Feature;
+use dropcast_forest::Metrics;
 use dropcast_oracle::{MAGIC, Table};
-use dropcast_train::{Metrics, Model, SWEEP_FORMAT_VERSION, Split, SweepRow, SweepTable, VoteRule};
+use dropcast_train::{Model, SWEEP_FORMAT_VERSION, Split, SweepRow, SweepTable, VoteRule};
 use serde::Serialize;
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use crate::progress::Stage;
 use crate::traces::{TraceFile, TraceFiles};
 use dropcast_data::{TraceMeta, sha256, write_atomic};
 use dropcast_features::{Feature, FeatureSet};
-use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
+use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
 use std::path::{Path, PathBuf};
 

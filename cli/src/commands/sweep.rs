@@ -14,7 +14,7 @@ use crate::traces::TraceFiles;
 use crate::training::{available_threads, read_rows};
 use anyhow::Context;
 use dropcast_features::FeatureSet;
-use dropcast_reports::{VoteLane, VotePolicy};
+use dropcast_replay::{VoteLane, VotePolicy};
 use dropcast_train::{
     Fitted, ForestCost, ForestSize, ForestTask, FrontMeasure, FrontRule, Model, Part, ReadTask,
     Resource, Split, SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable,

@@ -11,7 +11,8 @@ use crate::table_cost::TableCost;
 use crate::traces::TraceFiles;
 use crate::training::{Room, Training};
 use dropcast_data::write_atomic;
-use dropcast_train::{Budget, Fitted, ForestCost, Metrics, Model, PartMetrics, Split};
+use dropcast_forest::{Metrics, PartMetrics};
+use dropcast_train::{Budget, Fitted, ForestCost, Model, Split};
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {

@@ -11,10 +11,10 @@ use crate::table_cost::TableCost;
 use crate::traces::in_common;
 use crate::training::{Room, Training};
 use dropcast_data::{DataError, write_atomic};
-use dropcast_reports::{LanesSent, VoteLane, VotePolicy};
+use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
+use dropcast_replay::{LanesSent, VoteLane, VotePolicy};
 use dropcast_train::{
-    BatchSource, Confusion, ForestCost, ForestScorer, Model, Part, PartMetrics, Resource,
-    RunSwitch, ScoreHistogram, Split, TrainError, rows_of_part,
+    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use crate::room::{Room, skipped};
 use dropcast_data::{
     EventKind, EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader,
 };
-use dropcast_train::Confusion;
+use dropcast_forest::Confusion;
 use std::path::{Path, PathBuf};
 
 const SWITCH: &str = "

@@ -2,7 +2,8 @@
 
 use crate::room::{Room, SMALL};
 use dropcast_data::TraceReader;
-use dropcast_train::{Confusion, Model};
+use dropcast_forest::Confusion;
+use dropcast_train::Model;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use crate::checked::Checked;
 use crate::ident::identifier;
-use dropcast_train::{Node, Tree};
+use dropcast_forest::{Node, Tree};
 
 /// One function for each tree, so that a compiler can keep them apart, and their sum.
 pub(super) fn score(model: &Checked<'_>) -> String {

@@ -4,7 +4,7 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::ident::identifier;
 use crate::tables::{Code, CodeKey, FeatureTable, Tables, TreeTable};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 
 /// The trees in groups. The trees of a group are looked up one after the other, then their codes
 /// make room for those of the next group.
@@ -66,7 +66,7 @@ impl Groups {
                 problem: format!("a tree's codes take more than {MOST_BYTES} bytes of metadata"),
             });
         };
-        let group = |(number, trees): (usize, &[dropcast_train::Tree])| {
+        let group = |(number, trees): (usize, &[dropcast_forest::Tree])| {
             let forest =
                 Forest { trees: trees.to_vec(), vote_threshold: 0, ..model.forest.clone() };
             Ok(Group { number, first: number * size, tables: Tables::new(&forest)? })

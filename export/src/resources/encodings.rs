@@ -206,7 +206,7 @@ fn leaves(tables: &Tables) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_train::{Forest, Node, Tree};
+    use dropcast_forest::{Forest, Node, Tree};
 
     fn forest(trees: Vec<Vec<Node>>) -> Tables {
         let trees = trees.into_iter().map(|nodes| Tree { nodes }).collect();

@@ -4,7 +4,7 @@ use super::prune::Pruned;
 use super::{CodeKey, FeatureTable, LeafEntry, Tables, TreeTable, minimal_prefixes};
 use crate::ExportError;
 use crate::checked::check_forest;
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 

@@ -4,7 +4,7 @@ use super::prefixes::{disjoint_prefixes, minimal_prefixes};
 use super::prune::Pruned;
 use crate::ExportError;
 use crate::checked::check_forest;
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! whose sides weigh the same.
 
 use crate::region::Region;
-use dropcast_train::{Node, Tree};
+use dropcast_forest::{Node, Tree};
 
 /// A tree that some rows pass to either side of every split.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::forests::{Shape, exported, origin_of, random_forest};
 use crate::tools::{run, tool};
 use dropcast_export::Vectors;
 use dropcast_features::FeatureSet;
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use std::fs;
 use std::path::Path;
 

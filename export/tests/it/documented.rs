@@ -6,7 +6,7 @@ use crate::golden;
 use crate::tools::{run, tool};
 use dropcast_export::Vectors;
 use dropcast_features::Feature;
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;

@@ -2,7 +2,7 @@
 
 use dropcast_export::{Column, Origin, Target, export};
 use dropcast_features::FeatureSet;
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

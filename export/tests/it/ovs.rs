@@ -4,7 +4,7 @@
 use crate::forests::{Shape, origin_of, random_forest};
 use crate::tools::{run, tool};
 use dropcast_export::{ExportError, Vectors, export};
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;

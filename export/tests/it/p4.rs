@@ -4,7 +4,7 @@ use crate::forests::{Shape, example, origin_of, random_forest, shapes};
 use crate::p4_program::{Program, RawEntry};
 use crate::tools::{run, tool};
 use dropcast_export::{ExportError, Origin, Vectors, export};
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;

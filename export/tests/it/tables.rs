@@ -3,7 +3,7 @@
 use crate::forests::{Shape, random_forest, shapes};
 use dropcast_export::tables::Emulator;
 use dropcast_export::{Tables, TernaryEntries, Vectors};
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 
 /// Every so many of the rows, and all of few.

@@ -2,7 +2,7 @@
 
 use crate::forests::{Shape, random_forest, shapes};
 use dropcast_export::{ExportError, LeafPlace, RowKind, Ties, Vectors};
-use dropcast_train::{Forest, ForestError, Node, Tree};
+use dropcast_forest::{Forest, ForestError, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -24,7 +24,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     check_trees(trees.len())?;
     let features = header.number::<usize>("max_feature_idx")?.saturating_add(1);
     let objective = header.fields.get("objective").map_or("none", |&(_, objective)| objective);
-    let decision = Decision::of(objective, reading.threshold)?;
+    let decision = DropRule::of(objective, reading.threshold)?;
     let decision = decision.averaged(header.fields.contains_key("average_output"), trees.len());
     let trees = trees.iter().enumerate().map(|(at, tree)| read_tree(at, tree, features));
     Ok(Foreign {
@@ -45,18 +45,18 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
 }
 
 /// Above which score a drop is predicted, and how near to it a logistic function may blur it.
-pub(super) struct Decision {
+pub(super) struct DropRule {
     pub(super) threshold: f64,
     pub(super) blur: f64,
 }
 
-impl Decision {
+impl DropRule {
     /// What the scores of an objective mean, unless the threshold is given.
     pub(super) fn of(objective: &str, given: Option<f64>) -> Result<Self, ImportError> {
         let mut words = objective.split(' ');
         let name = words.next().unwrap_or_default();
         let options: Vec<&str> = words.collect();
-        let above = |threshold, blur| Ok(Decision { threshold, blur });
+        let above = |threshold, blur| Ok(DropRule { threshold, blur });
         match (given, name) {
             (Some(threshold), _) => above(threshold, 0.0),
             (None, "binary") => {
@@ -86,7 +86,7 @@ impl Decision {
     pub(super) fn averaged(self, is_average: bool, trees: usize) -> Self {
         let threshold = if is_average { self.threshold * trees as f64 } else { self.threshold };
         // Averages and factors are rounded too.
-        Decision { threshold, blur: self.blur + 4.0 * f64::EPSILON * threshold.abs() }
+        DropRule { threshold, blur: self.blur + 4.0 * f64::EPSILON * threshold.abs() }
     }
 }
 

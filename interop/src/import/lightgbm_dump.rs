@@ -1,6 +1,6 @@
 //! LightGBM's JSON dump, as `Booster.dump_model()` gives it and Python's `json` writes it.
 
-use super::lightgbm::{Decision, check_missing};
+use super::lightgbm::{DropRule, check_missing};
 use super::printed::check_digits;
 use super::{Foreign, Reading, check_trees};
 use crate::ImportError;
@@ -66,7 +66,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     check_digits(trees.iter().flatten().filter_map(|placed| placed.node.number()))?;
     let features = dump.max_feature_idx.saturating_add(1);
     let objective = dump.objective.as_deref().unwrap_or("none");
-    let decision = Decision::of(objective, reading.threshold)?;
+    let decision = DropRule::of(objective, reading.threshold)?;
     let decision = decision.averaged(dump.average_output, trees.len());
     let built = trees.iter().enumerate().map(|(at, tree)| build(at, tree, features));
     Ok(Foreign {

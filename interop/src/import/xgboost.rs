@@ -91,7 +91,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     let features: usize = params.num_feature.parse().map_err(|_| {
         wrong("num_feature", format!("{:?} is not a number of features", params.num_feature))
     })?;
-    let decision = Decision::of(&learner.objective.name, &params.base_score)?;
+    let decision = DropRule::of(&learner.objective.name, &params.base_score)?;
     let trees = trees.iter().enumerate().map(|(at, tree)| tree.read(at, features));
     Ok(Foreign {
         producer: (!version.is_empty()).then(|| {
@@ -111,13 +111,13 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
 }
 
 /// What the scores of an objective mean.
-struct Decision {
+struct DropRule {
     base: f64,
     threshold: f64,
     blur: f64,
 }
 
-impl Decision {
+impl DropRule {
     fn of(objective: &str, base_score: &str) -> Result<Self, ImportError> {
         // Since version 3 a list, of one.
         let text = base_score.trim_start_matches('[').trim_end_matches(']');
@@ -139,9 +139,9 @@ impl Decision {
                 // The logarithm is XGBoost's, in f32, of a quotient in f32.
                 let error =
                     4.0 * f64::from(f32::EPSILON) * (1.0 + base.abs() + 1.0 / (1.0 - share));
-                Ok(Decision { base, threshold: 0.0, blur: LOGISTIC_BLUR + error })
+                Ok(DropRule { base, threshold: 0.0, blur: LOGISTIC_BLUR + error })
             }
-            "reg:squarederror" => Ok(Decision { base: f64::from(base), threshold: 0.5, blur: 0.0 }),
+            "reg:squarederror" => Ok(DropRule { base: f64::from(base), threshold: 0.5, blur: 0.0 }),
             _ => Err(refused(
                 "learner.objective",
                 format!(

@@ -2,7 +2,8 @@
 
 use super::rows::Rows;
 use dropcast_features::FeatureSet;
-use dropcast_train::{FitTask, ForestParams, Node, Split, SwitchContext, Tree};
+use dropcast_forest::{Node, SwitchContext, Tree};
+use dropcast_train::{FitTask, ForestParams, Split};
 use std::num::NonZeroUsize;
 
 /// Rows of four features with noisy labels, the same every time.

@@ -4,7 +4,8 @@ use super::votes::voting_tree;
 use super::{Method, Rows, Unsupported};
 use crate::threshold::Comparison;
 use crate::values::{ForeignNode, Leaf};
-use dropcast_train::{ClassWeight, Criterion, FitTask, ForestParams, Tree};
+use dropcast_forest::Tree;
+use dropcast_train::{ClassWeight, Criterion, FitTask, ForestParams};
 use serde::Deserialize;
 use smartcore::ensemble::random_forest_classifier::{
     RandomForestClassifier, RandomForestClassifierParameters,
@@ -119,7 +120,7 @@ impl NodeText {
 mod tests {
     use super::*;
     use crate::trainer::samples::{neighbours, rows, task};
-    use dropcast_train::Forest;
+    use dropcast_forest::Forest;
 
     #[test]
     fn our_forest_predicts_what_theirs_does() {

@@ -2,7 +2,7 @@
 
 use crate::threshold::Values;
 use crate::values::{ForeignNode, ValueTree};
-use dropcast_train::Tree;
+use dropcast_forest::Tree;
 
 /// The tree whose nodes are numbered from 0, the root; leaves are 1 for a drop and 0.
 pub(super) fn voting_tree(nodes: &[ForeignNode], features: usize) -> Result<Tree, String> {

@@ -1,7 +1,8 @@
 //! Files that the real tools wrote, and what the tools predict (`tests/fixtures/generate.py`).
 
+use dropcast_forest::SwitchContext;
 use dropcast_interop::{ImportError, ImportTask, import};
-use dropcast_train::{Model, SwitchContext};
+use dropcast_train::Model;
 use serde::Deserialize;
 use std::fs;
 use std::path::PathBuf;

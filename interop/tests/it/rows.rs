@@ -2,7 +2,8 @@
 
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
-use dropcast_train::{FitTask, ForestParams, RunBatch, Split, SwitchContext};
+use dropcast_forest::SwitchContext;
+use dropcast_train::{FitTask, ForestParams, RunBatch, Split};
 use std::num::NonZeroUsize;
 
 /// Rows of four features with noisy labels, the same every time.

@@ -2,10 +2,10 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::calibration::CalibrationRange;
 use crate::plot::PlotError;
-use crate::report::{Report, ScoreBin};
 use crate::{figures, numbers};
+use dropcast_pipeline::report::CalibrationRange;
+use dropcast_pipeline::report::{Report, ScoreBin};
 
 pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     let of = &report.calibration;

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
-use crate::report::{ReplaySection, Report};
+use dropcast_pipeline::report::{ReplaySection, Report};
 
 /// Why there is nothing about it.
 pub(super) fn omitted(page: &mut Body, report: &Report) {

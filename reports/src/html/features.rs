@@ -4,11 +4,11 @@ use super::body::{Body, Data};
 use super::table::Cell;
 use crate::figures;
 use crate::plot::PlotError;
-use crate::report::{Distribution, FeatureSection, Report};
+use dropcast_pipeline::report::{Distribution, FeatureSection, Report};
 
 pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.section("features", "Features by label");
-    if let Some(scaling) = report.scaling() {
+    if let Some(scaling) = crate::trace_words::scaling(report) {
         page.paragraph(&format!("{}.", figures::capitalised(&scaling)));
     }
     page.open("figures");

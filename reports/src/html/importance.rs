@@ -2,10 +2,10 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::importance::{FeatureImportance, Loss};
 use crate::plot::PlotError;
-use crate::report::Report;
 use crate::{figures, numbers};
+use dropcast_pipeline::report::Report;
+use dropcast_pipeline::report::{FeatureImportance, Loss};
 
 pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     let (features, sample) = (&report.importance.features, &report.importance.sample);

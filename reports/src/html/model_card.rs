@@ -4,8 +4,8 @@
 use super::body::Body;
 use crate::numbers::{count, optional, ratio};
 use crate::plot::escape;
-use crate::report::Report;
 use dropcast_features::Feature;
+use dropcast_pipeline::report::Report;
 use dropcast_train::{Provenance, Split};
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ fn quality(report: &Report) -> Vec<String> {
         format!(
             "On {} packets of {}, {} of them drops: F1 {}, precision {}, recall {}.",
             count(labels.rows),
-            report.trace_names(),
+            crate::trace_words::trace_names(report),
             count(labels.drops),
             optional(prediction.f1, 4),
             optional(prediction.precision, 4),
@@ -159,7 +159,7 @@ fn limits(report: &Report) -> Vec<String> {
             .to_owned(),
         format!(
             "Measured on {} and no other trace: other loads, bursts and switches may do worse.",
-            report.trace_names()
+            crate::trace_words::trace_names(report)
         ),
     ];
     if let Some(bytes) = report.model.switch.buffer_bytes.filter(|_| counts_bytes(report)) {
@@ -167,7 +167,7 @@ fn limits(report: &Report) -> Vec<String> {
             "Its thresholds are in bytes of a buffer of {} bytes{}; on a switch with another, they have to \
              be scaled (dropcast rescale).",
             count(u64::from(bytes)),
-            match report.scaling() {
+            match crate::trace_words::scaling(report) {
                 Some(_) => "",
                 None => ", and it was measured with no other",
             }

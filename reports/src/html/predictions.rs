@@ -2,8 +2,8 @@
 
 use super::body::Body;
 use super::table::Cell;
-use crate::report::Report;
-use dropcast_train::Confusion;
+use dropcast_forest::Confusion;
+use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("predictions", "Predictions at the model's vote threshold");

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::table::Cell;
 use crate::numbers;
-use crate::report::Report;
+use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("provenance", "Where this comes from");

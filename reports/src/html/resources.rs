@@ -2,8 +2,8 @@
 
 use super::body::Body;
 use super::table::Cell;
-use crate::report::Report;
 use dropcast_export::{Encoding, FeatureResources, Resources, TableTotals};
+use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("resources", "Match-action tables");

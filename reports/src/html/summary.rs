@@ -2,9 +2,9 @@
 
 use super::body::Body;
 use super::table::Cell;
-use crate::ReplayPolicy;
 use crate::plot::escape;
-use crate::report::{PolicySection, Report};
+use dropcast_pipeline::report::{PolicySection, Report};
+use dropcast_replay::ReplayPolicy;
 
 /// The heading.
 pub(super) fn header(report: &Report) -> String {
@@ -13,7 +13,7 @@ pub(super) fn header(report: &Report) -> String {
         "<h1>How well drops are predicted</h1>\n<p class=\"faint\">{} on {}: {} packets, {} of \
          them dropped by push-out LQD.</p>\n",
         escape(report.model.name.as_deref().unwrap_or("A model")),
-        escape(&report.trace_names()),
+        escape(&crate::trace_words::trace_names(report)),
         Cell::Count(Some(labels.rows)).html(),
         Cell::Count(Some(labels.drops)).html()
     )

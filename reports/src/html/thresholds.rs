@@ -2,10 +2,10 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::curve::CurvePoint;
 use crate::plot::PlotError;
-use crate::report::Report;
 use crate::{figures, numbers};
+use dropcast_pipeline::report::CurvePoint;
+use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.section("thresholds", "Other vote thresholds");

@@ -3,8 +3,8 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::plot::PlotError;
-use crate::report::{PolicySection, ReplaySection, ReplayTotals};
 use crate::{figures, numbers};
+use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
 
 pub(super) fn write(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotError> {
     page.section("throughput", "Throughput by policy");

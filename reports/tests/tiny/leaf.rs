@@ -3,10 +3,9 @@
 use super::source;
 use dropcast_data::{ArrivalColumns, InputProvenance, LabelledBatch, Outcome, RowOrder};
 use dropcast_features::FeatureSet;
-use dropcast_reports::{ModelSource, Report, ReportBuilder};
-use dropcast_train::{
-    Forest, Metrics, Model, Node, PartMetrics, ScoreHistogram, SwitchContext, Tree,
-};
+use dropcast_forest::{Forest, Metrics, Node, PartMetrics, ScoreHistogram, SwitchContext, Tree};
+use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder};
+use dropcast_train::Model;
 
 fn tree(threshold: u32, weights: [u8; 3]) -> Tree {
     let split = |feature, threshold, left, right| Node::Split { feature, threshold, left, right };

@@ -10,8 +10,9 @@ use dropcast_data::{
     SwitchSpecs, TraceMeta,
 };
 use dropcast_features::FeatureSet;
-use dropcast_reports::{ModelSource, Report, ReportBuilder, TraceSource};
-use dropcast_train::{Forest, Model, Node, SwitchContext, Tree};
+use dropcast_forest::{Forest, Node, SwitchContext, Tree};
+use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder, TraceSource};
+use dropcast_train::Model;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

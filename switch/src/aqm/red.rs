@@ -166,13 +166,15 @@ impl Averaging {
     /// Takes in an arrival and tells the average, bytes.
     fn arrives(&mut self, packet: &Packet, length_bytes: u32, now_ns: u64) -> u32 {
         let average = &mut self.queues[packet.queue];
-        if let Some(idle_from_ns) = average.idle_from_ns.take()
+        if let Some(idle_from_ns) = average.idle_from_ns
             && length_bytes == 0
         {
             let port = packet.queue / usize::from(self.spec.queues_per_port);
             let packet_ns = self.spec.wire_time_ns(port, packet.size_bytes).max(1);
             average.idle(now_ns.saturating_sub(idle_from_ns) / packet_ns, self.shift);
         }
+        // If this packet is dropped, the queue stays idle.
+        average.idle_from_ns = (length_bytes == 0).then_some(now_ns);
         let length = u64::from(length_bytes) << 16;
         if length >= average.scaled {
             average.scaled += (length - average.scaled) >> self.shift;

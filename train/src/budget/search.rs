@@ -2,7 +2,7 @@
 
 use super::work::{Move, WorkForest};
 use super::{Budget, ForestCost, ForestStates, Objective, Resource};
-use crate::{Forest, ScoreHistogram};
+use dropcast_forest::{Forest, ScoreHistogram};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -197,10 +197,10 @@ fn follows(step: Move, made: Move) -> bool {
 /// How many prunings a forest has: of a tree, 1 for a leaf, and for a split 1 more than the
 /// product of its children's.
 fn prunings(forest: &Forest) -> u64 {
-    let of_tree = |tree: &crate::Tree| {
+    let of_tree = |tree: &dropcast_forest::Tree| {
         let mut counts = vec![1_u64; tree.nodes.len()];
         for (at, node) in tree.nodes.iter().enumerate().rev() {
-            if let crate::Node::Split { left, right, .. } = *node {
+            if let dropcast_forest::Node::Split { left, right, .. } = *node {
                 let below = counts[left as usize].saturating_mul(counts[right as usize]);
                 counts[at] = below.saturating_add(1);
             }

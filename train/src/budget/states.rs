@@ -1,7 +1,8 @@
 //! Rows that a forest cannot tell apart, counted.
 
 use super::work::WorkForest;
-use crate::{Forest, Node, Part, ScoreHistogram};
+use crate::Part;
+use dropcast_forest::{Forest, Node, ScoreHistogram};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Up to so many distinct thresholds, each may also be rounded.

@@ -1,7 +1,8 @@
 //! Budgets are kept, a larger one is never worse, and tiny forests are squeezed as well as can be.
 
 use super::*;
-use crate::{Node, Part, Tree};
+use crate::Part;
+use dropcast_forest::{Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

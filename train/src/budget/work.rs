@@ -1,7 +1,7 @@
 //! A forest that is being squeezed, with where each state ends up in it.
 
 use super::states::{ForestStates, StateCounts};
-use crate::{Forest, Node, ScoreHistogram, Tree};
+use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 use std::collections::BTreeMap;
 
 /// One step towards a smaller forest.

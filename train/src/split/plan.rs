@@ -3,8 +3,8 @@
 use super::times::arrivals;
 use super::{Part, RunTimes, Split};
 use crate::TrainError;
-use crate::random::{Purpose, Stream};
-use crate::source::RunRows;
+use crate::random::Purpose;
+use crate::rows::source::RunRows;
 use std::collections::BTreeMap;
 
 /// A split made definite for the runs at hand.
@@ -71,7 +71,8 @@ impl<'a> SplitPlan<'a> {
                 let validate = chance(train_share.get() + validation_share.get());
                 let part = |(at, &number): (usize, &u64)| {
                     let switch = switches.map_or(0, |switches| switches[at]);
-                    match Stream::of_row(self.seed, Purpose::Split, rows.run, switch, number) {
+                    let of_switch = Purpose::Split.stream(self.seed, &[rows.run, switch.into()]);
+                    match of_switch.at(number) {
                         toss if toss < train => Part::Train,
                         toss if toss < validate => Part::Validation,
                         _ => Part::Test,

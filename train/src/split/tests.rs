@@ -1,8 +1,8 @@
 //! Which rows each split gives to which part.
 
 use super::*;
-use crate::row_numbers::RowNumbers;
-use crate::source::each_gathered;
+use crate::rows::row_numbers::RowNumbers;
+use crate::rows::source::each_gathered;
 use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
 

@@ -1,8 +1,8 @@
 //! When the rows of a run arrived, in bounded memory.
 
 use super::Split;
-use crate::row_numbers::RowNumbers;
-use crate::source::{RowArrivals, RunRows, each_gathered};
+use crate::rows::row_numbers::RowNumbers;
+use crate::rows::source::{RowArrivals, RunRows, each_gathered};
 use crate::{BatchSource, TrainError};
 use std::collections::BTreeMap;
 

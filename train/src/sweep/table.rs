@@ -1,6 +1,7 @@
 //! What a sweep found: `sweep.json` (`docs/sweep.md`).
 
-use crate::{ClassWeight, Criterion, DataOrigin, MaxFeatures, PartMetrics, Split, VoteRule};
+use crate::{ClassWeight, Criterion, DataOrigin, MaxFeatures, Split, VoteRule};
+use dropcast_forest::PartMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].

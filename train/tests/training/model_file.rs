@@ -1,8 +1,9 @@
 //! `model.json`: what is written is read back, what is wrong is refused, and the page that
 //! describes it is true.
 
+use dropcast_forest::ModelError;
 use dropcast_oracle::DropOracle;
-use dropcast_train::{Model, ModelError};
+use dropcast_train::Model;
 
 /// The example of the format's page.
 fn example() -> &'static str {

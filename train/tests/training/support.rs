@@ -2,7 +2,8 @@
 
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
-use dropcast_train::{CheckedForestParams, FitTask, RunBatch, Split, SwitchContext, VoteRule};
+use dropcast_forest::SwitchContext;
+use dropcast_train::{CheckedForestParams, FitTask, RunBatch, Split, VoteRule};
 use std::num::NonZeroUsize;
 
 /// A row: its feature values, and whether it is a drop.

@@ -2,7 +2,7 @@
 
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{Target, Vectors};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use dropcast_verify::{Built, Comparison, VerifyError};
 use std::io::Write;
 

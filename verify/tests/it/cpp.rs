@@ -3,7 +3,7 @@
 use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::forests::{Shape, example, exported, random_forest};
 use dropcast_features::FeatureSet;
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use dropcast_verify::{Tool, VerifyError};
 use std::fs;
 use std::process::Command;

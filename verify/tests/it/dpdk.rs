@@ -2,7 +2,7 @@
 
 use crate::agreement::{SHAPES, agrees, forest_of};
 use crate::damage::Damage;
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 
 #[test]
 fn programs_agree() {

@@ -2,7 +2,7 @@
 
 use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::forests::example;
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use dropcast_verify::{Built, VerifyError};
 use std::process::Command;
 

@@ -7,7 +7,7 @@ use crate::event_log::{EventLog, Happening, generated, sample};
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_features::{FeatureSet, MovingAverage};
-use dropcast_train::Forest;
+use dropcast_forest::Forest;
 use dropcast_verify::{Built, FoundTool, Tool, VerifyError};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -4,7 +4,7 @@ use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::damage::Damage;
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{Target, export};
-use dropcast_train::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree};
 use dropcast_verify::{VerifyError, synthesise};
 
 fn verilog() -> Target {

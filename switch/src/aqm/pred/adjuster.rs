@@ -46,7 +46,8 @@ pub struct Adjuster {
     lambda_step: f64,
     level: i32,
     trial: usize,
-    began_ns: u64,
+    /// When the present trial began; none before the first event.
+    began_ns: Option<u64>,
     /// Utilities of the trials that are over.
     utilities: [f64; 4],
     sent_bytes: u64,
@@ -75,7 +76,7 @@ impl Adjuster {
             // Saturates: such a slope marks everything.
             level: ((lambda - lambda_min) / lambda_step).round() as i32,
             trial: 0,
-            began_ns: 0,
+            began_ns: None,
             utilities: [0.0; 4],
             sent_bytes: 0,
             byte_ns: 0,
@@ -129,14 +130,17 @@ impl Adjuster {
         if self.trial_ns == 0 {
             return;
         }
-        while now_ns >= self.began_ns.saturating_add(self.trial_ns) {
-            let end_ns = self.began_ns + self.trial_ns;
-            if now_ns >= end_ns.saturating_add(self.trial_ns) {
-                self.begin_anew(length_bytes, now_ns);
-                return;
-            }
-            self.add(length_bytes, end_ns);
-            self.end_trial(end_ns);
+        let Some(mut began_ns) = self.began_ns else {
+            return self.begin_anew(length_bytes, now_ns);
+        };
+        if now_ns >= began_ns.saturating_add(self.trial_ns.saturating_mul(2)) {
+            return self.begin_anew(length_bytes, now_ns);
+        }
+        if now_ns >= began_ns.saturating_add(self.trial_ns) {
+            began_ns += self.trial_ns;
+            self.add(length_bytes, began_ns);
+            self.end_trial();
+            self.began_ns = Some(began_ns);
         }
         self.add(length_bytes, now_ns);
     }
@@ -147,14 +151,13 @@ impl Adjuster {
         self.counted_ns = until_ns;
     }
 
-    fn end_trial(&mut self, end_ns: u64) {
+    fn end_trial(&mut self) {
         self.utilities[self.trial] = self.utility();
         self.trial += 1;
         if self.trial == IS_STEEPER.len() {
             self.judge();
             self.trial = 0;
         }
-        self.began_ns = end_ns;
         self.sent_bytes = 0;
         self.byte_ns = 0;
     }
@@ -171,8 +174,9 @@ impl Adjuster {
     fn begin_anew(&mut self, length_bytes: u32, now_ns: u64) {
         self.trial = 0;
         // Trials of all queues keep to the same beats.
-        self.began_ns = now_ns - now_ns % self.trial_ns;
-        self.counted_ns = self.began_ns;
+        let began_ns = now_ns - now_ns % self.trial_ns;
+        self.began_ns = Some(began_ns);
+        self.counted_ns = began_ns;
         self.sent_bytes = 0;
         self.byte_ns = 0;
         self.add(length_bytes, now_ns);

@@ -12,7 +12,9 @@ pub const ACTIONS: u8 = 8;
 pub const ONE: i32 = 1024;
 
 /// What stands for 1 in weights and biases.
-pub const WEIGHT_ONE: i16 = 256;
+pub const WEIGHT_ONE: i16 = 1 << WEIGHT_BITS;
+
+const WEIGHT_BITS: u32 = 8;
 
 /// Largest activation of a hidden unit.
 const MOST: i64 = 8 * ONE as i64;
@@ -32,10 +34,10 @@ pub struct NetworkShape {
     pub summary: usize,
 }
 
-/// Small enough for an evolution strategy: 1,153 parameters.
+/// Small enough for an evolution strategy: 305 parameters.
 impl Default for NetworkShape {
     fn default() -> Self {
-        NetworkShape { history: 4, embedding: 16, summary: 16 }
+        NetworkShape { history: 2, embedding: 8, summary: 8 }
     }
 }
 
@@ -156,12 +158,13 @@ impl Network {
     /// up to 8 [`ONE`].
     ///
     /// # Panics
-    /// If `room` was made for another shape or number of ports.
+    /// If `room` was made for another shape or number of ports, or a number is not from 0 to 8 [`ONE`].
     pub fn act<'a>(&self, observed: &[i32], room: &'a mut Activations) -> &'a [u8] {
         let shape = self.shape;
         let Activations { hidden, embeddings, summary, actions } = room;
         let ports = actions.len();
         assert_eq!(observed.len(), ports * shape.inputs(), "what is observed of each port");
+        assert!(observed.iter().all(|&seen| (0..=8 * ONE).contains(&seen)), "up to 8");
         let [first, second, third, last] = self.layers();
         let each = 2 * shape.embedding;
         for (seen, embedding) in
@@ -210,10 +213,14 @@ impl Layer<'_> {
         let units = self.parameters.chunks_exact(self.inputs + 1);
         for (unit, output) in units.zip(outputs) {
             let (weights, bias) = unit.split_at(self.inputs);
-            let products = weights.iter().zip(inputs).map(|(&w, &x)| i64::from(w) * i64::from(x));
-            let sum = products.sum::<i64>() + i64::from(bias[0]) * i64::from(ONE);
+            // At most 512 products of 16 and 14 bits and one more: nothing overflows, and without checks
+            // the sum is several times as fast.
+            let sum = weights.iter().zip(inputs).fold(0_i64, |sum, (&weight, &input)| {
+                sum.wrapping_add(i64::from(i32::from(weight).wrapping_mul(input)))
+            });
+            let sum = sum + i64::from(bias[0]) * i64::from(ONE);
             // Cut off to a few thousand.
-            *output = cut(sum.div_euclid(i64::from(WEIGHT_ONE))) as i32;
+            *output = cut(sum >> WEIGHT_BITS) as i32;
         }
     }
 }

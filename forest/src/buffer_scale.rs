@@ -1,0 +1,179 @@
+//! Byte features on the scale of another buffer.
+//!
+//! LQD pushes out when the buffer is full, so what counts is a queue's share of the buffer: if the
+//! buffer and all queues were twice as large, LQD would decide alike. Rows of switches with different
+//! buffers are therefore scaled to one buffer before a forest sees them, and a forest's thresholds
+//! are scaled to the buffer of the switch that it is to run in.
+
+use crate::{Forest, Model, Node};
+use dropcast_data::{LabelledBatch, SwitchSpecs};
+use dropcast_features::Feature;
+use std::collections::BTreeMap;
+
+/// From the bytes of a switch with one buffer to those of a switch with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferScale {
+    from_bytes: u64,
+    to_bytes: u64,
+}
+
+/// There is a model, but no buffer to scale it from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the model does not say what buffer its thresholds are for")]
+pub struct UnknownBuffer;
+
+impl BufferScale {
+    /// The scale from buffer to buffer, bytes; none where there is nothing to scale: they are the
+    /// same, or a buffer is 0.
+    pub fn between(from_bytes: u32, to_bytes: u32) -> Option<Self> {
+        let differ = from_bytes != to_bytes && from_bytes > 0 && to_bytes > 0;
+        differ.then_some(BufferScale { from_bytes: from_bytes.into(), to_bytes: to_bytes.into() })
+    }
+
+    /// Whether values of `feature` are scaled: those in bytes are.
+    pub fn applies_to(feature: Feature) -> bool {
+        feature.unit() == "bytes"
+    }
+
+    /// `value * to / from`, rounded down, at most what 32 bits hold.
+    pub fn value(self, value: u32) -> u32 {
+        saturated(u64::from(value) * self.to_bytes / self.from_bytes)
+    }
+
+    /// The threshold by which unscaled values are told apart as scaled ones are by `threshold`: the
+    /// largest `x` with `value(x) <= threshold`.
+    pub fn threshold(self, threshold: u32) -> u32 {
+        if threshold == u32::MAX {
+            return u32::MAX;
+        }
+        // x * to / from < threshold + 1, that is x * to < (threshold + 1) * from.
+        saturated(((u64::from(threshold) + 1) * self.from_bytes - 1) / self.to_bytes)
+    }
+}
+
+/// Scales the columns of `features`, those in bytes, of each row of a switch with another buffer to
+/// `buffer_bytes`. Rows that say no switch are of switch 0; those of a switch without a description
+/// stay as they are.
+pub fn scale_to_buffer(
+    batch: &mut LabelledBatch,
+    features: &[Feature],
+    switches: &SwitchSpecs,
+    buffer_bytes: u32,
+) {
+    let rows = batch.len();
+    let scale_of = |id| BufferScale::between(switches.get(id)?.buffer_bytes, buffer_bytes);
+    let scales: Vec<Option<BufferScale>> = match (switches, &batch.arrivals) {
+        (SwitchSpecs::Each(_), Some(arrivals)) => {
+            let mut known = BTreeMap::new();
+            let scale_of = |&id: &u16| *known.entry(id).or_insert_with(|| scale_of(id));
+            arrivals.switch_id.iter().map(scale_of).collect()
+        }
+        _ => vec![scale_of(0); rows],
+    };
+    if scales.iter().all(Option::is_none) {
+        return;
+    }
+    for (_, column) in features
+        .iter()
+        .zip(&mut batch.features)
+        .filter(|(feature, _)| BufferScale::applies_to(**feature))
+    {
+        for (value, scale) in column.iter_mut().zip(&scales) {
+            *value = scale.map_or(*value, |scale| scale.value(*value));
+        }
+    }
+}
+
+fn saturated(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl<P: Clone> Model<P> {
+    /// The same model for a switch with another buffer, bytes: it decides there, on features as they
+    /// are, as this one does on features that are scaled to its own buffer.
+    ///
+    /// # Errors
+    /// [`UnknownBuffer`].
+    pub fn for_buffer(&self, buffer_bytes: u32) -> Result<Self, UnknownBuffer> {
+        let own_bytes = self.switch.buffer_bytes.ok_or(UnknownBuffer)?;
+        let mut model = self.clone();
+        if let Some(scale) = BufferScale::between(buffer_bytes, own_bytes) {
+            scale_thresholds(&mut model.forest, self.features.features(), scale);
+            model.switch.buffer_bytes = Some(buffer_bytes);
+            model.rescaled_from_bytes = self.rescaled_from_bytes.or(Some(own_bytes));
+        }
+        Ok(model)
+    }
+}
+
+fn scale_thresholds(forest: &mut Forest, features: &[Feature], scale: BufferScale) {
+    for node in forest.trees.iter_mut().flat_map(|tree| &mut tree.nodes) {
+        if let Node::Split { feature, threshold, .. } = node
+            && BufferScale::applies_to(features[usize::from(*feature)])
+        {
+            *threshold = scale.threshold(*threshold);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SwitchContext, Tree};
+    use proptest::prelude::*;
+
+    /// Values and thresholds near each other after scaling, or anywhere.
+    fn case() -> impl Strategy<Value = (u32, u32, u32, u32)> {
+        (1..=u32::MAX, 1..=u32::MAX, any::<u32>(), any::<u32>(), any::<bool>(), 0..3_u32).prop_map(
+            |(from, to, value, threshold, near, off)| {
+                let scale = BufferScale::between(from, to);
+                let scaled = scale.map_or(value, |scale| scale.value(value));
+                let near_threshold = (scaled.saturating_add(1)).saturating_sub(off);
+                (from, to, value, if near { near_threshold } else { threshold })
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_scaled_threshold_decides_as_the_threshold_does_of_scaled_values(
+            (from, to, value, threshold) in case(),
+        ) {
+            if let Some(scale) = BufferScale::between(from, to) {
+                let exact = u128::from(value) * u128::from(to) / u128::from(from);
+                let expected = exact.min(u128::from(u32::MAX)) <= u128::from(threshold);
+                prop_assert_eq!(scale.value(value) <= threshold, expected);
+                prop_assert_eq!(value <= scale.threshold(threshold), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn one_buffer_needs_no_scale() {
+        assert_eq!(BufferScale::between(7, 7), None);
+        assert_eq!(BufferScale::between(0, 7), None);
+        assert_eq!(BufferScale::between(7, 0), None);
+    }
+
+    #[test]
+    fn only_thresholds_in_bytes_follow_the_buffer() {
+        let split =
+            |feature, threshold, left, right| Node::Split { feature, threshold, left, right };
+        let leaf = |weight| Node::Leaf { weight };
+        let nodes = vec![split(0, 99, 1, 2), leaf(0), split(1, 3, 3, 4), leaf(9), leaf(200)];
+        let forest =
+            Forest { features: Vec::new(), vote_threshold: 127, trees: vec![Tree { nodes }] };
+        let features = "queue_length,rank".parse().unwrap();
+        let switch = SwitchContext { buffer_bytes: Some(1000), ..SwitchContext::default() };
+        let model = Model::<()>::new(forest, features, switch);
+        let other = model.for_buffer(500).unwrap();
+        assert_eq!(other.forest.trees[0].nodes[0], split(0, 49, 1, 2));
+        assert_eq!(other.forest.trees[0].nodes[2], split(1, 3, 3, 4));
+        assert_eq!(other.switch.buffer_bytes, Some(500));
+        assert_eq!(other.rescaled_from_bytes, Some(1000));
+        assert_eq!(other.for_buffer(250).unwrap().rescaled_from_bytes, Some(1000));
+        assert_eq!(model.for_buffer(1000).unwrap(), model);
+        let unknown = Model { switch: SwitchContext::default(), ..model };
+        assert_eq!(unknown.for_buffer(500), Err(UnknownBuffer));
+    }
+}

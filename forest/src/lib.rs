@@ -1,0 +1,56 @@
+//! Forests of integer trees, and what they are worth.
+//!
+//! A [`Forest`] is the form that every trainer produces and every export starts from. A [`Model`]
+//! is a forest with what is needed to use it right; its file is `model.json` (`docs/model.md`).
+//! [`ForestScorer`] scores many rows at a time, [`ScoreHistogram`] and [`Confusion`] count what
+//! the scores are worth. Nothing here knows how a forest was trained: a model carries the record
+//! of that as a type of its trainer's.
+//!
+//! ```
+//! use dropcast_forest::{Confusion, Forest, ForestScorer, Node, Tree};
+//!
+//! // Predict a drop when the queue holds more than 20 kB.
+//! let nodes = vec![
+//!     Node::Split { feature: 0, threshold: 20_000, left: 1, right: 2 },
+//!     Node::Leaf { weight: 3 },
+//!     Node::Leaf { weight: 250 },
+//! ];
+//! let forest = Forest {
+//!     features: vec!["queue_length".to_owned()],
+//!     vote_threshold: 127,
+//!     trees: vec![Tree { nodes }],
+//! };
+//! forest.check()?;
+//!
+//! let (queue_lengths, dropped) = (vec![0, 15_000, 24_000, 90_000], [false, false, false, true]);
+//! let scores = ForestScorer::new(&forest).score_columns(&[queue_lengths]);
+//! let mut confusion = Confusion::default();
+//! for (score, dropped) in scores.into_iter().zip(dropped) {
+//!     confusion.add(dropped, score > forest.vote_threshold);
+//! }
+//! assert_eq!(confusion.precision(), Some(0.5));
+//! assert_eq!(confusion.recall(), Some(1.0));
+//! # Ok::<(), dropcast_forest::ForestError>(())
+//! ```
+
+pub mod binning;
+mod buffer_scale;
+mod check;
+mod confusion;
+mod forest;
+mod import_origin;
+mod json_layout;
+mod metrics;
+mod model;
+mod score_histogram;
+mod scorer;
+
+pub use buffer_scale::{BufferScale, UnknownBuffer, scale_to_buffer};
+pub use check::{ForestError, MAX_DEPTH, TreeError};
+pub use confusion::Confusion;
+pub use forest::{Forest, Node, Tree};
+pub use import_origin::{Agreement, ImportOrigin};
+pub use metrics::{Metrics, PartMetrics};
+pub use model::{FORMAT_VERSION, Model, ModelError, SwitchContext};
+pub use score_histogram::{OperatingPoint, ScoreHistogram};
+pub use scorer::{BinnedForest, ForestScorer};

@@ -1,0 +1,240 @@
+//! A model and its file, `model.json` (`docs/model.md`).
+
+use crate::json_layout::lay_out;
+use crate::{Forest, ForestError, ImportOrigin, Metrics};
+use dropcast_data::AVERAGE_NS3_TRUNC;
+use dropcast_features::{Feature, FeatureSet, UnknownFeature};
+use dropcast_oracle::DropOracle;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Version of the format that [`Model::to_json`] writes and [`Model::from_json`] reads.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// A forest with what is needed to use it right: its features, the switch it is for, how it was
+/// made, and how good it is.
+///
+/// `P` is the record of how it was made. It belongs to the trainer; this crate only stores it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<P> {
+    /// What is executed. Its features are those of `features`, by name.
+    pub forest: Forest,
+    /// The features, in the order that predictions expect them.
+    pub features: FeatureSet,
+    /// The switch it is for.
+    pub switch: SwitchContext,
+    /// The buffer, bytes, that it was made for, if its thresholds were then scaled to another's
+    /// ([`Model::for_buffer`]).
+    pub rescaled_from_bytes: Option<u32>,
+    /// How it was made; absent if not by training.
+    pub provenance: Option<P>,
+    /// What it was imported from, if it was trained elsewhere.
+    pub imported: Option<ImportOrigin>,
+    /// How good it is; absent if it was not measured.
+    pub metrics: Option<Metrics>,
+}
+
+/// What is known of the switch (or of all the switches) that the labelled rows come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchContext {
+    /// Number of output ports, the papers' `N`.
+    pub ports: Option<u16>,
+    /// Shared buffer `B`, bytes: thresholds in bytes are for features on its scale. The largest, if
+    /// the switches had different ones.
+    pub buffer_bytes: Option<u32>,
+    /// Base round-trip time, nanoseconds: the time constant of averages.
+    pub base_rtt_ns: Option<u64>,
+}
+
+/// Why a text is not a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Not JSON, or not of the shape of a model.
+    #[error("not a dropcast model: {0}")]
+    Json(#[from] serde_json::Error),
+    /// JSON, but nothing says that it is a model.
+    #[error("not a dropcast model: there is no format_version")]
+    NoVersion,
+    /// Of another version.
+    #[error("the model has format_version {found}, but this dropcast reads {FORMAT_VERSION}")]
+    Version {
+        /// What the text says.
+        found: String,
+    },
+    /// The forest is not sound.
+    #[error("the model's forest is not sound: {0}")]
+    Forest(#[from] ForestError),
+    /// A feature that this dropcast cannot compute.
+    #[error("the model's features: {0}")]
+    UnknownFeature(#[from] UnknownFeature),
+    /// A feature is not described as this dropcast computes it.
+    #[error(
+        "the model's feature {name} has {field} {found}, but this dropcast computes {expected}"
+    )]
+    Definition {
+        /// The feature.
+        name: String,
+        /// What differs.
+        field: &'static str,
+        /// What the model says.
+        found: String,
+        /// What it would have to say.
+        expected: String,
+    },
+    /// The forest's list of features is not that of the model.
+    #[error("the model describes features {described:?}, but its forest lists {listed:?}")]
+    Features {
+        /// The names in `features`.
+        described: Vec<String>,
+        /// The names in `forest.features`.
+        listed: Vec<String>,
+    },
+}
+
+impl<P> Model<P> {
+    /// A model of which nothing more is known. The forest's features are named by `features`.
+    pub fn new(forest: Forest, features: FeatureSet, switch: SwitchContext) -> Self {
+        let forest = Forest { features: features.names(), ..forest };
+        Model {
+            forest,
+            features,
+            switch,
+            rescaled_from_bytes: None,
+            provenance: None,
+            imported: None,
+            metrics: None,
+        }
+    }
+
+    /// The text of `model.json`. The same model gives the same text.
+    pub fn to_json(&self) -> String
+    where
+        P: Serialize,
+    {
+        let text = ModelText {
+            format_version: FORMAT_VERSION,
+            features: self.features.features().iter().map(|&feature| describe(feature)).collect(),
+            forest: Cow::Borrowed(&self.forest),
+            switch: Cow::Borrowed(&self.switch),
+            rescaled_from_bytes: self.rescaled_from_bytes,
+            metrics: Cow::Borrowed(&self.metrics),
+            provenance: self.provenance.as_ref(),
+            imported: self.imported.as_ref().map(Cow::Borrowed),
+        };
+        let compact = serde_json::to_string(&text);
+        lay_out(&compact.expect("a model has only strings as keys, and writes to memory"))
+    }
+
+    /// Reads the text of a `model.json` and checks all of it.
+    ///
+    /// # Errors
+    /// What is wrong, and where: a line and column, or a tree and node.
+    pub fn from_json(text: &str) -> Result<Self, ModelError>
+    where
+        P: DeserializeOwned,
+    {
+        let Header { format_version } = serde_json::from_str(text)?;
+        let found = format_version.ok_or(ModelError::NoVersion)?;
+        if found.as_u64() != Some(FORMAT_VERSION) {
+            return Err(ModelError::Version { found: found.to_string() });
+        }
+        let text: ModelText<'_, P> = serde_json::from_str(text)?;
+        let forest = text.forest.into_owned();
+        forest.check()?;
+        let described: Vec<String> = text.features.iter().map(|info| info.name.clone()).collect();
+        if described != forest.features {
+            return Err(ModelError::Features { described, listed: forest.features });
+        }
+        let features = described.iter().zip(&text.features).map(|(name, info)| known(name, info));
+        let features: Vec<String> = features.collect::<Result<_, ModelError>>()?;
+        Ok(Model {
+            forest,
+            features: FeatureSet::try_from(features)?,
+            switch: text.switch.into_owned(),
+            rescaled_from_bytes: text.rescaled_from_bytes,
+            provenance: text.provenance,
+            imported: text.imported.map(Cow::into_owned),
+            metrics: text.metrics.into_owned(),
+        })
+    }
+}
+
+/// A forest is asked directly, without a table.
+impl DropOracle for Forest {
+    fn predicts_drop(&self, features: &[u32]) -> bool {
+        Forest::predicts_drop(self, features)
+    }
+}
+
+/// What is looked at first, whatever else the text holds.
+#[derive(Deserialize)]
+struct Header {
+    format_version: Option<serde_json::Value>,
+}
+
+/// A model as it is written, in this order.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[serde(bound(deserialize = "P: Deserialize<'de>"))]
+struct ModelText<'a, P> {
+    format_version: u64,
+    features: Vec<FeatureText>,
+    switch: Cow<'a, SwitchContext>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rescaled_from_bytes: Option<u32>,
+    metrics: Cow<'a, Option<Metrics>>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    provenance: Option<P>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    imported: Option<Cow<'a, ImportOrigin>>,
+    forest: Cow<'a, Forest>,
+}
+
+/// A feature as it is described.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FeatureText {
+    name: String,
+    unit: String,
+    definition: String,
+    /// Which moving average; absent for features that are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    average: Option<String>,
+}
+
+fn describe(feature: Feature) -> FeatureText {
+    let is_average = matches!(feature, Feature::AvgQueueLength | Feature::AvgOccupancy);
+    FeatureText {
+        name: feature.name().to_owned(),
+        unit: feature.unit().to_owned(),
+        definition: feature.definition().to_owned(),
+        average: is_average.then(|| AVERAGE_NS3_TRUNC.to_owned()),
+    }
+}
+
+/// The name of a feature that we compute as the model describes it. The wording of a definition
+/// may change; a definition that means something else has another name or other parameters.
+fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
+    let feature = Feature::ALL
+        .into_iter()
+        .find(|feature| feature.name() == name)
+        .ok_or_else(|| UnknownFeature(name.to_owned()))?;
+    let ours = describe(feature);
+    let differs = |field, found: &str, expected: &str| ModelError::Definition {
+        name: name.to_owned(),
+        field,
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+    };
+    if info.unit != ours.unit {
+        return Err(differs("unit", &info.unit, &ours.unit));
+    }
+    if info.average != ours.average {
+        let text = |average: &Option<String>| average.clone().unwrap_or_else(|| "none".to_owned());
+        return Err(differs("average", &text(&info.average), &text(&ours.average)));
+    }
+    Ok(name.to_owned())
+}

@@ -1,0 +1,152 @@
+//! Trees as bits: one for each leaf.
+
+use crate::binning::{BINS, BLOCK_ROWS, BinMasks, Bins};
+use crate::{Node, Tree};
+use std::ops::Range;
+
+/// Leaves of a tree at most: those of trees of depth 8.
+pub(super) const MAX_LEAVES: usize = 256;
+/// Leaves of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// Leaves that share a word of 64 bits: those of several trees, or some of one large tree.
+#[derive(Debug)]
+pub(super) struct LeafWord {
+    /// In which of the leaves a row is.
+    masks: BinMasks,
+    /// The first bit of each tree.
+    first_bits: Vec<u32>,
+    /// By bit, the weight of its leaf.
+    weights: [u8; WORD],
+    /// The bits whose leaves weigh something.
+    heavy: u64,
+}
+
+impl LeafWord {
+    /// Puts the leaves of trees together, in order; leaves that weigh nothing may be left out.
+    pub(super) fn of_trees(trees: &[&Tree], bins: &[Bins]) -> Vec<Self> {
+        let mut words = Vec::new();
+        // As if the word before the first were full.
+        let mut used = WORD;
+        for tree in trees {
+            let leaves = Leaves::of(tree);
+            let all = leaves.weights.len();
+            for from in (0..all).step_by(WORD) {
+                let these = from..all.min(from + WORD);
+                if used + these.len() > WORD {
+                    words.push(LeafWord::new());
+                    used = 0;
+                }
+                if let Some(word) = words.last_mut() {
+                    word.add(&leaves, these.clone(), used, bins);
+                }
+                // The words of a large tree are its own: a row may be in none of their leaves.
+                used = if all > WORD { WORD } else { used + these.len() };
+            }
+        }
+        words.retain(|word| word.heavy != 0);
+        words
+    }
+
+    fn new() -> Self {
+        LeafWord {
+            masks: BinMasks::new(u64::MAX),
+            first_bits: Vec::new(),
+            weights: [0; WORD],
+            heavy: 0,
+        }
+    }
+
+    /// Adds some of a tree's leaves, from bit `first` on.
+    fn add(&mut self, leaves: &Leaves, these: Range<usize>, first: usize, bins: &[Bins]) {
+        self.first_bits.push(first as u32);
+        for (bit, leaf) in (first..).zip(these.clone()) {
+            self.weights[bit] = leaves.weights[leaf];
+            self.heavy |= u64::from(leaves.weights[leaf] > 0) << bit;
+        }
+        for test in &leaves.tests {
+            let edges = bins[test.feature].edges();
+            let last_left = edges.partition_point(|&edge| edge < test.threshold);
+            let mut rule_out = |leaves: &Range<usize>, bins: Range<usize>| {
+                for leaf in leaves.start.max(these.start)..leaves.end.min(these.end) {
+                    let bit = first + (leaf - these.start);
+                    self.masks.rule_out(bit, test.feature, bins.clone());
+                }
+            };
+            rule_out(&test.left, last_left + 1..BINS);
+            rule_out(&test.right, 0..last_left + 1);
+        }
+    }
+
+    /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
+    pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
+        let (mut left, mut rows) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
+        // Most rows are far from any drop, and score nothing.
+        let found = self.masks.find(columns, self.heavy, &mut left[..scores.len()], &mut rows);
+        self.add_found(&left[..found], &rows[..found], scores);
+    }
+
+    fn add_found(&self, left: &[u64], rows: &[u16], scores: &mut [u32]) {
+        match self.first_bits[..] {
+            [a, b, c, d] => self.add_of_trees([a, b, c, d], left, rows, scores),
+            [a, b] => self.add_of_trees([a, b], left, rows, scores),
+            _ => self.first_bits.iter().for_each(|&bit| {
+                self.add_of_trees([bit], left, rows, scores);
+            }),
+        }
+    }
+
+    fn add_of_trees<const N: usize>(
+        &self,
+        first: [u32; N],
+        left: &[u64],
+        rows: &[u16],
+        scores: &mut [u32],
+    ) {
+        for (&row, left) in rows.iter().zip(left) {
+            let weight = |first: u32| {
+                // One leaf of the tree is left, so the first bit from its first on is that one;
+                // the highest is set to say that there is one.
+                let bit = first + (left >> first | 1 << 63).trailing_zeros();
+                u32::from(self.weights[bit as usize % WORD])
+            };
+            scores[usize::from(row)] += first.into_iter().map(weight).fold(0, u32::wrapping_add);
+        }
+    }
+}
+
+/// A tree as its leaves from left to right, and its tests.
+struct Leaves {
+    weights: Vec<u8>,
+    tests: Vec<Test>,
+}
+
+/// Values of `feature` above `threshold` rule out the leaves in `left`, others those in `right`.
+struct Test {
+    feature: usize,
+    threshold: u32,
+    left: Range<usize>,
+    right: Range<usize>,
+}
+
+impl Leaves {
+    fn of(tree: &Tree) -> Self {
+        let mut leaves = Leaves { weights: Vec::new(), tests: Vec::new() };
+        leaves.walk(tree, 0);
+        leaves
+    }
+
+    fn walk(&mut self, tree: &Tree, node: usize) {
+        match tree.nodes[node] {
+            Node::Leaf { weight } => self.weights.push(weight),
+            Node::Split { feature, threshold, left, right } => {
+                let from = self.weights.len();
+                self.walk(tree, left as usize);
+                let middle = self.weights.len();
+                self.walk(tree, right as usize);
+                let (left, right) = (from..middle, middle..self.weights.len());
+                self.tests.push(Test { feature: usize::from(feature), threshold, left, right });
+            }
+        }
+    }
+}

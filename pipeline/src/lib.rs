@@ -1,0 +1,4 @@
+//! The pipeline as a library.
+
+pub mod report;
+pub mod reproduce;

@@ -1,0 +1,3 @@
+//! Numerical figures of the Credence paper, measured again.
+
+pub mod fig14;

@@ -1,0 +1,139 @@
+//! Lanes against the replay of a report, which takes one prediction at a time.
+
+use super::*;
+use crate::{Replay, Replayed};
+use dropcast_data::SwitchSpec;
+use dropcast_forest::{Node, Tree};
+use proptest::prelude::*;
+
+fn meta() -> TraceMeta {
+    let spec = SwitchSpec::uniform(3, 8_000_000_000, 6, 1_000);
+    TraceMeta::new("test", SwitchSpecs::Same(spec), vec!["a".to_owned(), "b".to_owned()])
+}
+
+/// Weighs 100 above `threshold` of a feature, 10 otherwise.
+fn forest(feature: &str, threshold: u32) -> Forest {
+    let split = Node::Split { feature: 0, threshold, left: 1, right: 2 };
+    let nodes = vec![split, Node::Leaf { weight: 10 }, Node::Leaf { weight: 100 }];
+    Forest { features: vec![feature.to_owned()], vote_threshold: 0, trees: vec![Tree { nodes }] }
+}
+
+/// Rows of two switches: (step in time, switch, port, size, the features).
+fn rows() -> impl Strategy<Value = Vec<(u64, u16, u16, u32, [u32; 2])>> {
+    prop::collection::vec((0_u64..3, 0_u16..2, 0_u16..3, 1_u32..4, [0_u32..9, 0_u32..9]), 0..60)
+}
+
+fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
+    let mut batch = LabelledBatch::with_arrivals(2);
+    let mut time_ns = from_ns;
+    for &(step, switch_id, port, size_bytes, features) in rows {
+        time_ns += step;
+        let arrivals = batch.arrivals.as_mut().expect("it has arrivals");
+        arrivals.time_ns.push(time_ns);
+        arrivals.switch_id.push(switch_id);
+        arrivals.port.push(port);
+        arrivals.queue.push(0);
+        arrivals.size_bytes.push(size_bytes);
+        batch.features.iter_mut().zip(features).for_each(|(column, value)| column.push(value));
+        batch.drop.push(false);
+    }
+    batch
+}
+
+fn one_by_one(
+    batch: &LabelledBatch,
+    counted: &[bool],
+    predicts: impl Fn(&[u32]) -> bool,
+) -> Vec<Replayed> {
+    let mut replay = Replay::new(meta().switches.expect("a switch"), ReplayOptions::of(&meta()));
+    let columns = batch.arrivals.as_ref().expect("it has arrivals");
+    for row in 0..batch.len() {
+        let values: Vec<u32> = batch.features.iter().map(|column| column[row]).collect();
+        let arrival = arrival(batch, columns, row);
+        let (predicted, counted) = (predicts(&values), counted[row]);
+        replay.arrive(&Arrival { predicted, counted, ..arrival }).expect("sound arrivals");
+    }
+    replay.finish().into_values().collect()
+}
+
+proptest! {
+    #[test]
+    fn every_lane_is_a_replay(
+        rows in rows(),
+        counted in prop::collection::vec(any::<bool>(), 60),
+        cut in 0_usize..60,
+        threads in 1_usize..4,
+    ) {
+        let (a, b) = (forest("a", 4), forest("b", 6));
+        let lanes: Vec<VoteLane> = [(0, 50), (1, 50), (0, 5), (1, 200)]
+            .into_iter()
+            .flat_map(|(forest, threshold)| {
+                [VotePolicy::Followed, VotePolicy::Credence]
+                    .map(|policy| VoteLane { forest, threshold, policy })
+            })
+            .collect();
+        let columns = meta().features;
+        let threads = NonZeroUsize::new(threads).expect("not 0");
+        let mut replay = ForestReplay::new(&meta(), &columns, &[&a, &b], &lanes, threads).unwrap();
+        let (head, tail) = rows.split_at(cut.min(rows.len()));
+        let head = batch(head, 0);
+        let end_ns = head.arrivals.as_ref().unwrap().time_ns.last().copied().unwrap_or(0);
+        replay.add(&head, &counted[..head.len()]).unwrap();
+        replay.add(&batch(tail, end_ns), &counted[head.len()..rows.len()]).unwrap();
+        let sent = replay.finish();
+
+        let whole = batch(&rows, 0);
+        for (lane, found) in lanes.iter().zip(&sent.lanes) {
+            let forest = [&a, &b][lane.forest];
+            let expected = one_by_one(&whole, &counted, |values| {
+                forest.score(&values[lane.forest..]) > lane.threshold
+            });
+            let (mut lqd, mut other) = (Sent::default(), Sent::default());
+            for replayed in expected {
+                lqd.add(replayed.sent[0]);
+                other.add(match lane.policy {
+                    VotePolicy::Followed => replayed.followed,
+                    VotePolicy::Credence => replayed.sent[1],
+                });
+            }
+            prop_assert_eq!(sent.lqd, lqd);
+            prop_assert_eq!(*found, other, "{:?}", lane);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused() {
+    let forest = forest("c", 1);
+    let new = |meta: &TraceMeta, forests: &[&Forest]| {
+        let columns = meta.features.clone();
+        ForestReplay::new(meta, &columns, forests, &[], NonZeroUsize::MIN).map(|_| ())
+    };
+    let missing = ForestReplayError::MissingFeature("c".to_owned());
+    assert_eq!(new(&meta(), &[&forest]), Err(missing));
+    let unknown = TraceMeta { switches: None, ..meta() };
+    assert_eq!(new(&unknown, &[]), Err(ForestReplayError::NoSwitch));
+    let departures = TraceMeta { order: RowOrder::Departure, ..meta() };
+    assert_eq!(new(&departures, &[]), Err(ForestReplayError::Order));
+
+    let columns = meta().features;
+    let mut replay = ForestReplay::new(&meta(), &columns, &[], &[], NonZeroUsize::MIN).unwrap();
+    replay.add(&batch(&[(5, 0, 0, 1, [0, 0])], 0), &[true]).unwrap();
+    let bad = batch(&[(6, 0, 0, 1, [0, 0]), (0, 0, 3, 1, [0, 0])], 0);
+    let error = replay.add(&bad, &[true; 2]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "row 2: an arrival at switch 0 for port 3, queue 0, but it has 3 ports with 1 queues each"
+    );
+}
+
+#[test]
+fn what_lanes_transmit_adds_up() {
+    let sent = |packets| Sent { packets, bytes: 9 * packets };
+    let mut sum = LanesSent::default();
+    sum.add(&LanesSent { lqd: sent(30), lanes: vec![sent(20), sent(0)] });
+    sum.add(&LanesSent { lqd: sent(30), lanes: vec![sent(28), sent(0)] });
+    assert_eq!(sum.lqd_to_lane(0), Some(1.25));
+    assert_eq!(sum.lqd_to_lane(1), None, "nothing was transmitted");
+    assert_eq!(sum.lqd_to_lane(2), None);
+}

@@ -1,0 +1,500 @@
+//! Replays: the same arrivals through every policy, and the exact error `eta`.
+//!
+//! Streaming: one arrival at a time, and as much memory as the buffers hold packets. All switches
+//! run in continuous time with packets of any size, drained at line rate.
+
+use dropcast_data::{Outcome, SwitchSpec, SwitchSpecs, TraceMeta};
+use dropcast_forest::Confusion;
+use dropcast_switch::{
+    Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
+    Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch, Victim,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A row of a labelled trace with its prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Arrival time, nanoseconds.
+    pub time_ns: u64,
+    /// Switch.
+    pub switch_id: u16,
+    /// Output port.
+    pub port: u16,
+    /// Queue within the port.
+    pub queue: u8,
+    /// Bytes in the buffer.
+    pub size_bytes: u32,
+    /// The label: whether LQD dropped the packet.
+    pub dropped: bool,
+    /// Whether a drop was predicted.
+    pub predicted: bool,
+    /// Whether what becomes of it is counted; other packets only take room.
+    pub counted: bool,
+}
+
+impl Arrival {
+    /// Whether it can arrive at a switch like `spec`, after another at `before_ns`.
+    pub(crate) fn check(&self, spec: &SwitchSpec, before_ns: u64) -> Result<(), ReplayError> {
+        let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = self;
+        let (ports, queues) = (spec.ports(), spec.queues_per_port);
+        if usize::from(port) >= ports || queue >= queues {
+            return Err(ReplayError::UnknownQueue { switch_id, port, queue, ports, queues });
+        }
+        let buffer_bytes = spec.buffer_bytes;
+        if size_bytes == 0 || size_bytes > buffer_bytes {
+            return Err(ReplayError::BadSize { switch_id, size_bytes, buffer_bytes });
+        }
+        if time_ns < before_ns {
+            return Err(ReplayError::TimeGoesBack { switch_id, time_ns, before_ns });
+        }
+        Ok(())
+    }
+
+    /// The packet, the `number`th at its switch.
+    pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
+        let queue = spec.queue_index(self.port, self.queue);
+        Packet::new(tag(number, self), queue, self.size_bytes)
+    }
+}
+
+/// A buffer-sharing policy that is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayPolicy {
+    /// Push-out Longest Queue Drop: what the others are measured against.
+    Lqd,
+    /// Credence (Algorithm 1) with the predictions of this report.
+    Credence,
+    /// FollowLQD (Algorithm 2), without predictions.
+    FollowLqd,
+    /// Dynamic Thresholds.
+    DynamicThresholds,
+    /// Harmonic.
+    Harmonic,
+    /// Complete Sharing.
+    CompleteSharing,
+    /// Complete partitioning.
+    CompletePartitioning,
+}
+
+impl ReplayPolicy {
+    /// Every policy, in the order of reports.
+    pub const ALL: [ReplayPolicy; 7] = [
+        ReplayPolicy::Lqd,
+        ReplayPolicy::Credence,
+        ReplayPolicy::FollowLqd,
+        ReplayPolicy::DynamicThresholds,
+        ReplayPolicy::Harmonic,
+        ReplayPolicy::CompleteSharing,
+        ReplayPolicy::CompletePartitioning,
+    ];
+
+    /// What readers know it as.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReplayPolicy::Lqd => "LQD",
+            ReplayPolicy::Credence => "Credence",
+            ReplayPolicy::FollowLqd => "FollowLQD",
+            ReplayPolicy::DynamicThresholds => "Dynamic Thresholds",
+            ReplayPolicy::Harmonic => "Harmonic",
+            ReplayPolicy::CompleteSharing => "Complete Sharing",
+            ReplayPolicy::CompletePartitioning => "Complete Partitioning",
+        }
+    }
+
+    fn build(self, spec: &SwitchSpec, options: &ReplayOptions) -> Box<dyn LanePolicy> {
+        let ReplayOptions { victim, fit, alpha } = *options;
+        let service = || LineRate::new(spec);
+        match self {
+            ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
+            ReplayPolicy::FollowLqd => Box::new(FollowLqd::new(spec, victim, fit, service())),
+            ReplayPolicy::Credence => {
+                let predictions = Recorded(is_predicted as fn(u64) -> bool);
+                Box::new(Credence::new(spec, victim, fit, service(), predictions))
+            }
+            ReplayPolicy::DynamicThresholds => Box::new(DynamicThresholds::new(alpha)),
+            ReplayPolicy::Harmonic => Box::new(Harmonic::default()),
+            ReplayPolicy::CompleteSharing => Box::new(CompleteSharing),
+            ReplayPolicy::CompletePartitioning => Box::new(CompletePartitioning),
+        }
+    }
+}
+
+/// How the replayed switches work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReplayOptions {
+    /// Who makes room in LQD.
+    pub victim: Victim,
+    /// When a packet fits, for every policy.
+    pub fit: Fit,
+    /// The `alpha` of Dynamic Thresholds.
+    pub alpha: f64,
+}
+
+/// The labels' defaults, and the `alpha` of the Credence paper.
+impl Default for ReplayOptions {
+    fn default() -> Self {
+        ReplayOptions {
+            victim: Victim::default(),
+            fit: Fit::default(),
+            alpha: DynamicThresholds::PAPER_ALPHA,
+        }
+    }
+}
+
+impl ReplayOptions {
+    /// As the labels of a trace were made.
+    pub fn of(meta: &TraceMeta) -> Self {
+        let collect = meta.collect.unwrap_or_default();
+        let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
+        ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() }
+    }
+}
+
+/// What was transmitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes, as the packets take them in the buffer.
+    pub bytes: u64,
+}
+
+impl Sent {
+    /// Adds more packets.
+    pub fn add(&mut self, more: Sent) {
+        self.packets += more.packets;
+        self.bytes += more.bytes;
+    }
+}
+
+/// What became of one switch's arrivals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// Ports of the switch, the papers' `N`.
+    pub ports: u16,
+    /// All that arrived.
+    pub arrived: Sent,
+    /// What each policy transmitted, in the order of [`ReplayPolicy::ALL`].
+    pub sent: [Sent; ReplayPolicy::ALL.len()],
+    /// What FollowLQD transmitted of the arrivals without the predicted drops: the denominator
+    /// of `eta` (Credence, Definition 1).
+    pub followed: Sent,
+    /// The trace's labels (truth) against those of the replay's own LQD (prediction).
+    pub agreement: Confusion,
+    /// The trace's labels against the predictions replayed.
+    pub confusion: Confusion,
+}
+
+/// Why an arrival cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// A packet that no buffer of this size can hold, or none at all.
+    #[error(
+        "switch {switch_id}: a packet of {size_bytes} bytes, expected 1 to the buffer's {buffer_bytes}"
+    )]
+    BadSize {
+        /// Which switch.
+        switch_id: u16,
+        /// The packet.
+        size_bytes: u32,
+        /// The buffer.
+        buffer_bytes: u32,
+    },
+    /// A switch that is not described.
+    #[error("an arrival at switch {0}, which the trace's switch description does not have")]
+    UnknownSwitch(u16),
+    /// A queue that the switch does not have.
+    #[error(
+        "an arrival at switch {switch_id} for port {port}, queue {queue}, but it has {ports} ports with {queues} queues each"
+    )]
+    UnknownQueue {
+        /// The switch.
+        switch_id: u16,
+        /// The port of the arrival.
+        port: u16,
+        /// Its queue.
+        queue: u8,
+        /// Ports there are.
+        ports: usize,
+        /// Queues each port has.
+        queues: u8,
+    },
+    /// Time goes back.
+    #[error("an arrival at switch {switch_id} at {time_ns} ns, after one at {before_ns} ns")]
+    TimeGoesBack {
+        /// The switch.
+        switch_id: u16,
+        /// Time of the arrival.
+        time_ns: u64,
+        /// Time of the arrival before.
+        before_ns: u64,
+    },
+}
+
+/// The policies of all switches of one trace.
+pub struct Replay {
+    specs: SwitchSpecs,
+    options: ReplayOptions,
+    switches: BTreeMap<u16, SwitchReplay>,
+}
+
+impl Replay {
+    /// A replay that begins with empty buffers.
+    pub fn new(specs: SwitchSpecs, options: ReplayOptions) -> Self {
+        Replay { specs, options, switches: BTreeMap::new() }
+    }
+
+    /// The next arrival, in order of arrival.
+    ///
+    /// # Errors
+    /// If it does not fit the switch description, or comes before the last one at its switch.
+    pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
+        let switch_id = arrival.switch_id;
+        if !self.switches.contains_key(&switch_id) {
+            let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
+            self.switches.insert(switch_id, SwitchReplay::new(spec, &self.options));
+        }
+        match self.switches.get_mut(&switch_id) {
+            Some(switch) => switch.arrive(arrival),
+            None => Err(ReplayError::UnknownSwitch(switch_id)),
+        }
+    }
+
+    /// Drains every buffer; the results by switch, of switches where a packet counted.
+    pub fn finish(self) -> BTreeMap<u16, Replayed> {
+        let counts = |(_, switch): &(u16, SwitchReplay)| switch.arrived.packets > 0;
+        let switches = self.switches.into_iter().filter(counts);
+        switches.map(|(id, switch)| (id, switch.finish())).collect()
+    }
+}
+
+/// A packet's number with what the replay must know of it, so that nothing is kept beside the
+/// packets that the buffers hold: bit 0 the prediction, bit 1 the label, bit 2 whether it counts.
+fn tag(number: u64, arrival: &Arrival) -> u64 {
+    let &Arrival { counted, dropped, predicted, .. } = arrival;
+    number << 3 | u64::from(counted) << 2 | u64::from(dropped) << 1 | u64::from(predicted)
+}
+
+fn is_predicted(tag: u64) -> bool {
+    tag & 1 != 0
+}
+
+fn is_dropped(tag: u64) -> bool {
+    tag & 2 != 0
+}
+
+fn is_counted(tag: u64) -> bool {
+    tag & 4 != 0
+}
+
+fn number(tag: u64) -> u64 {
+    tag >> 3
+}
+
+/// The same packet, of which a drop is predicted.
+pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
+    Packet { id: packet.id | 1, ..*packet }
+}
+
+struct SwitchReplay {
+    spec: SwitchSpec,
+    /// Every policy, without predictions.
+    lanes: Vec<Lane>,
+    credence: PredictedLane,
+    /// FollowLQD, fed with predicted accepts only.
+    followed: PredictedLane,
+    /// Packets so far, counted or not.
+    packets: u64,
+    arrived: Sent,
+    confusion: Confusion,
+    time_ns: u64,
+}
+
+impl SwitchReplay {
+    fn new(spec: &SwitchSpec, options: &ReplayOptions) -> Self {
+        let lane = |policy: ReplayPolicy| Lane::new(spec, options, policy);
+        SwitchReplay {
+            spec: spec.clone(),
+            lanes: ReplayPolicy::ALL.into_iter().map(lane).collect(),
+            credence: PredictedLane::default(),
+            followed: PredictedLane::default(),
+            packets: 0,
+            arrived: Sent::default(),
+            confusion: Confusion::default(),
+            time_ns: 0,
+        }
+    }
+
+    fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
+        arrival.check(&self.spec, self.time_ns)?;
+        self.time_ns = arrival.time_ns;
+        let packet = arrival.packet(&self.spec, self.packets);
+        let unpredicted = Arrival { predicted: false, ..*arrival }.packet(&self.spec, self.packets);
+        self.packets += 1;
+        if arrival.counted {
+            self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
+            self.confusion.add(arrival.dropped, arrival.predicted);
+        }
+        let time_ns = arrival.time_ns;
+        let (credence, follow_lqd) = (&self.lanes[CREDENCE], &self.lanes[FOLLOW_LQD]);
+        self.credence.arrive(&packet, time_ns, false, || Some(credence.clone()));
+        self.followed.arrive(&packet, time_ns, arrival.predicted, || Some(follow_lqd.clone()));
+        for lane in &mut self.lanes {
+            lane.arrive(&unpredicted, time_ns);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Replayed {
+        let mut tallies: Vec<Tally> = self.lanes.into_iter().map(Lane::finish).collect();
+        tallies[CREDENCE] = self.credence.finish();
+        Replayed {
+            ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
+            arrived: self.arrived,
+            sent: std::array::from_fn(|at| tallies[at].sent),
+            followed: self.followed.finish().sent,
+            agreement: tallies[0].labels,
+            confusion: self.confusion,
+        }
+    }
+}
+
+/// The places of policies in [`ReplayPolicy::ALL`].
+const CREDENCE: usize = 1;
+const FOLLOW_LQD: usize = 2;
+
+/// A policy of which there can be another in the same state.
+trait LanePolicy: Policy + Send + Sync {
+    fn copied(&self) -> Box<dyn LanePolicy>;
+}
+
+impl<P: Policy + Send + Sync + Clone + 'static> LanePolicy for P {
+    fn copied(&self) -> Box<dyn LanePolicy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn LanePolicy> {
+    fn clone(&self) -> Self {
+        (**self).copied()
+    }
+}
+
+/// One policy's switch, and what left it.
+#[derive(Clone)]
+pub(crate) struct Lane {
+    switch: Switch<Box<dyn LanePolicy>, LineRate>,
+    tally: Tally,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) sent: Sent,
+    /// The trace's labels against what this policy did.
+    labels: Confusion,
+    /// The number of the first packet that it may count.
+    from: u64,
+    /// Packets in the buffer that it counts.
+    waiting: u64,
+}
+
+impl Tally {
+    fn counts(&self, tag: u64) -> bool {
+        is_counted(tag) && number(tag) >= self.from
+    }
+}
+
+impl Observer for Tally {
+    fn removed(&mut self, removal: &Removal, _: &Buffer) {
+        let packet = removal.packet;
+        if !self.counts(packet.id) {
+            return;
+        }
+        self.waiting -= 1;
+        self.labels.add(is_dropped(packet.id), removal.outcome.is_drop());
+        if removal.outcome == Outcome::Departed {
+            self.sent.add(Sent { packets: 1, bytes: u64::from(packet.size_bytes) });
+        }
+    }
+}
+
+impl Lane {
+    pub(crate) fn new(spec: &SwitchSpec, options: &ReplayOptions, policy: ReplayPolicy) -> Self {
+        let built = policy.build(spec, options);
+        let switch = Switch::new(spec, options.fit, built, LineRate::new(spec));
+        Lane { switch, tally: Tally::default() }
+    }
+
+    pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) {
+        self.switch.advance(time_ns, &mut self.tally);
+        let counts = self.tally.counts(packet.id);
+        self.tally.waiting += u64::from(counts);
+        if !self.switch.admit(packet, time_ns, &mut self.tally) && counts {
+            self.tally.waiting -= 1;
+            self.tally.labels.add(is_dropped(packet.id), true);
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Tally {
+        self.switch.advance(u64::MAX, &mut self.tally);
+        self.tally
+    }
+}
+
+/// A lane that depends on predictions. Only packets that count have their predictions followed, and what
+/// arrives until all of these have left: each stretch of such packets begins with the switch as it is
+/// without predictions.
+#[derive(Default)]
+pub(crate) struct PredictedLane {
+    lane: Option<Lane>,
+    /// What stretches before this one counted.
+    before: Tally,
+    /// Whether the last packet counted.
+    goes_on: bool,
+}
+
+impl PredictedLane {
+    /// The next packet, `removed` if the policy is not to see it. `without_predictions` is a lane of
+    /// the same policy to which all packets before this one came, without predictions.
+    pub(crate) fn arrive(
+        &mut self,
+        packet: &Packet,
+        time_ns: u64,
+        removed: bool,
+        without_predictions: impl FnOnce() -> Option<Lane>,
+    ) {
+        let counted = is_counted(packet.id);
+        let begins = counted && !self.goes_on;
+        self.goes_on = counted;
+        if self.lane.as_ref().is_some_and(|lane| !counted && lane.tally.waiting == 0) {
+            self.rest();
+        }
+        if begins && self.lane.is_none() {
+            let from = number(packet.id);
+            let tally = Tally { from, ..Tally::default() };
+            self.lane = without_predictions().map(|lane| Lane { tally, ..lane });
+        }
+        if let Some(lane) = self.lane.as_mut().filter(|_| !removed) {
+            lane.arrive(packet, time_ns);
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Tally {
+        self.rest();
+        self.before
+    }
+
+    fn rest(&mut self) {
+        if let Some(lane) = self.lane.take() {
+            let Tally { sent, labels, .. } = lane.finish();
+            self.before.sent.add(sent);
+            self.before.labels.merge(&labels);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

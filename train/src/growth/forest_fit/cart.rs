@@ -1,0 +1,289 @@
+//! The trainer against an obvious second implementation: a recursive CART on raw values and
+//! exact arithmetic, without bins and histograms. It shares only the random draws.
+
+use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
+use crate::random::Purpose;
+use crate::rows::binned::Kind;
+use crate::{FitTask, ForestParams, MaxFeatures, Part, RunBatch, Split, VoteRule, fit};
+use dropcast_data::LabelledBatch;
+use dropcast_features::FeatureSet;
+use dropcast_forest::{Node, ScoreHistogram, SwitchContext, Tree};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+/// A row: its values, whether it is a drop, and how often it was drawn.
+#[derive(Clone, Debug)]
+struct Row {
+    values: Vec<u32>,
+    drop: bool,
+    draws: u128,
+}
+
+/// A tree as CART grows it.
+#[derive(Clone, Debug, PartialEq)]
+enum Cart {
+    Leaf(u8),
+    Split { feature: usize, threshold: u32, sides: Box<[Cart; 2]> },
+}
+
+struct Rules {
+    params: ForestParams,
+    tree: u64,
+    /// The distinct values of each feature over all rows.
+    values: Vec<Vec<u32>>,
+}
+
+type Fraction = (u128, u128);
+
+/// Drawn rows: dropped ones and all.
+fn count(rows: &[Row]) -> (u128, u128) {
+    let drops = rows.iter().filter(|row| row.drop).map(|row| row.draws).sum();
+    (drops, rows.iter().map(|row| row.draws).sum())
+}
+
+/// Weighted Gini impurity of two sides, `sum of 2 a b / n`, as a fraction.
+fn impurity(left: &[Row], right: &[Row]) -> Fraction {
+    let ((a, n), (b, m)) = (count(left), count(right));
+    (2 * a * (n - a) * m + 2 * b * (m - b) * n, n * m)
+}
+
+/// The tree of `rows` below node `number` (its children are `2n + 1` and `2n + 2`).
+fn grow(rows: &[Row], number: usize, depth: u8, rules: &Rules) -> Cart {
+    let (drops, all) = count(rows);
+    let leaf = Cart::Leaf(((2 * 255 * drops + all) / (2 * all).max(1)) as u8);
+    let params = &rules.params;
+    let is_small = rows.len() < params.min_samples_split as usize;
+    if drops == 0 || drops == all || depth == params.max_depth || is_small {
+        return leaf;
+    }
+    let Some((feature, below, above)) = best_split(rows, number, rules) else { return leaf };
+    let (left, right) = part(rows, feature, below);
+    let threshold = threshold(&rules.values[feature], below, above);
+    let sides = [
+        grow(&left, 2 * number + 1, depth + 1, rules),
+        grow(&right, 2 * number + 2, depth + 1, rules),
+    ];
+    match &sides {
+        [Cart::Leaf(a), Cart::Leaf(b)] if a == b => Cart::Leaf(*a),
+        _ => Cart::Split { feature, threshold, sides: Box::new(sides) },
+    }
+}
+
+/// The feature to split on, and the values on either side of the cut.
+fn best_split(rows: &[Row], number: usize, rules: &Rules) -> Option<(usize, u32, u32)> {
+    let params = &rules.params;
+    let features = rules.values.len();
+    let key = [rules.tree, number as u64];
+    let order = Purpose::FeatureOrder.stream(params.random_state, &key).permutation(features);
+    let mut best: Option<(Fraction, (usize, u32, u32))> = None;
+    for (nth, &feature) in order.iter().enumerate() {
+        if nth >= params.max_features.of(features) && best.is_some() {
+            break;
+        }
+        let here: BTreeSet<u32> = rows.iter().map(|row| row.values[feature]).collect();
+        let here: Vec<u32> = here.into_iter().collect();
+        for pair in here.windows(2) {
+            let (left, right) = part(rows, feature, pair[0]);
+            if left.len().min(right.len()) < params.min_samples_leaf as usize {
+                continue;
+            }
+            let now = impurity(&left, &right);
+            if best.is_none_or(|(best, _)| now.0 * best.1 < best.0 * now.1) {
+                best = Some((now, (feature, pair[0], pair[1])));
+            }
+        }
+    }
+    best.map(|(_, split)| split)
+}
+
+fn part(rows: &[Row], feature: usize, most: u32) -> (Vec<Row>, Vec<Row>) {
+    rows.iter().cloned().partition(|row| row.values[feature] <= most)
+}
+
+/// The midpoint between neighbours of all values that is the last up to the middle of the gap.
+fn threshold(values: &[u32], below: u32, above: u32) -> u32 {
+    let midpoints: Vec<u32> = values
+        .windows(2)
+        .filter(|pair| below <= pair[0] && pair[1] <= above)
+        .map(|pair| (pair[0] + pair[1]) / 2)
+        .collect();
+    let middle = (midpoints[0] + midpoints[midpoints.len() - 1]) / 2;
+    midpoints.into_iter().rfind(|&midpoint| midpoint <= middle).unwrap()
+}
+
+fn read(tree: &Tree, at: usize) -> Cart {
+    match tree.nodes[at] {
+        Node::Leaf { weight } => Cart::Leaf(weight),
+        Node::Split { feature, threshold, left, right } => Cart::Split {
+            feature: usize::from(feature),
+            threshold,
+            sides: Box::new([read(tree, left as usize), read(tree, right as usize)]),
+        },
+    }
+}
+
+fn batch(rows: &[Row]) -> RunBatch {
+    let features = rows[0].values.len();
+    let column = |feature: usize| rows.iter().map(|row| row.values[feature]).collect();
+    let batch = LabelledBatch {
+        arrivals: None,
+        features: (0..features).map(column).collect(),
+        drop: rows.iter().map(|row| row.drop).collect(),
+        outcome: None,
+    };
+    RunBatch { run: 9, batch }
+}
+
+fn fitted(rows: &[Row], params: &ForestParams) -> crate::Fitted {
+    let names = FeatureSet::all().names()[..rows[0].values.len()].to_vec();
+    let task = FitTask {
+        features: FeatureSet::try_from(names).unwrap(),
+        params: params.clone().check().unwrap(),
+        split: Split::None,
+        vote: VoteRule::F1,
+        switch: SwitchContext::default(),
+        data: Vec::new(),
+        threads: NonZeroUsize::MIN,
+    };
+    fit(&[batch(rows)][..], &task).unwrap()
+}
+
+fn rows(features: usize) -> impl Strategy<Value = Vec<Row>> {
+    let values = prop::collection::vec(0_u32..40, features);
+    let row = (values, any::<bool>()).prop_map(|(values, drop)| Row { values, drop, draws: 1 });
+    prop::collection::vec(row, 2..60).prop_filter("both classes", |rows| {
+        rows.iter().any(|row| row.drop) && rows.iter().any(|row| !row.drop)
+    })
+}
+
+fn params() -> impl Strategy<Value = ForestParams> {
+    let max_features = prop_oneof![
+        Just(MaxFeatures::Sqrt),
+        Just(MaxFeatures::All),
+        Just(MaxFeatures::Count(2.try_into().unwrap())),
+    ];
+    (1_u8..=6, max_features, 1_u32..4, 2_u32..6, any::<bool>(), any::<u64>()).prop_map(
+        |(max_depth, max_features, leaf, split, bootstrap, random_state)| ForestParams {
+            n_estimators: 5,
+            max_depth,
+            max_features,
+            min_samples_leaf: leaf,
+            min_samples_split: split,
+            bootstrap,
+            random_state,
+            ..ForestParams::default()
+        },
+    )
+}
+
+/// Draws the rows of a tree: a row is known by its place among the rows of its class.
+fn draw(rows: &mut [Row], tree: u64, seed: u64) {
+    let quad = tree / LANES as u64;
+    let bootstrap = Bootstrap { seed, quad, poisson: Some(Poisson::new(1.0)) };
+    for drop in [false, true] {
+        let kind = Kind { run: 9, switch: 0, part: Part::Train, drop };
+        for (number, row) in (0..).zip(rows.iter_mut().filter(|row| row.drop == drop)) {
+            let mut draws = [0];
+            bootstrap.draw(&kind, number, &mut draws);
+            row.draws = u128::from(draws[0] >> (16 * (tree as usize % LANES)) & 0xffff);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn trees_are_those_of_an_exact_cart(
+        rows in (1_usize..=4).prop_flat_map(rows),
+        params in params(),
+    ) {
+        let forest = fitted(&rows, &params).model.forest;
+        prop_assert_eq!(forest.check(), Ok(()));
+        let values = |feature: usize| {
+            let values: BTreeSet<u32> = rows.iter().map(|row| row.values[feature]).collect();
+            values.into_iter().collect()
+        };
+        let values: Vec<Vec<u32>> = (0..rows[0].values.len()).map(values).collect();
+        for (number, tree) in (0..).zip(&forest.trees) {
+            let mut drawn = rows.clone();
+            if params.bootstrap {
+                draw(&mut drawn, number, params.random_state);
+            }
+            drawn.retain(|row| row.draws > 0);
+            let rules = Rules { params: params.clone(), tree: number, values: values.clone() };
+            prop_assert_eq!(read(tree, 0), grow(&drawn, 0, 0, &rules));
+        }
+    }
+
+    #[test]
+    fn bins_decide_as_values_do(rows in rows(3), max_bins in 2_u16..20, seed in 0_u64..100) {
+        let params = ForestParams { max_bins, random_state: seed, ..ForestParams::default() };
+        let fitted = fitted(&rows, &params);
+        let mut scores = ScoreHistogram::new(4);
+        for row in &rows {
+            scores.add(fitted.model.forest.score(&row.values), row.drop);
+        }
+        prop_assert_eq!(scores, fitted.train_scores);
+    }
+}
+
+/// Parameters without anything random.
+fn exact(n_estimators: u16, max_depth: u8, max_features: MaxFeatures) -> ForestParams {
+    let params = ForestParams { n_estimators, max_depth, max_features, ..ForestParams::default() };
+    ForestParams { bootstrap: false, ..params }
+}
+
+fn rows_of(rows: &[(&[u32], bool)]) -> Vec<Row> {
+    let row = |&(values, drop): &(&[u32], bool)| Row { values: values.to_vec(), drop, draws: 1 };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn a_tree_worked_by_hand() {
+    // Drops are the rows with a long queue (above 10) in a full buffer (above 100).
+    let rows = rows_of(&[
+        (&[5, 50], false),
+        (&[5, 150], false),
+        (&[20, 50], false),
+        (&[20, 90], false),
+        (&[20, 150], true),
+        (&[15, 110], true),
+    ]);
+    let model = fitted(&rows, &exact(1, 2, MaxFeatures::All)).model;
+    // At the root, occupancy 90|110 leaves 3 pure rows and 1 of 3; queue 5|15 leaves 2 of 4.
+    let nodes = vec![
+        Node::Split { feature: 1, threshold: 100, left: 1, right: 2 },
+        Node::Leaf { weight: 0 },
+        Node::Split { feature: 0, threshold: 10, left: 3, right: 4 },
+        Node::Leaf { weight: 0 },
+        Node::Leaf { weight: 255 },
+    ];
+    assert_eq!(model.forest.trees, [Tree { nodes }]);
+    assert_eq!(model.forest.vote_threshold, 127);
+    assert_eq!(model.metrics.unwrap().train.f1, Some(1.0));
+}
+
+#[test]
+fn two_features_that_only_matter_together_are_found() {
+    // Exclusive or: no first split lowers the impurity, and it is made all the same.
+    let rows = rows_of(&[(&[0, 0], false), (&[0, 1], true), (&[1, 0], true), (&[1, 1], false)]);
+    let model = fitted(&rows, &exact(1, 2, MaxFeatures::All)).model;
+    assert_eq!(model.metrics.unwrap().train.accuracy, Some(1.0));
+}
+
+#[test]
+fn the_search_goes_on_past_features_that_are_constant() {
+    // One feature of four tells; with one drawn per node it must be found all the same.
+    let rows: Vec<Row> = (0..100_u32)
+        .map(|at| Row { values: vec![7, 7, 7, at], drop: at >= 60, draws: 1 })
+        .collect();
+    let model = fitted(&rows, &exact(16, 1, "1".parse().unwrap())).model;
+    let nodes = vec![
+        Node::Split { feature: 3, threshold: 59, left: 1, right: 2 },
+        Node::Leaf { weight: 0 },
+        Node::Leaf { weight: 255 },
+    ];
+    assert_eq!(model.forest.trees, vec![Tree { nodes }; 16]);
+}

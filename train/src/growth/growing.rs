@@ -1,0 +1,202 @@
+//! A tree while it grows: a complete binary tree over bins.
+
+use crate::rows::binned::{BLOCK_ROWS, Block};
+use dropcast_forest::binning::BINS;
+use dropcast_forest::binning::Bins;
+use dropcast_forest::{Node, Tree};
+use std::ops::Range;
+
+/// A tree of fixed depth whose nodes are numbered by level: the children of node `n` are
+/// `2n + 1` and `2n + 2`. Where it stops early, every row goes left.
+#[derive(Clone, Debug)]
+pub(crate) struct GrowingTree {
+    /// Of every inner node, the feature and the last bin that goes left.
+    tests: Vec<Test>,
+    /// Whether an inner node is split.
+    is_split: Vec<bool>,
+    /// Of every node, its weight as a leaf.
+    weights: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Test {
+    feature: u16,
+    bin: u8,
+}
+
+/// No bin is above: all go left.
+const ALL_LEFT: Test = Test { feature: 0, bin: u8::MAX };
+
+/// On the levels from 0 to this one, all rows are placed at once.
+pub(crate) const NEAR_LEVELS: usize = 4;
+
+/// Room for the places of a block's rows.
+#[derive(Debug)]
+pub(crate) struct Placing {
+    at: Vec<u8>,
+    goes_right: Vec<u8>,
+}
+
+impl Default for Placing {
+    fn default() -> Self {
+        Placing { at: vec![0; BLOCK_ROWS], goes_right: vec![0; BLOCK_ROWS] }
+    }
+}
+
+impl Placing {
+    /// So many rows at the root, at most [`BLOCK_ROWS`].
+    pub(crate) fn start(&mut self, rows: usize) -> Places<'_> {
+        let at = &mut self.at[..rows];
+        at.fill(0);
+        Places { at, goes_right: &mut self.goes_right[..rows] }
+    }
+}
+
+/// Where on a level the rows of a block are.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    pub(crate) at: &'a mut [u8],
+    goes_right: &'a mut [u8],
+}
+
+impl GrowingTree {
+    /// A tree that is one leaf and may grow to `depth`.
+    pub(crate) fn new(depth: usize) -> Self {
+        let inner = (1 << depth) - 1;
+        GrowingTree {
+            tests: vec![ALL_LEFT; inner],
+            is_split: vec![false; inner],
+            weights: vec![0; 2 * inner + 1],
+        }
+    }
+
+    /// Number of the first node of a level.
+    pub(crate) fn first(level: usize) -> usize {
+        (1 << level) - 1
+    }
+
+    /// The tree as it was when it had grown to `depth`, at most its own.
+    pub(crate) fn truncated(&self, depth: usize) -> Self {
+        let inner = GrowingTree::first(depth);
+        GrowingTree {
+            tests: self.tests[..inner].to_vec(),
+            is_split: self.is_split[..inner].to_vec(),
+            weights: self.weights[..2 * inner + 1].to_vec(),
+        }
+    }
+
+    /// Sets what `node` weighs as a leaf.
+    pub(crate) fn set_weight(&mut self, node: usize, weight: u8) {
+        self.weights[node] = weight;
+    }
+
+    /// Splits `node`: bins of `feature` up to `bin` go left.
+    pub(crate) fn split(&mut self, node: usize, feature: u16, bin: u8) {
+        self.tests[node] = Test { feature, bin };
+        self.is_split[node] = true;
+    }
+
+    /// Takes rows down from the first to the last of `levels`, at most [`NEAR_LEVELS`].
+    ///
+    /// Every test of a level is made on every row: with few tests that is quicker than to look up
+    /// for each row which test it is, for many rows are tested at once.
+    pub(crate) fn place(&self, block: &Block<'_>, levels: Range<usize>, places: &mut Places<'_>) {
+        let Places { at, goes_right } = places;
+        for level in levels {
+            goes_right.fill(0);
+            let nodes = GrowingTree::first(level)..GrowingTree::first(level + 1);
+            for (place, node) in (0_u8..).zip(nodes).filter(|&(_, node)| self.is_split[node]) {
+                let Test { feature, bin } = self.tests[node];
+                let rows = at.iter().zip(block.columns[usize::from(feature)]);
+                for (goes_right, (&at, &value)) in goes_right.iter_mut().zip(rows) {
+                    *goes_right |= u8::from(at == place) & u8::from(value > bin);
+                }
+            }
+            for (at, goes_right) in at.iter_mut().zip(&**goes_right) {
+                *at = *at << 1 | goes_right;
+            }
+        }
+    }
+
+    /// The tests above a node at `place` of `level`: each with the bins of its feature that lead
+    /// elsewhere.
+    pub(crate) fn tests_above(
+        &self,
+        level: usize,
+        place: u8,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> {
+        (0..level).map(move |above| {
+            let (before, goes_right) =
+                (usize::from(place) >> (level - above), place >> (level - above - 1) & 1 == 1);
+            let Test { feature, bin } = self.tests[GrowingTree::first(above) + before];
+            let first_right = usize::from(bin) + 1;
+            (usize::from(feature), if goes_right { 0..first_right } else { first_right..BINS })
+        })
+    }
+
+    /// Where on level `to` a row is that is at `place` on level `from`.
+    pub(crate) fn descend(
+        &self,
+        block: &Block<'_>,
+        row: usize,
+        from: usize,
+        place: u8,
+        to: usize,
+    ) -> u8 {
+        (from..to).fold(place, |place, level| {
+            let Test { feature, bin } = self.tests[GrowingTree::first(level) + usize::from(place)];
+            place << 1 | u8::from(block.columns[usize::from(feature)][row] > bin)
+        })
+    }
+
+    /// The weights of a tree cut off at `depth`, by place on that level.
+    pub(crate) fn leaf_weights(&self, depth: usize) -> Vec<u8> {
+        let places = 1 << depth;
+        let weight = |place: usize| {
+            let mut node = 0;
+            for level in (0..depth).rev() {
+                if !self.is_split[node] {
+                    break;
+                }
+                node = 2 * node + 1 + (place >> level & 1);
+            }
+            self.weights[node]
+        };
+        (0..places).map(weight).collect()
+    }
+
+    /// The tree over values; `columns` are those of its features, and have these bins. Splits that make no difference, whose sides are leaves of one weight,
+    /// are undone: predictions stay the same and tables get smaller.
+    pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> Tree {
+        let mut nodes = Vec::new();
+        self.write(
+            0,
+            &|test| bins[columns[usize::from(test.feature)]].edges()[usize::from(test.bin)],
+            &mut nodes,
+        );
+        Tree { nodes }
+    }
+
+    fn write(&self, node: usize, threshold: &dyn Fn(Test) -> u32, nodes: &mut Vec<Node>) {
+        let at = nodes.len();
+        nodes.push(Node::Leaf { weight: self.weights[node] });
+        if !self.is_split.get(node).copied().unwrap_or(false) {
+            return;
+        }
+        let index = |at: usize| u32::try_from(at).expect("a tree of depth 8 has 511 nodes");
+        let left = nodes.len();
+        self.write(2 * node + 1, threshold, nodes);
+        let right = nodes.len();
+        self.write(2 * node + 2, threshold, nodes);
+        if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left..]
+            && a == b
+        {
+            nodes.truncate(at);
+            nodes.push(Node::Leaf { weight: a });
+            return;
+        }
+        let test = self.tests[node];
+        let (feature, threshold) = (test.feature, threshold(test));
+        nodes[at] = Node::Split { feature, threshold, left: index(left), right: index(right) };
+    }
+}

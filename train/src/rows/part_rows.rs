@@ -1,0 +1,150 @@
+//! The rows that a split keeps for one purpose, to measure a model on rows it has not seen.
+
+use crate::rows::row_numbers::RowNumbers;
+use crate::rows::source::RunRows;
+use crate::split::{RunTimes, SplitPlan};
+use crate::{BatchSource, Part, RunBatch, Split, TrainError};
+
+/// Reads `source` again and yields, batch by batch, only the rows that `split` with `seed` gives
+/// to `part`. The same rows that [`crate::fit`] trains or tests on.
+///
+/// # Errors
+/// Those of the source, and [`TrainError::NoTimes`] for a split by time of rows without times.
+pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
+    source: &'a S,
+    features: usize,
+    split: &'a Split,
+    seed: u64,
+    part: Part,
+) -> Result<impl Iterator<Item = Result<RunBatch, TrainError>> + 'a, TrainError> {
+    let marked = marked_rows(source, features, split, seed, part)?;
+    Ok(marked.map(|rows| {
+        let (mut batch, is_of_part) = rows?;
+        batch.batch.retain(&is_of_part);
+        Ok(batch)
+    }))
+}
+
+/// Rows, and whether each is of the part that is replayed.
+pub type ReplayRows = (RunBatch, Vec<bool>);
+
+/// As [`rows_of_part`], but with all that arrives at the same switches: a replay of the part alone would
+/// begin each of its stretches with empty buffers, and drop other packets than the labels say.
+///
+/// # Errors
+/// Those of [`rows_of_part`].
+pub fn rows_to_replay<'a, S: BatchSource + ?Sized>(
+    source: &'a S,
+    features: usize,
+    split: &'a Split,
+    seed: u64,
+    part: Part,
+) -> Result<impl Iterator<Item = Result<ReplayRows, TrainError>> + 'a, TrainError> {
+    let marked = marked_rows(source, features, split, seed, part)?;
+    Ok(marked.map(move |rows| {
+        let (mut batch, mut is_of_part) = rows?;
+        if let Some(arrivals) = &batch.batch.arrivals {
+            let part_of = |switch| split.part_of_switch(batch.run, switch);
+            let is_kept = |&switch: &u16| part_of(switch).is_none_or(|of| of == part);
+            let keep: Vec<bool> = arrivals.switch_id.iter().map(is_kept).collect();
+            let mut flags = keep.iter();
+            is_of_part.retain(|_| flags.next().copied().unwrap_or(false));
+            batch.batch.retain(&keep);
+        }
+        Ok((batch, is_of_part))
+    }))
+}
+
+/// All rows, and whether each is of the part.
+fn marked_rows<'a, S: BatchSource + ?Sized>(
+    source: &'a S,
+    features: usize,
+    split: &'a Split,
+    seed: u64,
+    part: Part,
+) -> Result<impl Iterator<Item = Result<ReplayRows, TrainError>> + 'a, TrainError> {
+    let times = RunTimes::read(source, features, split)?;
+    let plan = SplitPlan::new(split, seed, times);
+    let mut numbers = RowNumbers::default();
+    let batches = source.batches().map_err(TrainError::source)?;
+    Ok(batches.map(move |batch| {
+        let batch = batch.map_err(TrainError::source)?;
+        let rows = RunRows::from(&batch);
+        rows.check(features)?;
+        let numbers = if plan.needs_numbers() { numbers.number(&rows) } else { Vec::new() };
+        let parts = plan.parts(&rows, &numbers)?;
+        let is_of_part = (0..rows.len()).map(|at| parts.of(at) == part).collect();
+        Ok((batch, is_of_part))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_data::LabelledBatch;
+
+    /// A hundred rows, one a nanosecond, of switches that take turns for 30 rows.
+    fn source() -> [RunBatch; 1] {
+        let mut batch = LabelledBatch::with_arrivals(1);
+        if let Some(arrivals) = &mut batch.arrivals {
+            arrivals.time_ns = (0..100).collect();
+            arrivals.switch_id = (0..100).map(|row| row / 30).collect();
+        }
+        batch.features = vec![(0..100).collect()];
+        batch.drop = (0..100).map(|row| row % 7 == 0).collect();
+        [RunBatch { run: 9, batch }]
+    }
+
+    #[test]
+    fn what_is_replayed_is_a_part_and_all_at_its_switches() {
+        let source = source();
+        let switches = vec![(9, 0), (9, 2)];
+        let only = Split::Only { switches: switches.clone(), of: Box::new(Split::time_blocks()) };
+        let apart = Split::Switches { test: vec![1], validation: vec![2] };
+        for split in [Split::None, Split::time(), Split::time_blocks(), only, apart] {
+            for part in [Part::Train, Part::Validation, Part::Test] {
+                let rows = rows_of_part(&source[..], 1, &split, 3, part).unwrap();
+                let own: Vec<u32> =
+                    rows.flat_map(|rows| rows.unwrap().batch.features[0].clone()).collect();
+                let rows = rows_to_replay(&source[..], 1, &split, 3, part).unwrap();
+                let rows: Vec<(u32, bool)> = rows
+                    .flat_map(|rows| {
+                        let (batch, is_of_part) = rows.unwrap();
+                        assert_eq!(batch.batch.len(), is_of_part.len());
+                        batch.batch.features[0].clone().into_iter().zip(is_of_part)
+                    })
+                    .collect();
+                let counted = rows.iter().filter(|row| row.1).map(|row| row.0);
+                assert!(counted.eq(own.iter().copied()), "{split:?} {part:?}");
+                let at_switches = |row: &u32| match &split {
+                    Split::Only { .. } => switches.contains(&(9, *row as u16 / 30)),
+                    Split::Switches { .. } | Split::None => own.contains(row),
+                    _ => true,
+                };
+                let all = (0..100).filter(at_switches);
+                assert!(all.eq(rows.iter().map(|row| row.0)), "{split:?} {part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_split_are_all_rows_once() {
+        let source = source();
+        for split in [Split::time(), Split::time_blocks(), Split::random(), Split::None] {
+            let mut values = Vec::new();
+            for part in [Part::Train, Part::Validation, Part::Test, Part::Gap] {
+                for rows in rows_of_part(&source[..], 1, &split, 3, part).unwrap() {
+                    let rows = rows.unwrap().batch;
+                    assert_eq!(rows.arrivals.as_ref().unwrap().time_ns.len(), rows.len());
+                    assert!(rows.features[0].iter().all(|v| {
+                        let at = rows.features[0].iter().position(|w| w == v).unwrap();
+                        rows.drop[at] == (v % 7 == 0)
+                    }));
+                    values.extend(rows.features[0].clone());
+                }
+            }
+            values.sort_unstable();
+            assert_eq!(values, (0..100).collect::<Vec<u32>>(), "{split:?}");
+        }
+    }
+}

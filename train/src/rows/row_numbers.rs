@@ -1,0 +1,33 @@
+//! How a row is known.
+
+use crate::rows::source::RunRows;
+use std::collections::BTreeMap;
+
+/// Counts the rows of each run and switch: a row is known by its run, its switch (0 where the
+/// input does not tell) and its number among their rows, from 0. Its part of a random split is a
+/// function of the seed and of these; its bootstrap draws count it among rows of its `Kind` only.
+#[derive(Default)]
+pub(crate) struct RowNumbers {
+    next: BTreeMap<(u64, u16), u64>,
+}
+
+impl RowNumbers {
+    /// The numbers of the next rows.
+    pub(crate) fn number(&mut self, rows: &RunRows<'_>) -> Vec<u64> {
+        let mut numbers = Vec::with_capacity(rows.len());
+        let mut add = |switch: u16, rows_of_run: usize| {
+            let next = self.next.entry((rows.run, switch)).or_default();
+            let after = *next + rows_of_run as u64;
+            numbers.extend(*next..after);
+            *next = after;
+        };
+        match &rows.arrivals {
+            None => add(0, rows.len()),
+            Some(arrivals) => {
+                let same_switch = arrivals.switch_id.chunk_by(|a, b| a == b);
+                same_switch.for_each(|same| add(same[0], same.len()));
+            }
+        }
+        numbers
+    }
+}

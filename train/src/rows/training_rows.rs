@@ -1,0 +1,199 @@
+//! The rows that forests are trained on, read once.
+
+use crate::bins::sketch::ValueSketch;
+use crate::rows::binned::{BinnedRows, ChunkWriter};
+use crate::rows::row_numbers::RowNumbers;
+use crate::rows::sorted_rows::SortedRows;
+use crate::rows::source::{RunRows, each_gathered};
+use crate::rows::training_marks::TrainingMarks;
+use crate::split::{Parts, RunTimes, SplitPlan};
+use crate::threads::map_on_threads;
+use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
+use dropcast_features::FeatureSet;
+use dropcast_forest::SwitchContext;
+use dropcast_forest::binning::Bins;
+use std::num::NonZeroUsize;
+
+/// Which rows to read, and what is known of them.
+#[derive(Clone, Debug)]
+pub struct ReadTask {
+    /// The features, in the order of the batches' columns.
+    pub features: FeatureSet,
+    /// Which rows train and which test.
+    pub split: Split,
+    /// Seeds the split, if it is random.
+    pub seed: u64,
+    /// Most bins of a feature, 2 to 256.
+    pub max_bins: u16,
+    /// What is known of the switch.
+    pub switch: SwitchContext,
+    /// Where the rows come from, for the models' provenance.
+    pub data: Vec<DataOrigin>,
+    /// How many threads to use.
+    pub threads: NonZeroUsize,
+}
+
+/// Labelled rows, binned and split: everything that [`crate::fit_many`] needs of them.
+///
+/// A row takes as many bytes as there are features.
+#[derive(Debug)]
+pub struct TrainingRows {
+    pub(crate) task: ReadTask,
+    pub(crate) rows: BinnedRows,
+    /// Training rows that were accepted and that were dropped, neither of them 0.
+    pub(crate) classes: (u64, u64),
+}
+
+impl TrainingRows {
+    /// Reads the source: first its times if the split needs them, then what the bins are made
+    /// from, then the rows.
+    ///
+    /// # Errors
+    /// See [`TrainError`].
+    pub fn read<S: BatchSource + ?Sized>(source: &S, task: ReadTask) -> Result<Self, TrainError> {
+        TrainingRows::read_into(source, task, None)
+    }
+
+    /// Reads the source and keeps only about `limit_bytes` of its rows in memory; the others go to
+    /// `file`, and each pass over the rows reads them from there.
+    ///
+    /// # Errors
+    /// See [`TrainError`].
+    pub fn read_spilling<S: BatchSource + ?Sized>(
+        source: &S,
+        task: ReadTask,
+        limit_bytes: u64,
+        file: Box<dyn SpillFile>,
+    ) -> Result<Self, TrainError> {
+        TrainingRows::read_into(source, task, Some((limit_bytes, file)))
+    }
+
+    fn read_into<S: BatchSource + ?Sized>(
+        source: &S,
+        task: ReadTask,
+        spill: Option<(u64, Box<dyn SpillFile>)>,
+    ) -> Result<Self, TrainError> {
+        let features = task.features.len();
+        if features == 0 {
+            return Err(TrainError::NoFeatures);
+        }
+        let times = RunTimes::read(source, features, &task.split)?;
+        let plan = SplitPlan::new(&task.split, task.seed, times);
+        let (bins, classes) = find_bins(source, &task, &plan)?;
+        let rows = bin_rows(source, &task, &plan, &bins, ChunkWriter::new(spill))?;
+        drop(plan);
+        Ok(TrainingRows { task, rows, classes })
+    }
+
+    /// What was read.
+    pub fn task(&self) -> &ReadTask {
+        &self.task
+    }
+
+    /// Bytes of the rows that are in memory.
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.rows.bytes_in_memory()
+    }
+
+    /// Bytes of the rows that are in a file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.rows.spilled_bytes()
+    }
+
+    /// Number of training rows that were accepted and that were dropped.
+    pub fn training_rows(&self) -> (u64, u64) {
+        self.classes
+    }
+}
+
+/// Makes bins from the training rows; with the number of those accepted and dropped.
+fn find_bins<S: BatchSource + ?Sized>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
+    let threads = task.threads.get();
+    let mut sketches = vec![ValueSketch::new(); task.features.len()];
+    let mut counts = RowCounts::default();
+    each_prepared(source, task, plan, TrainingMarks::of, |pieces, marks| {
+        for (rows, marks) in pieces.iter().zip(&marks) {
+            counts.add(rows, marks);
+        }
+        let work = sketches.iter_mut().enumerate().collect();
+        map_on_threads(work, threads, |(feature, sketch): (usize, &mut ValueSketch)| {
+            for (rows, marks) in pieces.iter().zip(&marks) {
+                sketch.add(rows.features[feature], marks);
+            }
+        });
+        Ok(())
+    })?;
+    let classes = counts.check()?;
+    let most = usize::from(task.max_bins) - 1;
+    let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
+    Ok((map_on_threads(sketches, threads, bins), classes))
+}
+
+/// Bins all rows and puts them in their place.
+fn bin_rows<S: BatchSource + ?Sized>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+    bins: &[Bins],
+    mut writer: ChunkWriter,
+) -> Result<BinnedRows, TrainError> {
+    let sort = |rows: &RunRows<'_>, parts: &Parts| SortedRows::of(rows, parts, bins);
+    each_prepared(source, task, plan, sort, |_, sorted| {
+        sorted.into_iter().try_for_each(|sorted| writer.add(sorted))
+    })?;
+    writer.finish(bins.to_vec())
+}
+
+/// Makes one pass over `source`: shows its pieces, several at a time, with what `prepare` makes
+/// of them and of the parts of their rows, on any thread.
+fn each_prepared<S: BatchSource + ?Sized, T: Send>(
+    source: &S,
+    task: &ReadTask,
+    plan: &SplitPlan<'_>,
+    prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
+    mut visit: impl FnMut(&[RunRows<'_>], Vec<T>) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let mut numbers = RowNumbers::default();
+    each_gathered(source, task.features.len(), |pieces| {
+        let mut number =
+            |rows| if plan.needs_numbers() { numbers.number(rows) } else { Vec::new() };
+        let numbered: Vec<_> = pieces.iter().map(|rows| (rows, number(rows))).collect();
+        let prepared: Vec<Result<T, TrainError>> =
+            map_on_threads(numbered, task.threads.get(), |(rows, numbers)| {
+                Ok(prepare(rows, &plan.parts(rows, &numbers)?))
+            });
+        visit(pieces, prepared.into_iter().collect::<Result<_, _>>()?)
+    })
+}
+
+/// Rows of the source.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowCounts {
+    all: u64,
+    /// Training rows that were accepted and that were dropped.
+    train: [u64; 2],
+}
+
+impl RowCounts {
+    fn add(&mut self, rows: &RunRows<'_>, marks: &TrainingMarks) {
+        self.all += rows.len() as u64;
+        let drops = marks.drops().len() as u64;
+        self.train[0] += marks.rows() - drops;
+        self.train[1] += drops;
+    }
+
+    /// Accepted and dropped training rows, if a forest can be made of them.
+    fn check(self) -> Result<(u64, u64), TrainError> {
+        match self {
+            RowCounts { all: 0, .. } => Err(TrainError::NoRows),
+            RowCounts { all, train: [0, 0] } => Err(TrainError::NoTrainingRows { rows: all }),
+            RowCounts { train: [rows, 0], .. } => Err(TrainError::NoDrops { rows }),
+            RowCounts { train: [0, rows], .. } => Err(TrainError::NoAccepts { rows }),
+            RowCounts { train: [accepts, drops], .. } => Ok((accepts, drops)),
+        }
+    }
+}
