@@ -4,7 +4,8 @@
 //!
 //! The paths of flows depend in ns-3 on port numbers that are not recorded. So each number is measured
 //! over seeds of the paths, and ns-3's, which is one draw, is to lie within 20% of the mean or within
-//! the 95% prediction interval of one more draw.
+//! the 95% prediction interval of one more draw. Of such intervals one in twenty misses: so many
+//! numbers may, but no median and no share of late flows, which barely depend on the paths.
 #![allow(clippy::print_stderr, clippy::expect_used)]
 
 #[path = "../examples/against_ns3/comparison.rs"]
@@ -44,23 +45,32 @@ fn is_close(there: f64, values: &[f64]) -> bool {
     (there - mean).abs() <= (0.2 * there).max(reach)
 }
 
+/// Every policy with every seed.
+fn run_all(folder: &Path) -> Vec<Vec<Result>> {
+    let run = |policy| (1..=SEEDS).map(|seed| here(folder, policy, seed)).collect();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            POLICIES.map(|(_, policy)| scope.spawn(move || run(policy))).into_iter().collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
 #[test]
 fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
     let Some(folder) = shared() else { return };
-    let mut wrong = Vec::new();
+    let (mut compared, mut missed, mut wrong) = (0, Vec::new(), Vec::new());
     let mut late = Vec::new();
-    for (name, policy) in POLICIES {
+    for ((name, _), runs) in POLICIES.into_iter().zip(run_all(&folder)) {
         let there = ns3(&folder, name);
-        let runs: Vec<Result> = (1..=SEEDS).map(|seed| here(&folder, policy, seed)).collect();
         let here: Vec<Vec<f64>> = runs.iter().map(Result::percentiles).collect();
         for (nth, value) in there.percentiles().into_iter().enumerate() {
             let values: Vec<f64> = here.iter().map(|run| run[nth]).collect();
+            compared += 1;
             if !is_close(value, &values) {
                 let percentile = ["p50", "p95", "p99"][nth % 3];
-                wrong.push(format!(
-                    "{name} {} {percentile}: {value} or {values:?}",
-                    CLASSES[nth / 3]
-                ));
+                let class = CLASSES[nth / 3];
+                let says = format!("{name} {class} {percentile}: {value} or {values:?}");
+                if percentile == "p50" { wrong.push(says) } else { missed.push(says) }
             }
         }
         let shares: Vec<f64> = runs.iter().map(|run| run.late).collect();
@@ -77,6 +87,8 @@ fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    eprintln!("{} of {compared} missed: {missed:#?}", missed.len());
+    assert!(20 * missed.len() <= compared, "{missed:#?}");
     // Where ns-3 tells two policies apart by more than a few late flows, so does the fabric.
     for (there, here) in &late {
         for (other_there, other_here) in &late {

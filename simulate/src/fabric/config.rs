@@ -59,7 +59,8 @@ pub struct FabricConfig {
     pub initial_window_segments: u32,
     /// Least retransmission timeout, and that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
-    /// Round-trip times are measured in steps of this, nanoseconds; 1,000,000 in ns-3.
+    /// Round-trip times are measured in steps of this, nanoseconds, as TCP's timestamps are; the
+    /// default is ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
     pub timestamp_ns: u64,
     /// Rate of an unresponsive sender, as a share of its server's rate; above 0, at most 1.
     pub unresponsive_rate: f64,
@@ -93,7 +94,7 @@ impl Default for FabricConfig {
             aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
             initial_window_segments: 22,
             min_rto_ns: 10_000_000,
-            timestamp_ns: 1,
+            timestamp_ns: 1_000_000,
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
             end_ns: 10_000_000_000,

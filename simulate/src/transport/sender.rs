@@ -255,8 +255,7 @@ impl Sender {
         if matches!(self.state, State::Recovery | State::Reduction) {
             self.reduction.sent(u64::from(bytes));
         }
-        let bits_ns = u64::from(bytes) * 8_000_000_000;
-        if let Some(gap_ns) = bits_ns.checked_div(self.window.pace_bps) {
+        if let Some(gap_ns) = (u64::from(bytes) * 8_000_000_000).checked_div(self.window.pace_bps) {
             self.paced_until_ns = self.paced_until_ns.max(now_ns) + gap_ns;
         }
         self.window.next = number + 1;
@@ -448,3 +447,6 @@ struct Step {
     is_duplicate: bool,
     acknowledges_repeated: bool,
 }
+
+#[cfg(test)]
+mod tests;

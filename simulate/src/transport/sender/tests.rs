@@ -1,0 +1,146 @@
+use super::*;
+
+const SEGMENT: u64 = 1000;
+
+fn tuning() -> Tuning {
+    Tuning {
+        line_rate_bps: 10_000_000_000,
+        base_rtt_ns: 32_000,
+        min_rto_ns: 10_000_000,
+        timestamp_ns: 1,
+        segment_bytes: SEGMENT as u32,
+    }
+}
+
+/// A sender of so many segments, and those that it begins with.
+fn begin(transport: Transport, segments: u64, initial: u64) -> (Sender, Vec<u32>) {
+    let mut sender = Sender::new(transport, segments * SEGMENT, initial, &tuning());
+    let mut send = Vec::new();
+    sender.fill_window(0, &mut send);
+    (sender, numbers(&send))
+}
+
+fn numbers(send: &[Segment]) -> Vec<u32> {
+    send.iter().map(|segment| segment.number).collect()
+}
+
+/// An acknowledgement arrives; the segments that are sent then.
+fn acknowledge(
+    sender: &mut Sender,
+    now_ns: u64,
+    next: u32,
+    blocks: &[(u32, u32)],
+    is_marked: bool,
+) -> Vec<u32> {
+    let mut sack = SackBlocks::default();
+    sack[..blocks.len()].copy_from_slice(blocks);
+    let echo_ns = now_ns.saturating_sub(40_000);
+    let sack_count = blocks.len();
+    let ack = Ack { next, echo_ns, is_marked, sack, sack_count, hops: &[] };
+    let mut send = Vec::new();
+    sender.acknowledge(&ack, now_ns, &mut send);
+    numbers(&send)
+}
+
+#[test]
+fn the_window_limits_what_is_in_flight_and_acknowledgements_let_more_out() {
+    let (mut sender, first) = begin(Transport::NewReno, 100, 4);
+    assert_eq!(first, [0, 1, 2, 3]);
+    // Slow start: each acknowledgement lets two out.
+    assert_eq!(acknowledge(&mut sender, 40_000, 1, &[], false), [4, 5]);
+    assert_eq!(acknowledge(&mut sender, 41_000, 2, &[], false), [6, 7]);
+    assert_eq!(sender.window_bytes(), (6 * SEGMENT, u64::from(u32::MAX), 6 * SEGMENT));
+    assert_eq!(sender.deadline_ns(), Some(41_000 + 10_000_000));
+    // One that is out of date changes nothing.
+    assert_eq!(acknowledge(&mut sender, 42_000, 1, &[], false), []);
+    assert_eq!(sender.timeouts() + sender.repeats(), 0);
+}
+
+/// Segment 0 of 10 is lost: NewReno halves to 5 (ssthresh), repeats it at the third duplicate, and
+/// proportional rate reduction lets one segment out for every second delivered one.
+#[test]
+fn three_duplicates_begin_a_recovery_that_halves_the_window() {
+    let (mut sender, first) = begin(Transport::NewReno, 100, 10);
+    assert_eq!(first.len(), 10);
+    assert_eq!(acknowledge(&mut sender, 40_000, 0, &[(1, 2)], false), [10], "limited transmit");
+    assert_eq!(acknowledge(&mut sender, 41_000, 0, &[(1, 3)], false), [11]);
+    let third = acknowledge(&mut sender, 42_000, 0, &[(1, 4)], false);
+    assert_eq!(third, [0], "fast retransmit, and nothing else");
+    let (_, ssthresh, in_flight) = sender.window_bytes();
+    // 12 sent, 3 delivered, 1 lost: 8 in flight then, 9 with the repeated one.
+    assert_eq!((ssthresh, in_flight), (4 * SEGMENT, 9 * SEGMENT));
+    let mut sent = Vec::new();
+    for arrived in 5..=12 {
+        let now_ns = 43_000 + u64::from(arrived) * 1_000;
+        sent.extend(acknowledge(&mut sender, now_ns, 0, &[(1, arrived)], false));
+    }
+    // 8 more delivered of a flight of 12, to 4: 11 * 4 / 12 = 3.7, of which segment 0 was one.
+    assert_eq!(sent, [12, 13, 14]);
+    // Everything up to the recovery point arrives: the window is ssthresh, plus growth.
+    let after = acknowledge(&mut sender, 90_000, 12, &[], false);
+    let (cwnd, _, in_flight) = sender.window_bytes();
+    assert!((4 * SEGMENT..5 * SEGMENT).contains(&cwnd), "{cwnd}");
+    assert_eq!(after, [15]);
+    assert_eq!(in_flight, 4 * SEGMENT);
+    assert_eq!((sender.timeouts(), sender.repeats()), (0, 1));
+}
+
+#[test]
+fn a_timeout_begins_anew_with_one_segment_and_doubles_the_timer() {
+    let (mut sender, _) = begin(Transport::NewReno, 6, 6);
+    let mut send = Vec::new();
+    assert_eq!(sender.deadline_ns(), Some(10_000_000));
+    sender.time_out(10_000_000, &mut send);
+    assert_eq!(numbers(&send), [0]);
+    assert_eq!(sender.deadline_ns(), Some(30_000_000), "20 ms later");
+    send.clear();
+    sender.time_out(30_000_000, &mut send);
+    assert_eq!((numbers(&send), sender.deadline_ns()), (vec![0], Some(70_000_000)));
+    // What arrived beyond it is not sent again.
+    assert_eq!(acknowledge(&mut sender, 30_040_000, 4, &[], false), [4, 5]);
+    assert_eq!(sender.deadline_ns(), Some(40_040_000), "the timer is back");
+    assert_eq!(acknowledge(&mut sender, 30_080_000, 6, &[], false), []);
+    assert!(sender.is_done());
+    assert_eq!((sender.deadline_ns(), sender.timeouts()), (None, 2));
+}
+
+/// DCTCP with alpha 1 halves its window once per round trip, however many marks come.
+#[test]
+fn marks_reduce_the_window_once_per_round_trip() {
+    let (mut sender, _) = begin(Transport::Dctcp, 200, 10);
+    acknowledge(&mut sender, 40_000, 1, &[], true);
+    assert_eq!(sender.window_bytes().1, 5 * SEGMENT);
+    for next in 2..=10 {
+        acknowledge(&mut sender, 40_000 + u64::from(next) * 1_000, next, &[], true);
+        assert_eq!(sender.window_bytes().1, 5 * SEGMENT, "once");
+    }
+    let highest = sender.board.highest();
+    acknowledge(&mut sender, 80_000, highest, &[], false);
+    let (cwnd, _, in_flight) = sender.window_bytes();
+    assert_eq!(in_flight, cwnd / SEGMENT * SEGMENT);
+    assert!((5 * SEGMENT..=6 * SEGMENT).contains(&cwnd), "{cwnd}");
+}
+
+/// DCTCP's reduction has no floor, but a reduction always lets one segment out.
+#[test]
+fn a_sender_whose_segments_are_all_marked_sends_one_per_round_trip() {
+    let (mut sender, _) = begin(Transport::Dctcp, 300, 2);
+    for round in 1..100 {
+        let next = sender.board.highest();
+        let sent = acknowledge(&mut sender, round * 40_000, next, &[], true);
+        assert!(sent.len() == 1 || round == 1, "round {round}: {sent:?}");
+    }
+    let (cwnd, ssthresh, _) = sender.window_bytes();
+    assert!(cwnd == SEGMENT && ssthresh < SEGMENT, "{cwnd}, {ssthresh}");
+}
+
+#[test]
+fn a_paced_sender_waits_between_segments() {
+    let (mut sender, first) = begin(Transport::PowerTcp, 50, 10);
+    assert_eq!(first, [0], "one, then it waits");
+    let until_ns = sender.paced_until_ns(0).expect("more to send");
+    assert_eq!(until_ns, 800, "1000 bytes at 10 Gbps");
+    let mut send = Vec::new();
+    sender.fill_window(until_ns, &mut send);
+    assert_eq!(numbers(&send), [1]);
+}
