@@ -71,8 +71,7 @@ pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
     let mut compile = gcc.in_folder(folder);
     let output = compile.args(["loader.c", "-o", "loader", "-lbpf"]).output().expect("it starts");
     if !output.status.success() {
-        let (tool, package) = ("libbpf".to_owned(), "libbpf-dev".to_owned());
-        missing(&VerifyError::MissingTool { tool, package });
+        missing(&VerifyError::missing("libbpf", "libbpf-dev"));
         return None;
     }
     let mut loader = std::process::Command::new(folder.join("loader"));

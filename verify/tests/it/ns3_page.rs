@@ -174,8 +174,7 @@ fn has_ns3(gxx: &FoundTool, folder: &Path) -> bool {
     has_ns3.args(["-E", "-include", "ns3/simulator.h", "-x", "c++", "/dev/null"]);
     let found = has_ns3.output().expect("it starts").status.success();
     if !found {
-        let (tool, package) = ("ns-3".to_owned(), "libns3-dev".to_owned());
-        missing(&VerifyError::MissingTool { tool, package });
+        missing(&VerifyError::missing("ns-3", "libns3-dev"));
     }
     found
 }
