@@ -80,8 +80,12 @@ fn why_not_run(target: &str) -> String {
                   apt-get install openvswitch-switch), which takes milliseconds for each row. \
                   dropcast's own tests run it on a few hundred rows"
             .to_owned(),
-        "p4" => no_tool("p4c and BMv2 are in no package registry; docs/p4.md tells what they did"),
-        "tna" => no_tool("Intel's compiler is in no package registry; docs/tna.md tells more"),
+        "p4" => {
+            no_tool("p4c and BMv2 are in no package registry; docs/p4.md says what was compiled")
+        }
+        "tna" => no_tool(
+            "Intel's compiler is in no package registry; docs/tna.md says what was compiled",
+        ),
         _ => no_tool("it has no runner"),
     }
 }
