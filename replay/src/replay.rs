@@ -9,6 +9,7 @@ use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
     Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch, Victim,
 };
+use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -20,9 +20,11 @@ pub(super) struct RunningCost<'c, C> {
 /// What a move changes.
 struct Change {
     trees: Vec<(usize, Outline)>,
-    /// Feature and threshold number, and by how much the trees that use it change.
-    uses: Vec<((u16, u16), i64)>,
+    uses: Vec<UseChange>,
 }
+
+/// Feature and threshold number, and how many trees more use it.
+type UseChange = ((u16, u16), i64);
 
 impl<'c, C: ForestCost> RunningCost<'c, C> {
     /// The cost of `work`; `None` if it is not a sum.
@@ -118,8 +120,8 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
     /// The features with thresholds that are no longer used, or newly, and the changes of each.
     fn changed_features<'u>(
         &self,
-        uses: &'u [((u16, u16), i64)],
-    ) -> impl Iterator<Item = (u16, &'u [((u16, u16), i64)])> {
+        uses: &'u [UseChange],
+    ) -> impl Iterator<Item = (u16, &'u [UseChange])> {
         let by_feature = uses.chunk_by(|a, b| a.0.0 == b.0.0);
         by_feature.map(|changes| (changes[0].0.0, changes)).filter(|(_, changes)| {
             changes.iter().any(|&((feature, number), by)| {
@@ -134,12 +136,7 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
     }
 
     /// The cost of a feature whose uses change so.
-    fn feature_cost(
-        &self,
-        work: &WorkForest<'_>,
-        feature: u16,
-        changes: &[((u16, u16), i64)],
-    ) -> u64 {
+    fn feature_cost(&self, work: &WorkForest<'_>, feature: u16, changes: &[UseChange]) -> u64 {
         let mut changes = changes.iter().peekable();
         let mut thresholds = Vec::new();
         let uses = self.uses[usize::from(feature)].iter();
