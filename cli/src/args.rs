@@ -1,16 +1,17 @@
 //! What can be said on the command line.
 
-use crate::config::{CollectConfig, TrainConfig};
 use crate::output::Format;
-use crate::output_file;
-use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::cross_validation::Folds;
+use dropcast_pipeline::measure::ReportRows;
+use dropcast_pipeline::model_per::ModelPer;
+use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_reports::ReportFormat;
 use dropcast_simulate::BurstTraffic;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Drop-prediction oracles for shared-buffer switches.
 ///
@@ -27,27 +28,32 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads the command line.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let matches = Cli::command().try_get_matches()?;
-        let mut cli = Cli::from_arg_matches(&matches)?;
-        if let (Command::Train(args), Some((_, matches))) = (&mut cli.command, matches.subcommand())
-        {
-            let is_given =
-                |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
-            args.split_given = SPLIT_SETTINGS.into_iter().filter(is_given).collect();
-        }
-        Ok(cli)
+        Cli::try_parse()
     }
 }
 
-/// Settings that say how rows of `--data` are divided.
-const SPLIT_SETTINGS: [&str; 6] = [
-    "split",
-    "train_share",
-    "validation_share",
-    "test_switches",
-    "validation_switches",
-    "guard_ns",
-];
+/// Reads the path of a file to write.
+fn output_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str() == "-" {
+            return Err(
+                "standard output is not supported here, name a file (./- for one of this name)",
+            );
+        }
+        Ok(path)
+    })
+}
+
+/// Reads the number of folds.
+fn folds(text: &str) -> Result<Folds, &'static str> {
+    match text {
+        "runs" => Ok(Folds::Runs),
+        _ => match text.parse() {
+            Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
+            _ => Err("expected runs, or a number of folds from 2"),
+        },
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -86,9 +92,15 @@ pub(crate) struct RunArgs {
     /// Switch description (docs/switch.md), if the events do not bring one.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
+    /// The column that holds a field of the events. May be repeated.
+    #[arg(long = "column", value_name = "FIELD=COLUMN")]
+    pub(crate) columns: Vec<String>,
     /// Name of the run, and of its folder.
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// Replace an earlier run of this name that had other settings.
+    #[arg(long)]
+    pub(crate) replace: bool,
     /// Folder of all runs.
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub(crate) runs: PathBuf,
@@ -131,7 +143,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) burst: Option<f64>,
     /// Where the events go.
-    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -171,12 +183,12 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
-    pub(crate) settings: CollectConfig,
+    pub(crate) settings: TracerSettings,
     /// Rows that may wait for a label before the trace is refused; each takes about 60 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
     /// Where the labelled trace goes.
-    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -214,23 +226,16 @@ pub(crate) struct TrainArgs {
     /// Labelled traces to choose the vote threshold on; then all of --data trains.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) validation: Vec<PathBuf>,
-    /// Who trains: our own trainer, or another crate's, which this command must be built with
-    /// (docs/trainers.md tells what differs).
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) trainer: Trainer,
     /// Train once for each fold of the runs (files of --data) and test on that, then on all runs
     /// for the model: runs, to leave one out at a time, or a number of folds.
-    #[arg(long, value_name = "runs|FOLDS", conflicts_with_all = ["test", "validation", "model_per"])]
+    #[arg(long, value_name = "runs|FOLDS", value_parser = folds, conflicts_with_all = ["test", "validation", "model_per"])]
     pub(crate) cross_validate: Option<Folds>,
     /// Which switches share a model. Models of one switch or role are named after the one of all:
     /// MODEL.switch-3.json, MODEL.leaf.json.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) model_per: ModelPer,
     #[command(flatten)]
-    pub(crate) settings: TrainConfig,
-    /// Settings of the split that were given, even if as they are by default.
-    #[arg(skip)]
-    pub(crate) split_given: Vec<&'static str>,
+    pub(crate) settings: TrainSettings,
     /// Threads; the model is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -240,23 +245,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "MIB")]
     pub(crate) memory_limit: Option<u64>,
     /// Where the model goes.
-    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// How the metrics are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// Who trains.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Trainer {
-    /// Our own.
-    #[default]
-    Dropcast,
-    /// linfa-trees and linfa-ensemble.
-    Linfa,
-    /// smartcore's random forest.
-    Smartcore,
 }
 
 /// Import a forest that was trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
@@ -292,56 +285,11 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) allow_rounding: bool,
     /// Where the model goes.
-    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// How many folds cross-validation has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Folds {
-    /// As many as there are runs.
-    Runs,
-    /// So many, if there are runs enough.
-    Count(usize),
-}
-
-impl Folds {
-    /// Folds of so many runs.
-    pub(crate) fn of(self, runs: usize) -> usize {
-        match self {
-            Folds::Runs => runs,
-            Folds::Count(folds) => folds,
-        }
-    }
-}
-
-impl FromStr for Folds {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "runs" => Ok(Folds::Runs),
-            _ => match text.parse() {
-                Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
-                _ => Err("expected runs, or a number of folds from 2"),
-            },
-        }
-    }
-}
-
-/// Which switches share a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelPer {
-    /// All of them.
-    #[default]
-    Pooled,
-    /// None: each number has its own, in all runs.
-    Switch,
-    /// Those with the same role in their description (docs/switch.md).
-    Role,
 }
 
 /// Train every combination of settings, and compare them (docs/sweep.md).
@@ -402,7 +350,7 @@ pub(crate) struct RescaleArgs {
     #[arg(long, value_name = "BYTES")]
     pub(crate) buffer_bytes: std::num::NonZeroU32,
     /// Where the rescaled model goes.
-    #[arg(short, long, value_name = "MODEL.json", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -511,19 +459,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
     /// Where it goes; standard output unless given.
-    #[arg(short, long, value_name = "PATH", value_parser = output_file::parser())]
+    #[arg(short, long, value_name = "PATH", value_parser = output_path())]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// Which rows a report is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportRows {
-    /// Of a file that the model was trained on, the rows that its split kept for testing, if it kept
-    /// any there; all rows of other files.
-    #[default]
-    Unseen,
-    /// Every row, those it was trained on too.
-    All,
 }
 
 /// Tell what a file is and what is in it: events, traces, models, tables, reports.

@@ -1,30 +1,55 @@
 //! Exit codes: 0 ok, 1 the user's error or a failed gate, 2 ours.
 
-use dropcast_collect::CollectError;
 use dropcast_data::DataError;
-use dropcast_export::ExportError;
-use dropcast_forest::ModelError;
-use dropcast_interop::ImportError;
-use dropcast_pipeline::report::BuildError;
-use dropcast_pipeline::reproduce::fig14::Fig14Error;
-use dropcast_replay::ForestReplayError;
-use dropcast_simulate::WorkloadError;
-use dropcast_train::{TrainError, VoteError};
+use dropcast_pipeline::PipelineError;
+use dropcast_reports::ExportError;
+use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
-/// Something the user asked for that can't be done.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct UserError(pub(crate) String);
+pub(crate) enum Failure {
+    /// The pipeline could not do it.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// A gate that the user asked for: the model is not verified.
+    #[error("not verified: {0}")]
+    NotVerified(String),
+    /// Standard output cannot be written.
+    #[error("standard output cannot be written")]
+    Output(#[source] io::Error),
+    /// A page or figure cannot be made. A defect of ours.
+    #[error(transparent)]
+    Page(#[from] ExportError),
+    /// A result cannot be written as JSON. A defect of ours.
+    #[error("the result cannot be written as JSON")]
+    Json(#[from] serde_json::Error),
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        Failure::Pipeline(error.into())
+    }
+}
+
+impl Failure {
+    fn is_the_users(&self) -> bool {
+        match self {
+            Failure::Pipeline(error) => error.is_the_users(),
+            Failure::NotVerified(_) | Failure::Output(_) => true,
+            Failure::Page(_) | Failure::Json(_) => false,
+        }
+    }
+}
 
 /// The exit code of a command, after telling on stderr what went wrong.
-pub(crate) fn exit_code(result: thread::Result<anyhow::Result<()>>) -> ExitCode {
+pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode {
     match result {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Ok(Err(error)) if is_the_users(&error) => {
+        Ok(Err(error)) if error.is_the_users() => {
             tell(&format!("error: {}", message(&error)));
             ExitCode::from(1)
         }
@@ -47,19 +72,23 @@ pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
     match error.print() {
         Ok(()) if error.use_stderr() => ExitCode::from(1),
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit_code(Ok(Err(cannot_print(error)))),
+        Err(error) => exit_code(Ok(Err(Failure::Output(error)))),
     }
 }
 
-/// Why nothing more can be printed on stdout.
-pub(crate) fn cannot_print(source: io::Error) -> anyhow::Error {
-    DataError::Io { file: "standard output".to_owned(), doing: "be written", source }.into()
+/// An error and its causes.
+fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
+    let mut chain: Vec<&(dyn Error + 'static)> = vec![error];
+    while let Some(cause) = chain[chain.len() - 1].source() {
+        chain.push(cause);
+    }
+    chain
 }
 
 /// An error and its causes in one line; some errors repeat their cause in their own words.
-fn message(error: &anyhow::Error) -> String {
+fn message(error: &Failure) -> String {
     let mut message = String::new();
-    for cause in error.chain() {
+    for cause in chain(error) {
         let cause = cause.to_string();
         let cause = cause.trim_end();
         if message.is_empty() {
@@ -77,28 +106,8 @@ fn tell(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-fn is_the_users(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.is::<UserError>()
-            || cause.is::<DataError>()
-            || cause.is::<CollectError>()
-            || cause.is::<TrainError>()
-            || cause.is::<ModelError>()
-            || cause.is::<ExportError>()
-            || cause.is::<ImportError>()
-            || cause.is::<BuildError>()
-            || cause.is::<ForestReplayError>()
-            || cause.is::<VoteError>()
-            || cause.is::<Fig14Error>()
-            || cause.is::<WorkloadError>()
-            || cause.is::<dropcast_features::UnknownFeature>()
-            || cause.is::<dropcast_train::ParamError>()
-            || cause.is::<toml::de::Error>()
-    })
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
+fn is_broken_pipe(error: &Failure) -> bool {
+    chain(error).into_iter().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
             .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

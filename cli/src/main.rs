@@ -1,23 +1,15 @@
-//! The `dropcast` command: arguments, progress and exit codes; the work is done in the libraries.
+//! The `dropcast` command: arguments, progress and exit codes; `dropcast-pipeline` does the work.
 
 mod args;
 mod commands;
-mod config;
 mod failure;
-mod measured;
 mod output;
-mod output_file;
 mod progress;
-mod replays;
-mod statistics;
-mod sweep_config;
-mod sweep_files;
-mod sweep_parts;
-mod table_cost;
-mod traces;
-mod training;
+mod words;
 
 use args::{Cli, Command};
+use failure::Failure;
+use progress::Terminal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,23 +17,24 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
     };
-    failure::exit_code(std::panic::catch_unwind(|| run(cli)))
+    failure::exit_code(std::panic::catch_unwind(|| run(&cli.command)))
 }
 
-fn run(cli: Cli) -> anyhow::Result<()> {
-    match cli.command {
-        Command::Run(args) => commands::run::run(&args),
-        Command::Simulate(args) => commands::simulate::run(&args),
-        Command::Collect(args) => commands::collect::run(&args),
-        Command::Train(args) => commands::train::run(&args),
-        Command::Import(args) => commands::import::run(&args),
-        Command::Sweep(args) => commands::sweep::run(&args),
-        Command::Rescale(args) => commands::rescale::run(&args),
-        Command::Export(args) => commands::export::run(&args),
-        Command::Verify(args) => commands::verify::run(&args),
-        Command::Resources(args) => commands::resources::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Inspect(args) => commands::inspect::run(&args),
-        Command::Reproduce(args) => commands::reproduce::run(&args),
+fn run(command: &Command) -> Result<(), Failure> {
+    let progress = Terminal::default();
+    match command {
+        Command::Run(args) => commands::run::run(args, &progress),
+        Command::Simulate(args) => commands::simulate::run(args, &progress),
+        Command::Collect(args) => commands::collect::run(args, &progress),
+        Command::Train(args) => commands::train::run(args, &progress),
+        Command::Import(args) => commands::import::run(args),
+        Command::Sweep(args) => commands::sweep::run(args, &progress),
+        Command::Rescale(args) => commands::rescale::run(args),
+        Command::Export(args) => commands::export::run(args),
+        Command::Verify(args) => commands::verify::run(args, &progress),
+        Command::Resources(args) => commands::resources::run(args, &progress),
+        Command::Report(args) => commands::report::run(args, &progress),
+        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Reproduce(args) => commands::reproduce::run(args, &progress),
     }
 }

@@ -1,6 +1,6 @@
 //! Data on stdout, as text or JSON.
 
-use crate::failure::cannot_print;
+use crate::failure::Failure;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::io::Write;
@@ -20,7 +20,7 @@ pub(crate) fn print<T: Serialize>(
     format: Format,
     value: &T,
     text: impl FnOnce(&T) -> String,
-) -> anyhow::Result<()> {
+) -> Result<(), Failure> {
     let mut printed = match format {
         Format::Text => text(value),
         Format::Json => serde_json::to_string_pretty(value)?,
@@ -32,7 +32,7 @@ pub(crate) fn print<T: Serialize>(
 }
 
 /// Prints text as it is.
-pub(crate) fn print_text(text: &str) -> anyhow::Result<()> {
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot_print)
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
 }

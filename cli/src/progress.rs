@@ -1,18 +1,30 @@
 //! Progress on stderr; nothing where that is no terminal.
 
+use dropcast_pipeline::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A stage of the pipeline under way: a spinner with a name and a count of rows.
-pub(crate) struct Stage {
+/// Draws the stage under way: a spinner with a name and a count of rows. Notes are always printed.
+#[derive(Default)]
+pub(crate) struct Terminal {
+    stage: Mutex<Option<Stage>>,
+}
+
+struct Stage {
     bar: ProgressBar,
     name: &'static str,
 }
 
-impl Stage {
-    /// Begins a stage.
-    pub(crate) fn begin(name: &'static str) -> Self {
+impl Terminal {
+    fn stage(&self) -> MutexGuard<'_, Option<Stage>> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Terminal {
+    fn begin(&self, name: &'static str) {
         let target = if std::io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
         } else {
@@ -27,26 +39,45 @@ impl Stage {
         bar.set_prefix(name);
         bar.set_message("rows");
         bar.enable_steady_tick(Duration::from_millis(100));
-        Stage { bar, name }
+        *self.stage() = Some(Stage { bar, name });
     }
 
-    /// `rows` more are done.
-    pub(crate) fn advance(&self, rows: usize) {
-        self.bar.inc(rows as u64);
+    fn advance(&self, rows: usize) {
+        if let Some(stage) = &*self.stage() {
+            stage.bar.inc(rows as u64);
+        }
     }
 
-    /// The rows are read once more, and counted anew.
-    pub(crate) fn restart(&self) {
-        self.bar.set_position(0);
+    fn estimate(&self, done: u64, all: u64) {
+        if let Some(stage) = &*self.stage() {
+            let percent = 100 * done.min(all) / all.max(1);
+            stage.bar.set_message(format!("rows, {percent} % squeezed"));
+        }
     }
 
-    /// Ends the stage, leaving a line that says what it did.
-    pub(crate) fn end(self, what: &str) {
-        self.bar.finish_and_clear();
-        if !self.bar.is_hidden() {
-            let elapsed = self.bar.elapsed();
+    fn restart(&self) {
+        if let Some(stage) = &*self.stage() {
+            stage.bar.set_position(0);
+        }
+    }
+
+    fn end(&self, done: &str) {
+        let Some(Stage { bar, name }) = self.stage().take() else { return };
+        bar.finish_and_clear();
+        if !bar.is_hidden() {
+            let elapsed = bar.elapsed();
             // Progress is worth no error.
-            let _ = writeln!(std::io::stderr(), "  {:10} {what}  ({elapsed:.1?})", self.name);
+            let _ = writeln!(std::io::stderr(), "  {name:10} {done}  ({elapsed:.1?})");
+        }
+    }
+
+    fn note(&self, note: &str) {
+        let tell = || {
+            let _ = writeln!(std::io::stderr(), "note: {note}");
+        };
+        match &*self.stage() {
+            Some(stage) => stage.bar.suspend(tell),
+            None => tell(),
         }
     }
 }

@@ -84,7 +84,7 @@ fn arrival<S: dropcast_switch::Service>(
 ) {
     let mut values = [0; Feature::ALL.len()];
     lqd.observe(queue, &mut values);
-    let packet = Packet { id: waiting.next_number(), queue, size_bytes: event.size_bytes };
+    let packet = Packet::new(waiting.next_number(), queue, event.size_bytes);
     waiting.push(Row {
         time_ns: event.time_ns,
         size_bytes: event.size_bytes,

@@ -19,6 +19,29 @@ pub fn mix(value: u64) -> u64 {
     finalize(value.wrapping_add(GOLDEN))
 }
 
+/// SplitMix64 as a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        SplitMix64(seed)
+    }
+
+    /// The next 64 uniform bits.
+    pub fn next_u64(&mut self) -> u64 {
+        let bits = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        bits
+    }
+
+    /// The next uniform number from 0 to below 1.
+    pub fn next_f64(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
 /// 64 uniform bits for `key`.
 pub fn uniform(seed: u64, key: &[u64]) -> u64 {
     key.iter().fold(mix(seed), |state, &part| mix(state ^ mix(part)))

@@ -59,6 +59,16 @@ fn constants(model: &Checked<'_>) -> String {
         0 => String::new(),
         average_ns => format!("constexpr std::uint32_t AVERAGE_NS = {average_ns};\n"),
     };
+    let mut switch = String::new();
+    if let Some(bytes) = model.origin.buffer_bytes {
+        switch += &format!(
+            "// The switch that the model is for: do not use it on another.\n\
+             constexpr std::uint32_t BUFFER_BYTES = {bytes};\n"
+        );
+    }
+    if let Some(ports) = model.origin.ports {
+        switch += &format!("constexpr std::uint32_t PORTS = {ports};\n");
+    }
     format!(
         "\
 enum Feature {{
@@ -67,7 +77,7 @@ enum Feature {{
 constexpr int N_FEATURES = {n_features};
 // A drop is predicted if and only if the score is larger.
 constexpr std::uint32_t VOTE_THRESHOLD = {vote};
-{average}constexpr const char *MODEL_SHA256 = \"{sha256}\";
+{average}{switch}constexpr const char *MODEL_SHA256 = \"{sha256}\";
 
 // The features of a packet, in the order of Feature.
 using Row = std::array<std::uint32_t, N_FEATURES>;

@@ -18,6 +18,10 @@ pub struct Origin {
     /// Time constant of the moving averages among the features, ns (`tau`, the base round-trip
     /// time), where the model states one.
     pub average_ns: Option<u64>,
+    /// Shared buffer of the switch that the model is for, bytes, where the model states it.
+    pub buffer_bytes: Option<u32>,
+    /// Output ports of that switch, where the model states them.
+    pub ports: Option<u16>,
 }
 
 /// One value of a row.
@@ -34,8 +38,8 @@ pub struct Column {
 }
 
 impl Origin {
-    /// A model trained on `features`, exported by this version of dropcast, with no time constant
-    /// stated.
+    /// A model trained on `features`, exported by this version of dropcast; nothing is known of
+    /// the switch.
     pub fn new(model_name: &str, model_sha256: &str, features: &FeatureSet) -> Self {
         let columns = features.features().iter().map(|&feature| Column {
             name: feature.name().to_owned(),
@@ -49,6 +53,8 @@ impl Origin {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             columns: columns.collect(),
             average_ns: None,
+            buffer_bytes: None,
+            ports: None,
         }
     }
 
@@ -56,6 +62,8 @@ impl Origin {
     pub fn of_model<P>(model: &Model<P>, model_name: &str, model_sha256: &str) -> Self {
         Origin {
             average_ns: model.switch.base_rtt_ns,
+            buffer_bytes: model.switch.buffer_bytes,
+            ports: model.switch.ports,
             ..Origin::new(model_name, model_sha256, &model.features)
         }
     }

@@ -3,13 +3,15 @@
 //! them.
 
 mod cli;
+mod entries;
 mod names;
 mod oracle;
 mod p4runtime;
 mod v1model;
 
-pub(crate) use names::P4;
-pub(crate) use oracle::{by_priority, oracle_file};
+pub(crate) use entries::{Leaves, Prefixes};
+pub(crate) use names::{EGRESS, INGRESS, P4};
+pub(crate) use oracle::oracle_file;
 pub(crate) use v1model::{answer, headers, parser_states};
 
 use crate::ExportError;

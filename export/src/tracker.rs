@@ -69,7 +69,7 @@ impl Tracker {
 
     fn template(&self, dialect: &Dialect<'_>) -> String {
         let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
-        let project = if self.projection { PROJECT } else { "" };
+        let project = if self.projection { PROJECT } else { NO_PROJECT };
         [&average, &self.levels(), project, &self.observe(dialect)].concat()
     }
 
@@ -108,28 +108,32 @@ struct @prefixlevel {{
     }
 
     fn observe(&self, dialect: &Dialect<'_>) -> String {
-        let (parameters, scan) = match self.others {
-            true => (OTHERS, scan(&self.features)),
-            false => ("", String::new()),
-        };
+        let scan = if self.others { scan(&self.features) } else { String::new() };
         let values: String = self.features.iter().map(|&feature| value(feature, dialect)).collect();
-        let unused = |name: &str| {
-            let used = format!("{values}{scan}").contains(&format!("{name}->"));
+        let code = format!("{values}{scan}");
+        let unused = |(name, used_as): (&str, &str)| {
+            let used = code.contains(used_as);
             if used { String::new() } else { format!("    (void){name};\n") }
         };
-        let about = if self.others { ABOUT_OTHERS } else { "" };
+        let parameters = [
+            ("queue", "queue->"),
+            ("buffer", "buffer->"),
+            ("shared", "shared["),
+            ("n_shared", "n_shared"),
+        ];
         format!(
             "\
-/* The features of a packet that arrives for queue, before it is added.{about} */
+/* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
+ * that draw on the shared buffer. */
 @inline void @prefixobserve(
-    const struct @prefixlevel *queue, const struct @prefixlevel *buffer,{parameters}
+    const struct @prefixlevel *queue, const struct @prefixlevel *buffer,
+    const struct @prefixlevel *shared, @u32 n_shared,
     {row})
 {{
-{scan}{unused_queue}{unused_buffer}{values}}}
+{scan}{unused}{values}}}
 ",
             row = dialect.row,
-            unused_queue = unused("queue"),
-            unused_buffer = unused("buffer"),
+            unused = parameters.into_iter().map(unused).collect::<String>(),
         )
     }
 }
@@ -186,9 +190,21 @@ const PROJECT: &str = "\
 
 ";
 
-const OTHERS: &str = "\n    const struct @prefixlevel *shared, @u32 n_shared,";
+/// The same call for models that need no projection, so that the code around need not change.
+const NO_PROJECT: &str = "\
+/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+ * every model. */
+@inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
+    @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
+{
+    (void)queue;
+    (void)buffer;
+    (void)arrived_bytes;
+    (void)drain_bytes;
+    (void)now_ns;
+}
 
-const ABOUT_OTHERS: &str = "\n * shared are all n_shared queues that draw on the shared buffer.";
+";
 
 /// The loop over other queues: only what some feature needs, since compilers warn of the rest.
 fn scan(features: &[Feature]) -> String {

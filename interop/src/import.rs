@@ -36,7 +36,7 @@ pub enum Format {
 pub struct UnknownFormat(pub String);
 
 /// What to import, and as what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportTask {
     /// The file's format; told from its content unless given.
     pub format: Option<Format>,

@@ -1,4 +1,10 @@
-//! Longest Queue Drop run virtually, in memory that the caller owns.
+//! The device's virtual LQD: Longest Queue Drop beside a switch, in memory that the caller owns.
+//!
+//! The tracer has its own, `dropcast_switch::VirtualLqd`, which allocates, finds the longest queue in
+//! O(1) and has every option. This one runs where there is no heap, and has the defaults only: the
+//! tail of the longest queue is the victim, ties go to the lowest queue, a packet fits if
+//! `Q + s <= B`. A property test (`switch/tests/device_lqd.rs`) holds it to the tracer's, victim by
+//! victim.
 
 /// A queue of the virtual LQD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +43,9 @@ impl VirtualPacket {
 ///
 /// When a packet does not fit, packets are pushed out from the tail of the longest queue (ties: the
 /// lowest) until it does; the arriving packet does not count in its own queue. Every queue shares
-/// the buffer and may be pushed out of. An arrival costs one pass over the queues for each packet
-/// that is pushed out, a departure takes constant time.
+/// the buffer and may be pushed out of. The longest queue is found by looking at all of them, so an
+/// arrival takes O(N) for each packet that it pushes out, and O(1) if it fits; a departure takes
+/// O(1).
 #[derive(Debug)]
 pub struct VirtualLqd<'a> {
     buffer_bytes: u32,

@@ -1,24 +1,30 @@
-//! What a model is worth on labelled traces: every number there is, in one value.
+//! Reports: a model measured on labelled traces, all numbers in one value.
 
 mod builder;
 mod calibration;
 mod curve;
 mod distribution;
+mod gain;
 mod importance;
 mod leaf_counts;
+mod model_replay;
 mod replay_section;
 mod row_sample;
 mod score_ranges;
+mod source;
 mod value;
 mod value_histogram;
 
-pub use builder::{BuildError, ModelSource, ReportBuilder, TraceSource};
+pub use builder::ReportBuilder;
 pub use calibration::{CalibrationRange, CalibrationSection};
 pub use curve::{BestF1, CurvePoint, CurveSection, MOST_POINTS};
 pub use distribution::{Distribution, FeatureSection};
+pub use gain::{Gain, GainSection};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
+pub use model_replay::ModelReplay;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
 pub use score_ranges::ScoreBin;
+pub use source::{BuildError, ModelSource, TraceSource};
 pub use value::{
     LabelSection, ModelSection, PredictionSection, REPORT_SCHEMA_VERSION, ReplaySection, Report,
     SwitchSection, TraceSection,

@@ -54,11 +54,8 @@ impl Arrival {
 
     /// The packet, the `number`th at its switch.
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
-        Packet {
-            id: tag(number, self),
-            queue: spec.queue_index(self.port, self.queue),
-            size_bytes: self.size_bytes,
-        }
+        let queue = spec.queue_index(self.port, self.queue);
+        Packet::new(tag(number, self), queue, self.size_bytes)
     }
 }
 
@@ -70,6 +67,8 @@ pub enum ReplayPolicy {
     Lqd,
     /// Credence (Algorithm 1) with the predictions of this report.
     Credence,
+    /// Credence without predictions: every packet is predicted to be accepted.
+    AlwaysAccept,
     /// FollowLQD (Algorithm 2), without predictions.
     FollowLqd,
     /// Dynamic Thresholds.
@@ -84,9 +83,10 @@ pub enum ReplayPolicy {
 
 impl ReplayPolicy {
     /// Every policy, in the order of reports.
-    pub const ALL: [ReplayPolicy; 7] = [
+    pub const ALL: [ReplayPolicy; 8] = [
         ReplayPolicy::Lqd,
         ReplayPolicy::Credence,
+        ReplayPolicy::AlwaysAccept,
         ReplayPolicy::FollowLqd,
         ReplayPolicy::DynamicThresholds,
         ReplayPolicy::Harmonic,
@@ -99,6 +99,7 @@ impl ReplayPolicy {
         match self {
             ReplayPolicy::Lqd => "LQD",
             ReplayPolicy::Credence => "Credence",
+            ReplayPolicy::AlwaysAccept => "Credence, always accept",
             ReplayPolicy::FollowLqd => "FollowLQD",
             ReplayPolicy::DynamicThresholds => "Dynamic Thresholds",
             ReplayPolicy::Harmonic => "Harmonic",
@@ -113,7 +114,8 @@ impl ReplayPolicy {
         match self {
             ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
             ReplayPolicy::FollowLqd => Box::new(FollowLqd::new(spec, victim, fit, service())),
-            ReplayPolicy::Credence => {
+            // Predictions come with the packets, or do not.
+            ReplayPolicy::Credence | ReplayPolicy::AlwaysAccept => {
                 let predictions = Recorded(is_predicted as fn(u64) -> bool);
                 Box::new(Credence::new(spec, victim, fit, service(), predictions))
             }
@@ -288,7 +290,7 @@ pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
 
 struct SwitchReplay {
     spec: SwitchSpec,
-    /// Every policy, without predictions.
+    /// Every policy but Credence, without predictions.
     lanes: Vec<Lane>,
     credence: PredictedLane,
     /// FollowLQD, fed with predicted accepts only.
@@ -303,9 +305,11 @@ struct SwitchReplay {
 impl SwitchReplay {
     fn new(spec: &SwitchSpec, options: &ReplayOptions) -> Self {
         let lane = |policy: ReplayPolicy| Lane::new(spec, options, policy);
+        let unpredicted =
+            ReplayPolicy::ALL.into_iter().filter(|&policy| policy != ReplayPolicy::Credence);
         SwitchReplay {
             spec: spec.clone(),
-            lanes: ReplayPolicy::ALL.into_iter().map(lane).collect(),
+            lanes: unpredicted.map(lane).collect(),
             credence: PredictedLane::default(),
             followed: PredictedLane::default(),
             packets: 0,
@@ -326,8 +330,8 @@ impl SwitchReplay {
             self.confusion.add(arrival.dropped, arrival.predicted);
         }
         let time_ns = arrival.time_ns;
-        let (credence, follow_lqd) = (&self.lanes[CREDENCE], &self.lanes[FOLLOW_LQD]);
-        self.credence.arrive(&packet, time_ns, false, || Some(credence.clone()));
+        let (always_accept, follow_lqd) = (&self.lanes[ALWAYS_ACCEPT], &self.lanes[FOLLOW_LQD]);
+        self.credence.arrive(&packet, time_ns, false, || Some(always_accept.clone()));
         self.followed.arrive(&packet, time_ns, arrival.predicted, || Some(follow_lqd.clone()));
         for lane in &mut self.lanes {
             lane.arrive(&unpredicted, time_ns);
@@ -337,7 +341,7 @@ impl SwitchReplay {
 
     fn finish(self) -> Replayed {
         let mut tallies: Vec<Tally> = self.lanes.into_iter().map(Lane::finish).collect();
-        tallies[CREDENCE] = self.credence.finish();
+        tallies.insert(CREDENCE, self.credence.finish());
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             arrived: self.arrived,
@@ -349,8 +353,10 @@ impl SwitchReplay {
     }
 }
 
-/// The places of policies in [`ReplayPolicy::ALL`].
+/// The place of Credence in [`ReplayPolicy::ALL`].
 const CREDENCE: usize = 1;
+/// The places of policies among the lanes without predictions.
+const ALWAYS_ACCEPT: usize = 1;
 const FOLLOW_LQD: usize = 2;
 
 /// A policy of which there can be another in the same state.

@@ -2,63 +2,43 @@
 
 use crate::plot::{Axis, LineFigure, Point, Scale, Series};
 use dropcast_forest::PartMetrics;
-
-/// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
-pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-
-/// Depth of every tree.
-pub const DEPTH: u8 = 4;
+use dropcast_pipeline::reproduce::fig15::{DEPTH, Fig15Row, Recipe};
 
 /// What the paper says (section 4.1 and Figure 15), at 4 trees: the score, and its value.
 pub(crate) const PAPER_AT_4_TREES: [(&str, f64); 5] =
     [("accuracy", 0.99), ("precision", 0.65), ("recall", 0.35), ("F1", 0.45), ("1/eta", 0.99)];
 
-/// The scores of one forest on its test rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fig15Row {
-    /// How it was split and decided; rows of one recipe belong together.
-    pub recipe: String,
-    /// Number of trees.
-    pub trees: u16,
-    /// Scores on the test rows.
-    pub metrics: PartMetrics,
-    /// Exact eta in packets by replay of the test rows; none where they cannot be replayed.
-    pub eta: Option<f64>,
-}
-
-impl Fig15Row {
-    /// The scores in the order of the figure; undefined ones are `None`.
-    fn scores(&self) -> [(&'static str, Option<f64>); 6] {
-        let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = self.metrics;
-        [
-            ("accuracy", accuracy),
-            ("precision", precision),
-            ("recall", recall),
-            ("F1", f1),
-            ("1/eta", self.eta.map(f64::recip)),
-            ("1/eta bound", eta_bound.map(f64::recip)),
-        ]
-    }
+/// The scores in the order of the figure; undefined ones are `None`.
+fn scores(row: &Fig15Row) -> [(&'static str, Option<f64>); 6] {
+    let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = row.metrics;
+    [
+        ("accuracy", accuracy),
+        ("precision", precision),
+        ("recall", recall),
+        ("F1", f1),
+        ("1/eta", row.eta.map(f64::recip)),
+        ("1/eta bound", eta_bound.map(f64::recip)),
+    ]
 }
 
 /// One figure for the rows of `recipe`, with the paper's values at 4 trees beside them.
-pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
-    let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe).collect();
-    let names = rows.first().map_or([""; 6], |row| row.scores().map(|(name, _)| name));
+pub fn figure(rows: &[Fig15Row], recipe: &Recipe) -> LineFigure {
+    let rows: Vec<&Fig15Row> = rows.iter().filter(|row| row.recipe == recipe.name).collect();
+    let names = rows.first().map_or([""; 6], |row| scores(row).map(|(name, _)| name));
     let series = names.iter().enumerate().map(|(score, &name)| Series {
         name: name.to_owned(),
         points: rows
             .iter()
             .filter_map(|row| {
                 let expectation = expectation(name, row.trees);
-                let y = row.scores()[score].1?;
+                let y = scores(row)[score].1?;
                 Some(Point { expectation, ..Point::new(f64::from(row.trees), y) })
             })
             .collect(),
         ..Series::default()
     });
     LineFigure {
-        title: format!("Prediction scores against trees, depth {DEPTH} ({recipe})"),
+        title: format!("Prediction scores against trees, depth {DEPTH} ({})", recipe.name),
         description: format!(
             "Accuracy, precision, recall, F1 and the inverse of eta on the test rows, for forests of 1 to 128 trees of depth {DEPTH}."
         ),
@@ -66,11 +46,22 @@ pub fn figure(rows: &[Fig15Row], recipe: &str) -> LineFigure {
         y: Axis::new("score").range(0.0, 1.0),
         series: series.filter(|series| !series.points.is_empty()).collect(),
         notes: vec![
-            "Paper (Figure 15 and section 4.1), at 4 trees:".to_owned(),
-            "accuracy 0.99, precision 0.65, recall 0.35, F1 0.45, 1/eta 0.99;".to_owned(),
-            "no significant improvement beyond 4 trees.".to_owned(),
+            trained_on(recipe),
+            "Paper (Figure 15 and section 4.1), at 4 trees: accuracy 0.99, precision 0.65, \
+             recall 0.35, F1 0.45, 1/eta 0.99; no significant improvement beyond 4 trees."
+                .to_owned(),
         ],
     }
+}
+
+/// The features and the share of training rows of a recipe.
+fn trained_on(recipe: &Recipe) -> String {
+    let features = recipe.settings.features.names().join(", ");
+    let share = recipe.settings.split.train_share;
+    let share = share.map_or_else(String::new, |share| {
+        format!("; {} % of the rows train, the others test", share * 100.0)
+    });
+    format!("Trained on {features}{share}.")
 }
 
 fn expectation(score: &str, trees: u16) -> Option<String> {
@@ -85,6 +76,7 @@ fn expectation(score: &str, trees: u16) -> Option<String> {
 mod tests {
     use super::*;
     use dropcast_forest::ScoreHistogram;
+    use dropcast_pipeline::reproduce::fig15::recipes;
 
     #[test]
     fn undefined_scores_are_left_out_and_the_papers_stand_beside_ours() {
@@ -92,13 +84,14 @@ mod tests {
         scores.add(0, false);
         scores.add(900, true);
         let row = |trees, threshold| Fig15Row {
-            recipe: "r".to_owned(),
+            recipe: recipes(1)[0].name,
             trees,
             metrics: PartMetrics::of(&scores, threshold, None),
             eta: Some(1.25),
         };
         // Nobody is predicted to be dropped at 1020, so precision has no value there.
-        let figure = figure(&[row(4, 500), row(8, 1020)], "r");
+        let [paper, _] = recipes(1);
+        let figure = figure(&[row(4, 500), row(8, 1020)], &paper);
         let of = |name: &str| {
             let series = figure.series.iter().find(|series| series.name == name);
             series.map(|series| series.points.clone()).unwrap_or_default()
@@ -108,5 +101,10 @@ mod tests {
         assert_eq!(of("1/eta").iter().map(|p| p.y).collect::<Vec<_>>(), [0.8, 0.8]);
         assert_eq!(of("recall")[1].y, 0.0);
         assert!(of("1/eta bound").is_empty(), "the number of ports is not known");
+        assert_eq!(
+            figure.notes[0],
+            "Trained on queue_length, avg_queue_length, occupancy, avg_occupancy; 60 % of the rows \
+             train, the others test."
+        );
     }
 }

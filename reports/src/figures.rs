@@ -45,7 +45,7 @@ pub(crate) fn by_threshold(report: &Report) -> LineFigure {
     let steps = |name: &str, score: fn(&CurvePoint) -> Option<f64>| {
         let known = points.iter().filter_map(|p| Some((f64::from(p.vote_threshold), score(p)?)));
         let mut steps: Vec<(f64, f64)> = known.collect();
-        // The last value holds to the end, but for a precision that ends where predictions do.
+        // The last value holds to the end; precision ends with the last prediction.
         match (steps.last().copied(), points.iter().find(|point| score(point).is_none())) {
             (Some((_, y)), Some(end)) => steps.push((f64::from(end.vote_threshold), y)),
             (Some((_, y)), None) => steps.push((top, y)),
@@ -83,7 +83,8 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
         let lost: Vec<Option<f64>> =
             others().map(|policy| of(policy).map(|share| 1.0 - share)).collect();
         let label = |lost: &Option<f64>| {
-            lost.map_or_else(String::new, |lost| format!("{} %", numbers::ratio(lost * 100.0, 3)))
+            let percent = |lost: f64| numbers::ratio(lost * 100.0, 3).replace('-', "\u{2212}");
+            lost.map_or_else(String::new, |lost| format!("{} %", percent(lost)))
         };
         BarGroup { name: name.to_owned(), labels: lost.iter().map(label).collect(), values: lost }
     };
@@ -102,7 +103,7 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
     }
 }
 
-/// The scores that packets of each class get. Ranges that no packet of a class got have no point.
+/// Scores by class. Ranges without packets of a class have no point.
 pub(crate) fn scores(report: &Report) -> LineFigure {
     let bins = &report.score_histogram;
     let shares = |name: &str, of: fn(&ScoreBin) -> u64| {
@@ -138,7 +139,7 @@ pub(crate) fn scores(report: &Report) -> LineFigure {
     }
 }
 
-/// The share of drops against what scores say, by range of scores.
+/// Reliability diagram: the share of drops against the mean score, by range of scores.
 pub(crate) fn reliability(report: &Report) -> LineFigure {
     let ranges = report.calibration.ranges.iter().filter_map(|range| {
         let label = format!(
@@ -160,13 +161,13 @@ pub(crate) fn reliability(report: &Report) -> LineFigure {
         y: Axis::new("Share of packets dropped").range(0.0, 1.0),
         series: vec![
             model,
-            Series::new("a score is a chance", Draw::Rule, [(0.0, 0.0), (1.0, 1.0)]),
+            Series::new("perfectly calibrated", Draw::Rule, [(0.0, 0.0), (1.0, 1.0)]),
         ],
         notes: Vec::new(),
     }
 }
 
-/// What is lost without each feature.
+/// Permutation importance of each feature.
 pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
     let group = |name: &str, of: fn(&FeatureImportance) -> Option<Loss>| {
         let label = |loss: Option<Loss>| {
@@ -179,12 +180,12 @@ pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
         }
     };
     BarFigure {
-        title: "Lost without a feature".to_owned(),
+        title: "Permutation importance".to_owned(),
         description:
             "For each feature, how much average precision and F1 fall when its values are \
-                      drawn anew."
+                      permuted."
                 .to_owned(),
-        value: Axis::new("Loss when the feature's values are drawn anew (longer matters more)"),
+        value: Axis::new("Loss when the feature's values are permuted (longer: more important)"),
         categories: features.iter().map(|feature| feature.name.clone()).collect(),
         groups: vec![
             group("average precision", |feature| feature.average_precision_loss),
@@ -194,14 +195,14 @@ pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
     }
 }
 
-/// What each feature's splits separate.
+/// Gini importance of each feature.
 pub(crate) fn gini_shares(features: &[FeatureImportance]) -> BarFigure {
     let shares: Vec<Option<f64>> = features.iter().map(|feature| feature.gini_share).collect();
     let label = |share: &Option<f64>| {
         share.map_or_else(String::new, |share| format!("{} %", numbers::ratio(share * 100.0, 1)))
     };
     BarFigure {
-        title: "Separated by a feature's splits".to_owned(),
+        title: "Gini importance".to_owned(),
         description: "For each feature, its share of the decrease of Gini impurity by the splits \
                       of all trees."
             .to_owned(),

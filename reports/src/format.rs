@@ -1,31 +1,8 @@
 //! The formats of a report, one small file for each.
 
-use crate::plot::PlotError;
-use crate::{Html, Json, Text};
-use dropcast_pipeline::report::Report;
+use crate::{Exporter, Html, Json, Text};
 use std::fmt;
 use std::str::FromStr;
-
-/// Writes a report in one format. The same report gives the same bytes.
-pub trait Exporter {
-    /// The report as text.
-    ///
-    /// # Errors
-    /// See [`ExportError`]; none is known to happen to a report from a builder.
-    fn export(&self, report: &Report) -> Result<String, ExportError>;
-}
-
-/// A report could not be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// A plot could not be drawn.
-    #[error(transparent)]
-    Plot(#[from] PlotError),
-    /// The numbers could not be written.
-    #[error("the report could not be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-}
 
 /// A format that a user can ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A report as a page: one file, nothing fetched, readable on screen and on paper.
 //!
-//! `body` is what sections are written with, `document` what stands around them; each section has
-//! a file, named after it.
+//! Sections are written to a `body`, and `document` makes the file around them. Each section has a
+//! file named after it.
 
 mod body;
 mod calibration;
@@ -35,17 +35,17 @@ impl Exporter for Html {
         let mut page = Body::default();
         summary::write(&mut page, report);
         predictions::write(&mut page, report);
-        thresholds::write(&mut page, report)?;
-        calibration::write(&mut page, report)?;
+        thresholds::write(&mut page, report);
+        calibration::write(&mut page, report);
         match &report.replay {
             Some(replay) => {
                 eta::write(&mut page, replay);
-                throughput::write(&mut page, replay)?;
+                throughput::write(&mut page, replay);
             }
             None => eta::omitted(&mut page, report),
         }
-        importance::write(&mut page, report)?;
-        features::write(&mut page, report)?;
+        importance::write(&mut page, report);
+        features::write(&mut page, report);
         resources::write(&mut page, report);
         model_card::write(&mut page, report);
         provenance::write(&mut page, report);

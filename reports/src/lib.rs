@@ -4,10 +4,12 @@
 //! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
 //! measures anything or opens a file.
 
+mod exporter;
 pub mod fig14;
 pub mod fig15;
 mod figures;
 mod format;
+mod gain_words;
 mod html;
 mod json;
 mod numbers;
@@ -17,7 +19,9 @@ mod sweep_view;
 mod text;
 mod trace_words;
 
-pub use format::{ExportError, Exporter, ReportFormat, UnknownFormat};
+pub use exporter::{ExportError, Exporter};
+pub use format::{ReportFormat, UnknownFormat};
+pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page};
 pub use json::Json;
 pub use text::Text;

@@ -1,6 +1,6 @@
 //! How numbers are written for readers.
 
-/// What stands for a number that is not defined.
+/// Shown for an undefined number.
 pub(crate) const UNDEFINED: &str = "undefined";
 
 /// A count with commas between thousands.
@@ -20,8 +20,8 @@ pub(crate) fn grouped(digits: &str) -> String {
     out
 }
 
-/// A ratio or mean with so many decimals. One that is not 1 is never written as 1, nor one that is not 0
-/// as 0: a loss of two packets in a million is not none.
+/// A ratio or mean with this many decimals. More decimals are added until a value other than 1 or 0
+/// does not look like it: a loss of two packets in a million is a loss.
 pub(crate) fn ratio(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, _) = text.split_once('.').unwrap_or((&text, ""));
@@ -33,7 +33,7 @@ pub(crate) fn ratio(value: f64, decimals: usize) -> String {
     if looks_exact && decimals < 12 { ratio(value, decimals + 2) } else { text }
 }
 
-/// A number for a reader who points at it: whole, or with four decimals, without trailing zeros.
+/// A number for a tooltip: whole, or with four decimals, without trailing zeros.
 pub(crate) fn short(value: f64) -> String {
     let text = if value.fract() == 0.0 { format!("{value:.0}") } else { ratio(value, 4) };
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
@@ -46,7 +46,7 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// A ratio, or that there is none.
+/// A ratio, or that it is undefined.
 pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| UNDEFINED.to_owned(), |value| ratio(value, decimals))
 }

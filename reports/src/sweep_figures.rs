@@ -1,12 +1,12 @@
 //! The figures of a sweep's page.
 
-use crate::fig15;
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
 use crate::sweep_view::{Measure, OverSeeds, Recipe, Shape, part_name, recipe_name};
+use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
-/// Lines that a figure shows at most; the palette has no more colours.
+/// Maximum number of lines in a figure: the colours of the palette.
 const MOST_LINES: usize = 6;
 
 /// What is varied along the horizontal axis.
@@ -90,8 +90,8 @@ pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> He
     }
 }
 
-/// What each forest costs in ternary entries and how good it is; the front as steps. None where
-/// entries were not counted.
+/// Quality against ternary entries, with the Pareto front as steps. None if entries were not
+/// counted.
 pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFigure> {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let point = |row: &SweepRow| {
@@ -111,7 +111,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     });
     // Written where no forest can be.
     let labels = if measure == Measure::Eta { Labels::BelowLeft } else { Labels::AboveLeft };
-    let front = Series { points: best, labels, ..Series::new("front", Draw::Steps, []) };
+    let front = Series { points: best, labels, ..Series::new("Pareto front", Draw::Steps, []) };
     let others =
         Series { points: others.collect(), ..Series::new("other forests", Draw::Dots, []) };
     if front.points.is_empty() {
@@ -122,7 +122,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
         title: format!("{} against ternary entries", measure.name()),
         description: format!(
             "{} on {} rows against the number of ternary entries, for every forest of the sweep; \
-             the steps are the front of those that no smaller one is as good as.",
+             the steps are the Pareto front.",
             measure.name(),
             part_name(part)
         ),
@@ -136,7 +136,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
 /// Scores against trees at the depth of the paper's Figure 15, and what the paper's text says. None
 /// where the sweep has no forest of that depth, or just one number of trees.
 pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> {
-    let at_depth = |trees: &u16| recipe.shape(*trees, fig15::DEPTH);
+    let at_depth = |trees: &u16| recipe.shape(*trees, DEPTH);
     let trees: Vec<u16> = recipe.trees().into_iter().filter(|t| at_depth(t).is_some()).collect();
     if trees.len() < 2 {
         return None;
@@ -146,7 +146,7 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
         let points = trees.iter().filter_map(over).collect();
         Series { points, ..Series::new(name, Draw::Line, []) }
     };
-    let said = fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
+    let said = crate::fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
     let said = said.map(|(name, value)| {
         let label = Some(format!("paper: {name} {value}"));
         Point { label, ..Point::new(4.0, *value) }
@@ -165,12 +165,12 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
     series.retain(|series| !series.points.is_empty());
     series.push(paper);
     Some(LineFigure {
-        title: titled(format!("Scores against trees at depth {}", fig15::DEPTH), recipe),
+        title: titled(format!("Scores against trees at depth {}", DEPTH), recipe),
         description: format!(
             "Precision, recall, F1 and the inverse of \u{3B7} on {} rows for forests of depth {}, \
              and what the Credence paper says of its own at 4 trees.",
             part_name(part),
-            fig15::DEPTH
+            DEPTH
         ),
         x: Axis::new("Trees").scale(Scale::Log2),
         y: Axis::new("Score").range(0.0, 1.0),
@@ -179,7 +179,7 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
     })
 }
 
-/// Trees and depth, short enough to stand beside a point.
+/// Trees and depth, for a label beside a point.
 pub(crate) fn shape_name(row: &SweepRow) -> String {
     format!("{}\u{D7}{}", row.setting.trees, row.setting.max_depth)
 }
@@ -200,7 +200,7 @@ fn point(x: f64, over: OverSeeds) -> Point {
     Point { interval, ..Point::new(x, over.mean) }
 }
 
-/// Of a score that is at least 1.
+/// The inverse of a score that is at least 1.
 fn inverse(over: OverSeeds) -> OverSeeds {
     OverSeeds {
         mean: over.mean.recip(),
@@ -209,7 +209,7 @@ fn inverse(over: OverSeeds) -> OverSeeds {
     }
 }
 
-/// At most [`MOST_LINES`] of the values, with both ends, evenly.
+/// At most [`MOST_LINES`] of the values, evenly spaced, with both ends.
 fn few(values: &[u32]) -> Vec<u32> {
     if values.len() <= MOST_LINES {
         return values.to_vec();

@@ -1,4 +1,4 @@
-//! A sweep as its page shows it: recipes, each over trees and depths.
+//! A sweep arranged for its page: recipes, each over trees and depths.
 
 use dropcast_train::{
     FrontMeasure, FrontPart, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 /// Configurations that differ in trees and depth only.
 pub(crate) struct Recipe<'a> {
-    /// What the page calls it; empty if there is no other.
+    /// Its name on the page; empty if it is the only one.
     pub(crate) name: String,
-    /// What tells it from the others.
-    pub(crate) told_by: String,
+    /// The settings that differ from those of other recipes.
+    pub(crate) own_settings: String,
     pub(crate) shapes: Vec<Shape<'a>>,
 }
 
@@ -66,7 +66,7 @@ impl From<FrontMeasure> for Measure {
     }
 }
 
-/// What a part is called in a sentence.
+/// The name of a part in a sentence.
 pub(crate) fn part_name(part: FrontPart) -> &'static str {
     match part {
         FrontPart::Train => "training",
@@ -75,7 +75,7 @@ pub(crate) fn part_name(part: FrontPart) -> &'static str {
     }
 }
 
-/// The rows that a sweep's scores are shown of: test rows if there are any, else validation rows.
+/// The part whose scores are shown: test rows if there are any, else validation rows.
 pub(crate) fn shown_part(sweep: &SweepTable) -> FrontPart {
     let has = |part| sweep.rows.iter().any(|row| row.scores(part).is_some());
     let parts = [FrontPart::Test, FrontPart::Validation];
@@ -97,8 +97,8 @@ pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
         match recipes.iter_mut().find(|recipe| recipe.has(&summary.setting)) {
             Some(recipe) => recipe.shapes.push(shape),
             None => {
-                let told_by = told_by(&summary.setting, varied);
-                recipes.push(Recipe { name: String::new(), told_by, shapes: vec![shape] });
+                let own_settings = own_settings(&summary.setting, varied);
+                recipes.push(Recipe { name: String::new(), own_settings, shapes: vec![shape] });
             }
         }
     }
@@ -121,10 +121,10 @@ fn same_recipe(a: &SweepSetting, b: &SweepSetting) -> bool {
     *a == b
 }
 
-/// How many there are of [`values`].
+/// Number of [`values`].
 const SETTINGS: usize = 7;
 
-/// A setting's values but for trees and depth, by name.
+/// A setting's values by name, without trees and depth.
 fn values(setting: &SweepSetting) -> [(&'static str, String); SETTINGS] {
     [
         ("features", setting.features.join(", ")),
@@ -148,14 +148,14 @@ fn varied(sweep: &SweepTable) -> [bool; SETTINGS] {
     seen.map(|seen| seen.len() > 1)
 }
 
-fn told_by(setting: &SweepSetting, varied: [bool; SETTINGS]) -> String {
-    let told = values(setting).into_iter().zip(varied).filter(|(_, varied)| *varied);
-    let texts = told.map(|((name, value), _)| format!("{name} {value}"));
+fn own_settings(setting: &SweepSetting, varied: [bool; SETTINGS]) -> String {
+    let own = values(setting).into_iter().zip(varied).filter(|(_, varied)| *varied);
+    let texts = own.map(|((name, value), _)| format!("{name} {value}"));
     texts.collect::<Vec<_>>().join("; ")
 }
 
 impl<'a> Recipe<'a> {
-    /// Whether a setting differs from this recipe's in trees and depth at most.
+    /// Whether a setting belongs to this recipe: it differs at most in trees and depth.
     fn has(&self, setting: &SweepSetting) -> bool {
         self.shapes.first().is_some_and(|shape| same_recipe(&shape.summary.setting, setting))
     }
@@ -181,7 +181,7 @@ impl<'a> Recipe<'a> {
 }
 
 impl Shape<'_> {
-    /// A score over the seeds; none where that of any seed is not defined.
+    /// A score over the seeds; none if it is undefined for a seed.
     pub(crate) fn score(&self, part: FrontPart, measure: Measure) -> Option<OverSeeds> {
         let of = |row: &&SweepRow| measure.of(row.scores(part)?);
         let scores: Vec<f64> = self.rows.iter().map(of).collect::<Option<_>>()?;

@@ -1,7 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::{ExportError, Exporter};
+use crate::{ExportError, Exporter, gain_sentences};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
 /// A few dozen lines of plain text.
@@ -67,6 +67,13 @@ fn heading(report: &Report) -> Vec<String> {
         lines.push(format!("         {scaling}"));
     }
     lines.push(String::new());
+    if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
+        lines.extend([unknown, String::new()]);
+    }
+    if let Some(gain) = &report.gain {
+        lines.extend(gain_sentences(gain));
+        lines.push(String::new());
+    }
     lines
 }
 
@@ -107,13 +114,13 @@ fn replays(replay: &ReplaySection) -> Vec<String> {
         error("bound (Theorem 2)", eta.bound, eta.bound_inverse),
         String::new(),
         format!(
-            "{:<22}{:>16}{:>10}{:>20}{:>10}",
+            "{:<24}{:>16}{:>10}{:>20}{:>10}",
             "transmitted", "packets", "of LQD", "bytes", "of LQD"
         ),
     ];
     lines.extend(total.policies.iter().map(|policy| {
         format!(
-            "{:<22}{:>16}{:>10}{:>20}{:>10}",
+            "{:<24}{:>16}{:>10}{:>20}{:>10}",
             policy.policy.name(),
             count(policy.sent.packets),
             optional(policy.packets_to_lqd, 4),

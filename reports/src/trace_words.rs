@@ -1,4 +1,4 @@
-//! Words about the traces of a report.
+//! Words about the traces of a report, and those that trained its model.
 
 use crate::numbers::count;
 use dropcast_data::SwitchSpecs;
@@ -21,5 +21,20 @@ pub(crate) fn scaling(report: &Report) -> Option<String> {
     (!others.is_empty()).then(|| {
         let (others, own) = (others.join(", "), count(own.into()));
         format!("bytes of buffers of {others} are scaled to the model's {own}")
+    })
+}
+
+/// A warning if the model does not say which rows it was trained on.
+pub(crate) fn unknown_training_rows(report: &Report) -> Option<String> {
+    let model = &report.model;
+    let whence = match &model.imported {
+        Some(origin) => format!("The model was imported ({}); its file", origin.format),
+        None => "The model".to_owned(),
+    };
+    (!model.training_rows_known).then(|| {
+        format!(
+            "{whence} does not say which rows it was trained on. If they are among the rows scored \
+             here, these scores flatter it."
+        )
     })
 }

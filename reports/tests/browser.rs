@@ -9,7 +9,7 @@ mod chromium;
 mod figures;
 #[path = "browser/sweep_figures.rs"]
 mod sweep_figures;
-#[path = "tiny/mod.rs"]
+#[path = "../../pipeline/tests/tiny/mod.rs"]
 mod tiny;
 
 use chromium::Chromium;
@@ -275,6 +275,63 @@ fn a_sweep_in_a_browser() {
     let json = serde_json::to_value(&sweep).unwrap();
     let file = page_file(&sweep_page(&sweep).unwrap());
     check_page(&mut browser, &file, &sweep_figures::expected(&json));
+}
+
+/// For a picture alone: its hit areas, what they change in it, and what is drawn. An image sees no
+/// style sheet of the page around it.
+const ALONE: &str = r#"(async (text) => {
+  const [width, height] = [720, 480];
+  const pixels = async (text) => {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const context = canvas.getContext("2d");
+    context.fillStyle = "white";
+    context.fillRect(0, 0, width, height);
+    context.drawImage(image, 0, 0, width, height);
+    return context.getImageData(0, 0, width, height).data;
+  };
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml");
+  const groups = [...svg.querySelectorAll(".marks")];
+  groups.forEach((group) => group.remove());
+  const [whole, bare] = [await pixels(text), await pixels(new XMLSerializer().serializeToString(svg))];
+  return {
+    hit_areas: groups.reduce((sum, group) => sum + group.children.length, 0),
+    changed: whole.reduce((sum, value, at) => sum + (value !== bare[at]), 0),
+    drawn: whole.reduce((sum, value) => sum + (value !== 255), 0),
+  };
+})"#;
+
+/// Every picture of these pages, each as it would be saved to a file of its own.
+fn pictures(pages: &[String]) -> Vec<&str> {
+    let pictures = pages.iter().flat_map(|html| html.split("<svg ").skip(1));
+    pictures.map(|rest| rest.split_once("</svg>").unwrap().0).collect()
+}
+
+#[test]
+fn a_picture_taken_out_of_its_page_looks_the_same() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let empty = page_file("<!DOCTYPE html><title>empty</title>");
+    browser.open(&empty.path, 800);
+    let mut look = |svg: &str| browser.evaluate(&format!("{ALONE}({})", json!(svg)));
+    let pages = [
+        Html.export(&tiny::leaf::report()).unwrap(),
+        Html.export(&tiny::report(RowOrder::Arrival)).unwrap(),
+        sweep_page(&tiny::sweep::sweep()).unwrap(),
+    ];
+    let pictures = pictures(&pages);
+    assert!(pictures.len() > 30, "{} pictures", pictures.len());
+    for inside in pictures {
+        let svg = format!("<svg {inside}</svg>");
+        let seen = look(&svg);
+        assert!(seen["hit_areas"].as_u64() > Some(0), "{seen}: {svg}");
+        assert!(seen["drawn"].as_u64() > Some(5_000), "{seen}: {svg}");
+        assert_eq!(seen["changed"], 0, "hit areas are seen in {svg}");
+        let blobs = look(&svg.replace(" fill=\"none\" pointer-events=\"all\"", ""));
+        assert!(blobs["changed"].as_u64() > Some(100), "blobs would not be seen: {blobs}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The HTML page: well formed, complete, and with the numbers of the JSON.
 
-#[path = "tiny/mod.rs"]
+#[path = "../../pipeline/tests/tiny/mod.rs"]
 mod tiny;
 
 use dropcast_data::RowOrder;
@@ -89,8 +89,8 @@ fn every_section_and_figure_is_there() {
         "Scores by vote threshold",
         "Reliability of scores",
         "Throughput lost against LQD",
-        "Lost without a feature",
-        "Separated by a feature&#39;s splits",
+        "Permutation importance",
+        "Gini importance",
         "Forest scores by what LQD did",
         "Distribution of queue length",
         "Distribution of occupancy",
@@ -100,6 +100,27 @@ fn every_section_and_figure_is_there() {
     }
     for each in ["<figure ", "<figcaption ", "<desc>", "<details>"] {
         assert_eq!(html.matches(each).count(), titles.len(), "{each}");
+    }
+}
+
+/// Hit areas inherit from their group, which hides them without the page's style sheet.
+#[test]
+fn hit_areas_are_unseen_without_a_style_sheet() {
+    let report = page(&tiny::leaf::report());
+    let sweep = sweep_page(&tiny::sweep::sweep()).unwrap();
+    for html in [report, sweep] {
+        let groups: Vec<&str> = html.split("<g ").skip(1).collect();
+        let areas = groups.iter().map(|group| group.matches("<title>").count());
+        assert!(areas.sum::<usize>() > 100);
+        assert_eq!(groups.len(), html.matches("class=\"marks\"").count());
+        for group in groups {
+            let (open, rest) = group.split_once('>').unwrap();
+            assert!(open.contains(" fill=\"none\"") && open.contains(" pointer-events=\"all\""));
+            let (inside, _) = rest.split_once("</g>").unwrap();
+            for other in ["fill=", "stroke=", "style=", "pointer-events="] {
+                assert!(!inside.contains(other), "{other} in {inside}");
+            }
+        }
     }
 }
 
@@ -156,7 +177,7 @@ fn a_sweep_of_one_forest_or_none_has_a_page() {
     sweep.summary.clear();
     let html = sweep_page(&sweep).unwrap();
     check_well_formed(&html);
-    assert!(html.contains("there is no front"));
+    assert!(html.contains("there is no Pareto front"));
 }
 
 #[test]

@@ -1,29 +1,37 @@
-//! Traffic for shared-buffer switches (`docs/workloads.md`).
+//! Traffic for shared-buffer switches, open and closed loop.
 //!
-//! [`LeafWorkload`] generates the arrivals of a leaf switch, [`FabricWorkload`] those of all
-//! switches of a leaf-spine fabric, [`BurstTraffic`] those of the Credence paper's slotted
-//! experiment (Figure 14), and [`FlowSizes`] holds the flow-size distributions. Everything is open loop: no sender reacts to a queue or a loss. A workload reads
-//! no file and no clock; the same parameters and seed give the same packets, one at a time, in
-//! memory that does not grow with the length of the trace.
+//! Open loop (`docs/workloads.md`): [`LeafWorkload`] generates the arrivals of a leaf switch,
+//! [`FabricWorkload`] those of all switches of a leaf-spine fabric, [`BurstTraffic`] those of the
+//! Credence paper's slotted experiment (Figure 14). No sender reacts to a queue or a loss.
+//!
+//! Closed loop (`docs/fabric.md`): a [`Simulation`] runs a [`Fabric`]'s servers, links and switches
+//! packet by packet, with senders that react; a [`Workload`] gives it flows, a [`Sink`] is told what
+//! happens.
+//!
+//! [`FlowSizes`] holds the published flow-size distributions.
 
-mod arrivals;
-mod bursts;
 mod fabric;
-mod fabric_arrivals;
-mod fabric_sources;
 mod flow_sizes;
-mod ingress;
-mod leaf;
-mod poisson;
+mod open_loop;
 mod rng;
-mod senders;
-mod sources;
-mod tournament;
-mod traffic;
+mod summary;
+mod transport;
+mod workloads;
 
-pub use arrivals::LeafArrivals;
-pub use bursts::{BurstTraffic, Slots};
-pub use fabric::FabricWorkload;
-pub use fabric_arrivals::FabricArrivals;
+pub use fabric::{
+    Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
+    FlowRecord, Occupancy, Outcome, PacketEvents, Simulation, Sink, Unwatched,
+};
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
-pub use leaf::{LeafWorkload, WorkloadError};
+pub use open_loop::{
+    BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
+};
+pub use summary::{
+    ClassSummary, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
+    Summarizer, paired_difference,
+};
+pub use transport::Transport;
+pub use workloads::{
+    Collective, CollectiveOperation, FlowList, FlowListError, Incast, Pattern, PoissonFlows,
+    TrafficConfig, TrafficError, TrafficMix, Workload,
+};

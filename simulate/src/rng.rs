@@ -23,6 +23,10 @@ pub(crate) enum Stream {
     FabricFlows = 6,
     /// Requests of a fabric's servers.
     FabricIncasts = 7,
+    /// Flows and requests of a closed-loop workload, a stream for each source.
+    ClosedLoop = 8,
+    /// Resampling for confidence intervals.
+    Bootstrap = 9,
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not
@@ -30,5 +34,12 @@ pub(crate) enum Stream {
 pub(crate) fn stream(seed: u64, stream: Stream) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(stream as u64);
+    rng
+}
+
+/// The generator of one of several streams for the same purpose.
+pub(crate) fn numbered_stream(seed: u64, of: Stream, number: u32) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(of as u64 | (u64::from(number) + 1) << 32);
     rng
 }

@@ -1,9 +1,16 @@
-//! Decides the papers' claims for every arrival sequence of small switches, and prints the
-//! smallest counterexample where one fails (`docs/theory.md`).
+//! Decides the papers' claims for every arrival sequence of small switches under every reading, and
+//! prints the smallest counterexample where one fails (`docs/theory.md`).
 //!
 //! `cargo run --release -p dropcast-switch --example counterexamples -- CLAIM N,B [N,B ...]`,
-//! CLAIM one of `lqd credence others lemma1 lemma1-own theorem1 theorem2 perfect ratios`. States grow fast with
-//! N and B: `4,4` takes seconds, `4,6` minutes.
+//! CLAIM one of
+//!
+//! - `lqd credence lemma1 lemma1-own eta theorem2 perfect`: the paper's claims, under each reading;
+//! - `theorem1`: its shortest counterexample of at most 12 packets, under each reading;
+//! - `others`: other policies; `ratios`: the least ratio of each policy that holds;
+//! - `changed`: Lemma 1 of changed safeguards and drop criteria; `any`: how they follow any
+//!   reference; `robust`: which safeguards alone make a policy N-competitive.
+//!
+//! States grow fast with N and B: `4,4` takes seconds, `4,6` minutes.
 //!
 //! A packet is its port and a letter. What was predicted: `a` accept, `d` drop; a capital says
 //! that OPT takes the packet (`*` and `.` where nothing is predicted). For `theorem2`: `t` true
@@ -16,84 +23,132 @@
 mod explore;
 #[path = "../tests/theory/games.rs"]
 mod games;
+#[path = "../tests/theory/model.rs"]
+mod model;
 #[path = "../tests/theory/pseudocode.rs"]
 mod pseudocode;
+#[path = "../tests/theory/reading.rs"]
+mod reading;
+#[path = "../tests/theory/rivals.rs"]
+mod rivals;
+#[path = "../tests/theory/safeguards.rs"]
+mod safeguards;
+#[path = "../tests/theory/theorem_1_search.rs"]
+mod theorem_1_search;
 
-use explore::{Game, Verdict, decide};
-use games::{Competitive, Lemma1, Perfect, Rival, Size, Theorem2, Thresholds, Victims};
+use explore::{Game, Move, Verdict, decide};
+use games::{EtaAtLeastOne, Lemma1, Perfect, Theorem2, Thresholds};
+use model::Model;
+use reading::{Order, Reading, Share, Victims};
+use rivals::{Competitive, Rival};
+use safeguards::{ChangedLemma1, FollowsAny, Limit, Safeguard, SafeguardedCompetitive};
 
-/// Give up at this many packets: far beyond every counterexample found.
-const MOST_PACKETS: usize = 300;
+/// Packets of the sequences among which a counterexample to Theorem 1 is searched.
+const MOST_OF_THEOREM_1: usize = 12;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let claim = arguments.next().unwrap_or_default();
     for text in arguments {
-        let parsed = text.split_once(',').and_then(|(ports, buffer)| {
-            Some(Size { ports: ports.parse().ok()?, buffer: buffer.parse().ok()? })
-        });
-        match parsed {
+        let size = text
+            .split_once(',')
+            .and_then(|(ports, buffer)| Some((ports.parse().ok()?, buffer.parse().ok()?)));
+        match size {
             Some(size) => print_claim(&claim, size),
             None => println!("{text}: expected N,B"),
         }
     }
 }
 
-fn print_claim(claim: &str, size: Size) {
-    let n = size.ports as i32;
+fn print_claim(claim: &str, size: (usize, u8)) {
+    match claim {
+        "others" => print_others(size),
+        "ratios" => print_ratios(size),
+        "changed" => print_changed(size),
+        "any" => print_any(size),
+        "robust" => print_robust(size),
+        _ => {
+            for reading in readings(claim, size) {
+                print_under(claim, Model::new(size, reading));
+            }
+        }
+    }
+}
+
+/// The readings that can make a difference to a claim.
+fn readings(claim: &str, (ports, buffer): (usize, u8)) -> Vec<Reading> {
+    let has_safeguard = !matches!(claim, "lqd" | "eta" | "theorem2");
+    let shares = if has_safeguard && usize::from(buffer) % ports != 0 {
+        vec![Share::Fraction, Share::Floor]
+    } else {
+        vec![Share::Fraction]
+    };
+    let with_share = |reading| shares.iter().map(move |&share| Reading { share, ..reading });
+    let with_order =
+        |reading| [Order::Any, Order::ByPort].map(|order| Reading { order, ..reading });
+    Reading::lqds().flat_map(with_share).flat_map(with_order).collect()
+}
+
+fn print_under(claim: &str, model: Model) {
+    let n = model.ports as i32;
     match claim {
         "lqd" => {
-            for victims in [Victims::Tail, Victims::Arrival] {
-                let game = Competitive { size, rival: Rival::Lqd(victims), scale: (1707, 1000) };
-                print(size, &format!("OPT <= 1.707 LQD ({victims:?})"), &game);
-            }
+            let game = Competitive { model, rival: Rival::Lqd, scale: (1707, 1000) };
+            print(model, "OPT <= 1.707 LQD", &game);
         }
         "credence" => {
-            let game = Competitive { size, rival: Rival::Credence, scale: (n, 1) };
-            print(size, "OPT <= N Credence, any predictions", &game);
+            let game = Competitive { model, rival: Rival::Credence, scale: (n, 1) };
+            print(model, "OPT <= N Credence, any predictions", &game);
         }
-        "others" => {
-            for rival in OTHERS {
-                let game = Competitive { size, rival, scale: (n, 1) };
-                print(size, &format!("OPT <= N {rival:?}"), &game);
-            }
-            let per_mille = (1000.0 * (f64::from(n).ln() + 2.0)) as i32;
-            let game = Competitive { size, rival: Rival::Harmonic, scale: (per_mille, 1000) };
-            print(size, "OPT <= (ln N + 2) Harmonic", &game);
-        }
-        "lemma1" | "theorem1" => {
-            // OPT >= LQD, so FollowLQD > 1.707 Credence breaks Theorem 1.
-            let scale = if claim == "lemma1" { (1, 1) } else { (1707, 1000) };
-            let game = Lemma1 { size, thresholds: Thresholds::OfTheRest, scale };
-            print(size, claim, &game);
+        "lemma1" => {
+            let game = Lemma1 { model, thresholds: Thresholds::OfTheRest, scale: (1, 1) };
+            print(model, "Lemma 1", &game);
         }
         "lemma1-own" => {
-            let game = Lemma1 { size, thresholds: Thresholds::OfAll, scale: (1, 1) };
-            print(size, "Lemma 1, FollowLQD with Credence's thresholds", &game);
+            let game = Lemma1 { model, thresholds: Thresholds::OfAll, scale: (1, 1) };
+            print(model, "Lemma 1, FollowLQD with Credence's thresholds", &game);
         }
+        "eta" => print(model, "eta >= 1", &EtaAtLeastOne { model }),
+        "theorem1" => print_theorem_1(model),
         "theorem2" => {
-            for weight in [n - 1, n, 2 * n, 10 * n] {
-                let game = Theorem2 { size, thresholds: Thresholds::OfTheRest, weight };
-                print(size, &format!("FollowLQD >= TN - {weight} FN"), &game);
-            }
-        }
-        "perfect" => {
-            for (labels, thresholds) in [
-                (Victims::Tail, Victims::Tail),
-                (Victims::Arrival, Victims::Tail),
-                (Victims::Arrival, Victims::Arrival),
-            ] {
-                for (sign, is) in [(1, ">="), (-1, "<=")] {
-                    let game = Perfect { size, labels, thresholds, sign };
-                    let claim =
-                        format!("Credence {is} LQD, labels {labels:?}, thresholds {thresholds:?}");
-                    print(size, &claim, &game);
+            for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
+                for weight in [n - 1, n, 2 * n, 10 * n] {
+                    let game = Theorem2 { model, thresholds, weight };
+                    print(model, &format!("FollowLQD ({thresholds:?}) >= TN - {weight} FN"), &game);
                 }
             }
         }
-        "ratios" => print_ratios(size),
+        "perfect" => {
+            for labels in [model.reading.victims, Victims::Arrival] {
+                for (sign, is) in [(1, ">="), (-1, "<=")] {
+                    let game = Perfect { model, labels, sign };
+                    print(model, &format!("Credence {is} LQD, labels {labels:?}"), &game);
+                }
+            }
+        }
         _ => println!("no claim {claim:?}"),
     }
+}
+
+fn print_theorem_1(model: Model) {
+    for (eta_of_1_or_more, which) in [(false, "any eta"), (true, "eta >= 1")] {
+        print!("{} Theorem 1, {which}: ", named(model));
+        match theorem_1_search::shortest(model, MOST_OF_THEOREM_1, eta_of_1_or_more) {
+            Some((slots, counts)) => println!("FAILS, {counts:?}: {}", written(&slots)),
+            None => println!("no counterexample of up to {MOST_OF_THEOREM_1} packets"),
+        }
+    }
+}
+
+fn print_others(size: (usize, u8)) {
+    let model = Model::new(size, Reading::CRATE);
+    for rival in OTHERS {
+        let game = Competitive { model, rival, scale: (model.ports as i32, 1) };
+        print(model, &format!("OPT <= N {rival:?}"), &game);
+    }
+    let per_mille = (1000.0 * ((model.ports as f64).ln() + 2.0)) as i32;
+    let game = Competitive { model, rival: Rival::Harmonic, scale: (per_mille, 1000) };
+    print(model, "OPT <= (ln N + 2) Harmonic", &game);
 }
 
 const OTHERS: [Rival; 4] = [
@@ -103,52 +158,112 @@ const OTHERS: [Rival; 4] = [
     Rival::DynamicThresholds,
 ];
 
-fn print_ratios(size: Size) {
-    let rivals = [Rival::Lqd(Victims::Tail), Rival::Lqd(Victims::Arrival), Rival::Harmonic];
-    for rival in rivals.into_iter().chain(OTHERS).chain([Rival::Credence]) {
-        let worst = worst(|c| Competitive { size, rival, scale: (c, 100) });
-        println!("{} {} OPT <= c {rival:?}: c = {worst:?}", size.ports, size.buffer);
-    }
+/// Rows of the page's table of ratios.
+fn print_ratios(size: (usize, u8)) {
+    let model = Model::new(size, Reading::CRATE);
+    let arrival = Model::new(size, Reading { victims: Victims::Arrival, ..Reading::CRATE });
+    let of = |model, rival| worst(|c| Competitive { model, rival, scale: (c, 100) });
+    let mut row = vec![of(model, Rival::Lqd), of(arrival, Rival::Lqd)];
+    let rest = [
+        Rival::FollowLqd,
+        Rival::Credence,
+        Rival::CompleteSharing,
+        Rival::CompletePartitioning,
+        Rival::DynamicThresholds,
+        Rival::Harmonic,
+    ];
+    row.extend(rest.map(|rival| of(model, rival)));
     for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
-        let worst = worst(|c| Lemma1 { size, thresholds, scale: (c, 100) });
-        println!(
-            "{} {} FollowLQD(rest) <= c Credence ({thresholds:?}): c = {worst:?}",
-            size.ports, size.buffer
-        );
+        row.push(worst(|c| Lemma1 { model, thresholds, scale: (c, 100) }));
     }
+    let cells: Vec<String> = row.into_iter().map(in_hundredths).collect();
+    println!("| {}, {} | {} |", size.0, size.1, cells.join(" | "));
 }
 
-/// The smallest c, in hundredths, for which the claim holds.
-fn worst<G: Game>(game: impl Fn(i32) -> G) -> Option<f64> {
-    let holds = |c| matches!(decide(&game(c), MOST_PACKETS), Verdict::Holds { .. });
+fn in_hundredths(ratio: Option<i32>) -> String {
+    ratio.map_or("none".to_owned(), |c| format!("{:.2}", f64::from(c) / 100.0))
+}
+
+/// The smallest c, in hundredths, for which the claim holds; none if it fails for 10.
+///
+/// # Panics
+/// If a ratio could not be decided.
+fn worst<G: Game>(game: impl Fn(i32) -> G) -> Option<i32> {
+    let fails = |c| decide(&game(c)).fewest_packets().is_some();
     let (mut low, mut high) = (100, 1000);
-    if !holds(high) {
+    if fails(high) {
         return None;
     }
     while low < high {
         let middle = i32::midpoint(low, high);
-        if holds(middle) {
-            high = middle;
-        } else {
+        if fails(middle) {
             low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    Some(f64::from(low) / 100.0)
+    Some(low)
 }
 
-fn print(size: Size, claim: &str, game: &impl Game) {
-    print!("N={} B={} {claim}: ", size.ports, size.buffer);
-    match decide(game, MOST_PACKETS) {
-        Verdict::Holds { states } => println!("holds ({states} states)"),
-        Verdict::Open { packets } => println!("open up to {packets} packets"),
-        Verdict::Fails { slots, value } => {
-            let packets: usize = slots.iter().map(Vec::len).sum();
-            let slots: Vec<String> = slots
-                .iter()
-                .map(|slot| slot.iter().map(|(port, choice)| format!("{port}{choice}")).collect())
-                .map(|packets: Vec<String>| packets.join(" "))
-                .collect();
-            println!("FAILS by {value} with {packets} packets: {}", slots.join(" | "));
+fn print_changed(size: (usize, u8)) {
+    for limit in [Limit::Thresholds, Limit::ThresholdsOfTheRest, Limit::Reference] {
+        for safeguard in Safeguard::ALL {
+            let verdicts = Reading::lqds().map(|reading| {
+                let model = Model::new(size, reading);
+                decide(&ChangedLemma1 { model, limit, safeguard })
+            });
+            let verdicts: Vec<String> = verdicts.map(|verdict| short(&verdict)).collect();
+            println!("{size:?} Lemma 1, {limit:?}, {safeguard:?}: {}", verdicts.join(" "));
         }
     }
+}
+
+fn print_any(size: (usize, u8)) {
+    let model = Model::new(size, Reading::CRATE);
+    for safeguard in Safeguard::ALL {
+        let game = FollowsAny { model, safeguard };
+        print(model, &format!("{safeguard:?} follows any reference"), &game);
+    }
+}
+
+fn print_robust(size: (usize, u8)) {
+    for share in [Share::Fraction, Share::Floor] {
+        let model = Model::new(size, Reading { share, ..Reading::CRATE });
+        for safeguard in Safeguard::ALL {
+            let game = SafeguardedCompetitive { model, safeguard };
+            print(model, &format!("OPT <= N any policy with {safeguard:?}"), &game);
+        }
+    }
+}
+
+fn short(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds { .. } => "holds".to_owned(),
+        Verdict::NotDecided { .. } => "undecided".to_owned(),
+        Verdict::Fails { .. } => format!("fails@{}", verdict.fewest_packets().unwrap_or(0)),
+    }
+}
+
+fn named(Model { ports, buffer, reading }: Model) -> String {
+    let Reading { victims, ties, share, order } = reading;
+    format!("N={ports} B={buffer} {victims:?} {ties:?} {share:?} {order:?}")
+}
+
+fn print(model: Model, claim: &str, game: &impl Game) {
+    print!("{} {claim}: ", named(model));
+    match decide(game) {
+        Verdict::Holds { states } => println!("holds ({states} states)"),
+        Verdict::NotDecided { packets } => println!("not decided with {packets} packets"),
+        Verdict::Fails { slots, value } => {
+            let packets: usize = slots.iter().map(Vec::len).sum();
+            println!("FAILS by {} with {packets} packets: {}", -value, written(&slots));
+        }
+    }
+}
+
+fn written(slots: &[Vec<Move>]) -> String {
+    let slot = |slot: &Vec<Move>| {
+        slot.iter().map(|(port, choice)| format!("{port}{choice}")).collect::<Vec<_>>().join(" ")
+    };
+    slots.iter().map(slot).collect::<Vec<_>>().join(" | ")
 }

@@ -8,25 +8,44 @@
 //! [`VirtualLqd`] is push-out Longest Queue Drop with the moving averages of `dropcast-features`
 //! beside it: the tracer labels packets with it, and FollowLQD and Credence take their thresholds
 //! and features from it. So what is trained is what runs.
+//!
+//! [`PolicySpec`] and [`AqmSpec`] name policies and AQMs with their parameters, in TOML and on
+//! command lines.
 
+mod alphas;
+pub mod aqm;
+mod aqm_spec;
 mod buffer;
 mod longest;
-mod policies;
+pub mod policies;
 mod policy;
+mod policy_site;
+mod policy_spec;
+mod predictor;
+mod registry;
 mod service;
 mod switch;
+mod turn;
 mod virtual_lqd;
 
+pub use alphas::{AlphaError, Alphas};
+pub use aqm_spec::{AqmSite, AqmSpec};
 pub use buffer::{Buffer, Fit, Held};
 pub use dropcast_data::Victim;
 pub use policies::complete_partitioning::CompletePartitioning;
 pub use policies::complete_sharing::CompleteSharing;
-pub use policies::credence::{Asked, Credence, Live, Predictor, Recorded};
+pub use policies::credence::{Credence, FeatureSource};
 pub use policies::dynamic_thresholds::DynamicThresholds;
 pub use policies::follow_lqd::FollowLqd;
 pub use policies::harmonic::Harmonic;
 pub use policies::lqd::Lqd;
+pub use policies::payback_credence::PaybackCredence;
 pub use policy::{Decision, Packet, Policy};
+pub use policy_site::{Model, PolicySite};
+pub use policy_spec::{NoParameters, PolicySpec};
+pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
+pub use registry::{BuildError, NameError};
 pub use service::{LineRate, Observed, Service, Slotted};
 pub use switch::{NoObserver, Observer, Removal, Switch};
+pub use turn::Turn;
 pub use virtual_lqd::VirtualLqd;

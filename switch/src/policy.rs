@@ -11,6 +11,32 @@ pub struct Packet {
     pub queue: usize,
     /// Bytes it takes in the buffer; 1 in the slotted model.
     pub size_bytes: u32,
+    /// A hash of its flow, 0 if unknown ([`dropcast_data::Event::flow_hash`]).
+    pub flow_hash: u64,
+    /// [`Packet::FIRST_RTT`] and [`Packet::ECN_CAPABLE`], as in [`dropcast_data::Event::flags`].
+    pub flags: u8,
+}
+
+impl Packet {
+    /// Flag of packets that are sent in the first round-trip time of their flow (unscheduled).
+    pub const FIRST_RTT: u8 = 1;
+    /// Flag of packets that can be marked instead of dropped (ECN).
+    pub const ECN_CAPABLE: u8 = 2;
+
+    /// A packet of an unknown flow without flags.
+    pub fn new(id: u64, queue: usize, size_bytes: u32) -> Self {
+        Packet { id, queue, size_bytes, flow_hash: 0, flags: 0 }
+    }
+
+    /// Whether it is sent in the first round-trip time of its flow.
+    pub fn is_first_rtt(&self) -> bool {
+        self.flags & Packet::FIRST_RTT != 0
+    }
+
+    /// Whether it can be marked instead of dropped.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.flags & Packet::ECN_CAPABLE != 0
+    }
 }
 
 /// What to do with an arriving packet.
@@ -28,8 +54,9 @@ pub enum Decision {
 /// or slots.
 ///
 /// For each packet the switch calls `advance` up to its arrival time, then `arrives` once, then
-/// `decide` until the answer is not a push-out. Queues that do not draw on the shared buffer are
-/// never asked about.
+/// `decide` until the answer is not a push-out, then `settled` once. Queues that do not draw on the
+/// shared buffer are never asked about. `departed` and `settled` come in order of time; `advance` may
+/// have been called with a later time than a departure that is told after it.
 pub trait Policy {
     /// Time goes on to `now`: a policy with virtual queues serves them.
     fn advance(&mut self, now: u64) {
@@ -41,8 +68,21 @@ pub trait Policy {
         let _ = (packet, now);
     }
 
-    /// What to do with the packet, given the buffer before it is added.
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision;
+    /// What to do with the packet that arrives at `now`, given the buffer before it is added.
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision;
+
+    /// The packet that arrived at `now` was added to its queue or dropped; `buffer` is how it is
+    /// after that.
+    fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
+        let _ = (buffer, packet, accepted, now);
+    }
+
+    /// A packet of `size_bytes` left `queue` at `time`, to be transmitted or because the policy
+    /// pushed it out; `buffer` is what remains. Also told of queues that do not draw on the shared
+    /// buffer.
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        let _ = (buffer, queue, size_bytes, time);
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -54,7 +94,15 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).arrives(packet, now);
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
-        (**self).decide(buffer, packet)
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
+        (**self).decide(buffer, packet, now)
+    }
+
+    fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
+        (**self).settled(buffer, packet, accepted, now);
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        (**self).departed(buffer, queue, size_bytes, time);
     }
 }

@@ -1,7 +1,7 @@
 //! When packets leave: the time models.
 
-use crate::Buffer;
-use dropcast_data::{Scheduler, SwitchSpec};
+use crate::{Buffer, Turn};
+use dropcast_data::SwitchSpec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -86,105 +86,14 @@ impl Port {
     }
 }
 
-/// Where a port's scheduler stands.
-#[derive(Clone, Debug, Default)]
-struct Turn {
-    /// Round robin and DWRR: the queue that is looked at first.
-    queue: usize,
-    /// DWRR: bytes each queue may still send.
-    deficit_bytes: Vec<u64>,
-    /// DWRR: whether `queue` got its quantum in this visit.
-    was_credited: bool,
-}
-
 impl LineRate {
     /// The service of a switch whose ports are idle.
     pub fn new(spec: &SwitchSpec) -> Self {
-        let deficit_bytes = vec![0; spec.quantum_bytes.len()];
-        let turn = Turn { deficit_bytes, ..Turn::default() };
+        let turn = Turn::new(spec);
         LineRate {
             spec: spec.clone(),
             due: BinaryHeap::new(),
             ports: vec![Port { turn, ..Port::default() }; spec.ports()],
-        }
-    }
-
-    /// The queue of a port to serve now, or none if all are empty.
-    fn pick(&mut self, buffer: &Buffer, port: usize) -> Option<usize> {
-        let queues = usize::from(self.spec.queues_per_port);
-        let first = port * queues;
-        let turn = &mut self.ports[port].turn;
-        let lengths = &buffer.lengths()[first..first + queues];
-        let picked = match self.spec.scheduler {
-            Scheduler::StrictPriority => lengths.iter().position(|&bytes| bytes > 0),
-            Scheduler::RoundRobin => {
-                let picked = (0..queues)
-                    .map(|step| (turn.queue + step) % queues)
-                    .find(|&queue| lengths[queue] > 0);
-                turn.queue = picked.map_or(turn.queue, |queue| (queue + 1) % queues);
-                picked
-            }
-            Scheduler::Dwrr => turn.pick_dwrr(&self.spec.quantum_bytes, lengths, |queue| {
-                buffer.head(first + queue).map_or(0, |head| u64::from(head.size_bytes))
-            }),
-        };
-        picked.map(|queue| first + queue)
-    }
-}
-
-impl Turn {
-    /// Deficit round robin (Shreedhar and Varghese): a visited queue gets its quantum once, sends
-    /// while its deficit covers its head, and loses the deficit when it runs empty.
-    fn pick_dwrr(
-        &mut self,
-        quantum_bytes: &[u32],
-        lengths: &[u32],
-        head_bytes: impl Fn(usize) -> u64,
-    ) -> Option<usize> {
-        if lengths.iter().all(|&bytes| bytes == 0) {
-            *self = Turn { deficit_bytes: vec![0; lengths.len()], ..Turn::default() };
-            return None;
-        }
-        for visit in 1.. {
-            let queue = self.queue;
-            if lengths[queue] > 0 {
-                if !self.was_credited {
-                    self.deficit_bytes[queue] += u64::from(quantum_bytes[queue]);
-                    self.was_credited = true;
-                }
-                let head = head_bytes(queue);
-                if self.deficit_bytes[queue] >= head {
-                    self.deficit_bytes[queue] -= head;
-                    return Some(queue);
-                }
-            } else {
-                self.deficit_bytes[queue] = 0;
-            }
-            self.queue = (queue + 1) % lengths.len();
-            self.was_credited = false;
-            if visit == lengths.len() {
-                self.skip_rounds(quantum_bytes, lengths, &head_bytes);
-            }
-        }
-        None
-    }
-
-    /// Credits at once the rounds in which no queue could send: with quanta far below the packet
-    /// sizes there are many.
-    fn skip_rounds(
-        &mut self,
-        quantum_bytes: &[u32],
-        lengths: &[u32],
-        head_bytes: impl Fn(usize) -> u64,
-    ) {
-        let backlogged = || (0..lengths.len()).filter(|&queue| lengths[queue] > 0);
-        let rounds_to_send = backlogged().map(|queue| {
-            let missing = head_bytes(queue) - self.deficit_bytes[queue];
-            missing.div_ceil(u64::from(quantum_bytes[queue]))
-        });
-        let idle_rounds = rounds_to_send.min().unwrap_or(1) - 1;
-        for queue in backlogged() {
-            self.deficit_bytes[queue] += idle_rounds * u64::from(quantum_bytes[queue]);
         }
     }
 }
@@ -202,7 +111,7 @@ impl Service for LineRate {
         loop {
             let &Reverse((time, port)) = self.due.peek().filter(|due| due.0.0 <= now)?;
             self.due.pop();
-            let Some(queue) = self.pick(buffer, port) else {
+            let Some(queue) = self.ports[port].turn.pick(&self.spec, buffer, port) else {
                 self.ports[port].is_due = false;
                 continue;
             };

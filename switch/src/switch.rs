@@ -55,6 +55,11 @@ impl<P: Policy, S: Service> Switch<P, S> {
         &self.policy
     }
 
+    /// Its policy, to take out what it has gathered.
+    pub fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
     /// Its service, to tell it what was observed.
     pub fn service_mut(&mut self) -> &mut S {
         &mut self.service
@@ -65,6 +70,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         self.policy.advance(now);
         while let Some((time, queue)) = self.service.next(&self.buffer, now) {
             if let Some(packet) = self.buffer.pop_head(queue) {
+                self.policy.departed(&self.buffer, queue, packet.size_bytes, time);
                 let removal = Removal { packet, queue, time, outcome: Outcome::Departed };
                 observer.removed(&removal, &self.buffer);
             }
@@ -74,17 +80,20 @@ impl<P: Policy, S: Service> Switch<P, S> {
     /// A packet arrives at `now`, up to which the switch was advanced. Returns whether it was
     /// accepted. A queue that does not share the buffer takes every packet up to 4 GiB.
     pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
-        let has_room = if self.buffer.shares(packet.queue) {
+        let shares = self.buffer.shares(packet.queue);
+        let has_room = if shares {
             self.make_room(packet, now, observer)
         } else {
             self.buffer.can_count(packet.queue, packet.size_bytes)
         };
-        if !has_room {
-            return false;
+        if has_room {
+            self.buffer.push(packet.queue, Held { id: packet.id, size_bytes: packet.size_bytes });
+            self.service.arrived(packet.queue, now);
         }
-        self.buffer.push(packet.queue, Held { id: packet.id, size_bytes: packet.size_bytes });
-        self.service.arrived(packet.queue, now);
-        true
+        if shares {
+            self.policy.settled(&self.buffer, packet, has_room, now);
+        }
+        has_room
     }
 
     /// [`Switch::advance`] to `now`, then [`Switch::admit`], with nobody watching.
@@ -96,11 +105,12 @@ impl<P: Policy, S: Service> Switch<P, S> {
     fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
         self.policy.arrives(packet, now);
         loop {
-            match self.policy.decide(&self.buffer, packet) {
+            match self.policy.decide(&self.buffer, packet, now) {
                 Decision::Accept => return true,
                 Decision::Reject => return false,
                 Decision::PushOut(queue) => {
                     let Some(victim) = self.buffer.pop_tail(queue) else { return false };
+                    self.policy.departed(&self.buffer, queue, victim.size_bytes, now);
                     let outcome = Outcome::PushedOut;
                     let removal = Removal { packet: victim, queue, time: now, outcome };
                     observer.removed(&removal, &self.buffer);

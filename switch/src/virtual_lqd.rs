@@ -21,12 +21,9 @@ impl<S: Service> VirtualLqd<S> {
         service: S,
         features: FeatureSet,
     ) -> Self {
-        let queues_per_port = usize::from(spec.queues_per_port);
-        let line_rate_bps =
-            (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
         VirtualLqd {
             switch: Switch::new(spec, fit, Lqd::new(victim), service),
-            history: History::new(&features, line_rate_bps, spec.base_rtt_ns),
+            history: history(spec, &features),
             features,
         }
     }
@@ -60,6 +57,13 @@ impl<S: Service> VirtualLqd<S> {
         self.history.arrived(self.switch.buffer(), packet.queue, packet.size_bytes, now);
         accepted
     }
+}
+
+/// What these features remember of a switch that has been empty.
+pub(crate) fn history(spec: &SwitchSpec, features: &FeatureSet) -> History {
+    let queues_per_port = usize::from(spec.queues_per_port);
+    let line_rate_bps = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
+    History::new(features, line_rate_bps, spec.base_rtt_ns)
 }
 
 struct Watch<'a, F> {

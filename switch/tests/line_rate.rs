@@ -210,7 +210,7 @@ fn by_the_crate(spec: &SwitchSpec, fit: Fit, victim: Victim, arrivals: &[Arrival
     let mut switch = Switch::new(spec, fit, Lqd::new(victim), LineRate::new(spec));
     for (id, &(time, queue, size_bytes)) in (0..).zip(arrivals) {
         switch.advance(time, &mut fates);
-        if !switch.admit(&Packet { id, queue, size_bytes }, time, &mut fates) {
+        if !switch.admit(&Packet::new(id, queue, size_bytes), time, &mut fates) {
             fates.0.push((id, time, Outcome::Rejected));
         }
     }

@@ -95,7 +95,7 @@ fn agree<S: Service + Clone>(
 
     let mut counts = [0; 2];
     for (id, &(now, queue, size_bytes)) in (0..).zip(arrivals) {
-        let packet = Packet { id, queue, size_bytes };
+        let packet = Packet::new(id, queue, size_bytes);
         let (mut left, mut virtually_left) = (Left::default(), Left::default());
         switch.advance(now, &mut left);
         lqd.advance(now, &mut virtually_left);

@@ -18,16 +18,16 @@ pub enum VerifyError {
         #[source]
         source: ExportError,
     },
-    /// dropcast knows no tool that runs what this target emits.
-    #[error("dropcast knows no tool to install that runs what {0} emits")]
+    /// Nothing here runs what this target emits.
+    #[error("{}", why_not_run(.0))]
     NoRunner(&'static str),
     /// A tool is not installed.
-    #[error("{tool} is not installed; on Debian: apt-get install {package}")]
+    #[error("{tool} is not installed; {install}")]
     MissingTool {
-        /// The command, or commands of which one is needed.
+        /// The command, or commands of which one is needed, or the module of a language.
         tool: String,
-        /// The package that has it.
-        package: String,
+        /// How to install it.
+        install: String,
     },
     /// A tool did not do what it was started for.
     #[error("{doing}: {command} failed ({status}){output}")]
@@ -68,6 +68,30 @@ pub enum VerifyError {
         #[source]
         source: io::Error,
     },
+}
+
+/// What a target without a runner would need.
+fn why_not_run(target: &str) -> String {
+    let no_tool = |needs: &str| {
+        format!("dropcast knows no tool to install that runs what {target} emits: {needs}")
+    };
+    match target {
+        "ovs" => "dropcast verify does not run what ovs emits: it needs Open vSwitch (on Debian: \
+                  apt-get install openvswitch-switch), which takes milliseconds for each row. \
+                  dropcast's own tests run it on a few hundred rows"
+            .to_owned(),
+        "p4" => no_tool("p4c and BMv2 are in no package registry; docs/p4.md tells what they did"),
+        "tna" => no_tool("Intel's compiler is in no package registry; docs/tna.md tells more"),
+        _ => no_tool("it has no runner"),
+    }
+}
+
+impl VerifyError {
+    /// A tool that a Debian package has is not installed.
+    pub fn missing(tool: &str, package: &str) -> Self {
+        let install = format!("on Debian: apt-get install {package}");
+        VerifyError::MissingTool { tool: tool.to_owned(), install }
+    }
 }
 
 /// Turns an IO error into ours, naming the file or command.

@@ -42,10 +42,7 @@ impl Tool {
                 let version = version.unwrap_or(self.command).to_owned();
                 Ok(FoundTool { command: self.command, version })
             }
-            _ => Err(VerifyError::MissingTool {
-                tool: self.command.to_owned(),
-                package: self.package.to_owned(),
-            }),
+            _ => Err(VerifyError::missing(self.command, self.package)),
         }
     }
 
@@ -60,7 +57,7 @@ impl Tool {
                 tools.iter().map(of).collect::<Vec<_>>().join(" or ")
             };
             let (tool, package) = (names(|tool| tool.command), names(|tool| tool.package));
-            return Err(VerifyError::MissingTool { tool, package });
+            return Err(VerifyError::missing(&tool, &package));
         }
         Ok(found)
     }

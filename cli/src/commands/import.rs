@@ -1,23 +1,18 @@
 //! `dropcast import`.
 
 use crate::args::ImportArgs;
+use crate::failure::Failure;
 use crate::output;
-use crate::output_file;
-use crate::traces::in_common;
-use anyhow::Context;
-use dropcast_data::{DataError, read_switches, sha256, write_atomic};
+use dropcast_data::{read_switches, write_atomic};
 use dropcast_forest::{Agreement, Forest, Node, SwitchContext, Tree};
-use dropcast_interop::{ImportTask, import};
+use dropcast_interop::ImportTask;
+use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::models::import_file;
+use dropcast_pipeline::traces::in_common;
 use serde::Serialize;
 
-pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
-    output_file::check(&args.output, [&args.file].into_iter().chain(&args.switch))?;
-    let file = std::fs::read(&args.file).map_err(|source| DataError::Io {
-        file: args.file.display().to_string(),
-        doing: "be read",
-        source,
-    })?;
-    let name = args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {
+    check_output(&args.output, [&args.file].into_iter().chain(&args.switch))?;
     let switch = match &args.switch {
         None => SwitchContext::default(),
         Some(path) => in_common(read_switches(path)?.all()),
@@ -28,19 +23,16 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
         switch,
         threshold: args.threshold,
         allow_rounding: args.allow_rounding,
-        name,
-        sha256: sha256(&file),
+        ..ImportTask::default()
     };
-    let model = import(&file, &task)
-        .map_err(|error| anyhow::Error::from(error).context(args.file.display().to_string()))?;
-    let origin = model.imported.as_ref().context("an imported model tells its origin")?;
+    let model = import_file(&args.file, task)?;
     let imported = Imported {
-        format: origin.format.clone(),
+        format: model.imported.as_ref().map(|origin| origin.format.clone()),
+        agreement: model.imported.as_ref().map(|origin| origin.agreement),
         features: model.forest.features.clone(),
         trees: model.forest.trees.len(),
         depth: model.forest.depth(),
         vote_threshold: model.forest.vote_threshold,
-        agreement: origin.agreement,
         always: always(&model.forest),
     };
     write_atomic(&args.output, model.to_json().as_bytes())?;
@@ -52,12 +44,12 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
 /// What was imported.
 #[derive(Debug, Serialize)]
 struct Imported {
-    format: String,
+    format: Option<String>,
     features: Vec<String>,
     trees: usize,
     depth: usize,
     vote_threshold: u32,
-    agreement: Agreement,
+    agreement: Option<Agreement>,
     /// What it predicts for every row; null if it tells rows apart.
     always: Option<Prediction>,
 }
@@ -95,7 +87,8 @@ impl Imported {
     fn text(&self) -> String {
         let Imported { format, features, trees, depth, .. } = self;
         let features = features.join(" ");
-        let agreement = agreement(&self.agreement);
+        let agreement = self.agreement.as_ref().map_or_else(String::new, agreement);
+        let format = format.as_deref().unwrap_or("forest");
         let warning = match self.always {
             None => "",
             Some(Prediction::Accept) => {

@@ -1,257 +1,167 @@
 //! `dropcast inspect`.
 
-use super::train::{forest_line, text as metrics_text};
 use crate::args::InspectArgs;
-use crate::failure::UserError;
+use crate::failure::Failure;
 use crate::output;
-use crate::statistics::{self, Statistics};
-use dropcast_data::{FileKind, TableShape, describe};
-use dropcast_features::Feature;
+use crate::words::model::{forest_line, metrics_table};
+use crate::words::statistics::statistics_table;
+use crate::words::sweep::sweep_tables;
 use dropcast_forest::Metrics;
-use dropcast_oracle::{MAGIC, Table};
-use dropcast_train::{Model, SWEEP_FORMAT_VERSION, Split, SweepRow, SweepTable, VoteRule};
+use dropcast_pipeline::inspection::{Inspected, inspect};
+use dropcast_pipeline::statistics::Statistics;
+use dropcast_train::{Model, Split, SweepRow, SweepTable, VoteRule};
 use serde::Serialize;
-use std::path::Path;
 
-pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
-    let mut found = inspect(&args.file)?;
-    if args.statistics {
-        found.count(&args.file)?;
-    }
-    output::print(args.format, &found, Found::text)
+pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
+    let found = inspect(&args.file, args.statistics)?;
+    output::print(args.format, &Summary::new(&found), |_| text(&found))
 }
 
-/// What a file holds.
+/// What a file holds, for programs.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Found {
+enum Summary<'a> {
     Events {
-        columns: Vec<String>,
+        columns: &'a [String],
         rows: Option<u64>,
         switches: Option<String>,
     },
     Trace {
-        columns: Vec<String>,
+        columns: &'a [String],
         rows: Option<u64>,
-        meta: Option<serde_json::Value>,
+        meta: Option<&'a dropcast_data::TraceMeta>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        statistics: Option<Statistics>,
-        #[serde(skip)]
-        features: Vec<String>,
+        statistics: Option<&'a Statistics>,
     },
     Parquet {
-        columns: Vec<String>,
+        columns: &'a [String],
         rows: u64,
     },
     Model {
-        features: Vec<String>,
+        features: &'a [String],
         trees: usize,
         depth: usize,
         vote_threshold: u32,
         /// How it was made: the vote rule, the seed, the split, names of the data.
         vote: Option<VoteRule>,
         seed: Option<u64>,
-        split: Option<Split>,
-        data: Vec<String>,
-        metrics: Option<Box<Metrics>>,
-        #[serde(skip)]
-        forest: String,
+        split: Option<&'a Split>,
+        data: Vec<&'a str>,
+        metrics: Option<&'a Metrics>,
     },
     Table {
-        features: Vec<String>,
+        features: &'a [String],
         trees: u16,
         depth: u8,
         vote_threshold: u32,
         bytes: usize,
     },
-    /// `pareto`: the rows of its front.
+    /// `pareto`: the Pareto-optimal rows.
     Sweep {
         forests: usize,
         configurations: usize,
-        pareto: Vec<SweepRow>,
-        #[serde(skip)]
-        text: String,
+        pareto: Vec<&'a SweepRow>,
     },
     Report {
-        schema_version: serde_json::Value,
+        schema_version: &'a serde_json::Value,
     },
 }
 
-fn inspect(path: &Path) -> anyhow::Result<Found> {
-    if path.join("sweep.json").exists() {
-        let path = path.display();
-        let problem = format!("{path}: is the folder of a sweep; inspect {path}/sweep.json");
-        return Err(UserError(problem).into());
-    }
-    let head = head_of(path)?;
-    if head.starts_with(&MAGIC) {
-        return inspect_table(path);
-    }
-    if head.trim_ascii_start().starts_with(b"{") {
-        return inspect_json(path);
-    }
-    let size = |table: TableShape| (table.columns, Some(table.rows));
-    Ok(match describe(path)? {
-        FileKind::EventParquet { table, switches } => {
-            let (columns, rows) = size(table);
-            Found::Events { columns, rows, switches: switches.map(|specs| specs.to_toml()) }
-        }
-        FileKind::EventCsv { columns } => Found::Events { columns, rows: None, switches: None },
-        FileKind::Trace { table, meta, .. } => {
-            let (columns, rows) = size(table);
-            let (meta, features) = (Some(serde_json::to_value(&meta)?), meta.features);
-            Found::Trace { columns, rows, meta, statistics: None, features }
-        }
-        FileKind::ArtifactCsv { columns } => {
-            let (rows, meta, statistics, features) = (None, None, None, Vec::new());
-            Found::Trace { columns, rows, meta, statistics, features }
-        }
-        FileKind::OtherParquet { table } => {
-            Found::Parquet { columns: table.columns, rows: table.rows }
-        }
-        _ => return Err(unknown(path)),
-    })
-}
-
-fn unknown(path: &Path) -> anyhow::Error {
-    let path = path.display();
-    UserError(format!(
-        "{path}: is none of the files that inspect knows: packet events, labelled traces, model.json, .dct, sweep.json, report.json"
-    ))
-    .into()
-}
-
-fn head_of(path: &Path) -> anyhow::Result<Vec<u8>> {
-    use std::io::Read;
-    let failed = |error| UserError(format!("{}: cannot be read: {error}", path.display()));
-    let mut head = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(64).read_to_end(&mut head).map_err(failed)?;
-    Ok(head)
-}
-
-fn inspect_json(path: &Path) -> anyhow::Result<Found> {
-    let text = super::export::read_text(path)?;
-    let json: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|error| UserError(format!("{}: {error}", path.display())))?;
-    if json.get("format_version").is_some() && json.get("summary").is_some() {
-        return inspect_sweep(path, json);
-    }
-    if json.get("format_version").is_some() {
-        let (model, _) = super::export::read_model(path)?;
-        return Ok(inspect_model(model));
-    }
-    match json.get("schema_version") {
-        Some(version) => Ok(Found::Report { schema_version: version.clone() }),
-        None => Err(unknown(path)),
-    }
-}
-
-fn inspect_model(model: Model) -> Found {
-    let text = forest_line(&model);
-    let Model { forest, metrics, provenance, .. } = model;
-    let made = provenance.as_ref();
-    Found::Model {
-        trees: forest.trees.len(),
-        depth: forest.depth(),
-        vote_threshold: forest.vote_threshold,
-        features: forest.features,
-        vote: made.map(|made| made.vote),
-        seed: made.map(|made| made.parameters.get().random_state),
-        split: made.map(|made| made.split.clone()),
-        data: made.map_or_else(Vec::new, |made| {
-            made.data.iter().map(|origin| origin.name.clone()).collect()
-        }),
-        metrics: metrics.map(Box::new),
-        forest: text,
-    }
-}
-
-fn inspect_sweep(path: &Path, json: serde_json::Value) -> anyhow::Result<Found> {
-    let version = json.get("format_version").cloned().unwrap_or_default();
-    if version != SWEEP_FORMAT_VERSION {
-        let problem = format!(
-            "{}: the sweep has format_version {version}, but this dropcast reads \
-             {SWEEP_FORMAT_VERSION}",
-            path.display()
-        );
-        return Err(UserError(problem).into());
-    }
-    let table: SweepTable = serde_json::from_value(json)
-        .map_err(|error| UserError(format!("{}: {error}", path.display())))?;
-    Ok(Found::Sweep {
-        forests: table.rows.len(),
-        configurations: table.summary.len(),
-        text: super::sweep::text(&table),
-        pareto: table.rows.into_iter().filter(|row| row.pareto).collect(),
-    })
-}
-
-fn inspect_table(path: &Path) -> anyhow::Result<Found> {
-    let failed = |error: &dyn std::fmt::Display| UserError(format!("{}: {error}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
-    let table = Table::parse(&bytes).map_err(|error| failed(&error))?;
-    let name = |&code: &u8| {
-        let feature = Feature::ALL.into_iter().find(|&feature| feature as u8 == code);
-        feature.map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
-    };
-    Ok(Found::Table {
-        features: table.feature_codes().iter().map(name).collect(),
-        trees: table.layout().trees(),
-        depth: table.layout().depth(),
-        vote_threshold: table.vote_threshold(),
-        bytes: bytes.len(),
-    })
-}
-
-impl Found {
-    /// Adds what values the features have.
-    fn count(&mut self, path: &Path) -> anyhow::Result<()> {
-        if let Found::Trace { statistics, features, meta: Some(_), .. } = self {
-            *statistics = Some(statistics::of(path, features)?);
-            return Ok(());
-        }
-        let why = "--statistics are of labelled traces in Parquet, as dropcast collect writes them";
-        Err(UserError(format!("{}: {why}", path.display())).into())
-    }
-
-    fn text(&self) -> String {
-        let rows =
-            |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
-        match self {
-            Found::Events { columns, rows: count, switches } => {
-                let switches = switches.as_deref().unwrap_or("not described in the file\n");
-                let columns = columns.join(" ");
-                format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", rows(count))
+impl<'a> Summary<'a> {
+    fn new(found: &'a Inspected) -> Self {
+        match found {
+            Inspected::Events { columns, rows, switches } => Summary::Events {
+                columns,
+                rows: *rows,
+                switches: switches.as_ref().map(|specs| specs.to_toml()),
+            },
+            Inspected::Trace { columns, rows, meta, statistics } => Summary::Trace {
+                columns,
+                rows: *rows,
+                meta: meta.as_deref(),
+                statistics: statistics.as_ref(),
+            },
+            Inspected::OtherParquet { columns, rows } => Summary::Parquet { columns, rows: *rows },
+            Inspected::Model(model) => Summary::of_model(model),
+            &Inspected::Table { ref features, trees, depth, vote_threshold, bytes } => {
+                Summary::Table { features, trees, depth, vote_threshold, bytes }
             }
-            Found::Trace { columns, rows: count, meta, statistics, .. } => {
-                let meta = meta.as_ref().map_or_else(
-                    || "Credence artifact CSV, in order of departure\n".to_owned(),
-                    |meta| format!("{meta:#}\n"),
-                );
-                let statistics = statistics.as_ref().map_or_else(String::new, statistics::text);
-                let columns = columns.join(" ");
-                format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", rows(count))
-            }
-            Found::Parquet { columns, rows } => {
-                format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
-            }
-            Found::Model { features, metrics, forest, seed, split, data, .. } => {
-                let mut text = format!("model on {}\n{forest}", features.join(" "));
-                if let (Some(seed), Some(split)) = (seed, split) {
-                    let split = serde_json::to_string(split).unwrap_or_default();
-                    let data = data.join(", ");
-                    text.push_str(&format!("seed: {seed}\nsplit: {split}\ndata: {data}\n"));
-                }
-                text + &metrics.as_deref().map_or_else(String::new, metrics_text)
-            }
-            Found::Table { features, trees, depth, vote_threshold, bytes } => format!(
-                "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",
-                features.join(" ")
-            ),
-            Found::Sweep { text, .. } => format!("sweep\n{text}"),
-            Found::Report { schema_version } => {
-                format!("report, schema version {schema_version}\n")
-            }
+            Inspected::Sweep(table) => Summary::of_sweep(table),
+            Inspected::Report { schema_version } => Summary::Report { schema_version },
         }
     }
+
+    fn of_model(model: &'a Model) -> Self {
+        let Model { forest, metrics, provenance, .. } = model;
+        let made = provenance.as_ref();
+        Summary::Model {
+            features: &forest.features,
+            trees: forest.trees.len(),
+            depth: forest.depth(),
+            vote_threshold: forest.vote_threshold,
+            vote: made.map(|made| made.vote),
+            seed: made.map(|made| made.parameters.get().random_state),
+            split: made.map(|made| &made.split),
+            data: made.map_or_else(Vec::new, |made| {
+                made.data.iter().map(|origin| origin.name.as_str()).collect()
+            }),
+            metrics: metrics.as_ref(),
+        }
+    }
+
+    fn of_sweep(table: &'a SweepTable) -> Self {
+        Summary::Sweep {
+            forests: table.rows.len(),
+            configurations: table.summary.len(),
+            pareto: table.rows.iter().filter(|row| row.pareto).collect(),
+        }
+    }
+}
+
+fn text(found: &Inspected) -> String {
+    let count =
+        |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
+    match found {
+        Inspected::Events { columns, rows, switches } => {
+            let switches = switches.as_ref().map(|specs| specs.to_toml());
+            let switches = switches.as_deref().unwrap_or("not described in the file\n");
+            let columns = columns.join(" ");
+            format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", count(rows))
+        }
+        Inspected::Trace { columns, rows, meta, statistics } => {
+            let meta = meta.as_ref().map_or_else(
+                || "Credence artifact CSV, in order of departure\n".to_owned(),
+                |meta| {
+                    serde_json::to_value(meta)
+                        .map_or_else(|error| format!("{error}\n"), |meta| format!("{meta:#}\n"))
+                },
+            );
+            let statistics = statistics.as_ref().map_or_else(String::new, statistics_table);
+            let columns = columns.join(" ");
+            format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", count(rows))
+        }
+        Inspected::OtherParquet { columns, rows } => {
+            format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
+        }
+        Inspected::Model(model) => model_text(model),
+        Inspected::Table { features, trees, depth, vote_threshold, bytes } => format!(
+            "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",
+            features.join(" ")
+        ),
+        Inspected::Sweep(table) => format!("sweep\n{}", sweep_tables(table)),
+        Inspected::Report { schema_version } => {
+            format!("report, schema version {schema_version}\n")
+        }
+    }
+}
+
+fn model_text(model: &Model) -> String {
+    let mut text = format!("model on {}\n{}", model.forest.features.join(" "), forest_line(model));
+    if let Some(made) = &model.provenance {
+        let split = serde_json::to_string(&made.split).unwrap_or_default();
+        let names: Vec<&str> = made.data.iter().map(|origin| origin.name.as_str()).collect();
+        let (seed, data) = (made.parameters.get().random_state, names.join(", "));
+        text.push_str(&format!("seed: {seed}\nsplit: {split}\ndata: {data}\n"));
+    }
+    text + &model.metrics.as_ref().map_or_else(String::new, metrics_table)
 }

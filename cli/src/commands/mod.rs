@@ -1,9 +1,7 @@
 //! One file per command.
 
 pub(crate) mod collect;
-mod cross_validate;
 pub(crate) mod export;
-mod fig14;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod report;
@@ -14,5 +12,4 @@ pub(crate) mod run;
 pub(crate) mod simulate;
 pub(crate) mod sweep;
 pub(crate) mod train;
-mod train_each;
 pub(crate) mod verify;

@@ -1,104 +1,98 @@
 //! `dropcast reproduce`: figures of the paper.
 
-use super::collect::label;
-use super::export::create_folder;
-use super::report::measure;
-use super::simulate::simulate;
-use super::train::{RunFiles, train};
-use crate::args::{Fig15Args, Figure, ReportRows, ReproduceArgs};
-use crate::config::{CollectConfig, SplitBy, TrainConfig};
+use crate::args::{Fig14Args, Fig15Args, Figure, ReproduceArgs};
+use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::output_file;
-use crate::training::Room;
 use dropcast_collect::Tracer;
 use dropcast_data::{EventOptions, EventReader, write_atomic};
-use dropcast_reports::fig15::{self, Fig15Row};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect::collect;
+use dropcast_pipeline::files::{check_replaced, create_folder};
+use dropcast_pipeline::generate::generate_leaf;
+use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::reproduce::fig14::{Fig14Options, Fig14SweepRow, Fig14Traffic};
+use dropcast_pipeline::reproduce::{fig14, fig15};
+use dropcast_pipeline::settings::TracerSettings;
+use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::plot::{LineFigure, Page};
 use dropcast_simulate::LeafWorkload;
-use dropcast_train::{Share, VoteRule};
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &ReproduceArgs, progress: &dyn Progress) -> Result<(), Failure> {
     match &args.figure {
-        Figure::Fig14(args) => super::fig14::run(args),
-        Figure::Fig15(args) => fig15(args),
+        Figure::Fig14(args) => fig14(args, progress),
+        Figure::Fig15(args) => fig15(args, progress),
     }
 }
 
-/// The paper's recipe, and ours: how rows are split and the vote threshold is chosen.
-fn recipes(seed: u64) -> [(&'static str, TrainConfig); 2] {
-    let base = TrainConfig { max_depth: fig15::DEPTH, seed, ..TrainConfig::default() };
-    [
-        (
-            "paper: random split, vote 0.5",
-            TrainConfig {
-                split: SplitBy::Random,
-                vote: VoteRule::Fixed(Share::HALF),
-                ..base.clone()
-            },
-        ),
-        ("ours: split by time, vote chosen for F1", base),
-    ]
+fn fig14(args: &Fig14Args, progress: &dyn Progress) -> Result<(), Failure> {
+    let traffic =
+        Fig14Traffic { bursts_at_once: args.bursts_at_once, slots: args.slots, seed: args.seed };
+    let drawn = traffic.case(args.ports, args.buffer, args.bursts_per_slot);
+    let drawn = drawn.map_err(PipelineError::from)?;
+    create_folder(&args.output)?;
+    check_replaced(&args.output, ["fig14.csv", "fig14.svg", "fig14-cases.csv"])?;
+    let options =
+        Fig14Options { repetitions: args.repetitions, seed: args.seed, ..Fig14Options::default() };
+    progress.begin("fig14");
+    let measured = fig14::measure(&drawn, &options).map_err(PipelineError::from)?;
+    let figure = dropcast_reports::fig14::figure(&measured, &drawn);
+    let names = ("flip_probability", "lqd_over_algorithm");
+    let [csv, svg] = write_figure(&figure, &args.output, "fig14", names)?;
+    let others = traffic.other_cases().map_err(PipelineError::from)?;
+    let sweep = fig14::sweep(others, &options).map_err(PipelineError::from)?;
+    let cases = args.output.join("fig14-cases.csv");
+    write_atomic(&cases, Fig14SweepRow::to_csv(&sweep).as_bytes())?;
+    progress.end("one case drawn, others compared");
+    print_written(&[csv, svg, cases])
 }
 
-fn fig15(args: &Fig15Args) -> anyhow::Result<()> {
+fn fig15(args: &Fig15Args, progress: &dyn Progress) -> Result<(), Failure> {
     let names = ["fig15-paper.csv", "fig15-paper.svg", "fig15-ours.csv", "fig15-ours.svg"];
-    output_file::check_replaced(&args.output, names)?;
+    check_replaced(&args.output, names)?;
+    create_folder(&args.output)?;
     let data = if args.data.is_empty() {
-        create_folder(&args.output)?;
-        vec![generated(&args.output, args.seed)?]
+        vec![generated(&args.output, args.seed, progress)?]
     } else {
         args.data.clone()
     };
-    let mut rows = Vec::new();
-    for (recipe, config) in recipes(args.seed) {
-        for trees in fig15::TREES {
-            let config = TrainConfig { n_estimators: trees, ..config.clone() };
-            let model = train(&RunFiles::of(&data), &config, &Room::default())?.model;
-            let report = measure(&model, &data, ReportRows::Unseen)?;
-            let eta = report.replay.and_then(|replay| replay.total.eta.packets);
-            let metrics = model.metrics.and_then(|metrics| metrics.test);
-            if let Some(metrics) = metrics {
-                rows.push(Fig15Row { recipe: recipe.to_owned(), trees, metrics, eta });
-            }
-        }
-    }
-    create_folder(&args.output)?;
     let mut written = Vec::new();
-    for (name, (recipe, _)) in ["fig15-paper", "fig15-ours"].into_iter().zip(recipes(args.seed)) {
-        let figure = fig15::figure(&rows, recipe);
-        written.extend(write_figure(&figure, &args.output, name, "trees", "score")?);
+    for (name, recipe) in ["fig15-paper", "fig15-ours"].into_iter().zip(fig15::recipes(args.seed)) {
+        let traces = LabelledTraces::open(&data, &recipe.settings.features)?;
+        let rows = fig15::measure_recipe(&recipe, &traces, progress)?;
+        let figure = dropcast_reports::fig15::figure(&rows, &recipe);
+        written.extend(write_figure(&figure, &args.output, name, ("trees", "score"))?);
     }
     print_written(&written)
 }
 
-/// Writes a figure as CSV and SVG; returns the paths.
-pub(super) fn write_figure(
+/// Writes a figure as CSV, with these names of its axes, and SVG; returns the paths.
+fn write_figure(
     figure: &LineFigure,
     folder: &Path,
     name: &str,
-    x_name: &str,
-    y_name: &str,
-) -> anyhow::Result<[PathBuf; 2]> {
+    (x_name, y_name): (&str, &str),
+) -> Result<[PathBuf; 2], Failure> {
     let [csv, svg] = ["csv", "svg"].map(|ending| folder.join(format!("{name}.{ending}")));
     write_atomic(&csv, figure.to_csv(x_name, y_name).as_bytes())?;
-    write_atomic(&svg, figure.to_svg(Page::Alone)?.as_bytes())?;
+    write_atomic(&svg, figure.to_svg(Page::Alone).as_bytes())?;
     Ok([csv, svg])
 }
 
-pub(super) fn print_written(paths: &[PathBuf]) -> anyhow::Result<()> {
+fn print_written(paths: &[PathBuf]) -> Result<(), Failure> {
     output::print(Format::Text, &paths, |paths| {
         paths.iter().map(|path| format!("{}\n", path.display())).collect()
     })
 }
 
 /// The labelled trace of a generated workload.
-fn generated(folder: &Path, seed: u64) -> anyhow::Result<PathBuf> {
+fn generated(folder: &Path, seed: u64, progress: &dyn Progress) -> Result<PathBuf, PipelineError> {
     let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
-    simulate(&LeafWorkload { seed, ..LeafWorkload::default() }, &events)?;
+    generate_leaf(&LeafWorkload { seed, ..LeafWorkload::default() }, &events, progress)?;
     let reader = EventReader::open(&events, EventOptions::default())?;
     let specs = reader.specs().clone();
-    let config = CollectConfig::default();
-    label(reader, specs, Tracer::DEFAULT_MAX_WAITING_ROWS, &config, &trace)?;
+    let settings = TracerSettings::default();
+    let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
+    collect(reader, specs, &settings, most_waiting, &trace, progress)?;
     Ok(trace)
 }

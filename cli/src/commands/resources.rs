@@ -1,18 +1,20 @@
 //! `dropcast resources`.
 
-use super::export::read_model;
 use crate::args::ResourcesArgs;
-use crate::measured::measured;
+use crate::failure::Failure;
 use crate::output;
-use dropcast_data::sha256;
 use dropcast_export::{Encoding, Measured, Origin, Resources};
+use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::tool_measurements::measure_with_tools;
 
-pub(crate) fn run(args: &ResourcesArgs) -> anyhow::Result<()> {
-    let (model, text) = read_model(&args.model)?;
-    let origin = Origin::of_model(&model, "model", &sha256(text.as_bytes()));
-    let mut resources = Resources::new(&model.forest, &origin)?;
+pub(crate) fn run(args: &ResourcesArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let ModelFile { model, sha256, .. } = ModelFile::read(&args.model)?;
+    let origin = Origin::of_model(&model, "model", &sha256);
+    let mut resources =
+        Resources::new(&model.forest, &origin).map_err(dropcast_pipeline::PipelineError::from)?;
     if args.measure {
-        resources.measured = measured(&model.forest, &origin)?;
+        resources.measured = measure_with_tools(&model.forest, &origin, progress)?;
     }
     output::print(args.format, &resources, text_of)
 }

@@ -1,160 +1,163 @@
 //! `dropcast train`.
 
-use super::{cross_validate, train_each};
-use crate::args::{ModelPer, TrainArgs, Trainer};
-use crate::config::TrainConfig;
-use crate::failure::UserError;
+use crate::args::TrainArgs;
+use crate::failure::Failure;
 use crate::output;
-use crate::output_file;
-use crate::progress::Stage;
-use crate::table_cost::TableCost;
-use crate::traces::TraceFiles;
-use crate::training::{Room, Training};
-use dropcast_data::write_atomic;
-use dropcast_forest::{Metrics, PartMetrics};
-use dropcast_train::{Budget, Fitted, ForestCost, Model, Split};
-use std::path::PathBuf;
+use crate::words::comparisons::{folds_table, groups_table};
+use crate::words::model::{forest_line, metrics_table};
+use dropcast_data::{DataError, write_atomic};
+use dropcast_forest::Metrics;
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::cross_validation::{Folds, cross_validate};
+use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::model_per::{GroupModels, ModelPer, groups, train_groups};
+use dropcast_pipeline::oracle_gain::oracle_gain;
+use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::report::GainSection;
+use dropcast_pipeline::resources::{MemoryLimit, Resources};
+use dropcast_pipeline::traces::LabelledTraces;
+use dropcast_pipeline::training::{TraceRoles, train_on};
+use dropcast_reports::gain_sentences;
+use dropcast_train::{Model, SplitSettings};
+use serde::Serialize;
+use std::io;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
-    let files = RunFiles { data: &args.data, validation: &args.validation, test: &args.test };
-    check_split(args)?;
-    output_file::check(&args.output, &files.all())?;
+pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let roles = TraceRoles { data: &args.data, validation: &args.validation, test: &args.test };
+    check_split(args, &roles)?;
+    check_output(&args.output, &roles.all())?;
     if let Some(folds) = args.cross_validate {
-        return cross_validate::run(args, folds);
+        return cross_validated(args, folds, progress);
     }
     if args.model_per != ModelPer::Pooled {
-        return train_each::run(args, &files);
+        return of_groups(args, &roles, progress);
     }
-    let fitted = train_with(args.trainer, &files, &args.settings, &Room::of(args))?;
-    write_atomic(&args.output, fitted.model.to_json().as_bytes())?;
-    output::print(args.format, &fitted.model.metrics, |metrics| {
-        let metrics = metrics.as_ref().map_or_else(String::new, text);
-        format!("{metrics}{}model: {}\n", forest_line(&fitted.model), args.output.display())
+    let settings = &args.settings;
+    let stated = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, split) = roles.open(&settings.features, stated)?;
+    let model = train_on(&traces, &split, settings, &resources(args), progress)?.model;
+    write_model(&args.output, &model)?;
+    let gain = oracle_gain(&model, &traces, &split, settings.seed)?;
+    let metrics = model.metrics.as_ref();
+    let printed = Trained { metrics, gain: gain.as_ref().ok() };
+    output::print(args.format, &printed, |_| {
+        let metrics = metrics.map_or_else(String::new, metrics_table);
+        let gain = match &gain {
+            Ok(gain) => gain_sentences(gain).join("\n"),
+            Err(reason) => format!("What the oracle gains is not known, because {reason}."),
+        };
+        format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), args.output.display())
     })
 }
 
-/// What was decided about the forest, as a line.
-pub(crate) fn forest_line(model: &Model) -> String {
-    let Model { forest, features, provenance, .. } = model;
-    let trees = forest.trees.len();
-    let mut line = format!(
-        "forest: {trees} {} of depth {}, vote threshold {} of {}",
-        if trees == 1 { "tree" } else { "trees" },
-        forest.depth(),
-        forest.vote_threshold,
-        trees * usize::from(u8::MAX)
-    );
-    if let Some(provenance) = provenance {
-        line.push_str(&format!(" ({})", provenance.vote));
-        let cost = TableCost::of(features);
-        for &(resource, most) in provenance.budget.iter().flat_map(Budget::limits) {
-            let taken = cost.cost(forest, resource);
-            let taken = taken.map_or_else(|| "-".to_owned(), |taken| taken.to_string());
-            let name = resource.name().replace('-', " ");
-            line.push_str(&format!(", {taken} of {most} {name}"));
-        }
-    }
-    line.push('\n');
-    line
+/// What is printed of a forest.
+#[derive(Serialize)]
+struct Trained<'a> {
+    #[serde(flatten)]
+    metrics: Option<&'a Metrics>,
+    /// What the oracle gains on the test rows; null where they are not replayed.
+    gain: Option<&'a GainSection>,
 }
 
-/// Refuses settings of the split that were given and would change nothing.
-fn check_split(args: &TrainArgs) -> Result<(), UserError> {
-    let given = &args.split_given;
-    let has_files_apart = !args.validation.is_empty() || !args.test.is_empty();
-    match given.first() {
-        Some(name) if args.cross_validate.is_some() => Err(UserError(format!(
-            "{name}: cross-validation keeps whole files apart and divides none; leave it out"
-        ))),
-        Some(name) if has_files_apart => Err(UserError(format!(
-            "{name}: with --validation or --test, files are kept apart whole and none is divided; \
-             leave it out"
-        ))),
-        _ if given.contains(&"train_share") => args.settings.split.check_has_train_share(),
+fn resources(args: &TrainArgs) -> Resources {
+    let beside = || args.output.clone();
+    let memory = args.memory_limit.map(|mib| MemoryLimit { mib, beside: beside() });
+    Resources { threads: args.threads, memory }
+}
+
+fn write_model(path: &Path, model: &Model) -> Result<(), DataError> {
+    write_atomic(path, model.to_json().as_bytes())
+}
+
+/// Refuses settings of the split where nothing is divided.
+fn check_split(args: &TrainArgs, roles: &TraceRoles<'_>) -> Result<(), PipelineError> {
+    if args.settings.split == SplitSettings::default() {
+        return Ok(());
+    }
+    if args.cross_validate.is_some() {
+        let problem = "cross-validation keeps whole files apart and divides none; leave it out";
+        return Err(PipelineError::setting("split", problem));
+    }
+    if roles.are_kept_apart() {
+        let problem = "with files for validation or testing, files are kept apart whole and none \
+                       is divided; leave it out";
+        return Err(PipelineError::setting("split", problem));
+    }
+    Ok(())
+}
+
+fn cross_validated(args: &TrainArgs, folds: Folds, progress: &dyn Progress) -> Result<(), Failure> {
+    let traces = LabelledTraces::open(&args.data, &args.settings.features)?;
+    let resources = resources(args);
+    let (result, fitted) = cross_validate(&traces, folds, &args.settings, &resources, progress)?;
+    write_model(&args.output, &fitted.model)?;
+    output::print(args.format, &result, |result| {
+        let (table, forest) = (folds_table(result), forest_line(&fitted.model));
+        format!("{table}{forest}model of all runs: {}\n", args.output.display())
+    })
+}
+
+/// What is printed of the models of groups.
+#[derive(Serialize)]
+struct GroupFiles<'a> {
+    /// The file of the model of all switches.
+    pooled: &'a Path,
+    /// The files of the groups' models, in the order of `models`; null where there is none.
+    files: Vec<Option<PathBuf>>,
+    #[serde(flatten)]
+    compared: &'a GroupModels,
+}
+
+fn of_groups(
+    args: &TrainArgs,
+    roles: &TraceRoles<'_>,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
+    let settings = &args.settings;
+    let stated = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, split) = roles.open(&settings.features, stated)?;
+    let groups = groups(&traces, args.model_per)?;
+    for name in groups.keys() {
+        check_output(&path_of(&args.output, name), &roles.all())?;
+    }
+    let models = train_groups(&traces, &split, groups, settings, &resources(args), progress)?;
+    write_model(&args.output, &models.pooled)?;
+    let mut files = Vec::new();
+    for group in &models.models {
+        let path = path_of(&args.output, &group.name);
+        match &group.model {
+            Some(model) => write_model(&path, model)?,
+            // One of an earlier run beside the others of this one would pass for its.
+            None => remove_if_there(&path)?,
+        }
+        files.push(group.model.as_ref().map(|_| path));
+    }
+    let printed = GroupFiles { pooled: &args.output, files, compared: &models };
+    output::print(args.format, &printed, |printed| {
+        let mut text = groups_table(printed.compared);
+        text.push_str(&format!("\nmodel of all: {}\n", printed.pooled.display()));
+        for file in printed.files.iter().flatten() {
+            text.push_str(&format!("model: {}\n", file.display()));
+        }
+        text
+    })
+}
+
+fn remove_if_there(path: &Path) -> Result<(), DataError> {
+    match std::fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            let file = path.display().to_string();
+            Err(DataError::Io { file, doing: "be removed", source })
+        }
         _ => Ok(()),
     }
 }
 
-/// Labelled traces by what they are for.
-pub(crate) struct RunFiles<'a> {
-    /// Divided by the split; all of it trains if there are others.
-    pub(crate) data: &'a [PathBuf],
-    pub(crate) validation: &'a [PathBuf],
-    pub(crate) test: &'a [PathBuf],
-}
-
-impl<'a> RunFiles<'a> {
-    /// Files that the split divides.
-    pub(crate) fn of(data: &'a [PathBuf]) -> Self {
-        RunFiles { data, validation: &[], test: &[] }
-    }
-
-    /// All of them, in the order that [`RunFiles::split_of`] expects.
-    pub(crate) fn all(&self) -> Vec<PathBuf> {
-        [self.data, self.validation, self.test].concat()
-    }
-
-    /// The split that keeps files apart whole, of `source`, in which all were opened; none if all
-    /// are to be divided.
-    pub(crate) fn split_of(&self, source: &TraceFiles) -> Option<Split> {
-        if self.validation.is_empty() && self.test.is_empty() {
-            return None;
-        }
-        let runs: Vec<u64> = source.files.iter().map(|file| file.origin.run).collect();
-        let (others, test) = runs.split_at(runs.len() - self.test.len());
-        let validation = others[self.data.len()..].to_vec();
-        Some(Split::Runs { test: test.to_vec(), validation })
-    }
-}
-
-/// Trains on what the files and the split leave for it, and measures the rest.
-pub(crate) fn train(
-    files: &RunFiles<'_>,
-    config: &TrainConfig,
-    room: &Room<'_>,
-) -> anyhow::Result<Fitted> {
-    train_with(Trainer::Dropcast, files, config, room)
-}
-
-fn train_with(
-    trainer: Trainer,
-    files: &RunFiles<'_>,
-    config: &TrainConfig,
-    room: &Room<'_>,
-) -> anyhow::Result<Fitted> {
-    let stage = Stage::begin("train");
-    let training = Training::open(&files.all(), config, room, &stage)?.with(trainer);
-    let stated = config.split()?;
-    let split = files.split_of(&training.source).unwrap_or(stated);
-    let fitted = training.fit(&split)?;
-    drop(training);
-    stage.end(&format!("{} trees of depth {}", config.n_estimators, config.max_depth));
-    Ok(fitted)
-}
-
-/// The metrics as a table.
-pub(crate) fn text(metrics: &Metrics) -> String {
-    let mut text =
-        "rows        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
-    text.push_str(&line("train", &metrics.train));
-    let others = [("valid", &metrics.validation), ("test", &metrics.test)];
-    for (name, part) in others.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?))) {
-        text.push_str(&line(name, part));
-    }
-    text
-}
-
-/// A line of the table.
-pub(crate) fn line(name: &str, part: &PartMetrics) -> String {
-    let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
-    format!(
-        "{name:5} {:>10} {:>10} {:>7} {:>7} {:>15} {:>12}   ({} rows)\n",
-        part.drops,
-        score(part.precision),
-        score(part.recall),
-        score(part.f1),
-        score(part.average_precision),
-        score(part.eta_bound.map(|eta| 1.0 / eta)),
-        part.rows
-    )
+/// `model.json` becomes `model.switch-3.json`.
+fn path_of(pooled: &Path, name: &str) -> PathBuf {
+    let stem = pooled.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = pooled.extension().unwrap_or_default().to_string_lossy();
+    let dot = if extension.is_empty() { "" } else { "." };
+    pooled.with_file_name(format!("{stem}.{name}{dot}{extension}"))
 }

@@ -14,6 +14,7 @@ mod other_buffers;
 mod other_trainers;
 mod pipeline;
 mod pipes;
+mod reproduce;
 mod resources;
 mod room;
 mod statistics;

@@ -58,7 +58,7 @@ enum {name}_feature {{
 #define {upper}_DEPTH {depth}
 /* A drop is predicted if and only if the score is larger. */
 #define {upper}_VOTE_THRESHOLD {vote}u
-{average}#define {upper}_MODEL_SHA256 \"{sha256}\"
+{average}{switch}#define {upper}_MODEL_SHA256 \"{sha256}\"
 ",
         features = features.join(",\n"),
         n_features = model.forest.features.len(),
@@ -66,8 +66,25 @@ enum {name}_feature {{
         depth = model.complete.layout.depth(),
         vote = model.forest.vote_threshold,
         average = average(model),
+        switch = switch(model),
         sha256 = plain(&model.origin.model_sha256),
     )
+}
+
+/// The switch that the model is for, so that the includer can check that it is this one.
+fn switch(model: &Checked<'_>) -> String {
+    let upper = model.prefix.to_ascii_uppercase();
+    let mut text = String::new();
+    if let Some(bytes) = model.origin.buffer_bytes {
+        text += &format!(
+            "/* The switch that the model is for: do not use it on another. */\n\
+             #define {upper}_BUFFER_BYTES {bytes}u\n"
+        );
+    }
+    if let Some(ports) = model.origin.ports {
+        text += &format!("#define {upper}_PORTS {ports}u\n");
+    }
+    text
 }
 
 fn average(model: &Checked<'_>) -> String {

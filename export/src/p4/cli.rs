@@ -1,10 +1,10 @@
 //! Entries as commands of BMv2's simple_switch_CLI.
 
-use super::names::P4;
-use super::oracle::by_priority;
+use super::entries::{Leaves, Prefixes};
+use super::names::{INGRESS, P4};
 use super::text_file;
 use crate::about::{about, commented};
-use crate::tables::Ternary;
+use crate::tables::{PrefixEntry, Ternary};
 use crate::target::EmittedFile;
 
 /// `NAME_cli.txt`.
@@ -16,40 +16,51 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     );
     let mut lines = about(p4.model, &what);
     lines.push(format!("Load them with: simple_switch_CLI < {name}_cli.txt"));
+    lines.push(
+        "Entries of an earlier model are removed first, so it can be loaded again.".to_owned(),
+    );
     lines.push("The last number is the priority; in BMv2 the lowest wins.".to_owned());
+    // No blank lines: simple_switch_CLI repeats the command before at each.
     let mut text = commented(&lines, "#");
     for feature in &p4.tables.features {
-        text.push('\n');
         let (table, action) = (p4.feature_table(feature), p4.feature_action(feature));
-        for prefix in by_priority(feature) {
-            let pattern = Ternary::of_prefix(prefix.value, prefix.length);
+        let codes = |prefix: &PrefixEntry| -> Vec<String> {
             let codes = p4.tables.codes(feature, prefix.range);
-            let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
-            text += &command(&table, &action, &[pattern], &codes, 33 - u32::from(prefix.length));
+            codes.iter().map(ToString::to_string).collect()
+        };
+        let prefixes = Prefixes::of(feature);
+        text += &start(&table, &action, &codes(&prefixes.default));
+        for prefix in &prefixes.entries {
+            let pattern = Ternary::of_prefix(prefix.value, prefix.length);
+            text +=
+                &add(&table, &action, &[pattern], &codes(prefix), 33 - u32::from(prefix.length));
         }
     }
     for (at, tree) in p4.trees() {
-        text.push('\n');
-        for leaf in &tree.leaves {
-            let (table, action) = (format!("tree_{at}"), format!("set_weight_{at}"));
-            let weight = leaf.weight.to_string();
-            text += &command(&table, &action, &tree.patterns(leaf), &[weight], 1);
+        let (table, action) = (format!("tree_{at}"), format!("set_weight_{at}"));
+        let leaves = Leaves::of(tree);
+        text += &start(&table, &action, &[leaves.default.weight.to_string()]);
+        for leaf in leaves.entries {
+            text += &add(&table, &action, &tree.patterns(leaf), &[leaf.weight.to_string()], 1);
         }
     }
     text_file(p4, "_cli.txt", text)
 }
 
-fn command(
-    table: &str,
-    action: &str,
-    patterns: &[Ternary],
-    data: &[String],
-    priority: u32,
-) -> String {
+/// Empties a table and says what it answers if no entry matches.
+fn start(table: &str, action: &str, data: &[String]) -> String {
+    let oracle = format!("{INGRESS}.oracle");
+    format!(
+        "table_clear {oracle}.{table}\ntable_set_default {oracle}.{table} {oracle}.{action} {}\n",
+        data.join(" ")
+    )
+}
+
+fn add(table: &str, action: &str, patterns: &[Ternary], data: &[String], priority: u32) -> String {
     let pattern = |pattern: &Ternary| format!("{}&&&{}", pattern.value, pattern.mask);
     let patterns: Vec<String> = patterns.iter().map(pattern).collect();
     format!(
-        "table_add Ingress.oracle.{table} Ingress.oracle.{action} {} => {} {priority}\n",
+        "table_add {INGRESS}.oracle.{table} {INGRESS}.oracle.{action} {} => {} {priority}\n",
         patterns.join(" "),
         data.join(" ")
     )

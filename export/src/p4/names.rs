@@ -15,7 +15,16 @@ pub(crate) struct P4<'a> {
 const MAX_FIELD_BITS: usize = 2048;
 
 /// Identifiers of P4Runtime have 24 bits; half of them count a model's tables.
-const MAX_TABLES: usize = 1 << 12;
+const MAX_TABLES: usize = (1 << 12) - VOTE_IDS;
+
+/// Identifiers of the vote: its table and its first action, its second action.
+const VOTE_IDS: usize = 2;
+
+/// The controls of the programs. `Ingress` and `Egress` would be v1model's own names.
+pub(crate) const INGRESS: &str = "QueryIngress";
+
+/// As [`INGRESS`].
+pub(crate) const EGRESS: &str = "QueryEgress";
 
 impl<'a> P4<'a> {
     /// The tables of a model.
@@ -84,6 +93,13 @@ impl<'a> P4<'a> {
     /// Identifier of a tree's table, its action the same in the range of actions.
     pub(crate) fn tree_id(&self, tree: usize) -> u32 {
         self.id(self.tables.features.len() + tree)
+    }
+
+    /// Identifiers of the actions that predict acceptance and a drop; the table of the vote has the
+    /// first.
+    pub(crate) fn vote_ids(&self) -> [u32; VOTE_IDS] {
+        let after = self.tables.features.len() + self.tables.trees.len();
+        [self.id(after), self.id(after + 1)]
     }
 
     /// 24 bits: 12 of the model's hash, so that two models seldom have the same, and 12 that

@@ -1,12 +1,12 @@
 //! The oracle: a control of core P4_16, without anything of an architecture.
 
+use super::entries::{Leaves, Prefixes};
 use super::names::{ACTION_ID, P4, TABLE_ID};
 use super::text_file;
 use crate::about::{about, commented};
 use crate::ident::plain;
 use crate::tables::{CodeKey, FeatureTable, LeafEntry, PrefixEntry, Ternary, TreeTable};
 use crate::target::EmittedFile;
-use std::cmp::Reverse;
 
 /// `NAME_oracle.p4`.
 pub(crate) fn oracle_file(p4: &P4<'_>) -> EmittedFile {
@@ -19,7 +19,7 @@ pub(crate) fn oracle_file(p4: &P4<'_>) -> EmittedFile {
         commented(&about(p4.model, &what), "//"),
         usage(p4),
         format!("#ifndef {upper}_ORACLE_P4\n#define {upper}_ORACLE_P4\n"),
-        features_struct(p4),
+        entries_default(p4) + &features_struct(p4),
         control(p4),
         format!("#endif // {upper}_ORACLE_P4\n"),
     ];
@@ -27,15 +27,47 @@ pub(crate) fn oracle_file(p4: &P4<'_>) -> EmittedFile {
 }
 
 fn usage(p4: &P4<'_>) -> String {
+    let entries = if has_const_entries(p4) {
+        "\
+// The entries are constant, unless @_RUNTIME_ENTRIES is defined: then each table has only its
+// default action until entries are loaded.
+"
+    } else {
+        "\
+// Each table has only its default action until entries are loaded: compilers take long to read this
+// many as constants. Define @_CONST_ENTRIES to have them as constants nevertheless.
+"
+    };
     format!(
         "\
-// {0}Oracle() oracle; ... oracle.apply(features, score, drop) looks up a code for each feature,
-// then a weight for each tree, and adds the weights up. The entries are constant, unless
-// {1}_RUNTIME_ENTRIES is defined: then the tables are empty until entries are loaded.
-// In the entries below, the first that matches wins.
+// {}Oracle() oracle; ... oracle.apply(features, score, drop) looks up a code for each feature,
+// then a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
+// predicted to drop the packet, else 0.
+//
+{}// Of the constant entries below, the first that matches wins.
 ",
         p4.type_name(),
-        p4.macro_name()
+        entries.replace('@', &p4.macro_name())
+    )
+}
+
+/// Most entries that are constant unless asked for. p4c's time and memory grow faster than their
+/// number (`docs/p4.md`).
+const MOST_CONST_ENTRIES: usize = 500;
+
+fn has_const_entries(p4: &P4<'_>) -> bool {
+    let features: usize = p4.tables.features.iter().map(|of| of.prefixes.len()).sum();
+    features + p4.trees().map(|(_, tree)| tree.leaves.len()).sum::<usize>() <= MOST_CONST_ENTRIES
+}
+
+/// Which entries there are if the includer does not say.
+fn entries_default(p4: &P4<'_>) -> String {
+    if has_const_entries(p4) {
+        return String::new();
+    }
+    format!(
+        "#ifndef {upper}_CONST_ENTRIES\n#define {upper}_RUNTIME_ENTRIES 1\n#endif\n\n",
+        upper = p4.macro_name()
     )
 }
 
@@ -57,41 +89,49 @@ fn control(p4: &P4<'_>) -> String {
     }
     format!(
         "\
-control {}Oracle(in {}_features_t x, out bit<{}> score, out bit<1> drop) {{
+control {}Oracle(in {}_features_t x, out bit<{}> score, out bit<16> drop) {{
 {body}
+{}
 {}}}
 ",
         p4.type_name(),
         p4.model.prefix,
         p4.score_bits(),
+        vote_table(p4),
         apply(p4)
     )
 }
 
+/// Without initial values: the tables write all of them, and on Tofino an initial value is one more
+/// write to a container.
 fn variables(p4: &P4<'_>) -> String {
     let mut text = String::new();
     for (at, tree) in p4.trees() {
         for CodeKey { column, thresholds } in &tree.keys {
-            text += &format!("    bit<{}> {} = 0;\n", thresholds.len(), p4.code(at, *column));
+            text += &format!("    bit<{}> {};\n", thresholds.len(), p4.code(at, *column));
         }
-        text += &format!("    bit<{}> weight_{at} = 0;\n", p4.score_bits());
+        text += &format!("    bit<{}> weight_{at};\n", p4.score_bits());
     }
     text + &format!("    bit<{}> excess;\n", p4.score_bits())
 }
 
 fn feature_table(p4: &P4<'_>, feature: &FeatureTable) -> String {
-    let (table, action) = (p4.feature_table(feature), p4.feature_action(feature));
+    let action = p4.feature_action(feature);
     let id = p4.feature_id(feature);
     let width = |tree: usize| p4.tables.key(tree, feature.column).map_or(0, CodeKey::width);
     let params: Vec<String> =
         feature.trees.iter().map(|&tree| format!("bit<{}> for_tree_{tree}", width(tree))).collect();
     let set =
         |&tree: &usize| format!("        {} = for_tree_{tree};\n", p4.code(tree, feature.column));
-    let entries = by_priority(feature).into_iter().map(|prefix| {
+    let call = |prefix: &PrefixEntry| {
         let codes = p4.tables.codes(feature, prefix.range);
         let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
+        format!("{action}({})", codes.join(", "))
+    };
+    let prefixes = Prefixes::of(feature);
+    let entries = prefixes.entries.iter().map(|prefix| {
         let pattern = Ternary::of_prefix(prefix.value, prefix.length);
-        format!("            {} : {action}({});\n", keyset(&[pattern]), codes.join(", "))
+        format!("            {} : {};\n", keyset(&[pattern]), call(prefix))
     });
     let key = format!("            x.{0} : ternary @name(\"{0}\");\n", p4.field(feature.column));
     format!(
@@ -99,66 +139,118 @@ fn feature_table(p4: &P4<'_>, feature: &FeatureTable) -> String {
         ACTION_ID | id,
         params.join(", "),
         feature.trees.iter().map(set).collect::<String>(),
-        table_text(p4, &table, id, &key, &action, &entries.collect::<Vec<_>>())
+        Table {
+            id,
+            name: &p4.feature_table(feature),
+            keys: &key,
+            action: &action,
+            default: &call(&prefixes.default),
+            entries: &entries.collect::<Vec<_>>(),
+        }
+        .text(p4)
     )
 }
 
-/// Prefixes in the order of their priority: longer ones first.
-pub(crate) fn by_priority(feature: &FeatureTable) -> Vec<PrefixEntry> {
-    let mut prefixes = feature.prefixes.clone();
-    prefixes.sort_by_key(|prefix| (Reverse(prefix.length), prefix.value));
-    prefixes
-}
-
 fn tree_table(p4: &P4<'_>, at: usize, tree: &TreeTable) -> String {
-    let (table, action) = (format!("tree_{at}"), format!("set_weight_{at}"));
+    let action = format!("set_weight_{at}");
     let id = p4.tree_id(at);
-    let entry = |leaf: &LeafEntry| {
+    let Leaves { entries, default } = Leaves::of(tree);
+    let entry = |leaf: &&LeafEntry| {
         format!("            {} : {action}({});\n", keyset(&tree.patterns(leaf)), leaf.weight)
     };
     let key = |key: &CodeKey| {
         let code = p4.code(at, key.column);
         format!("            {code} : ternary @name(\"{}\");\n", p4.field(key.column))
     };
-    let keys: String = tree.keys.iter().map(key).collect();
-    let entries: Vec<String> = tree.leaves.iter().map(entry).collect();
     format!(
-        "    @id({:#010x})\n    action {action}(bit<8> weight) {{\n        weight_{at} = (bit<{}>) weight;\n    }}\n\n{}",
+        "    @id({:#010x})\n    action {action}(bit<{}> weight) {{\n        weight_{at} = weight;\n    }}\n\n{}",
         ACTION_ID | id,
         p4.score_bits(),
-        table_text(p4, &table, id, &keys, &action, &entries)
+        Table {
+            id,
+            name: &format!("tree_{at}"),
+            keys: &tree.keys.iter().map(key).collect::<String>(),
+            action: &action,
+            default: &format!("{action}({})", default.weight),
+            entries: &entries.iter().map(entry).collect::<Vec<_>>(),
+        }
+        .text(p4)
     )
 }
 
-fn table_text(
-    p4: &P4<'_>,
-    table: &str,
+/// A table of one action.
+struct Table<'a> {
     id: u32,
-    keys: &str,
-    action: &str,
-    entries: &[String],
-) -> String {
-    format!(
-        "    @id({:#010x})
-    table {table} {{
+    name: &'a str,
+    keys: &'a str,
+    action: &'a str,
+    /// The action with its data if no entry matches.
+    default: &'a str,
+    entries: &'a [String],
+}
+
+impl Table<'_> {
+    fn text(&self, p4: &P4<'_>) -> String {
+        let Table { name, keys, action, default, entries, .. } = self;
+        format!(
+            "    @id({:#010x})
+    table {name} {{
         key = {{
 {keys}        }}
         actions = {{
             {action};
-            @defaultonly NoAction;
         }}
-        const default_action = NoAction();
+#ifdef {}_RUNTIME_ENTRIES
+        default_action = {default};
         size = {};
-#ifndef {}_RUNTIME_ENTRIES
+#else
+        const default_action = {default};
         const entries = {{
 {}        }}
 #endif
     }}
 ",
-        TABLE_ID | id,
-        entries.len(),
-        p4.macro_name(),
-        entries.concat()
+            TABLE_ID | self.id,
+            p4.macro_name(),
+            entries.len(),
+            entries.concat()
+        )
+    }
+}
+
+/// The vote, as a lookup: compilers for Tofino refuse to compare 16 bits with a constant in an
+/// `if`, and an action that adds, compares and writes the answer.
+fn vote_table(p4: &P4<'_>) -> String {
+    let [accept, drop] = p4.vote_ids();
+    format!(
+        "    @id({:#010x})
+    action predict_accept() {{
+        drop = 0;
+    }}
+
+    @id({:#010x})
+    action predict_drop() {{
+        drop = 1;
+    }}
+
+    @id({:#010x})
+    table vote {{
+        key = {{
+            excess : exact @name(\"excess\");
+        }}
+        actions = {{
+            predict_accept;
+            predict_drop;
+        }}
+        const default_action = predict_drop();
+        const entries = {{
+            0 : predict_accept();
+        }}
+    }}
+",
+        ACTION_ID | accept,
+        ACTION_ID | drop,
+        TABLE_ID | accept,
     )
 }
 
@@ -202,10 +294,7 @@ fn apply(p4: &P4<'_>) -> String {
         "        score = {score};
         // Saturating: 0 unless the score is above the vote threshold. A tie accepts.
         excess = score |-| {};
-        drop = 0;
-        if (excess != 0) {{
-            drop = 1;
-        }}
+        vote.apply();
     }}
 ",
         p4.tables.vote_threshold

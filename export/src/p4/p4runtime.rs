@@ -1,10 +1,10 @@
 //! Entries as a P4Runtime WriteRequest in protobuf's text format.
 
+use super::entries::{Leaves, Prefixes};
 use super::names::{ACTION_ID, P4, TABLE_ID};
-use super::oracle::by_priority;
 use super::text_file;
 use crate::about::{about, commented};
-use crate::tables::{Code, Ternary};
+use crate::tables::{Code, LeafEntry, PrefixEntry, Ternary};
 use crate::target::EmittedFile;
 
 /// `NAME_p4runtime.txtpb`.
@@ -25,28 +25,35 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     text += "# proto-file: p4/v1/p4runtime.proto\n# proto-message: p4.v1.WriteRequest\n\n";
     text += "device_id: 0\nelection_id { low: 1 }\n";
     for feature in &p4.tables.features {
+        let id = p4.feature_id(feature);
+        let codes = |prefix: &PrefixEntry| p4.tables.codes(feature, prefix.range);
+        let prefixes = Prefixes::of(feature);
         text += &format!("# {}\n", p4.feature_table(feature));
-        for prefix in by_priority(feature) {
-            text += &update(
-                p4.feature_id(feature),
-                &[Ternary::of_prefix(prefix.value, prefix.length)],
-                &p4.tables.codes(feature, prefix.range),
-                1 + u32::from(prefix.length),
-            );
+        text += &set_default(id, &codes(&prefixes.default));
+        for prefix in &prefixes.entries {
+            let pattern = Ternary::of_prefix(prefix.value, prefix.length);
+            text += &insert(id, &[pattern], &codes(prefix), 1 + u32::from(prefix.length));
         }
     }
     for (at, tree) in p4.trees() {
+        let weight = |leaf: &LeafEntry| Code::of_value(u32::from(leaf.weight));
+        let leaves = Leaves::of(tree);
         text += &format!("# tree_{at}\n");
-        for leaf in &tree.leaves {
-            let weight = Code::of_value(u32::from(leaf.weight));
-            text += &update(p4.tree_id(at), &tree.patterns(leaf), &[weight], 1);
+        text += &set_default(p4.tree_id(at), &[weight(leaves.default)]);
+        for leaf in leaves.entries {
+            text += &insert(p4.tree_id(at), &tree.patterns(leaf), &[weight(leaf)], 1);
         }
     }
     text_file(p4, "_p4runtime.txtpb", text)
 }
 
+/// Says what a table does if no entry matches.
+fn set_default(id: u32, data: &[Code]) -> String {
+    update("MODIFY", id, "", data, "is_default_action: true")
+}
+
 /// Inserts an entry. A field that may be anything is left out, as the specification demands.
-fn update(id: u32, patterns: &[Ternary], data: &[Code], priority: u32) -> String {
+fn insert(id: u32, patterns: &[Ternary], data: &[Code], priority: u32) -> String {
     let numbered = (1..).zip(patterns).filter(|(_, pattern)| !pattern.is_any());
     let matches = numbered.map(|(id, Ternary { value, mask })| {
         let (value, mask) = (bytes(value), bytes(mask));
@@ -54,24 +61,27 @@ fn update(id: u32, patterns: &[Ternary], data: &[Code], priority: u32) -> String
             "      match {{ field_id: {id} ternary {{ value: \"{value}\" mask: \"{mask}\" }} }}\n"
         )
     });
+    update("INSERT", id, &matches.collect::<String>(), data, &format!("priority: {priority}"))
+}
+
+fn update(kind: &str, id: u32, matches: &str, data: &[Code], last: &str) -> String {
     let params = (1..)
         .zip(data)
         .map(|(id, code)| format!(" params {{ param_id: {id} value: \"{}\" }}", bytes(code)));
     format!(
         "\
 updates {{
-  type: INSERT
+  type: {kind}
   entity {{
     table_entry {{
       table_id: {}
-{}      action {{ action {{ action_id: {}{} }} }}
-      priority: {priority}
+{matches}      action {{ action {{ action_id: {}{} }} }}
+      {last}
     }}
   }}
 }}
 ",
         TABLE_ID | id,
-        matches.collect::<String>(),
         ACTION_ID | id,
         params.collect::<String>()
     )

@@ -1,7 +1,7 @@
 //! A program for BMv2 that answers packets which carry features: to try the oracle, and to see how
 //! it is applied.
 
-use super::names::P4;
+use super::names::{EGRESS, INGRESS, P4};
 use super::text_file;
 use crate::about::{about, commented};
 use crate::target::EmittedFile;
@@ -27,8 +27,8 @@ parser PacketParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
                     inout standard_metadata_t standard_metadata) {{
 {}}}
 
-control Ingress(inout headers_t hdr, inout metadata_t meta,
-                inout standard_metadata_t standard_metadata) {{
+control {INGRESS}(inout headers_t hdr, inout metadata_t meta,
+                     inout standard_metadata_t standard_metadata) {{
     {}Oracle() oracle;
 
     apply {{
@@ -40,8 +40,8 @@ control Ingress(inout headers_t hdr, inout metadata_t meta,
     }}
 }}
 
-control Egress(inout headers_t hdr, inout metadata_t meta,
-               inout standard_metadata_t standard_metadata) {{
+control {EGRESS}(inout headers_t hdr, inout metadata_t meta,
+                    inout standard_metadata_t standard_metadata) {{
     apply {{
     }}
 }}
@@ -62,7 +62,7 @@ control PacketDeparser(packet_out packet, in headers_t hdr) {{
     }}
 }}
 
-V1Switch(PacketParser(), NoVerify(), Ingress(), Egress(), NoCompute(), PacketDeparser()) main;
+V1Switch(PacketParser(), NoVerify(), {INGRESS}(), {EGRESS}(), NoCompute(), PacketDeparser()) main;
 ",
         commented(&lines, "//"),
         headers(p4),
@@ -90,15 +90,16 @@ header ethernet_t {{
 
 // Features as they come; score and drop (0 or 1) are filled in before the packet goes back.
 header query_t {{
-{fields}    bit<32> score;
-    bit<8>  drop;
+{fields}    bit<{bits}> score;
+    bit<16> drop;
 }}
 
 struct headers_t {{
     ethernet_t ethernet;
     query_t query;
 }}
-"
+",
+        bits = p4.score_bits(),
     )
 }
 
@@ -131,16 +132,11 @@ pub(crate) fn answer(p4: &P4<'_>) -> String {
     let columns = 0..p4.model.origin.columns.len();
     format!(
         "            {name}_features_t features;
-            bit<{bits}> score;
-            bit<1> drop;
-{}            oracle.apply(features, score, drop);
-            hdr.query.score = (bit<32>) score;
-            hdr.query.drop = (bit<8>) drop;
+{}            oracle.apply(features, hdr.query.score, hdr.query.drop);
             bit<48> asked_by = hdr.ethernet.source;
             hdr.ethernet.source = hdr.ethernet.destination;
             hdr.ethernet.destination = asked_by;
 ",
         columns.map(set).collect::<String>(),
-        bits = p4.score_bits(),
     )
 }

@@ -1,7 +1,7 @@
 //! A program for Tofino that answers packets which carry features.
 
 use crate::about::{about, commented};
-use crate::p4::{P4, answer, headers, parser_states, text_file};
+use crate::p4::{EGRESS, INGRESS, P4, answer, headers, parser_states, text_file};
 use crate::target::EmittedFile;
 
 /// `NAME_tna.p4`.
@@ -26,11 +26,11 @@ parser IngressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
                      out ingress_intrinsic_metadata_t ig_intr_md) {{
 {}}}
 
-control Ingress(inout headers_t hdr, inout metadata_t meta,
-                in ingress_intrinsic_metadata_t ig_intr_md,
-                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
-                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
-                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {{
+control {INGRESS}(inout headers_t hdr, inout metadata_t meta,
+                     in ingress_intrinsic_metadata_t ig_intr_md,
+                     in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                     inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {{
     {}Oracle() oracle;
 
     apply {{
@@ -58,11 +58,11 @@ parser EgressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
     }}
 }}
 
-control Egress(inout headers_t hdr, inout metadata_t meta,
-               in egress_intrinsic_metadata_t eg_intr_md,
-               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {{
+control {EGRESS}(inout headers_t hdr, inout metadata_t meta,
+                    in egress_intrinsic_metadata_t eg_intr_md,
+                    in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+                    inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+                    inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {{
     apply {{
     }}
 }}
@@ -74,8 +74,8 @@ control EgressDeparser(packet_out packet, inout headers_t hdr, in metadata_t met
     }}
 }}
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
+Pipeline(IngressParser(), {INGRESS}(), IngressDeparser(),
+         EgressParser(), {EGRESS}(), EgressDeparser()) pipe;
 
 Switch(pipe) main;
 ",

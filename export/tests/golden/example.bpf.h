@@ -33,6 +33,9 @@ enum example_feature {
 /* A drop is predicted if and only if the score is larger. */
 #define EXAMPLE_VOTE_THRESHOLD 160u
 #define EXAMPLE_AVERAGE_NS 8000u
+/* The switch that the model is for: do not use it on another. */
+#define EXAMPLE_BUFFER_BYTES 1000000u
+#define EXAMPLE_PORTS 20u
 #define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
 
 struct example_row {
@@ -115,11 +118,27 @@ EXAMPLE_INLINE void example_remove(struct example_level *level, __u32 size_bytes
     (void)now_ns;
 }
 
-/* The features of a packet that arrives for queue, before it is added. */
+/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+ * every model. */
+EXAMPLE_INLINE void example_project(struct example_level *queue, struct example_level *buffer,
+    __u32 arrived_bytes, __u64 drain_bytes, __u64 now_ns)
+{
+    (void)queue;
+    (void)buffer;
+    (void)arrived_bytes;
+    (void)drain_bytes;
+    (void)now_ns;
+}
+
+/* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
+ * that draw on the shared buffer. */
 EXAMPLE_INLINE void example_observe(
     const struct example_level *queue, const struct example_level *buffer,
+    const struct example_level *shared, __u32 n_shared,
     struct example_row *row)
 {
+    (void)shared;
+    (void)n_shared;
     row->x[EXAMPLE_FEATURE_QUEUE_LENGTH] = queue->bytes;
     row->x[EXAMPLE_FEATURE_OCCUPANCY] = buffer->bytes;
 }

@@ -27,6 +27,9 @@ enum example_feature {
 /* A drop is predicted if and only if the score is larger. */
 #define EXAMPLE_VOTE_THRESHOLD 160u
 #define EXAMPLE_AVERAGE_NS 8000u
+/* The switch that the model is for: do not use it on another. */
+#define EXAMPLE_BUFFER_BYTES 1000000u
+#define EXAMPLE_PORTS 20u
 #define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
 
 /* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to
@@ -133,11 +136,27 @@ static inline void example_remove(struct example_level *level, uint32_t size_byt
     (void)now_ns;
 }
 
-/* The features of a packet that arrives for queue, before it is added. */
+/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+ * every model. */
+static inline void example_project(struct example_level *queue, struct example_level *buffer,
+    uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)
+{
+    (void)queue;
+    (void)buffer;
+    (void)arrived_bytes;
+    (void)drain_bytes;
+    (void)now_ns;
+}
+
+/* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
+ * that draw on the shared buffer. */
 static inline void example_observe(
     const struct example_level *queue, const struct example_level *buffer,
+    const struct example_level *shared, uint32_t n_shared,
     uint32_t x[EXAMPLE_N_FEATURES])
 {
+    (void)shared;
+    (void)n_shared;
     x[EXAMPLE_FEATURE_QUEUE_LENGTH] = queue->bytes;
     x[EXAMPLE_FEATURE_OCCUPANCY] = buffer->bytes;
 }

@@ -26,6 +26,9 @@ constexpr int N_FEATURES = 2;
 // A drop is predicted if and only if the score is larger.
 constexpr std::uint32_t VOTE_THRESHOLD = 160;
 constexpr std::uint32_t AVERAGE_NS = 8000;
+// The switch that the model is for: do not use it on another.
+constexpr std::uint32_t BUFFER_BYTES = 1000000;
+constexpr std::uint32_t PORTS = 20;
 constexpr const char *MODEL_SHA256 = "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef";
 
 // The features of a packet, in the order of Feature.
@@ -104,11 +107,27 @@ inline void remove(struct level *level, std::uint32_t size_bytes, std::uint64_t 
     (void)now_ns;
 }
 
-/* The features of a packet that arrives for queue, before it is added. */
+/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+ * every model. */
+inline void project(struct level *queue, struct level *buffer,
+    std::uint32_t arrived_bytes, std::uint64_t drain_bytes, std::uint64_t now_ns)
+{
+    (void)queue;
+    (void)buffer;
+    (void)arrived_bytes;
+    (void)drain_bytes;
+    (void)now_ns;
+}
+
+/* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
+ * that draw on the shared buffer. */
 inline void observe(
     const struct level *queue, const struct level *buffer,
+    const struct level *shared, std::uint32_t n_shared,
     Row &x)
 {
+    (void)shared;
+    (void)n_shared;
     x[FEATURE_QUEUE_LENGTH] = queue->bytes;
     x[FEATURE_OCCUPANCY] = buffer->bytes;
 }

@@ -9,9 +9,12 @@
 //   occupancy (bytes): bytes in the shared buffer before the packet is added
 
 // ExampleOracle() oracle; ... oracle.apply(features, score, drop) looks up a code for each feature,
-// then a weight for each tree, and adds the weights up. The entries are constant, unless
-// EXAMPLE_RUNTIME_ENTRIES is defined: then the tables are empty until entries are loaded.
-// In the entries below, the first that matches wins.
+// then a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
+// predicted to drop the packet, else 0.
+//
+// The entries are constant, unless EXAMPLE_RUNTIME_ENTRIES is defined: then each table has only its
+// default action until entries are loaded.
+// Of the constant entries below, the first that matches wins.
 
 #ifndef EXAMPLE_ORACLE_P4
 #define EXAMPLE_ORACLE_P4
@@ -21,12 +24,12 @@ struct example_features_t {
     bit<32> occupancy; // bytes
 }
 
-control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> drop) {
-    bit<1> tree_0_queue_length = 0;
-    bit<1> tree_0_occupancy = 0;
-    bit<16> weight_0 = 0;
-    bit<1> tree_1_occupancy = 0;
-    bit<16> weight_1 = 0;
+control ExampleOracle(in example_features_t x, out bit<16> score, out bit<16> drop) {
+    bit<1> tree_0_queue_length;
+    bit<1> tree_0_occupancy;
+    bit<16> weight_0;
+    bit<1> tree_1_occupancy;
+    bit<16> weight_1;
     bit<16> excess;
 
     @id(0x015f0000)
@@ -41,11 +44,12 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
         }
         actions = {
             set_codes_of_queue_length;
-            @defaultonly NoAction;
         }
-        const default_action = NoAction();
-        size = 8;
-#ifndef EXAMPLE_RUNTIME_ENTRIES
+#ifdef EXAMPLE_RUNTIME_ENTRIES
+        default_action = set_codes_of_queue_length(0x1);
+        size = 7;
+#else
+        const default_action = set_codes_of_queue_length(0x1);
         const entries = {
             0x7530 &&& 0xffffffff : set_codes_of_queue_length(0x0);
             0x7530 &&& 0xfffffff0 : set_codes_of_queue_length(0x1);
@@ -54,7 +58,6 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
             0x7000 &&& 0xfffffc00 : set_codes_of_queue_length(0x0);
             0x7000 &&& 0xfffff000 : set_codes_of_queue_length(0x1);
             0x0 &&& 0xffff8000 : set_codes_of_queue_length(0x0);
-            _ : set_codes_of_queue_length(0x1);
         }
 #endif
     }
@@ -72,11 +75,12 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
         }
         actions = {
             set_codes_of_occupancy;
-            @defaultonly NoAction;
         }
-        const default_action = NoAction();
-        size = 16;
-#ifndef EXAMPLE_RUNTIME_ENTRIES
+#ifdef EXAMPLE_RUNTIME_ENTRIES
+        default_action = set_codes_of_occupancy(0x1, 0x1);
+        size = 15;
+#else
+        const default_action = set_codes_of_occupancy(0x1, 0x1);
         const entries = {
             0xaae60 &&& 0xffffffff : set_codes_of_occupancy(0x0, 0x0);
             0xdbba0 &&& 0xffffffff : set_codes_of_occupancy(0x0, 0x1);
@@ -93,14 +97,13 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
             0xe0000 &&& 0xfffe0000 : set_codes_of_occupancy(0x1, 0x1);
             0xc0000 &&& 0xfffc0000 : set_codes_of_occupancy(0x0, 0x1);
             0x0 &&& 0xfff00000 : set_codes_of_occupancy(0x0, 0x0);
-            _ : set_codes_of_occupancy(0x1, 0x1);
         }
 #endif
     }
 
     @id(0x015f0002)
-    action set_weight_0(bit<8> weight) {
-        weight_0 = (bit<16>) weight;
+    action set_weight_0(bit<16> weight) {
+        weight_0 = weight;
     }
 
     @id(0x025f0002)
@@ -111,13 +114,13 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
         }
         actions = {
             set_weight_0;
-            @defaultonly NoAction;
         }
-        const default_action = NoAction();
-        size = 3;
-#ifndef EXAMPLE_RUNTIME_ENTRIES
+#ifdef EXAMPLE_RUNTIME_ENTRIES
+        default_action = set_weight_0(2);
+        size = 2;
+#else
+        const default_action = set_weight_0(2);
         const entries = {
-            (0x0 &&& 0x1, _) : set_weight_0(2);
             (0x1 &&& 0x1, 0x0 &&& 0x1) : set_weight_0(40);
             (0x1 &&& 0x1, 0x1 &&& 0x1) : set_weight_0(230);
         }
@@ -125,8 +128,8 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
     }
 
     @id(0x015f0003)
-    action set_weight_1(bit<8> weight) {
-        weight_1 = (bit<16>) weight;
+    action set_weight_1(bit<16> weight) {
+        weight_1 = weight;
     }
 
     @id(0x025f0003)
@@ -136,16 +139,41 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
         }
         actions = {
             set_weight_1;
-            @defaultonly NoAction;
         }
-        const default_action = NoAction();
-        size = 2;
-#ifndef EXAMPLE_RUNTIME_ENTRIES
+#ifdef EXAMPLE_RUNTIME_ENTRIES
+        default_action = set_weight_1(5);
+        size = 1;
+#else
+        const default_action = set_weight_1(5);
         const entries = {
-            0x0 &&& 0x1 : set_weight_1(5);
             0x1 &&& 0x1 : set_weight_1(120);
         }
 #endif
+    }
+
+    @id(0x015f0004)
+    action predict_accept() {
+        drop = 0;
+    }
+
+    @id(0x015f0005)
+    action predict_drop() {
+        drop = 1;
+    }
+
+    @id(0x025f0004)
+    table vote {
+        key = {
+            excess : exact @name("excess");
+        }
+        actions = {
+            predict_accept;
+            predict_drop;
+        }
+        const default_action = predict_drop();
+        const entries = {
+            0 : predict_accept();
+        }
     }
 
     apply {
@@ -157,10 +185,7 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<1> dro
         score = weight_0;
         // Saturating: 0 unless the score is above the vote threshold. A tie accepts.
         excess = score |-| 160;
-        drop = 0;
-        if (excess != 0) {
-            drop = 1;
-        }
+        vote.apply();
     }
 }
 

@@ -25,8 +25,8 @@ header ethernet_t {
 header query_t {
     bit<32> queue_length;
     bit<32> occupancy;
-    bit<32> score;
-    bit<8>  drop;
+    bit<16> score;
+    bit<16> drop;
 }
 
 struct headers_t {
@@ -55,23 +55,19 @@ parser IngressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
     }
 }
 
-control Ingress(inout headers_t hdr, inout metadata_t meta,
-                in ingress_intrinsic_metadata_t ig_intr_md,
-                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
-                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
-                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+control QueryIngress(inout headers_t hdr, inout metadata_t meta,
+                     in ingress_intrinsic_metadata_t ig_intr_md,
+                     in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                     inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     ExampleOracle() oracle;
 
     apply {
         if (hdr.query.isValid()) {
             example_features_t features;
-            bit<16> score;
-            bit<1> drop;
             features.queue_length = hdr.query.queue_length;
             features.occupancy = hdr.query.occupancy;
-            oracle.apply(features, score, drop);
-            hdr.query.score = (bit<32>) score;
-            hdr.query.drop = (bit<8>) drop;
+            oracle.apply(features, hdr.query.score, hdr.query.drop);
             bit<48> asked_by = hdr.ethernet.source;
             hdr.ethernet.source = hdr.ethernet.destination;
             hdr.ethernet.destination = asked_by;
@@ -98,11 +94,11 @@ parser EgressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
     }
 }
 
-control Egress(inout headers_t hdr, inout metadata_t meta,
-               in egress_intrinsic_metadata_t eg_intr_md,
-               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+control QueryEgress(inout headers_t hdr, inout metadata_t meta,
+                    in egress_intrinsic_metadata_t eg_intr_md,
+                    in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+                    inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+                    inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
     apply {
     }
 }
@@ -114,7 +110,7 @@ control EgressDeparser(packet_out packet, inout headers_t hdr, in metadata_t met
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
+Pipeline(IngressParser(), QueryIngress(), IngressDeparser(),
+         EgressParser(), QueryEgress(), EgressDeparser()) pipe;
 
 Switch(pipe) main;

@@ -25,8 +25,8 @@ header ethernet_t {
 header query_t {
     bit<32> queue_length;
     bit<32> occupancy;
-    bit<32> score;
-    bit<8>  drop;
+    bit<16> score;
+    bit<16> drop;
 }
 
 struct headers_t {
@@ -53,20 +53,16 @@ parser PacketParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
     }
 }
 
-control Ingress(inout headers_t hdr, inout metadata_t meta,
-                inout standard_metadata_t standard_metadata) {
+control QueryIngress(inout headers_t hdr, inout metadata_t meta,
+                     inout standard_metadata_t standard_metadata) {
     ExampleOracle() oracle;
 
     apply {
         if (hdr.query.isValid()) {
             example_features_t features;
-            bit<16> score;
-            bit<1> drop;
             features.queue_length = hdr.query.queue_length;
             features.occupancy = hdr.query.occupancy;
-            oracle.apply(features, score, drop);
-            hdr.query.score = (bit<32>) score;
-            hdr.query.drop = (bit<8>) drop;
+            oracle.apply(features, hdr.query.score, hdr.query.drop);
             bit<48> asked_by = hdr.ethernet.source;
             hdr.ethernet.source = hdr.ethernet.destination;
             hdr.ethernet.destination = asked_by;
@@ -77,8 +73,8 @@ control Ingress(inout headers_t hdr, inout metadata_t meta,
     }
 }
 
-control Egress(inout headers_t hdr, inout metadata_t meta,
-               inout standard_metadata_t standard_metadata) {
+control QueryEgress(inout headers_t hdr, inout metadata_t meta,
+                    inout standard_metadata_t standard_metadata) {
     apply {
     }
 }
@@ -99,4 +95,4 @@ control PacketDeparser(packet_out packet, in headers_t hdr) {
     }
 }
 
-V1Switch(PacketParser(), NoVerify(), Ingress(), Egress(), NoCompute(), PacketDeparser()) main;
+V1Switch(PacketParser(), NoVerify(), QueryIngress(), QueryEgress(), NoCompute(), PacketDeparser()) main;

@@ -111,6 +111,8 @@ pub(crate) fn example() -> (Forest, Origin) {
     let hash = "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef";
     let mut origin = Origin::new("example", hash, &features);
     origin.average_ns = Some(8_000);
+    origin.buffer_bytes = Some(1_000_000);
+    origin.ports = Some(20);
     // Fixed here, so that a new release does not change the golden files.
     origin.tool_version = "0.1.0".to_owned();
     (forest, origin)

@@ -9,6 +9,7 @@ mod json_table;
 mod ovs;
 mod p4;
 mod p4_program;
+mod p4_text;
 mod tables;
 mod tools;
 mod vectors;

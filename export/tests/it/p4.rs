@@ -1,7 +1,7 @@
 //! What is emitted for P4, read back and run.
 
 use crate::forests::{Shape, example, origin_of, random_forest, shapes};
-use crate::p4_program::{Program, RawEntry};
+use crate::p4_program::{Call, Program, RawEntry, RawTable};
 use crate::tools::{run, tool};
 use dropcast_export::{ExportError, Origin, Vectors, export};
 use dropcast_forest::{Forest, Node, Tree};
@@ -29,52 +29,64 @@ fn assert_same(program: &Program, forest: &Forest, most_rows: usize) {
 /// The program with its constant entries, then with the commands', then with P4Runtime's.
 fn check(forest: &Forest, most_rows: usize) {
     let files = files(forest, &origin_of(forest, "m"), "p4");
-    let mut program = Program::parse(&files["m_oracle.p4"]);
-    assert_same(&program, forest, most_rows);
-    load(&mut program, cli_entries(&files["m_cli.txt"]));
+    let oracle = &files["m_oracle.p4"];
+    assert_same(&Program::parse(oracle, &["M_CONST_ENTRIES"]), forest, most_rows);
+    let mut program = Program::parse(oracle, &["M_RUNTIME_ENTRIES"]);
+    // Loaded twice, as a retrained model is.
+    let twice = files["m_cli.txt"].repeat(2);
+    program.load(cli_entries(&twice));
     assert_same(&program, forest, most_rows);
     let entries = p4runtime_entries(&files["m_p4runtime.txtpb"], &program);
-    load(&mut program, entries);
+    program.load(entries);
     assert_same(&program, forest, most_rows);
 }
 
-/// Gives every table its entries, and no other.
-fn load(program: &mut Program, mut entries: BTreeMap<String, Vec<RawEntry>>) {
-    let tables: Vec<String> = program.tables.keys().cloned().collect();
-    for table in tables {
-        program.load(&table, entries.remove(&table).unwrap_or_default());
-    }
-    assert!(entries.is_empty(), "{entries:?}");
-}
-
-/// `table_add TABLE ACTION VALUE&&&MASK ... => DATA ... PRIORITY`; the lowest priority wins.
-fn cli_entries(text: &str) -> BTreeMap<String, Vec<RawEntry>> {
-    let mut entries: BTreeMap<String, Vec<RawEntry>> = BTreeMap::new();
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let (key, data) = line.split_once(" => ").expect("=>");
-        let mut key = key.split(' ');
-        assert_eq!(key.next(), Some("table_add"));
-        let mut name = || {
-            let name = key.next().and_then(|name| name.strip_prefix("Ingress.oracle."));
-            name.expect("a name in the control").to_owned()
+/// The commands, as simple_switch_CLI runs them.
+fn cli_entries(text: &str) -> BTreeMap<String, RawTable> {
+    let mut tables: BTreeMap<String, RawTable> = BTreeMap::new();
+    let name = |name: &str| {
+        let name = name.strip_prefix("QueryIngress.oracle.");
+        name.expect("a name in the control").to_owned()
+    };
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (key, data) = line.split_once(" => ").unwrap_or((line, ""));
+        let words: Vec<&str> = key.split(' ').collect();
+        let call = |action: &str, data: &[&str]| Call {
+            action: name(action),
+            data: data.iter().map(|data| (*data).to_owned()).collect(),
         };
-        let (table, action) = (name(), name());
-        let pattern = |text: &str| {
-            let (value, mask) = text.split_once("&&&").expect("&&&");
-            (value.to_owned(), mask.to_owned())
-        };
-        let mut data: Vec<String> = data.split(' ').map(str::to_owned).collect();
-        let priority: u32 = data.pop().expect("a priority").parse().expect("a number");
-        let patterns = key.map(pattern).collect();
-        let entry = RawEntry { action, patterns, priority: u32::MAX - priority, data };
-        entries.entry(table).or_default().push(entry);
+        match words.as_slice() {
+            ["table_clear", table] => tables.entry(name(table)).or_default().entries.clear(),
+            ["table_set_default", table, action, data @ ..] => {
+                let table = tables.get_mut(&name(table)).expect("it was cleared");
+                table.default = Some(call(action, data));
+            }
+            ["table_add", table, action, patterns @ ..] => {
+                let table = tables.get_mut(&name(table)).expect("it was cleared");
+                let pattern = |text: &&str| {
+                    let (value, mask) = text.split_once("&&&").expect("&&&");
+                    (value.to_owned(), mask.to_owned())
+                };
+                let data: Vec<&str> = data.split(' ').collect();
+                let (priority, data) = data.split_last().expect("a priority");
+                let priority: u32 = priority.parse().expect("a number");
+                table.entries.push(RawEntry {
+                    call: call(action, data),
+                    patterns: patterns.iter().map(pattern).collect(),
+                    // The lowest wins.
+                    priority: u32::MAX - priority,
+                });
+            }
+            // A blank line would run the command before once more.
+            _ => panic!("what is {line:?}?"),
+        }
     }
-    entries
+    tables
 }
 
 /// Updates of a WriteRequest; the highest priority wins.
-fn p4runtime_entries(text: &str, program: &Program) -> BTreeMap<String, Vec<RawEntry>> {
-    let mut entries: BTreeMap<String, Vec<RawEntry>> = BTreeMap::new();
+fn p4runtime_entries(text: &str, program: &Program) -> BTreeMap<String, RawTable> {
+    let mut tables: BTreeMap<String, RawTable> = BTreeMap::new();
     for update in text.split("updates {").skip(1) {
         let number = |field: &str| -> u32 {
             let (_, rest) = update.split_once(field).expect(field);
@@ -83,26 +95,29 @@ fn p4runtime_entries(text: &str, program: &Program) -> BTreeMap<String, Vec<RawE
         let (table_id, action_id) = (number("table_id: "), number("action_id: "));
         let (name, table) =
             program.tables.iter().find(|(_, table)| table.id == table_id).expect("a table");
-        assert_eq!(program.action(&table.action).id, action_id);
+        let action = table.actions.iter().find(|action| program.action(action).id == action_id);
+        let params = update.split("params { ").skip(1);
+        let data = params.map(|param| bytes(param, "value: ")).collect();
+        let call = Call { action: action.expect("an action of the table").clone(), data };
+        let given = tables.entry(name.clone()).or_default();
+        if update.contains("is_default_action: true") {
+            assert!(update.contains("type: MODIFY") && !update.contains("match {"));
+            assert!(!update.contains("priority"));
+            given.default = Some(call);
+            continue;
+        }
+        assert!(update.contains("type: INSERT"));
         let mut patterns = vec![("0x0".to_owned(), "0x0".to_owned()); table.keys.len()];
         for field in update.split("match { field_id: ").skip(1) {
             let at: usize = field.split(' ').next().expect("a field").parse().expect("a number");
             patterns[at - 1] = (bytes(field, "value: "), bytes(field, "mask: "));
             assert_ne!(patterns[at - 1].1, "0x00", "what may be anything is left out");
         }
-        let params = update.split("params { ").skip(1);
-        let data = params.map(|param| bytes(param, "value: ")).collect();
         let priority = number("priority: ");
         assert!(priority > 0);
-        let action = table.action.clone();
-        entries.entry(name.clone()).or_default().push(RawEntry {
-            action,
-            patterns,
-            priority,
-            data,
-        });
+        given.entries.push(RawEntry { call, patterns, priority });
     }
-    entries
+    tables
 }
 
 /// A string of octal escapes as hexadecimal.
@@ -142,6 +157,44 @@ fn a_forest_without_lookups_is_a_number() {
     check(&forest, 10);
 }
 
+/// Harmless until entries are loaded: the default actions' score is no larger than any row's.
+#[test]
+fn no_drop_is_predicted_before_entries_are_loaded() {
+    for seed in 0..20 {
+        let shape = Shape { trees: 4, depth: 4, features: 4, largest: 2_000_000, stops: 20 };
+        let forest = random_forest(shape, seed);
+        let files = files(&forest, &origin_of(&forest, "m"), "p4");
+        let program = Program::parse(&files["m_oracle.p4"], &["M_RUNTIME_ENTRIES"]);
+        let vectors = Vectors::new(&forest, 3, 300).expect("sound");
+        let features: BTreeMap<&str, u32> =
+            forest.features.iter().map(|name| (name.as_str(), 0)).collect();
+        let (score, drop) = program.run(&features);
+        for row in vectors.rows() {
+            assert!(score <= forest.score(row), "{seed}: {row:?}");
+            assert!(!drop || forest.predicts_drop(row), "{seed}: {row:?}");
+        }
+    }
+}
+
+/// Many constants keep p4c busy, so that large forests have none unless asked.
+#[test]
+fn entries_of_large_forests_are_loaded_at_run_time() {
+    for (depth, constant) in [(4, true), (6, false)] {
+        let shape = Shape { trees: 4, depth, features: 4, largest: 2_000_000, stops: 0 };
+        let forest = random_forest(shape, 1);
+        let oracle = &files(&forest, &origin_of(&forest, "m"), "p4")["m_oracle.p4"];
+        for (macros, expected) in [
+            (&[][..], constant),
+            (&["M_CONST_ENTRIES"][..], true),
+            (&["M_RUNTIME_ENTRIES"][..], false),
+        ] {
+            let program = Program::parse(oracle, macros);
+            assert_eq!(program.tables["tree_0"].is_const, expected, "{depth} {macros:?}");
+            assert!(program.tables["vote"].is_const);
+        }
+    }
+}
+
 /// Runs the emitted script, with a driver that writes entries down.
 #[test]
 fn the_tofino_script_loads_the_same_entries() {
@@ -150,20 +203,20 @@ fn the_tofino_script_loads_the_same_entries() {
         let shape = Shape { trees, depth, features, largest: 2_000_000, stops: 20 };
         let forest = random_forest(shape, 4);
         let files = files(&forest, &origin_of(&forest, "m"), "tna");
-        let mut program = Program::parse(&files["m_oracle.p4"]);
+        let mut program = Program::parse(&files["m_oracle.p4"], &["M_RUNTIME_ENTRIES"]);
         fs::write(folder.path().join("m_bfrt.py"), &files["m_bfrt.py"]).expect("written");
         fs::write(folder.path().join("driver.py"), DRIVER).expect("written");
         let Some(mut python) = tool("python3", folder.path()) else { return };
         let mut names = BTreeMap::new();
-        for (table, of) in &program.tables {
+        for (table, of) in program.tables.iter().filter(|(_, of)| !of.is_const) {
             let keys: Vec<&str> = of.keys.iter().map(|key| key.1.as_str()).collect();
-            let params = &program.action(&of.action).params;
+            let params = &program.action(&of.actions[0]).params;
             let params: Vec<&str> = params.iter().map(|param| param.0.as_str()).collect();
             names.insert(table, (keys, params));
         }
         let names = serde_json::to_string(&names).expect("JSON");
         let printed = run(python.args(["driver.py", "m_bfrt.py", &names]));
-        load(&mut program, cli_entries(&printed));
+        program.load(cli_entries(&printed));
         assert_same(&program, &forest, 400);
     }
 }
@@ -178,15 +231,20 @@ class Node:
     def __getattr__(self, name): return Node(self.path + [name])
     def __call__(self, **given):
         if self.path == ["bfrt", "complete_operations"]: return
-        assert self.path[:5] == ["bfrt", "m_tna", "pipe", "Ingress", "oracle"], self.path
+        assert self.path[:5] == ["bfrt", "m_tna", "pipe", "QueryIngress", "oracle"], self.path
         table, method = self.path[5:]
-        action = method.removeprefix("add_with_")
+        path = f"QueryIngress.oracle.{table}"
         keys, params = names[table]
-        match = " ".join(f"{given.pop(k):#x}&&&{given.pop(k + '_mask'):#x}" for k in keys)
-        priority = given.pop("MATCH_PRIORITY")
+        if method == "clear": return print(f"table_clear {path}")
+        kind, action = method.split("_with_")
+        key = [(given.pop(k), given.pop(k + "_mask")) for k in keys if kind == "add"]
+        priority = given.pop("MATCH_PRIORITY", None)
         data = " ".join(hex(given.pop(p)) for p in params)
         assert not given, given
-        print(f"table_add Ingress.oracle.{table} Ingress.oracle.{action} {match} => {data} {priority}")
+        action = f"QueryIngress.oracle.{action}"
+        if kind == "set_default": return print(f"table_set_default {path} {action} {data}")
+        match = " ".join(f"{value:#x}&&&{mask:#x}" for value, mask in key)
+        print(f"table_add {path} {action} {match} => {data} {priority}")
 exec(open(sys.argv[1]).read(), {"bfrt": Node(["bfrt"])})
 "#;
 

@@ -1,13 +1,13 @@
 //! Reads and runs the oracle's P4, as far as dropcast writes it: an independent reading of the
 //! emitted text, not of the tables that it was written from.
 
-use dropcast_export::tables::{Code, MatchEntry, MatchTable, Ternary};
+use dropcast_export::tables::{Code, LookupError, MatchEntry, MatchTable, Ternary};
 use std::collections::BTreeMap;
 
 /// A control of P4.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// Width of each variable.
+    /// Width of each variable and `out` parameter.
     variables: BTreeMap<String, usize>,
     actions: BTreeMap<String, Action>,
     pub(crate) tables: BTreeMap<String, Table>,
@@ -20,137 +20,112 @@ pub(crate) struct Action {
     pub(crate) id: u32,
     /// Name and width.
     pub(crate) params: Vec<(String, usize)>,
-    /// Variable and parameter.
+    /// A variable, and a parameter or a number.
     assigns: Vec<(String, String)>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) id: u32,
-    pub(crate) action: String,
+    pub(crate) actions: Vec<String>,
     /// What is matched, and what the control plane calls it.
     pub(crate) keys: Vec<(String, String)>,
-    /// Most entries that it has room for.
-    pub(crate) size: usize,
-    pub(crate) entries: MatchTable,
+    /// Most entries that it has room for, if it says so.
+    pub(crate) size: Option<usize>,
+    /// What happens if no entry matches; whether that is constant.
+    default: Option<(Call, bool)>,
+    /// Whether the program has its entries.
+    pub(crate) is_const: bool,
+    /// An entry's data is the number of its call.
+    entries: MatchTable,
+    calls: Vec<Call>,
+}
+
+/// An action with its data.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) action: String,
+    pub(crate) data: Vec<String>,
 }
 
 /// An entry as text, before its widths are known.
 #[derive(Clone, Debug)]
 pub(crate) struct RawEntry {
-    pub(crate) action: String,
+    pub(crate) call: Call,
     /// Value and mask for each key.
     pub(crate) patterns: Vec<(String, String)>,
     /// Higher wins.
     pub(crate) priority: u32,
-    pub(crate) data: Vec<String>,
+}
+
+/// What a control plane gives a table.
+#[derive(Debug, Default)]
+pub(crate) struct RawTable {
+    pub(crate) default: Option<Call>,
+    pub(crate) entries: Vec<RawEntry>,
 }
 
 impl Program {
-    pub(crate) fn parse(text: &str) -> Self {
-        let mut program = Program::default();
-        let mut raw: BTreeMap<String, Vec<RawEntry>> = BTreeMap::new();
-        let (mut id, mut action, mut table) = (0, String::new(), String::new());
+    /// Reads a program that the preprocessor is told these macros of.
+    pub(crate) fn parse(text: &str, macros: &[&str]) -> Self {
+        let text = preprocessed(text, macros);
         let (_, control) = text.split_once("control ").expect("a control");
         let (declarations, apply) = control.split_once("    apply {").expect("its apply block");
-        for line in declarations.lines().skip(1).map(str::trim) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                ["action", ..] => {
-                    let (name, params) = line["action ".len()..].split_once('(').expect("(");
-                    let params = params.split(')').next().expect(")").split(", ");
-                    let params = params.map(declaration).collect();
-                    action = name.to_owned();
-                    table.clear();
-                    let new = Action { id, params, assigns: Vec::new() };
-                    assert!(program.actions.insert(action.clone(), new).is_none());
-                }
-                ["table", name, "{"] => {
-                    table = (*name).to_owned();
-                    let new = Table { id, ..Table::default() };
-                    assert!(program.tables.insert(table.clone(), new).is_none());
-                }
-                [bits, name, "=", "0;"] if bits.starts_with("bit<") => {
-                    let (name, width) = declaration(&format!("{bits} {name}"));
-                    assert!(program.variables.insert(name, width).is_none());
-                }
-                [bits, name] if bits.starts_with("bit<") => {
-                    let (name, width) = declaration(&format!("{bits} {}", &name[..name.len() - 1]));
-                    program.variables.insert(name, width);
-                }
-                [variable, "=", .., value] if table.is_empty() => {
-                    let assign = ((*variable).to_owned(), value[..value.len() - 1].to_owned());
-                    program.actions.get_mut(&action).expect("in an action").assigns.push(assign);
-                }
-                [expression, ":", "ternary", named] => {
-                    let name =
-                        named.strip_prefix("@name(\"").and_then(|at| at.strip_suffix("\");"));
-                    let keys = &mut program.tables.get_mut(&table).expect("in a table").keys;
-                    keys.push(((*expression).to_owned(), name.expect("a name").to_owned()));
-                }
-                ["size", "=", size] => {
-                    let size = size[..size.len() - 1].parse().expect("a number");
-                    program.tables.get_mut(&table).expect("in a table").size = size;
-                }
-                [one] if one.starts_with("@id(") => {
-                    let hex = one.strip_prefix("@id(0x").and_then(|hex| hex.strip_suffix(')'));
-                    id = u32::from_str_radix(hex.expect("hexadecimal"), 16).expect("a number");
-                }
-                [one] if !table.is_empty() && one.ends_with(';') => {
-                    let table = program.tables.get_mut(&table).expect("in a table");
-                    assert_eq!(table.action, "", "one action");
-                    table.action = one[..one.len() - 1].to_owned();
-                }
-                _ if line.contains(" : ") => {
-                    let entries = raw.entry(table.clone()).or_default();
-                    // The first that matches wins.
-                    let priority = u32::MAX - entries.len() as u32;
-                    entries.push(const_entry(line, priority));
-                }
-                [] | ["}"] | ["key" | "actions", "=", "{"] | ["const", ..] => {}
-                ["@defaultonly", "NoAction;"] | ["#ifndef" | "#endif", ..] => {}
-                _ => panic!("what is {line:?}?"),
-            }
+        let (head, declarations) = declarations.split_once(" {\n").expect("its head");
+        let (_, outs) = head.split_once("x, ").expect("the features come first");
+        let mut reader = Reader::default();
+        for out in outs.trim_end_matches(')').split(", ") {
+            let (name, width) = declaration(out.strip_prefix("out ").expect("out"));
+            reader.program.variables.insert(name, width);
         }
+        declarations.lines().for_each(|line| reader.line(line.trim()));
+        let Reader { mut program, entries, .. } = reader;
         program.apply = apply.lines().map(|line| line.trim().to_owned()).collect();
-        for (table, entries) in raw {
-            program.load(&table, entries);
+        for (table, entries) in entries {
+            program.fill(&table, &entries);
         }
         program
     }
 
-    /// Gives a table its entries.
-    pub(crate) fn load(&mut self, table: &str, entries: Vec<RawEntry>) {
-        let keys: Vec<usize> =
-            self.tables[table].keys.iter().map(|key| self.width(&key.0)).collect();
-        let action = &self.tables[table].action;
-        let params = &self.actions[action].params;
-        let entries: Vec<MatchEntry> = entries
-            .into_iter()
-            .map(|entry| {
-                assert_eq!(&entry.action, action);
-                assert_eq!((entry.patterns.len(), entry.data.len()), (keys.len(), params.len()));
-                let pattern = |((value, mask), &width): (&(String, String), &usize)| {
-                    let pattern = Ternary { value: code(value, width), mask: code(mask, width) };
-                    let stray = |(value, mask): (&u64, &u64)| value & !mask != 0;
-                    let words = pattern.value.words().iter().zip(pattern.mask.words());
-                    assert!(!words.into_iter().any(stray), "{entry:?}");
-                    pattern
-                };
-                MatchEntry {
-                    patterns: entry.patterns.iter().zip(&keys).map(pattern).collect(),
-                    priority: entry.priority,
-                    data: entry
-                        .data
-                        .iter()
-                        .zip(params)
-                        .map(|(data, of)| code(data, of.1))
-                        .collect(),
-                }
-            })
-            .collect();
-        assert_eq!(entries.len(), self.tables[table].size);
-        self.tables.get_mut(table).expect("a table").entries = MatchTable::new(entries);
+    /// What a control plane gives the tables that have no constant entries: all of it.
+    pub(crate) fn load(&mut self, mut given: BTreeMap<String, RawTable>) {
+        let tables = self.tables.iter().filter(|(_, table)| !table.is_const);
+        let names: Vec<String> = tables.map(|(name, _)| name.clone()).collect();
+        for name in names {
+            let RawTable { default, entries } = given.remove(&name).expect("a table that is given");
+            let default = default.expect("a default action that is given");
+            self.fill(&name, &entries);
+            let table = self.tables.get_mut(&name).expect("a table");
+            assert_eq!(table.size, Some(entries.len()));
+            assert!(!table.default.as_ref().expect("a default action").1, "it is not constant");
+            table.default = Some((default, false));
+        }
+        assert!(given.is_empty(), "{given:?}");
+    }
+
+    fn fill(&mut self, name: &str, entries: &[RawEntry]) {
+        let table = &self.tables[name];
+        let keys: Vec<usize> = table.keys.iter().map(|key| self.width(&key.0)).collect();
+        let entry = |(at, entry): (usize, &RawEntry)| {
+            assert!(table.actions.contains(&entry.call.action));
+            assert_eq!(entry.patterns.len(), keys.len());
+            let pattern = |((value, mask), &width): (&(String, String), &usize)| {
+                let pattern = Ternary { value: code(value, width), mask: code(mask, width) };
+                let stray = |(value, mask): (&u64, &u64)| value & !mask != 0;
+                let words = pattern.value.words().iter().zip(pattern.mask.words());
+                assert!(!words.into_iter().any(stray), "{entry:?}");
+                pattern
+            };
+            MatchEntry {
+                patterns: entry.patterns.iter().zip(&keys).map(pattern).collect(),
+                priority: entry.priority,
+                data: vec![Code::of_value(at as u32)],
+            }
+        };
+        let filled = MatchTable::new(entries.iter().enumerate().map(entry));
+        let calls = entries.iter().map(|entry| entry.call.clone()).collect();
+        let table = self.tables.get_mut(name).expect("a table");
+        (table.entries, table.calls) = (filled, calls);
     }
 
     pub(crate) fn action(&self, name: &str) -> &Action {
@@ -163,60 +138,173 @@ impl Program {
 
     /// The score and the prediction for features by name.
     pub(crate) fn run(&self, features: &BTreeMap<&str, u32>) -> (u32, bool) {
-        let zeros = self.variables.iter().map(|(name, &width)| (name.clone(), Code::zero(width)));
-        let mut state: BTreeMap<String, Code> = zeros.collect();
-        let (mut score, mut excess, mut drop) = (0, 0, false);
+        // What nothing has written is not there: to read it panics.
+        let mut state = BTreeMap::new();
         for line in &self.apply {
             let words: Vec<&str> = line.trim_end_matches(';').split(' ').collect();
             let value = |name: &str, state: &BTreeMap<String, Code>| -> u32 {
                 name.parse().unwrap_or_else(|_| number(&state[name]))
             };
-            match words.as_slice() {
+            let (to, result) = match words.as_slice() {
                 [table] if table.ends_with(".apply()") => {
                     self.apply_table(table.trim_end_matches(".apply()"), features, &mut state);
+                    continue;
                 }
-                ["score", "=", one] => score = value(one, &state),
-                ["score", "=", one, "+", other] => {
-                    score = value(one, &state) + value(other, &state);
+                [to, "=", one] => (to, value(one, &state)),
+                [to, "=", one, "+", other] => (to, value(one, &state) + value(other, &state)),
+                [to, "=", one, "|-|", other] => {
+                    (to, value(one, &state).saturating_sub(value(other, &state)))
                 }
-                [sum, "=", one, "+", other] => {
-                    let width = self.variables[*sum];
-                    let added = value(one, &state) + value(other, &state);
-                    state.insert((*sum).to_owned(), code(&added.to_string(), width));
-                }
-                ["excess", "=", "score", "|-|", threshold] => {
-                    excess = score.saturating_sub(threshold.parse().expect("a number"));
-                }
-                ["if", "(excess", "!=", "0)", "{"] => drop = excess != 0,
-                ["drop", "=", _] | ["}"] | [""] | ["//" | "#endif", ..] => {}
+                ["}"] | [""] | ["//", ..] => continue,
                 _ => panic!("what is {line:?}?"),
-            }
+            };
+            let width = self.variables[*to];
+            state.insert((*to).to_owned(), code(&result.to_string(), width));
         }
-        (score, drop)
+        match number(&state["drop"]) {
+            0 => (number(&state["score"]), false),
+            1 => (number(&state["score"]), true),
+            other => panic!("drop is {other}"),
+        }
     }
 
     fn apply_table(
         &self,
-        table: &str,
+        name: &str,
         features: &BTreeMap<&str, u32>,
         state: &mut BTreeMap<String, Code>,
     ) {
-        let Table { action, keys, entries, .. } = &self.tables[table];
-        let key: Vec<Code> = keys
+        let table = &self.tables[name];
+        let key: Vec<Code> = table
+            .keys
             .iter()
             .map(|(key, _)| match key.strip_prefix("x.") {
                 Some(feature) => Code::of_value(features[feature]),
                 None => state[key].clone(),
             })
             .collect();
-        let data = entries.lookup(&key).expect("one entry").to_vec();
-        let action = &self.actions[action];
-        for (variable, param) in &action.assigns {
-            let at = action.params.iter().position(|(name, _)| name == param).expect("a parameter");
-            let width = self.variables[variable];
-            state.insert(variable.clone(), code(&data[at].to_string(), width));
+        let call = match table.entries.lookup(&key) {
+            Ok(at) => &table.calls[number(&at[0]) as usize],
+            Err(LookupError::Miss) => &table.default.as_ref().expect("a default action").0,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let action = &self.actions[&call.action];
+        assert_eq!(call.data.len(), action.params.len());
+        for (variable, value) in &action.assigns {
+            let data = match action.params.iter().position(|(name, _)| name == value) {
+                Some(at) => {
+                    let width = action.params[at].1;
+                    assert_eq!(width, self.variables[variable], "no casts");
+                    &call.data[at]
+                }
+                None => value,
+            };
+            state.insert(variable.clone(), code(data, self.variables[variable]));
         }
     }
+}
+
+/// What is read so far.
+#[derive(Default)]
+struct Reader {
+    program: Program,
+    entries: BTreeMap<String, Vec<RawEntry>>,
+    id: u32,
+    action: String,
+    table: String,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [] | ["}"] | ["key" | "actions", "=", "{"] => {}
+            ["action", ..] => self.begin_action(&line["action ".len()..]),
+            ["table", name, "{"] => {
+                self.table = (*name).to_owned();
+                let new = Table { id: self.id, ..Table::default() };
+                assert!(self.program.tables.insert(self.table.clone(), new).is_none());
+            }
+            [one] if one.starts_with("@id(") => {
+                let hex = one.strip_prefix("@id(0x").and_then(|hex| hex.strip_suffix(')'));
+                self.id = u32::from_str_radix(hex.expect("hexadecimal"), 16).expect("a number");
+            }
+            _ if !self.table.is_empty() => self.in_table(line, &words),
+            [bits, name] if bits.starts_with("bit<") => {
+                let (name, width) = declaration(&format!("{bits} {}", &name[..name.len() - 1]));
+                assert!(self.program.variables.insert(name, width).is_none());
+            }
+            [variable, "=", value] => {
+                let assign = ((*variable).to_owned(), value[..value.len() - 1].to_owned());
+                let action = self.program.actions.get_mut(&self.action).expect("in an action");
+                action.assigns.push(assign);
+            }
+            _ => panic!("what is {line:?}?"),
+        }
+    }
+
+    fn begin_action(&mut self, line: &str) {
+        let (name, params) = line.split_once('(').expect("(");
+        let params = params.split(')').next().expect(")");
+        let params = params.split(", ").filter(|param| !param.is_empty());
+        let params = params.map(declaration).collect();
+        self.action = name.to_owned();
+        self.table.clear();
+        let new = Action { id: self.id, params, assigns: Vec::new() };
+        assert!(self.program.actions.insert(self.action.clone(), new).is_none());
+    }
+
+    fn in_table(&mut self, line: &str, words: &[&str]) {
+        let table = self.program.tables.get_mut(&self.table).expect("in a table");
+        match words {
+            [expression, ":", "ternary" | "exact", named] => {
+                let name = named.strip_prefix("@name(\"").and_then(|at| at.strip_suffix("\");"));
+                table.keys.push(((*expression).to_owned(), name.expect("a name").to_owned()));
+            }
+            ["size", "=", size] => {
+                table.size = Some(size[..size.len() - 1].parse().expect("a number"));
+            }
+            ["const", "entries", "=", "{"] => table.is_const = true,
+            ["const", "default_action", "=", ..] | ["default_action", "=", ..] => {
+                let (_, default) = line.split_once(" = ").expect(" = ");
+                table.default = Some((call(default), words[0] == "const"));
+            }
+            [one] if one.ends_with(';') => {
+                table.actions.push(one[..one.len() - 1].to_owned());
+            }
+            _ if line.contains(" : ") => {
+                let entries = self.entries.entry(self.table.clone()).or_default();
+                // The first that matches wins.
+                let priority = u32::MAX - entries.len() as u32;
+                entries.push(const_entry(line, priority));
+            }
+            _ => panic!("what is {line:?} in a table?"),
+        }
+    }
+}
+
+/// Without the lines that are for other macros than these.
+fn preprocessed(text: &str, macros: &[&str]) -> String {
+    let mut defined: Vec<&str> = macros.to_vec();
+    let mut taken: Vec<bool> = Vec::new();
+    let mut kept = String::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words.as_slice() {
+            ["#ifdef", name] => taken.push(defined.contains(name)),
+            ["#ifndef", name] => taken.push(!defined.contains(name)),
+            ["#else"] => {
+                let last = taken.last_mut().expect("within #ifdef");
+                *last = !*last;
+            }
+            ["#endif", ..] => assert!(taken.pop().is_some()),
+            _ if taken.contains(&false) => {}
+            ["#define", name, ..] => defined.push(name),
+            _ => kept += &format!("{line}\n"),
+        }
+    }
+    assert!(taken.is_empty());
+    kept
 }
 
 /// `bit<WIDTH> NAME`.
@@ -225,30 +313,30 @@ fn declaration(text: &str) -> (String, usize) {
     (name.to_owned(), width.parse().expect("a number"))
 }
 
-/// `(0x1 &&& 0x3, _) : action(0x1, 2);`
-fn const_entry(line: &str, priority: u32) -> RawEntry {
-    let (keys, action) = line.trim_end_matches(");").split_once(" : ").expect(" : ");
-    let (action, data) = action.split_once('(').expect("(");
-    let pattern = |key: &str| match key.split_once(" &&& ") {
-        Some((value, mask)) => (value.to_owned(), mask.to_owned()),
-        None => {
-            assert_eq!(key, "_");
-            ("0x0".to_owned(), "0x0".to_owned())
-        }
-    };
-    let keys = keys.trim_matches(['(', ')']).split(", ");
-    RawEntry {
-        action: action.to_owned(),
-        patterns: keys.map(pattern).collect(),
-        priority,
-        data: data.split(", ").map(str::to_owned).collect(),
-    }
+/// `action(0x1, 2);`
+fn call(text: &str) -> Call {
+    let (action, data) = text.trim_end_matches(");").split_once('(').expect("(");
+    let data = data.split(", ").filter(|data| !data.is_empty());
+    Call { action: action.to_owned(), data: data.map(str::to_owned).collect() }
 }
 
-/// A literal, hexadecimal or (of up to 64 bits) decimal.
+/// `(0x1 &&& 0x3, _) : action(0x1, 2);`, or `0 : action();` of an exact match.
+fn const_entry(line: &str, priority: u32) -> RawEntry {
+    let (keys, action) = line.split_once(" : ").expect(" : ");
+    let pattern = |key: &str| match key.split_once(" &&& ") {
+        Some((value, mask)) => (value.to_owned(), mask.to_owned()),
+        None if key == "_" => ("0x0".to_owned(), "0x0".to_owned()),
+        None => (key.to_owned(), "all".to_owned()),
+    };
+    let keys = keys.trim_matches(['(', ')']).split(", ");
+    RawEntry { call: call(action), patterns: keys.map(pattern).collect(), priority }
+}
+
+/// A literal, hexadecimal or (of up to 64 bits) decimal; `all` bits.
 fn code(text: &str, width: usize) -> Code {
     let hex = match text.parse::<u64>() {
         Ok(number) => format!("{number:#x}"),
+        Err(_) if text == "all" => return Code::of_rank(width, width),
         Err(_) => text.to_owned(),
     };
     Code::from_hex(&hex, width).unwrap_or_else(|| panic!("{text} does not fit {width} bits"))

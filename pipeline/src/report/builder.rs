@@ -3,83 +3,20 @@
 use super::calibration::calibration;
 use super::curve::curve_section;
 use super::distribution::feature_section;
+use super::gain::GainSection;
 use super::importance::ImportanceSample;
 use super::leaf_counts::LeafCounts;
-use super::replay_section::{ratio, totals};
+use super::model_replay::ModelReplay;
+use super::replay_section::ratio;
 use super::score_ranges::score_bins;
-use super::value::{
-    LabelSection, ModelSection, REPORT_SCHEMA_VERSION, ReplaySection, Report, SwitchSection,
-    TraceSection,
-};
+use super::source::{BuildError, ModelSource, TraceSource};
+use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
-use dropcast_data::{InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
 use dropcast_export::{ExportError, Origin, Resources};
-use dropcast_forest::{ForestScorer, ScoreHistogram};
-use dropcast_replay::{Arrival, Replay, ReplayError, ReplayOptions, Replayed};
+use dropcast_forest::ScoreHistogram;
 use dropcast_train::{Model, Part, Provenance};
 use std::borrow::Cow;
-
-/// Where a model came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelSource {
-    /// File name, if it has one.
-    pub name: Option<String>,
-    /// SHA-256 of its file, lower-case hex.
-    pub sha256: Option<String>,
-}
-
-/// A labelled trace that is about to be read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TraceSource {
-    /// File name.
-    pub name: String,
-    /// What it says of itself. Without switches in it, it is not replayed.
-    pub meta: TraceMeta,
-    /// Names of the features in its batches, in order: at least those of the model. Values in bytes
-    /// are on the scale of the model's buffer (`dropcast_forest::scale_to_buffer`).
-    pub columns: Vec<String>,
-    /// Whether the batches hold only the rows that the model's own split kept for testing.
-    pub held_out: bool,
-}
-
-/// Why there is no report.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// Rows before a trace was named.
-    #[error("rows were given before the trace that they belong to")]
-    NoTrace,
-    /// A trace lacks what the model needs.
-    #[error("trace {trace} has no feature {feature}, which the model needs; it has {}", has.join(", "))]
-    MissingFeature {
-        /// The trace.
-        trace: String,
-        /// What is missing.
-        feature: String,
-        /// What there is.
-        has: Vec<String>,
-    },
-    /// A batch whose columns do not fit together.
-    #[error("trace {trace}: a batch of {rows} rows has {problem}")]
-    UnevenBatch {
-        /// The trace.
-        trace: String,
-        /// Its rows.
-        rows: usize,
-        /// What does not fit.
-        problem: String,
-    },
-    /// A row that cannot be replayed.
-    #[error("trace {trace}, row {row}: {source}")]
-    Replay {
-        /// The trace.
-        trace: String,
-        /// The row among those given for the trace, from 0.
-        row: u64,
-        /// What is wrong.
-        source: ReplayError,
-    },
-}
 
 /// Makes a [`Report`] in one pass over the traces, in bounded memory.
 pub struct ReportBuilder<'m> {
@@ -87,12 +24,8 @@ pub struct ReportBuilder<'m> {
     model: &'m Model,
     source: ModelSource,
     traces: Vec<Trace>,
-    /// Of the last trace; none where it cannot be replayed.
-    replay: Option<Replay>,
-    omitted: Option<String>,
-    replayed: Vec<(SwitchSection, Replayed)>,
+    replay: ModelReplay<'m>,
     scores: ScoreHistogram,
-    scorer: ForestScorer,
     leaves: LeafCounts,
     sample: ImportanceSample,
     outcomes: Outcomes,
@@ -104,8 +37,6 @@ struct Trace {
     input: Option<InputProvenance>,
     /// Rows measured.
     rows: u64,
-    /// Rows replayed, measured or not.
-    replayed: u64,
     /// By feature of the model: its column in the batches.
     model_columns: Vec<usize>,
     /// By column of the batches: its place in `features`.
@@ -127,11 +58,8 @@ impl<'m> ReportBuilder<'m> {
             model,
             source,
             traces: Vec::new(),
-            replay: None,
-            omitted: None,
-            replayed: Vec::new(),
+            replay: ModelReplay::new(model),
             scores: ScoreHistogram::new(model.forest.trees.len()),
-            scorer: ForestScorer::new(&model.forest),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
             outcomes: Outcomes::default(),
@@ -144,36 +72,17 @@ impl<'m> ReportBuilder<'m> {
     /// # Errors
     /// If the trace lacks a feature of the model.
     pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
-        self.end_replay();
-        let columns = &source.columns;
-        let column_of = |feature: &String| {
-            columns.iter().position(|column| column == feature).ok_or_else(|| {
-                let (trace, has) = (source.name.clone(), columns.clone());
-                BuildError::MissingFeature { trace, feature: feature.clone(), has }
-            })
-        };
-        let features = self.model.features.names();
-        let model_columns = features.iter().map(column_of).collect::<Result<_, _>>()?;
-        let places = columns.iter().map(|column| place(&mut self.features, column)).collect();
-        self.omitted = self.omitted.take().or_else(|| why_not_replayed(&source));
-        if self.omitted.is_none() {
-            self.replay = new_replay(&source.meta);
-        }
-        self.traces.push(Trace {
-            source,
-            input: None,
-            rows: 0,
-            replayed: 0,
-            model_columns,
-            places,
-        });
+        let model_columns = source.places_of(&self.model.features.names())?;
+        let columns = source.columns.iter();
+        let places = columns.map(|column| place(&mut self.features, column)).collect();
+        self.replay.begin_trace(source.clone())?;
+        self.traces.push(Trace { source, input: None, rows: 0, model_columns, places });
         Ok(())
     }
 
-    /// No part of the report replays arrivals, for this reason: say, the rows are a sample.
+    /// Replays nothing, for this reason (for example, the rows are a sample).
     pub fn omit_replay(&mut self, reason: impl Into<String>) {
-        self.omitted = self.omitted.take().or(Some(reason.into()));
-        self.replay = None;
+        self.replay.omit(reason);
     }
 
     /// The next rows of the trace, all of them measured.
@@ -186,7 +95,7 @@ impl<'m> ReportBuilder<'m> {
     }
 
     /// The next rows of the trace, and whether each is measured; the others only take room in the
-    /// switches that are replayed.
+    /// buffers of the replay.
     ///
     /// # Errors
     /// Those of [`add`](Self::add).
@@ -195,8 +104,7 @@ impl<'m> ReportBuilder<'m> {
         batch: &LabelledBatch,
         measured: &[bool],
     ) -> Result<(), BuildError> {
-        self.traces.last().ok_or(BuildError::NoTrace)?.check(batch)?;
-        self.replay(batch, measured)?;
+        self.replay.add(batch, measured)?;
         let mut batch = Cow::Borrowed(batch);
         if measured.contains(&false) {
             batch.to_mut().retain(measured);
@@ -205,36 +113,7 @@ impl<'m> ReportBuilder<'m> {
         Ok(())
     }
 
-    fn replay(&mut self, batch: &LabelledBatch, counted: &[bool]) -> Result<(), BuildError> {
-        let Some(trace) = self.traces.last_mut() else { return Err(BuildError::NoTrace) };
-        let (Some(replay), Some(arrivals)) = (&mut self.replay, &batch.arrivals) else {
-            if self.replay.take().is_some() {
-                let name = &trace.source.name;
-                let reason =
-                    format!("trace {name} does not say when and where its packets arrived");
-                self.omitted = self.omitted.take().or(Some(reason));
-            }
-            return Ok(());
-        };
-        let scores = self.scorer.score_columns(&trace.columns_of_model(batch));
-        for (row, &score) in scores.iter().enumerate() {
-            let arrival = Arrival {
-                time_ns: arrivals.time_ns[row],
-                switch_id: arrivals.switch_id[row],
-                port: arrivals.port[row],
-                queue: arrivals.queue[row],
-                size_bytes: arrivals.size_bytes[row],
-                dropped: batch.drop[row],
-                predicted: score > self.model.forest.vote_threshold,
-                counted: counted[row],
-            };
-            replay.arrive(&arrival).map_err(|source| trace.bad_row(row, source))?;
-        }
-        trace.replayed += batch.len() as u64;
-        Ok(())
-    }
-
-    /// Everything about measured rows but their replay.
+    /// Counts the measured rows, except for their replay.
     fn count(&mut self, batch: &LabelledBatch) {
         let at = self.traces.len() as u64;
         let Some(trace) = self.traces.last_mut() else { return };
@@ -255,20 +134,16 @@ impl<'m> ReportBuilder<'m> {
 
     /// The trace has no more rows; this is the file that they were in.
     pub fn end_trace(&mut self, input: InputProvenance) {
-        self.end_replay();
+        self.replay.end_trace();
         if let Some(trace) = self.traces.last_mut() {
             trace.input = Some(input);
         }
     }
 
     /// The report on all rows so far.
-    pub fn finish(mut self) -> Report {
-        self.end_replay();
+    pub fn finish(self) -> Report {
         let forest = &self.model.forest;
-        let replay = if self.omitted.is_some() { None } else { replay_section(self.replayed) };
-        let none = || "there are no arrivals".to_owned();
-        let replay_omitted =
-            self.omitted.or_else(|| if replay.is_none() { Some(none()) } else { None });
+        let replay = self.replay.finish();
         let decreases = self.leaves.gini_decrease(forest);
         let resources = resources(self.model);
         Report {
@@ -283,26 +158,11 @@ impl<'m> ReportBuilder<'m> {
             importance: self.sample.section(forest, &decreases),
             features: self.features.iter().map(feature_section).collect(),
             traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
-            replay,
-            replay_omitted,
+            gain: replay.as_ref().ok().and_then(|replay| GainSection::new(&replay.total)),
+            replay_omitted: replay.as_ref().err().cloned(),
+            replay: replay.ok(),
             resources_omitted: resources.as_ref().err().map(ToString::to_string),
             resources: resources.ok(),
-        }
-    }
-
-    fn end_replay(&mut self) {
-        let (Some(replay), Some(trace)) = (self.replay.take(), self.traces.last()) else { return };
-        let collect = trace.source.meta.collect.unwrap_or_default();
-        for (switch_id, replayed) in replay.finish() {
-            let section = SwitchSection {
-                trace: self.traces.len() - 1,
-                switch_id,
-                ports: replayed.ports,
-                victim: collect.victim,
-                strict_fit: collect.strict_fit,
-                results: totals([&replayed].into_iter()),
-            };
-            self.replayed.push((section, replayed));
         }
     }
 }
@@ -315,56 +175,10 @@ fn place(features: &mut Vec<(String, [ValueHistogram; 2])>, name: &str) -> usize
     })
 }
 
-fn why_not_replayed(source: &TraceSource) -> Option<String> {
-    let name = &source.name;
-    if source.meta.order == RowOrder::Departure {
-        return Some(format!(
-            "the rows of {name} are in order of departure; a replay needs them in order of arrival"
-        ));
-    }
-    let is_unknown = source.meta.switches.is_none();
-    is_unknown.then(|| format!("trace {name} does not describe its switch"))
-}
-
-fn new_replay(meta: &TraceMeta) -> Option<Replay> {
-    meta.switches.clone().map(|switches| Replay::new(switches, ReplayOptions::of(meta)))
-}
-
 impl Trace {
     /// The columns of the model's features.
     fn columns_of_model<'b>(&self, batch: &'b LabelledBatch) -> Vec<&'b [u32]> {
         self.model_columns.iter().map(|&column| batch.features[column].as_slice()).collect()
-    }
-
-    fn check(&self, batch: &LabelledBatch) -> Result<(), BuildError> {
-        let rows = batch.len();
-        let uneven = |problem: String| {
-            Err(BuildError::UnevenBatch { trace: self.source.name.clone(), rows, problem })
-        };
-        let (columns, expected) = (batch.features.len(), self.source.columns.len());
-        if columns != expected {
-            return uneven(format!("{columns} feature columns, expected {expected}"));
-        }
-        let arrivals = batch.arrivals.iter().flat_map(|arrivals| {
-            [
-                arrivals.time_ns.len(),
-                arrivals.switch_id.len(),
-                arrivals.port.len(),
-                arrivals.queue.len(),
-                arrivals.size_bytes.len(),
-            ]
-        });
-        let outcomes = batch.outcome.iter().map(Vec::len);
-        let mut lengths = batch.features.iter().map(Vec::len).chain(arrivals).chain(outcomes);
-        match lengths.find(|&length| length != rows) {
-            Some(length) => uneven(format!("a column of {length}")),
-            None => Ok(()),
-        }
-    }
-
-    fn bad_row(&self, row: usize, source: ReplayError) -> BuildError {
-        let row = self.replayed + row as u64;
-        BuildError::Replay { trace: self.source.name.clone(), row, source }
     }
 
     fn section(self, model: &Model) -> TraceSection {
@@ -423,6 +237,8 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
         vote_threshold: model.forest.vote_threshold,
         max_score: u32::try_from(255 * trees).unwrap_or(u32::MAX),
         switch: model.switch.clone(),
+        imported: model.imported.clone(),
+        training_rows_known: model.provenance.is_some(),
         metrics: model.metrics.clone(),
         provenance: model.provenance.clone(),
     }
@@ -433,16 +249,4 @@ fn resources(model: &Model) -> Result<Resources, ExportError> {
     // Of the origin only the features matter to what is counted.
     let unknown = "0".repeat(64);
     Resources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
-}
-
-fn replay_section(replayed: Vec<(SwitchSection, Replayed)>) -> Option<ReplaySection> {
-    if replayed.is_empty() {
-        return None;
-    }
-    Some(ReplaySection {
-        time_model: "continuous".to_owned(),
-        dynamic_thresholds_alpha: ReplayOptions::default().alpha,
-        total: totals(replayed.iter().map(|(_, replayed)| replayed)),
-        switches: replayed.into_iter().map(|(section, _)| section).collect(),
-    })
 }

@@ -1,18 +1,18 @@
-//! What scores say of the share of drops, and how far they are from it.
+//! Calibration of scores as probabilities of a drop.
 
 use super::replay_section::ratio;
 use dropcast_forest::ScoreHistogram;
 use serde::{Deserialize, Serialize};
 
-/// Ranges of scores that a calibration is given in.
+/// Number of score ranges.
 const RANGES: usize = 10;
 
-/// Scores read as chances of a drop, `score / max_score`, against the drops there were.
+/// Scores read as probabilities of a drop, `score / max_score`, against the labels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationSection {
     /// Brier score: mean of `(score / max_score - drop)^2` over all rows, `drop` being 1 or 0.
     pub brier: Option<f64>,
-    /// The Brier score of always saying the share of drops `d` of these rows: `d (1 - d)`.
+    /// Brier score of a constant forecast of the share `d` of drops in these rows: `d (1 - d)`.
     pub brier_of_share: Option<f64>,
     /// Expected calibration error: the distance between `mean_score` and `drop_share` of the
     /// ranges, weighted by their rows (Guo et al., "On calibration of modern neural networks",
@@ -73,8 +73,8 @@ fn brier(scores: &ScoreHistogram, most: usize) -> Option<f64> {
     Some(squared.sum())
 }
 
-/// Range `at` of [`RANGES`]: scores `s` with `floor(10 s / (most + 1)) = at`. Ranges that hold no
-/// score, as there are with fewer than ten scores, are left out.
+/// Range `at` of [`RANGES`]: scores `s` with `floor(10 s / (most + 1)) = at`. Ranges without
+/// a possible score (there may be fewer than ten scores) are left out.
 fn range(scores: &ScoreHistogram, at: usize, most: usize) -> Option<CalibrationRange> {
     let start = |at: usize| (at * (most + 1)).div_ceil(RANGES);
     let (from, end) = (start(at), start(at + 1));

@@ -1,4 +1,4 @@
-//! Every vote threshold's decision, thinned to what a page can show.
+//! Predictions at every vote threshold, thinned to what a page can show.
 
 use dropcast_forest::{Confusion, Forest, ScoreHistogram};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ pub struct CurveSection {
     /// Sum of `(R_n - R_(n-1)) P_n` over all scores, exact (scikit-learn's
     /// `average_precision_score`).
     pub average_precision: Option<f64>,
-    /// Decisions that vote thresholds can give: points before thinning.
+    /// Different predictions that vote thresholds can give: points before thinning.
     pub distinct_decisions: usize,
     /// The highest F1, and the lowest vote threshold that gives it.
     pub best_f1: Option<BestF1>,
@@ -17,7 +17,7 @@ pub struct CurveSection {
     pub points: Vec<CurvePoint>,
 }
 
-/// The best that could be had by another vote threshold.
+/// The highest F1 at any vote threshold, chosen with the labels of these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestF1 {
     /// The vote threshold.
@@ -26,10 +26,10 @@ pub struct BestF1 {
     pub f1: f64,
 }
 
-/// Points that a report holds at most of a curve.
+/// Maximum number of points of a curve in a report.
 pub const MOST_POINTS: usize = 512;
 
-/// What the predictions would be at a vote threshold.
+/// Predictions at a vote threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The lowest vote threshold with these predictions: a drop is predicted for scores above it.
@@ -66,7 +66,7 @@ pub(crate) fn curve_section(scores: &ScoreHistogram, forest: &Forest) -> CurveSe
     }
 }
 
-/// Every distinct decision by increasing vote threshold, exact.
+/// All different predictions by increasing vote threshold, exact.
 pub(crate) fn exact(scores: &ScoreHistogram) -> Vec<CurvePoint> {
     let occurs = |at: &u32| scores.accepts()[*at as usize] + scores.drops()[*at as usize] > 0;
     let ends = u32::try_from(scores.accepts().len()).unwrap_or(u32::MAX);
@@ -94,7 +94,7 @@ fn point(vote_threshold: u32, confusion: Confusion) -> CurvePoint {
 }
 
 /// At most `most` of the points: the first, the last, those that `keep` asks for, and others
-/// evenly along the curve, so that no stretch of it is lost.
+/// evenly along the curve.
 pub(crate) fn thinned(
     points: Vec<CurvePoint>,
     most: usize,

@@ -41,7 +41,7 @@ pub struct Distribution {
     pub cdf: Vec<(u32, f64)>,
 }
 
-/// Points of a distribution function at most.
+/// Maximum number of points of a distribution function.
 const MOST_CDF_POINTS: usize = 128;
 
 /// The section of a feature from its name and its values by label.
@@ -73,8 +73,7 @@ fn distribution(values: &ValueHistogram) -> Distribution {
     }
 }
 
-/// The first and last point, and between them those at which the curve has moved on enough, in
-/// value or in share.
+/// The first and last point, and between them points at even distances in value plus share.
 fn thinned_cdf(all: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     if all.len() <= MOST_CDF_POINTS {
         return all;

@@ -1,21 +1,21 @@
-//! How much each feature matters: what its splits separate, and what is lost without it.
+//! Feature importance: Gini decrease and permutation loss.
 
 use super::row_sample::Stratum;
 use dropcast_data::random::{below, uniform};
 use dropcast_forest::{Forest, ForestScorer, Node, ScoreHistogram};
 use serde::{Deserialize, Serialize};
 
-/// Seed of the sample and of the draws.
+/// Seed of the sample and of the permutations.
 const SEED: u64 = 1;
-/// Draws of each feature.
+/// Permutations of each feature.
 const REPETITIONS: u32 = 5;
-/// Rows kept at most: transmitted, dropped.
+/// Maximum sample size: transmitted, dropped.
 const MOST_ROWS: [usize; 2] = [65_536, 16_384];
 
-/// What the features of the model are worth to it on these rows.
+/// Importance of the model's features on these rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportanceSection {
-    /// What the permutation losses were measured on.
+    /// The rows that permutation losses were measured on.
     pub sample: SampleSection,
     /// Features, in the model's order.
     pub features: Vec<FeatureImportance>,
@@ -24,15 +24,15 @@ pub struct ImportanceSection {
 /// The rows that permutation losses were measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleSection {
-    /// Seed of the sample and of the draws.
+    /// Seed of the sample and of the permutations.
     pub seed: u64,
-    /// How often each feature was drawn anew.
+    /// Permutations of each feature.
     pub repetitions: u32,
-    /// Kept rows that LQD transmitted, at most 65,536; all of them together weigh as much as all
-    /// such rows of the report.
+    /// Sampled rows that LQD transmitted, at most 65,536, weighted to represent all such rows of
+    /// the report.
     pub transmitted: u64,
-    /// Kept rows that LQD dropped, at most 16,384; all of them together weigh as much as all such
-    /// rows of the report.
+    /// Sampled rows that LQD dropped, at most 16,384, weighted to represent all such rows of the
+    /// report.
     pub dropped: u64,
     /// Average precision on the sample.
     pub average_precision: Option<f64>,
@@ -51,9 +51,9 @@ pub struct FeatureImportance {
     pub gini_decrease: Option<f64>,
     /// `gini_decrease` as a share of that of all features.
     pub gini_share: Option<f64>,
-    /// Average precision lost when its values are drawn anew.
+    /// Average precision lost when its values are permuted.
     pub average_precision_loss: Option<Loss>,
-    /// F1 lost when its values are drawn anew.
+    /// F1 lost when its values are permuted.
     pub f1_loss: Option<Loss>,
 }
 
@@ -68,7 +68,7 @@ pub struct Loss {
     pub max: f64,
 }
 
-/// The rows of a report that are kept to try features on.
+/// The sample that features are permuted on.
 pub(crate) struct ImportanceSample {
     /// Transmitted, dropped.
     strata: [Stratum; 2],
@@ -80,7 +80,7 @@ impl ImportanceSample {
         ImportanceSample { strata: MOST_ROWS.map(|most| Stratum::new(most, features)) }
     }
 
-    /// Takes in row `number` of trace `trace`, which is at `row` in these columns.
+    /// Adds row `number` of trace `trace`, which is at `row` in these columns.
     pub(crate) fn add(
         &mut self,
         trace: u64,
@@ -122,7 +122,7 @@ impl ImportanceSample {
         }
     }
 
-    /// What is lost without feature `at`: of average precision, of F1.
+    /// Permutation loss of feature `at`: of average precision, of F1.
     fn losses(
         &self,
         (forest, scorer): (&Forest, &ForestScorer),
@@ -142,7 +142,7 @@ impl ImportanceSample {
         (loss(&Weighted::average_precision), loss(&|w: &Weighted| w.f1(forest.vote_threshold)))
     }
 
-    /// Scores of the sample; with `(feature, repetition)`, its values are drawn anew.
+    /// Scores of the sample; with `(feature, repetition)`, that feature is permuted.
     fn scores(
         &self,
         forest: &Forest,
@@ -167,8 +167,8 @@ impl ImportanceSample {
         Weighted { scores, weights: [self.strata[0].weight(), self.strata[1].weight()] }
     }
 
-    /// A feature's value of a row drawn from all rows there were, each as likely as any other:
-    /// first its label, by the numbers of rows, then one of the kept rows of that label.
+    /// A feature's value of a row drawn uniformly from all rows: first its label, by the numbers of
+    /// rows, then a sampled row of that label.
     fn draw(&self, bits: u64, feature: usize) -> u32 {
         let seen = self.strata.each_ref().map(Stratum::seen);
         let row = below(bits, seen[0] + seen[1]);
@@ -190,7 +190,7 @@ fn splits_by(forest: &Forest, at: usize) -> u64 {
 }
 
 impl Loss {
-    /// Of a feature that no split looks at.
+    /// Of a feature without splits.
     const NONE: Loss = Loss { mean: 0.0, min: 0.0, max: 0.0 };
 
     fn of(losses: &[f64]) -> Self {
@@ -202,7 +202,7 @@ impl Loss {
     }
 }
 
-/// Scores of a sample whose rows stand for so many each, by label.
+/// Scores of a sample, with the weight of a row of each label.
 struct Weighted {
     scores: ScoreHistogram,
     weights: [f64; 2],

@@ -1,4 +1,4 @@
-//! Rows counted by the leaf they reach in each tree: scores, and what each split separates.
+//! Rows counted by the leaf they reach in each tree: scores, and the Gini decrease of each split.
 
 use dropcast_forest::{Forest, ForestScorer, Node, Tree};
 

@@ -1,4 +1,4 @@
-//! From replays to the report's section on them.
+//! Results of replays, as a section of the report.
 
 use dropcast_forest::Confusion;
 use dropcast_replay::{ReplayPolicy, Replayed, Sent};
@@ -15,7 +15,7 @@ pub struct ReplayTotals {
     pub eta: EtaSection,
     /// What each policy transmitted, LQD first.
     pub policies: Vec<PolicySection>,
-    /// How far the replay's own LQD drops what the trace's labels say.
+    /// Agreement of the replay's own LQD with the trace's labels.
     pub lqd_agreement: AgreementSection,
 }
 
@@ -55,12 +55,12 @@ pub struct PolicySection {
 }
 
 /// The trace's labels (truth) against the drops of the replay's LQD (prediction). They differ
-/// where the labels were made with observed departures, which no replay of arrivals knows.
+/// if the labels were made with observed departures, which a replay does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgreementSection {
     /// `tp`: both drop; `fn`: only the label does; `fp`: only the replay does; `tn`: neither.
     pub confusion: Confusion,
-    /// Share of packets that both treat alike.
+    /// Share of packets on which they agree.
     pub share: Option<f64>,
     /// F1 of the replay's drops against the labels.
     pub f1: Option<f64>,
@@ -148,7 +148,7 @@ mod tests {
         Replayed {
             ports,
             arrived: sent(confusion.total()),
-            sent: [sent(lqd); 7],
+            sent: [sent(lqd); ReplayPolicy::ALL.len()],
             followed: sent(followed),
             agreement: confusion,
             confusion,
@@ -170,7 +170,7 @@ mod tests {
         let both = totals([&one, &two].into_iter());
         assert_eq!(both.eta.bound, Some(100.0 / 70.0));
         assert_eq!(both.eta.packets, Some(100.0 / 80.0));
-        assert_eq!(both.policies[3].packets_to_lqd, Some(1.0));
+        assert_eq!(both.policies[4].packets_to_lqd, Some(1.0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// Rows of one label that are kept.
 pub(crate) struct Stratum {
     most: usize,
-    /// Rows there were.
+    /// Rows added.
     seen: u64,
     /// The random number of each kept row, largest first, and its place in `columns`.
     keys: BinaryHeap<(u64, usize)>,
@@ -19,9 +19,9 @@ impl Stratum {
         Stratum { most, seen: 0, keys: BinaryHeap::new(), columns: vec![Vec::new(); width] }
     }
 
-    /// Takes in row `number` of a trace, which is at `row` in these columns. Kept are those with
-    /// the smallest random numbers, each a function of the row's own number: a uniform sample, the
-    /// same however the rows are cut into batches.
+    /// Adds row `number` of a trace, which is at `row` in these columns. The rows with the
+    /// smallest hashes of their numbers are kept: a uniform sample that does not depend on
+    /// batches.
     pub(crate) fn add(
         &mut self,
         seed: u64,
@@ -49,12 +49,12 @@ impl Stratum {
         self.keys.len()
     }
 
-    /// Rows there were.
+    /// Rows added.
     pub(crate) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// How many rows a kept one stands for.
+    /// How many rows a kept row represents.
     pub(crate) fn weight(&self) -> f64 {
         if self.keys.is_empty() { 0.0 } else { self.seen as f64 / self.keys.len() as f64 }
     }

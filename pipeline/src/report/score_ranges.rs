@@ -1,4 +1,4 @@
-//! Rows by score, in few enough ranges to show.
+//! Histogram of scores by label.
 
 use dropcast_forest::ScoreHistogram;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct ScoreBin {
     pub dropped: u64,
 }
 
-/// Ranges at most.
+/// Maximum number of ranges.
 const MOST_BINS: u32 = 32;
 
 /// Ranges of equal width from 0 up.

@@ -1,4 +1,4 @@
-//! The report: every number there is, in one value (`docs/report.md`).
+//! The report: all its numbers in one value (`docs/report.md`).
 //!
 //! A number that is not defined (a ratio whose denominator is 0) is `None` here and `null` in
 //! JSON. Pages and texts are made from this value alone.
@@ -6,19 +6,20 @@
 use super::calibration::CalibrationSection;
 use super::curve::CurveSection;
 use super::distribution::FeatureSection;
+use super::gain::GainSection;
 use super::importance::ImportanceSection;
 use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
 use dropcast_export::Resources;
-use dropcast_forest::{Confusion, Metrics, SwitchContext};
+use dropcast_forest::{Confusion, ImportOrigin, Metrics, SwitchContext};
 use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 3;
+pub const REPORT_SCHEMA_VERSION: u32 = 4;
 
-/// What a model is worth on some labelled traces.
+/// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`REPORT_SCHEMA_VERSION`].
@@ -29,7 +30,7 @@ pub struct Report {
     pub model: ModelSection,
     /// The traces.
     pub traces: Vec<TraceSection>,
-    /// What became of the packets.
+    /// Outcomes of the packets at LQD.
     pub labels: LabelSection,
     /// The model's predictions at its own vote threshold.
     pub prediction: PredictionSection,
@@ -37,19 +38,21 @@ pub struct Report {
     pub curve: CurveSection,
     /// Rows by score.
     pub score_histogram: Vec<ScoreBin>,
-    /// What scores say of the share of drops.
+    /// Calibration of the scores.
     pub calibration: CalibrationSection,
-    /// What each feature of the model is worth to it.
+    /// Importance of the model's features.
     pub importance: ImportanceSection,
     /// The features of the traces, each by label.
     pub features: Vec<FeatureSection>,
+    /// What the oracle gains over switches without one; null where nothing was replayed.
+    pub gain: Option<GainSection>,
     /// The replays; null where they are not possible.
     pub replay: Option<ReplaySection>,
     /// Why there is no replay; null where there is one.
     pub replay_omitted: Option<String>,
-    /// What the forest takes as match-action tables; null where it cannot be exported.
+    /// Size of the forest as match-action tables; null if it cannot be exported.
     pub resources: Option<Resources>,
-    /// Why it cannot be exported; null where it can.
+    /// Why it cannot be exported; null if it can.
     pub resources_omitted: Option<String>,
 }
 
@@ -70,11 +73,16 @@ pub struct ModelSection {
     pub vote_threshold: u32,
     /// The highest score that it can give.
     pub max_score: u32,
-    /// The switch it was made for, as its file says.
+    /// The switch it was trained for, from its file.
     pub switch: SwitchContext,
-    /// Its scores when it was made, as its file says; null if it does not.
+    /// What it was imported from, if it was trained elsewhere.
+    pub imported: Option<ImportOrigin>,
+    /// Whether its file says which rows it was trained on. If not, it may have been trained on the
+    /// rows of this report, and its scores may flatter it.
+    pub training_rows_known: bool,
+    /// Its scores after training, from its file; null if they are not there.
     pub metrics: Option<Metrics>,
-    /// How it was made, as its file says; null if it does not.
+    /// How it was trained, from its file; null if it does not say.
     pub provenance: Option<Provenance>,
 }
 
@@ -96,7 +104,7 @@ pub struct TraceSection {
     pub meta: TraceMeta,
 }
 
-/// Packets by what became of them.
+/// Packets by outcome at LQD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabelSection {
     /// Rows.
@@ -160,7 +168,7 @@ pub struct SwitchSection {
     pub switch_id: u16,
     /// Its ports, the papers' `N`.
     pub ports: u16,
-    /// Who makes room in LQD; the trace's setting.
+    /// Which packet LQD pushes out; the trace's setting.
     pub victim: Victim,
     /// Whether a packet needs strictly more free bytes than it takes; the trace's setting.
     pub strict_fit: bool,

@@ -6,6 +6,7 @@
 
 use dropcast_data::SwitchSpec;
 use dropcast_data::random::mix;
+use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
     CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd, Lqd, Observer, Packet, Policy,
     Recorded, Removal, Slotted, Switch, Victim,
@@ -35,6 +36,66 @@ pub struct Fig14Case {
     pub bursts_per_slot: f64,
     /// Output ports of the packets of each slot, in order of arrival.
     pub slots: Vec<Vec<u16>>,
+}
+
+/// Where the arrivals of a case come from: full-buffer bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fig14Traffic {
+    /// A whole burst arrives in one slot, instead of at most `N` packets in each.
+    pub bursts_at_once: bool,
+    /// Slots.
+    pub slots: u64,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Ports, buffer per port and load (packets that arrive per slot, as a share of what all ports
+/// send) of the cases in which Credence is held against Dynamic Thresholds: the paper gives none of
+/// them, so each is varied.
+const PORTS: [u16; 3] = [4, 16, 32];
+const BUFFER_PER_PORT: [u32; 3] = [5, 10, 40];
+const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
+
+impl Fig14Traffic {
+    /// The arrivals at a switch.
+    ///
+    /// # Errors
+    /// If a number is out of range.
+    pub fn case(
+        &self,
+        ports: u16,
+        buffer_packets: u32,
+        bursts_per_slot: f64,
+    ) -> Result<Fig14Case, WorkloadError> {
+        let traffic = BurstTraffic {
+            ports,
+            burst_packets: buffer_packets,
+            bursts_per_slot,
+            arrivals_per_slot: (!self.bursts_at_once).then_some(usize::from(ports)),
+            slots: self.slots,
+            seed: self.seed,
+        };
+        let slots = traffic.arrivals()?.collect();
+        Ok(Fig14Case { ports, buffer_packets, bursts_per_slot, slots })
+    }
+
+    /// The same question for other switches and burst rates.
+    ///
+    /// # Errors
+    /// Those of [`Fig14Traffic::case`].
+    pub fn other_cases(&self) -> Result<Vec<Fig14Case>, WorkloadError> {
+        let mut cases = Vec::new();
+        for ports in PORTS {
+            for per_port in BUFFER_PER_PORT {
+                for load in LOADS {
+                    let buffer = u32::from(ports) * per_port;
+                    let bursts_per_slot = load * f64::from(ports) / f64::from(buffer);
+                    cases.push(self.case(ports, buffer, bursts_per_slot)?);
+                }
+            }
+        }
+        Ok(cases)
+    }
 }
 
 /// How often predictions are flipped, and from which seed.
@@ -328,7 +389,7 @@ impl Runs<'_> {
             for &port in ports {
                 let id = sent.0.len() as u64;
                 sent.0.push(true);
-                let packet = Packet { id, queue: usize::from(port), size_bytes: 1 };
+                let packet = Packet::new(id, usize::from(port), 1);
                 sent.0[id as usize] = switch.admit(&packet, slot, &mut sent);
             }
         }

@@ -140,7 +140,7 @@ proptest! {
         }
         let [lqd, follow] = slow(&arrivals, below);
         prop_assert_eq!(fast.sent[0], counted(&arrivals, &lqd.transmitted));
-        prop_assert_eq!(fast.sent[FOLLOW_LQD], counted(&arrivals, &follow.transmitted));
+        prop_assert_eq!(fast.sent[FOLLOW_LQD + 1], counted(&arrivals, &follow.transmitted));
         let [_, credence] = slow(&arrivals, credence);
         prop_assert_eq!(fast.sent[CREDENCE], counted(&arrivals, &credence.transmitted));
         let kept: Vec<Arrival> = arrivals.iter().copied().filter(|a| !a.predicted).collect();
@@ -173,6 +173,10 @@ proptest! {
 
         let [_, credence] = slow(&arrivals, credence);
         prop_assert_eq!(sent(ReplayPolicy::Credence), credence.sent);
+        let unpredicted: Vec<Arrival> =
+            arrivals.iter().map(|arrival| Arrival { predicted: false, ..*arrival }).collect();
+        let [_, always_accept] = slow(&unpredicted, self::credence);
+        prop_assert_eq!(sent(ReplayPolicy::AlwaysAccept), always_accept.sent);
 
         let [_, sharing] = slow(&arrivals, |_, _, _| true);
         prop_assert_eq!(sent(ReplayPolicy::CompleteSharing), sharing.sent);

@@ -1,7 +1,7 @@
-//! What the sections of a page are written with.
+//! The body of a page: sections, tables and figures.
 
 use super::table::{Cell, data_table, table};
-use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, PlotError, escape};
+use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, escape};
 
 /// The sections of a page so far.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct Body {
 /// A figure of any kind.
 pub(super) trait Drawn {
     fn title(&self) -> &str;
-    fn svg(&self) -> Result<String, PlotError>;
+    fn svg(&self) -> String;
 }
 
 /// The numbers of a figure, as a table in groups of rows.
@@ -26,7 +26,7 @@ pub(super) struct Data<'a> {
 }
 
 impl Body {
-    /// Ends the section before, if there is one, and begins another.
+    /// Begins a section, and ends the one before.
     pub(super) fn section(&mut self, id: &'static str, title: &str) {
         self.end_section();
         self.sections.push((id, title.to_owned()));
@@ -54,7 +54,7 @@ impl Body {
         self.html.push_str(&table(caption, heads, rows));
     }
 
-    /// Numbers that matter most.
+    /// Key numbers.
     pub(super) fn cards(&mut self, cards: &[(&str, Cell)]) {
         self.html.push_str("<ul class=\"cards\">\n");
         for (name, value) in cards {
@@ -64,7 +64,7 @@ impl Body {
         self.html.push_str("</ul>\n");
     }
 
-    /// What is written in between stands side by side where there is room.
+    /// Opens a container; its contents stand side by side if there is room.
     pub(super) fn open(&mut self, class: &str) {
         self.html.push_str(&format!("<div class=\"{class}\">\n"));
     }
@@ -74,14 +74,9 @@ impl Body {
     }
 
     /// A figure with its caption and, folded away, its numbers.
-    pub(super) fn figure(
-        &mut self,
-        figure: &dyn Drawn,
-        caption: &str,
-        data: &Data<'_>,
-    ) -> Result<(), PlotError> {
+    pub(super) fn figure(&mut self, figure: &dyn Drawn, caption: &str, data: &Data<'_>) {
         self.figures += 1;
-        let (id, title, svg) = (self.figures, escape(figure.title()), figure.svg()?);
+        let (id, title, svg) = (self.figures, escape(figure.title()), figure.svg());
         let caption = escape(caption);
         let numbers = data_table(figure.title(), data.heads, &data.groups);
         self.html.push_str(&format!(
@@ -91,7 +86,6 @@ impl Body {
              <details><summary>Show the data<span class=\"hidden\"> of {title}</span></summary>\n\
              {numbers}</details>\n</figure>\n"
         ));
-        Ok(())
     }
 }
 
@@ -100,7 +94,7 @@ impl Drawn for LineFigure {
         &self.title
     }
 
-    fn svg(&self) -> Result<String, PlotError> {
+    fn svg(&self) -> String {
         self.to_svg(Page::Inline)
     }
 }
@@ -110,7 +104,7 @@ impl Drawn for BarFigure {
         &self.title
     }
 
-    fn svg(&self) -> Result<String, PlotError> {
+    fn svg(&self) -> String {
         self.to_svg(Page::Inline)
     }
 }
@@ -120,7 +114,7 @@ impl Drawn for HeatFigure {
         &self.title
     }
 
-    fn svg(&self) -> Result<String, PlotError> {
+    fn svg(&self) -> String {
         self.to_svg(Page::Inline)
     }
 }

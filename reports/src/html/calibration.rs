@@ -1,19 +1,18 @@
-//! What scores say, and how far it is so.
+//! Calibration: scores as probabilities of a drop.
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::plot::PlotError;
 use crate::{figures, numbers};
 use dropcast_pipeline::report::CalibrationRange;
 use dropcast_pipeline::report::{Report, ScoreBin};
 
-pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
+pub(super) fn write(page: &mut Body, report: &Report) {
     let of = &report.calibration;
-    page.section("scores", "Scores and what they say");
+    page.section("scores", "Calibration of scores");
     page.paragraph(
-        "A score is a sum of leaf weights. As a share of the highest score it can be read as the \
-         chance of a drop; only the vote threshold decides, so a model can predict well and be \
-         off here. Class weights in training raise the scores on purpose.",
+        "A score is a sum of leaf weights. Divided by the highest score, it can be read as the \
+         probability of a drop. Only the vote threshold decides, so a model can predict well and \
+         be badly calibrated. Class weights in training raise the scores on purpose.",
     );
     page.table(
         "Calibration. Smaller is better; 0 is perfect.",
@@ -21,13 +20,13 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
         &[
             measure("Brier score", "mean of (score / highest - drop)\u{B2}", of.brier),
             measure(
-                "Brier score of always saying the share of drops",
+                "Brier score of a constant forecast of the share of drops",
                 "share (1 - share)",
                 of.brier_of_share,
             ),
             measure(
                 "expected calibration error",
-                "mean distance between score and share of drops, over 10 ranges by rows",
+                "mean distance between score and share of drops over 10 ranges, weighted by rows",
                 of.expected_calibration_error,
             ),
         ],
@@ -36,8 +35,8 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
     page.figure(
         &figures::reliability(report),
         &format!(
-            "Each point is a range of scores. On the dotted line a score is the share of packets \
-             that were dropped; above it drops are more frequent than the score says, below it \
+            "Each point is a range of scores. On the dotted line, the score equals the share of \
+             packets dropped. Above it, drops are more frequent than the score says; below it, \
              rarer. Brier score {}, expected calibration error {}.",
             numbers::optional(of.brier, 4),
             numbers::optional(of.expected_calibration_error, 4)
@@ -46,19 +45,18 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
             heads: &["lowest score", "highest", "packets", "drops", "mean score", "share dropped"],
             groups: vec![("", of.ranges.iter().map(range).collect())],
         },
-    )?;
+    );
     page.figure(
         &figures::scores(report),
-        "How the forest scores packets of each class, each class by itself, on a logarithmic \
-         scale. Drops right of the vote threshold and transmitted packets left of it are predicted \
-         rightly. A range of scores that no packet of a class got has no point.",
+        "Distribution of scores within each class, on a logarithmic scale. Drops right of the \
+         vote threshold and transmitted packets left of it are predicted correctly. Empty ranges \
+         have no point.",
         &Data {
             heads: &["lowest score", "highest", "transmitted by LQD", "dropped by LQD"],
             groups: vec![("", report.score_histogram.iter().map(bin).collect())],
         },
-    )?;
+    );
     page.close();
-    Ok(())
 }
 
 fn measure(name: &str, definition: &str, value: Option<f64>) -> Vec<Cell> {

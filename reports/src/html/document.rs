@@ -1,15 +1,15 @@
-//! What stands around the sections: style, script, contents, and the JSON they were made from.
+//! The HTML file around the sections: style, script, table of contents and JSON.
 
 use super::body::Body;
 use crate::plot::escape;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// The page may fetch nothing, whatever stands in it.
+/// Forbids the page to fetch anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       base-uri 'none'; form-action 'none'";
 
-/// A page but for its sections.
+/// A page without its sections.
 pub(super) struct Document<'a> {
     pub(super) title: &'a str,
     /// HTML of the heading.
@@ -44,8 +44,8 @@ fn contents(sections: &[(&'static str, String)]) -> String {
     format!("<nav aria-label=\"Contents\">\n<ul>\n{links}</ul>\n</nav>\n")
 }
 
-/// JSON that no HTML parser takes for markup: `<` occurs in JSON only in strings, where its
-/// escape means the same. Without indentation, which is a third of it.
+/// JSON without `<`, which HTML could take for markup: it occurs only in strings, where it can be
+/// escaped. Indentation is left out, a third of the size.
 fn embedded(json: &str) -> String {
     let lines = json.lines().map(str::trim_start);
     lines.collect::<Vec<_>>().join("\n").replace('<', "\\u003c")

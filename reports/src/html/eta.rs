@@ -4,7 +4,7 @@ use super::body::Body;
 use super::table::Cell;
 use dropcast_pipeline::report::{ReplaySection, Report};
 
-/// Why there is nothing about it.
+/// Why eta is not known.
 pub(super) fn omitted(page: &mut Body, report: &Report) {
     page.section("eta", "Error \u{3B7} and throughput");
     let reason = report.replay_omitted.as_deref().unwrap_or("no reason was given");
@@ -49,9 +49,17 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
     );
     let agreement = &replay.total.lqd_agreement;
     page.table(
-        "How far the replay's own LQD drops what the labels say. They differ where labels were \
-         made with observed departures.",
-        &["", "both drop", "only the label", "only the replay", "neither", "share alike", "F1"],
+        "Drops of the replay's own LQD against the labels. They differ if the labels were made \
+         with observed departures.",
+        &[
+            "",
+            "both drop",
+            "only the label",
+            "only the replay",
+            "neither",
+            "share that agrees",
+            "F1",
+        ],
         &[vec![
             Cell::text("packets"),
             Cell::Count(Some(agreement.confusion.tp)),

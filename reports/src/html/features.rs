@@ -1,12 +1,11 @@
-//! The features of the traces, for packets that were dropped and for others.
+//! Distributions of the features by label.
 
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::figures;
-use crate::plot::PlotError;
 use dropcast_pipeline::report::{Distribution, FeatureSection, Report};
 
-pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
+pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("features", "Features by label");
     if let Some(scaling) = crate::trace_words::scaling(report) {
         page.paragraph(&format!("{}.", figures::capitalised(&scaling)));
@@ -18,11 +17,11 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
             &figures::feature(feature),
             &format!(
                 "{}. The height of a line is the share of packets with at most this value. \
-                 Lines far apart mean that the feature tells drops from others.",
+                 The further the lines are apart, the better the feature alone predicts drops.",
                 figures::capitalised(about)
             ),
             &data(feature),
-        )?;
+        );
     }
     page.close();
     let rows: Vec<Vec<Cell>> = report
@@ -47,10 +46,9 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
         .collect();
     page.table(
         "Features on arrival, by what LQD did. Percentiles are rounded up by at most 1/64.",
-        &["feature, packets", "least", "mean", "half", "90 %", "99 %", "most"],
+        &["feature, packets", "minimum", "mean", "median", "90 %", "99 %", "maximum"],
         &rows,
     );
-    Ok(())
 }
 
 fn data(feature: &FeatureSection) -> Data<'static> {

@@ -1,45 +1,42 @@
-//! What each feature is worth to the model.
+//! Feature importance.
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::plot::PlotError;
 use crate::{figures, numbers};
 use dropcast_pipeline::report::Report;
 use dropcast_pipeline::report::{FeatureImportance, Loss};
 
-pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
+pub(super) fn write(page: &mut Body, report: &Report) {
     let (features, sample) = (&report.importance.features, &report.importance.sample);
-    page.section("importance", "What each feature is worth to the model");
+    page.section("importance", "Feature importance");
     page.open("figures");
     if features.iter().any(|feature| feature.average_precision_loss.is_some()) {
         page.figure(
             &figures::permutation_loss(features),
             &format!(
-                "What is lost when a feature's values are drawn anew from all packets, mean of {} \
-                 draws, on {} transmitted and {} dropped packets of this report, weighted to stand \
-                 for all of them. Of two features that say the same, both can look worthless here.",
+                "Loss when a feature's values are replaced by those of random packets, mean of {} \
+                 repetitions, on {} transmitted and {} dropped packets of this report, weighted to \
+                 represent all of them. Two correlated features can both look unimportant here.",
                 sample.repetitions,
                 numbers::count(sample.transmitted),
                 numbers::count(sample.dropped)
             ),
             &losses(features),
-        )?;
+        );
     } else {
-        page.paragraph("Without drops nothing can be lost: there is no permutation importance.");
+        page.paragraph("There are no drops, so there is no permutation importance.");
     }
     if features.iter().any(|feature| feature.gini_share.is_some()) {
         page.figure(
             &figures::gini_shares(features),
-            "How much a feature's splits separate the drops of this report's packets from the \
-             others: their share of the decrease of Gini impurity, mean over trees. It is measured \
-             on these packets, not on those the model was trained on.",
+            "Share of the decrease of Gini impurity by a feature's splits, mean over trees. It is \
+             measured on this report's packets, not on those the model was trained on.",
             &gini(features),
-        )?;
+        );
     } else {
-        page.paragraph("The model's splits separate nothing here: there is no Gini importance.");
+        page.paragraph("No split lowers the Gini impurity here, so there is no Gini importance.");
     }
     page.close();
-    Ok(())
 }
 
 fn losses(features: &[FeatureImportance]) -> Data<'static> {
@@ -53,7 +50,7 @@ fn losses(features: &[FeatureImportance]) -> Data<'static> {
         features.iter().map(row).collect()
     };
     Data {
-        heads: &["feature", "mean loss", "least", "most"],
+        heads: &["feature", "mean loss", "minimum", "maximum"],
         groups: vec![
             ("of average precision", rows(|feature| feature.average_precision_loss)),
             ("of F1", rows(|feature| feature.f1_loss)),

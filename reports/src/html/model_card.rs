@@ -1,5 +1,5 @@
-//! The model card: what the model is for, what it was made from, how good it is, and where that
-//! ends. Every sentence is a fact of the report or of the model's file.
+//! The model card: purpose, training data, quality and limits of the model. Every sentence is a fact
+//! of the report or of the model's file.
 
 use super::body::Body;
 use crate::numbers::{count, optional, ratio};
@@ -9,19 +9,19 @@ use dropcast_pipeline::report::Report;
 use dropcast_train::{Provenance, Split};
 use serde_json::Value;
 
-/// Fewer drops than this are said to be few.
+/// Fewer drops than this get a warning.
 const FEW_DROPS: u64 = 1_000;
-/// A loss of F1 from training to here that is pointed out.
+/// A loss of F1 since training of at least this is reported.
 const NOTABLE_LOSS: f64 = 0.05;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("model-card", "Model card");
     let card = [
-        ("For", purpose(report)),
+        ("Purpose", purpose(report)),
         ("Input", input(report)),
         ("Switch", switch(report)),
-        ("Made from", made_from(report)),
-        ("Made by", made_by(report)),
+        ("Training data", made_from(report)),
+        ("Training", made_by(report)),
         ("Quality here", quality(report)),
         ("Limits", limits(report)),
     ];
@@ -39,9 +39,9 @@ pub(super) fn write(page: &mut Body, report: &Report) {
 fn purpose(report: &Report) -> Vec<String> {
     let model = &report.model;
     vec![
-        "Says of a packet that arrives at a shared-buffer switch whether push-out LQD would drop \
-         it: the oracle of Credence (NSDI '24, Algorithm 1), for switches that cannot push packets \
-         out."
+        "Predicts whether push-out LQD would drop a packet that arrives at a shared-buffer \
+         switch. It is the oracle of Credence (NSDI '24, Algorithm 1), for switches that cannot \
+         push packets out."
             .to_owned(),
         format!(
             "A forest of {} trees, {} splits deep. It predicts a drop when the sum of its leaf \
@@ -71,7 +71,7 @@ fn switch(report: &Report) -> Vec<String> {
     ];
     let known: Vec<String> = known.into_iter().flatten().collect();
     if known.is_empty() {
-        return vec!["The model's file does not say what switch it was made for.".to_owned()];
+        return vec!["The model's file does not say for which switch it was trained.".to_owned()];
     }
     vec![format!("Made for {}.", known.join(", "))]
 }
@@ -135,7 +135,7 @@ fn quality(report: &Report) -> Vec<String> {
             optional(prediction.recall, 4)
         ),
         format!(
-            "Over all vote thresholds: average precision {}; as chances of a drop: Brier score {}.",
+            "Over all vote thresholds: average precision {}; as probabilities of a drop: Brier score {}.",
             optional(report.curve.average_precision, 4),
             optional(report.calibration.brier, 4)
         ),
@@ -154,8 +154,8 @@ fn quality(report: &Report) -> Vec<String> {
 
 fn limits(report: &Report) -> Vec<String> {
     let mut limits = vec![
-        "Labels and replays are of recorded arrivals, which do not react to drops. What a network \
-         of hosts that do would see is not measured here."
+        "Labels and replays use recorded arrivals, which do not react to drops. A network whose \
+         hosts react is not measured here."
             .to_owned(),
         format!(
             "Measured on {} and no other trace: other loads, bursts and switches may do worse.",
@@ -164,22 +164,23 @@ fn limits(report: &Report) -> Vec<String> {
     ];
     if let Some(bytes) = report.model.switch.buffer_bytes.filter(|_| counts_bytes(report)) {
         limits.push(format!(
-            "Its thresholds are in bytes of a buffer of {} bytes{}; on a switch with another, they have to \
-             be scaled (dropcast rescale).",
+            "Its thresholds are in bytes of a buffer of {} bytes{}. For another buffer size, scale \
+             them (dropcast rescale).",
             count(u64::from(bytes)),
             match crate::trace_words::scaling(report) {
                 Some(_) => "",
-                None => ", and it was measured with no other",
+                None => ", the only size it was measured with",
             }
         ));
     }
     if report.labels.drops < FEW_DROPS {
         limits.push(format!(
-            "Only {} drops were scored, and drops come in bursts: the scores are uncertain.",
+            "Only {} drops were scored, and drops come in bursts, so the scores are uncertain.",
             count(report.labels.drops)
         ));
     }
     limits.extend(flattery(report));
+    limits.extend(crate::trace_words::unknown_training_rows(report));
     limits.extend(loss_since_training(report));
     if let Some(reason) = &report.replay_omitted {
         limits.push(format!("Its \u{3B7} is not known: not replayed, because {reason}."));
@@ -193,19 +194,19 @@ fn counts_bytes(report: &Report) -> bool {
     known.any(|f| f.unit() == "bytes" && report.model.features.iter().any(|own| own == f.name()))
 }
 
-/// Why these scores may be better than the model is.
+/// Why these scores may flatter the model.
 fn flattery(report: &Report) -> Option<String> {
     let split = report.model.provenance.as_ref().map(|provenance| &provenance.split);
     let is_held_out = report.traces.iter().any(|trace| trace.held_out);
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         return Some(
-            "It was trained on packets that are scored here: this flatters it.".to_owned(),
+            "It was trained on packets that are scored here, which flatters it.".to_owned(),
         );
     }
     let leaks = is_held_out && matches!(split, Some(Split::Random { .. }));
     leaks.then(|| {
-        "The packets scored here were drawn at random from between those it was trained on, and \
-         neighbours are nearly equal: this flatters it."
+        "The packets scored here were drawn at random from among those it was trained on. \
+         Neighbouring packets are nearly equal, which flatters it."
             .to_owned()
     })
 }

@@ -1,5 +1,5 @@
-// Shows the value of a point under the pointer, and to the keyboard: a plot is one tab stop, arrow
-// keys step through its points. Without this script browsers show the same texts by themselves.
+// Shows the values of the point under the pointer or reached by the keyboard: a plot is one tab stop,
+// and arrow keys step through its points. Without this script, browsers show the same texts as tooltips.
 (() => {
   "use strict";
   const make = (className) => {
@@ -13,7 +13,7 @@
   const live = make("hidden");
   live.setAttribute("aria-live", "polite");
   live.id = "live";
-  const reach = 60; // how far from a mark the pointer still means it, units of the drawing
+  const reach = 60; // how near the pointer must be to a mark, units of the drawing
 
   // A mark's box in units of the drawing, and its text, which the browser must not show as well.
   const read = (mark) => {

@@ -17,7 +17,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         let caption = "Packets that the model was trained on, by what LQD did (from its file).";
         confusion(page, caption, metrics.train.confusion);
         if let Some(validation) = &metrics.validation {
-            let caption = "Packets that its vote threshold was chosen on (from its file).";
+            let caption = "Packets on which its vote threshold was chosen (from its file).";
             confusion(page, caption, validation.confusion);
         }
     }
@@ -73,13 +73,13 @@ fn outcomes(page: &mut Body, report: &Report) {
     let labels = &report.labels;
     let row = |name: &str, count| vec![Cell::text(name), Cell::Count(count)];
     page.table(
-        "Packets by what became of them at LQD.",
+        "Outcomes of packets at LQD.",
         &["outcome", "packets"],
         &[
             row("all", Some(labels.rows)),
             row("dropped", Some(labels.drops)),
-            row("of these pushed out after acceptance", labels.pushed_out),
-            row("of these rejected on arrival", labels.rejected),
+            row("pushed out after acceptance", labels.pushed_out),
+            row("rejected on arrival", labels.rejected),
         ],
     );
 }

@@ -1,4 +1,4 @@
-//! The files that the page was made from.
+//! The model and traces of the report, with hashes.
 
 use super::body::Body;
 use super::table::Cell;
@@ -6,7 +6,7 @@ use crate::numbers;
 use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("provenance", "Where this comes from");
+    page.section("provenance", "Provenance");
     let model = &report.model;
     page.paragraph(&format!(
         "Written by {}. The forest has {} trees, {} splits deep, over {}.",

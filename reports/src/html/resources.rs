@@ -1,4 +1,4 @@
-//! What the forest takes as match-action tables, beside what other encodings of it would.
+//! The size of the forest as match-action tables, in our encoding and in others.
 
 use super::body::Body;
 use super::table::Cell;
@@ -13,8 +13,8 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         return;
     };
     page.paragraph(&format!(
-        "What the forest takes as tables of a switch. These are {}. Nothing here was measured on a \
-         device.",
+        "The size of the forest as tables of a switch. These are {}. Nothing here was measured \
+         on a device.",
         resources.note
     ));
     totals(page, &resources.totals);
@@ -32,12 +32,15 @@ fn totals(page: &mut Body, totals: &TableTotals) {
         ("tables", size(totals.tables)),
         ("stages that depend on each other", size(totals.stages)),
         ("ternary entries", Cell::Count(Some(totals.ternary_entries))),
-        ("the same, ranges cut one by one", Cell::Count(Some(totals.naive_ternary_entries))),
-        ("share of that", Cell::Ratio(totals.ternary_share, 4)),
-        ("entries of features that match ranges", size(totals.range_entries)),
-        ("TCAM key, bits, and as many of mask", size(totals.tcam_key_bits)),
-        ("SRAM action data, bits", size(totals.sram_action_bits)),
-        ("codes that a packet carries, bits", size(totals.metadata_bits)),
+        (
+            "ternary entries if each range is expanded by itself",
+            Cell::Count(Some(totals.naive_ternary_entries)),
+        ),
+        ("ratio of the two", Cell::Ratio(totals.ternary_share, 4)),
+        ("range entries of the feature tables", size(totals.range_entries)),
+        ("TCAM key bits (and as many mask bits)", size(totals.tcam_key_bits)),
+        ("SRAM action data bits", size(totals.sram_action_bits)),
+        ("metadata bits per packet", size(totals.metadata_bits)),
     ];
     let rows = rows.map(|(name, count)| vec![Cell::text(name), count]);
     page.table("All tables together.", &["what", "count"], &rows);
@@ -56,14 +59,14 @@ fn features(page: &mut Body, features: &[FeatureResources]) {
     };
     let rows: Vec<Vec<Cell>> = features.iter().map(row).collect();
     if rows.is_empty() {
-        page.paragraph("No tree asks for a feature: every packet gets the same answer.");
+        page.paragraph("No tree has a split: every packet gets the same prediction.");
         return;
     }
     page.table(
-        "The table of each feature that some tree asks for: its thresholds, the width of the codes \
-         it writes, and its entries as ranges, as the fewest prefixes, and with every range cut \
-         into prefixes by itself.",
-        &["feature", "thresholds", "code bits", "ranges", "prefixes", "cut one by one"],
+        "The table of each feature that some tree uses: its thresholds, the width of its codes, \
+         and its entries as ranges, as the fewest prefixes, and with each range expanded into \
+         prefixes by itself.",
+        &["feature", "thresholds", "code bits", "ranges", "prefixes", "expanded by itself"],
         &rows,
     );
 }
@@ -86,7 +89,7 @@ fn trees(page: &mut Body, resources: &Resources) {
     );
 }
 
-/// What stands for a count that takes too long, or does not fit into 64 bits.
+/// Shown for a count that takes too long or does not fit into 64 bits.
 const TOO_MANY: &str = "too many";
 
 fn counted(count: Option<u64>, otherwise: &str) -> Cell {
@@ -108,9 +111,9 @@ fn encodings(page: &mut Body, encodings: &[Encoding]) {
     };
     let rows: Vec<Vec<Cell>> = encodings.iter().map(row).collect();
     page.table(
-        "The same trees in our encoding and in those that others published, counted from their \
-         papers and code: a comparison of encodings, not of systems. Only a sum of weights says \
-         what this forest says; the others count votes or take means.",
+        "The same trees in our encoding and in published ones, counted from their papers and \
+         code. This compares encodings, not systems. Only the sum of weights gives this forest's \
+         predictions; the others count votes or take means.",
         &[
             "encoding",
             "ranges",

@@ -1,7 +1,8 @@
-//! What the page is about, and the numbers that matter most.
+//! The heading and the most important numbers.
 
 use super::body::Body;
 use super::table::Cell;
+use crate::gain_sentences;
 use crate::plot::escape;
 use dropcast_pipeline::report::{PolicySection, Report};
 use dropcast_replay::ReplayPolicy;
@@ -10,7 +11,7 @@ use dropcast_replay::ReplayPolicy;
 pub(super) fn header(report: &Report) -> String {
     let labels = &report.labels;
     format!(
-        "<h1>How well drops are predicted</h1>\n<p class=\"faint\">{} on {}: {} packets, {} of \
+        "<h1>Drop prediction report</h1>\n<p class=\"faint\">{} on {}: {} packets, {} of \
          them dropped by push-out LQD.</p>\n",
         escape(report.model.name.as_deref().unwrap_or("A model")),
         escape(&crate::trace_words::trace_names(report)),
@@ -20,15 +21,25 @@ pub(super) fn header(report: &Report) -> String {
 }
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("summary", "In short");
+    page.section("summary", "Summary");
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         page.warning(
-            "The model was trained on a file that is scored here. On rows it has not seen it will \
-             do worse.",
+            "The model was trained on a file that is scored here. On rows it has not seen, expect \
+             lower scores.",
         );
     }
     if report.traces.iter().any(|trace| trace.held_out) {
-        page.paragraph("Scored are only the rows that the model's own split kept for testing.");
+        page.paragraph("Only the rows that the model's own split kept for testing are scored.");
+    }
+    if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
+        page.warning(&unknown);
+    }
+    match &report.gain {
+        Some(gain) => gain_sentences(gain).iter().for_each(|sentence| page.paragraph(sentence)),
+        None => page.paragraph(
+            "What the oracle gains over a switch without one is not known: the arrivals were not \
+             replayed.",
+        ),
     }
     let total = report.replay.as_ref().map(|replay| &replay.total);
     let is_credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
@@ -39,7 +50,10 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         ("recall", report.prediction.recall),
         ("average precision", report.curve.average_precision),
         ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
-        ("Credence's packets of LQD's", credence.and_then(|credence| credence.packets_to_lqd)),
+        (
+            "Credence's packets, share of LQD's",
+            credence.and_then(|credence| credence.packets_to_lqd),
+        ),
     ];
     page.cards(&cards.map(|(name, value)| (name, Cell::Ratio(value, 4))));
 }

@@ -24,9 +24,9 @@ pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
     let recipes = recipes(sweep);
     let part = shown_part(sweep);
     summary(&mut page, sweep, &recipes);
-    front::write(&mut page, sweep, &recipes)?;
-    shapes::write(&mut page, &recipes, part)?;
-    paper::write(&mut page, &recipes, part)?;
+    front::write(&mut page, sweep, &recipes);
+    shapes::write(&mut page, &recipes, part);
+    paper::write(&mut page, &recipes, part);
     forests::write(&mut page, &recipes, part);
     provenance(&mut page, sweep);
     let document = Document {
@@ -40,8 +40,7 @@ pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
 fn header(sweep: &SweepTable) -> String {
     let names: Vec<&str> = sweep.data.iter().map(|origin| origin.name.as_str()).collect();
     format!(
-        "<h1>Which forest to take</h1>\n<p class=\"faint\">A sweep of {} forests in {} \
-         configurations, made from {}.</p>\n",
+        "<h1>Sweep of forests</h1>\n<p class=\"faint\">{} forests in {} configurations, trained on {}.</p>\n",
         sweep.rows.len(),
         sweep.summary.len(),
         escape(&names.join(", "))
@@ -49,35 +48,34 @@ fn header(sweep: &SweepTable) -> String {
 }
 
 fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
-    page.section("summary", "In short");
+    page.section("summary", "Summary");
     let (front, shown) = (part_name(sweep.front.part), part_name(shown_part(sweep)));
     page.paragraph(&format!(
-        "Every forest was scored on rows it was not made from, where there are any. Forests are \
-         compared on {front} rows; scores below are of {shown} rows unless it says otherwise. Scores \
-         of a configuration are means over its seeds."
+        "Forests are compared on {front} rows. Scores below are of {shown} rows unless stated \
+         otherwise. Scores of a configuration are means over its seeds."
     ));
     best(page, sweep, recipes);
     parts(page, sweep);
     if front == shown && front == "test" {
         page.warning(
-            "There are no validation rows: the best forest here was chosen by the rows it is \
-             scored on, which flatters it.",
+            "There are no validation rows: the best forest was chosen on the rows that score it, \
+             which flatters it.",
         );
     }
     if front == "training" {
-        page.warning("All rows trained: these scores flatter every forest.");
+        page.warning("All rows are training rows: these scores flatter every forest.");
     }
     if recipes.len() > 1 {
         let row = |recipe: &Recipe<'_>| {
-            vec![Cell::text(recipe.name.clone()), Cell::text(recipe.told_by.clone())]
+            vec![Cell::text(recipe.name.clone()), Cell::text(recipe.own_settings.clone())]
         };
         let rows: Vec<_> = recipes.iter().map(row).collect();
-        let caption = "Recipes: what forests differ in beside trees, depth and seed.";
-        page.table(caption, &["name", "what is its own"], &rows);
+        let caption = "Recipes: settings other than trees, depth and seed.";
+        page.table(caption, &["name", "settings"], &rows);
     }
 }
 
-/// The rows that forests were made from, chosen on and tested on.
+/// Sizes of the training, validation and test rows.
 fn parts(page: &mut Body, sweep: &SweepTable) {
     let row = |(name, part): (&str, PartSize)| {
         vec![
@@ -88,19 +86,19 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
         ]
     };
     let rows: Vec<_> = sweep.parts.named().map(row).collect();
-    let caption = "Rows by what they are for. Drops of one episode follow each other sooner than a \
-                   buffer would drain through one port, and are much alike.";
-    page.table(caption, &["rows to", "rows", "drops", "episodes"], &rows);
+    let caption = "Rows by part. Drops of one episode follow each other within the time in which one \
+                   port drains a full buffer, and are strongly correlated.";
+    page.table(caption, &["part", "rows", "drops", "episodes"], &rows);
     for (name, part) in sweep.parts.named().filter(|(_, part)| part.has_few_episodes()) {
         let episodes = part.episodes.unwrap_or_default();
         page.warning(&format!(
-            "The drops of the rows to {name} come in few episodes, {episodes}: what they say of \
-             forests is luck for a good part."
+            "The drops of the {name} part come in only {episodes} episodes: scores on them are \
+             uncertain."
         ));
     }
 }
 
-/// The forest that the sweep's own rule prefers, whatever its size.
+/// The best forest by the sweep's rule, whatever its size.
 fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {
@@ -117,8 +115,8 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
         name => format!(", {name}"),
     };
     page.paragraph(&format!(
-        "The best {} on {} rows has the forest of {} of depth {}, seed {}{recipe}. On {} rows \
-         it has:",
+        "The forest with the best {} on {} rows has {} of depth {}, seed {}{recipe}. Its scores \
+         on {} rows:",
         measure.name(),
         part_name(part),
         match row.setting.trees {
@@ -144,10 +142,10 @@ fn smaller(a: &SweepRow, b: &SweepRow) -> Ordering {
 }
 
 fn provenance(page: &mut Body, sweep: &SweepTable) {
-    page.section("provenance", "Where this comes from");
+    page.section("provenance", "Provenance");
     let split = serde_json::to_value(&sweep.split).ok();
     page.paragraph(&format!(
-        "Made by {}. Rows that trained, validated and tested: {}.",
+        "Made by {}. Split: {}.",
         sweep.tool,
         super::model_card::fields(split)
     ));
@@ -158,7 +156,7 @@ fn provenance(page: &mut Body, sweep: &SweepTable) {
         .collect();
     page.table("Labelled traces, with the SHA-256 of their bytes.", &["file", "SHA-256"], &rows);
     page.paragraph(
-        "The numbers of this page are those of sweep.json, which is inside it, element \
+        "All numbers of this page are those of sweep.json, which it contains in the element \
          \u{201C}report\u{201D}; docs/sweep.md explains each.",
     );
 }

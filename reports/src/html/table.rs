@@ -3,11 +3,11 @@
 use crate::numbers;
 use crate::plot::escape;
 
-/// What stands in a cell.
+/// The content of a cell.
 pub(super) enum Cell {
     Text(String),
     Count(Option<u64>),
-    /// With so many decimals.
+    /// With this many decimals.
     Ratio(Option<f64>, usize),
 }
 
@@ -78,8 +78,8 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String
     html
 }
 
-/// The numbers of a figure, in groups with a name each (which may be empty). It scrolls, and so
-/// can be reached by the keyboard.
+/// The numbers of a figure, in named groups (a name may be empty). The table scrolls, so it takes
+/// the keyboard focus.
 pub(super) fn data_table(
     caption: &str,
     heads: &[&str],

@@ -1,19 +1,18 @@
-//! What other vote thresholds would give.
+//! Scores at every vote threshold.
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::plot::PlotError;
 use crate::{figures, numbers};
 use dropcast_pipeline::report::CurvePoint;
 use dropcast_pipeline::report::Report;
 
-pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
+pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("thresholds", "Other vote thresholds");
     let own = report.prediction.f1;
     if let Some(best) = report.curve.best_f1.filter(|best| own.is_none_or(|own| own < best.f1)) {
         page.paragraph(&format!(
-            "The highest F1 on these packets is {}, at vote threshold {}. It was found with these \
-             packets' labels; a model may only use its training data's.",
+            "The highest F1 on these packets is {}, at vote threshold {}. It was chosen with their \
+             labels, so it is no score of the model.",
             numbers::ratio(best.f1, 4),
             best.vote_threshold
         ));
@@ -35,12 +34,12 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
                 Cell::whole(point.vote_threshold),
             ]
         }),
-    )?;
+    );
     page.figure(
         &figures::by_threshold(report),
-        "Further right, fewer drops are predicted: recall falls, precision mostly rises. The \
-         dotted line is the model's own threshold; F1 that is flat around it means that the \
-         choice matters little.",
+        "Further right, fewer drops are predicted: recall falls, and precision mostly rises. The \
+         dotted line is the model's own threshold. If F1 is flat around it, the choice matters \
+         little.",
         &data(report, &["vote threshold", "F1", "precision", "recall"], |point| {
             vec![
                 Cell::whole(point.vote_threshold),
@@ -49,9 +48,8 @@ pub(super) fn write(page: &mut Body, report: &Report) -> Result<(), PlotError> {
                 Cell::Ratio(point.recall, 4),
             ]
         }),
-    )?;
+    );
     page.close();
-    Ok(())
 }
 
 fn data<'a>(

@@ -2,29 +2,28 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::plot::PlotError;
 use crate::{figures, numbers};
 use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
 
-pub(super) fn write(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotError> {
+pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
     page.section("throughput", "Throughput by policy");
     page.figure(
         &figures::throughput(&replay.total.policies),
         &format!(
             "The same arrivals through every policy. A bar is what the policy loses against \
-             push-out LQD, so no bar means as good; a bar to the left, better. Credence asks this \
-             model; Dynamic Thresholds has \u{3B1} = {}.",
+             push-out LQD: no bar is as good as LQD, a bar to the left is better. Credence uses \
+             this model; always accept is Credence without predictions; Dynamic Thresholds has \u{3B1} = {}.",
             replay.dynamic_thresholds_alpha
         ),
         &data(&replay.total.policies),
-    )?;
+    );
     policies(page, "All switches together.", &replay.total);
     if let [only] = replay.switches.as_slice() {
         page.paragraph(&format!(
             "There is one switch, number {}, with {} ports.",
             only.switch_id, only.ports
         ));
-        return Ok(());
+        return;
     }
     for switch in &replay.switches {
         let name = format!(
@@ -37,7 +36,6 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) -> Result<(), PlotE
         );
         policies(page, &name, &switch.results);
     }
-    Ok(())
 }
 
 fn policies(page: &mut Body, caption: &str, results: &ReplayTotals) {

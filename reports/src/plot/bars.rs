@@ -1,27 +1,23 @@
 //! Drawing a [`BarFigure`].
 
-use super::canvas::{Axes, Canvas, Place, Plot, Sample, Stand, TEXT, paint, width};
-use super::figure::{Axis, BarFigure};
+use super::canvas::{Axes, Canvas, Plot, Sample, paint, width};
+use super::figure::{Axis, BarFigure, Scale};
 use super::palette::look;
-use super::svg::{Page, PlotError};
+use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS};
 use super::ticks::Ruler;
-use crate::plot::Scale;
 
-/// Bars shorter than this can be pointed at beside them, units.
+/// Minimum width of a bar's hit area, units.
 const SHORT: i32 = 24;
 /// Gap between a bar and what is written beside it.
 const GAP: i32 = 10;
 
 impl BarFigure {
     /// The figure as SVG.
-    ///
-    /// # Errors
-    /// If the drawing library fails; with an SVG in memory it has no known reason to.
-    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+    pub fn to_svg(&self, page: Page) -> String {
         paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &mut Canvas) {
         let legend: Vec<_> = self
             .groups
             .iter()
@@ -29,9 +25,9 @@ impl BarFigure {
             .map(|(at, group)| (Sample::Bar(look(at)), group.name.as_str()))
             .collect();
         if legend.len() > 1 {
-            canvas.legend(&legend)?;
+            canvas.legend(&legend);
         }
-        canvas.notes(&self.notes)?;
+        canvas.notes(&self.notes);
 
         let names = self.categories.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
         let (low, high) = self.range(names);
@@ -39,9 +35,10 @@ impl BarFigure {
         let x = Ruler::new(&axis, std::iter::empty(), 7);
         let rows = self.categories.len().max(1) as f64;
         let y = Ruler::bare(0.0, rows);
-        let across = Axes { ruler: &x, label: &self.value.label };
-        let plot = canvas.axes(names + 2 * GAP + 8, across, Axes { ruler: &y, label: "" })?;
-        self.draw_bars(canvas, &plot)
+        let across = Axes { ruler: x, label: self.value.label.clone(), has_grid: true };
+        let down = Axes { ruler: y, label: String::new(), has_grid: false };
+        let plot = canvas.axes(names + 2 * GAP + 8, across, down);
+        self.draw_bars(canvas, &plot);
     }
 
     /// Ends of the value axis: zero, every bar, and room for what is written beside the bars.
@@ -52,35 +49,35 @@ impl BarFigure {
         let spread = if high > low { high - low } else { 1.0 };
         let labels = self.groups.iter().flat_map(|group| &group.labels);
         let label = labels.map(|label| width(label, TEXT)).max().unwrap_or(0) + 3 * GAP;
-        let plot = f64::from(super::canvas::WIDTH_UNITS as i32 - names - 120);
+        let plot = f64::from(WIDTH_UNITS - names - 120);
         let share = (f64::from(label) / plot).min(0.35);
         let sides = if low < 0.0 { 2.0 } else { 1.0 };
         let pad = spread * share / (1.0 - sides * share);
         (if low < 0.0 { low - pad } else { 0.0 }, high + pad)
     }
 
-    fn draw_bars(&self, canvas: &mut Canvas<'_>, plot: &Plot) -> Result<(), PlotError> {
+    fn draw_bars(&self, canvas: &mut Canvas, plot: &Plot) {
         let rows = self.categories.len() as f64;
         for (row, name) in self.categories.iter().enumerate() {
             let top = rows - row as f64;
             let (_, middle) = plot.place(0.0, top - 0.5);
-            canvas.text(name, (plot.across.start - GAP - 8, middle), Stand::EndsAt)?;
+            canvas.text(name, (plot.across.start - GAP - 8, middle), Anchor::End);
             for (at, group) in self.groups.iter().enumerate() {
                 let Some(value) = group.values.get(row).copied().flatten() else { continue };
                 let (from, to) = self.corners(plot, row, at, value);
-                canvas.bar(from, to, look(at))?;
+                canvas.bar(from, to, look(at));
                 let label = group.labels.get(row).map_or("", String::as_str);
-                let (x, stand) = if value < 0.0 {
-                    (to.0 - GAP, Stand::EndsAt)
+                let (x, anchor) = if value < 0.0 {
+                    (to.0 - GAP, Anchor::End)
                 } else {
-                    (to.0 + GAP, Stand::StartsAt)
+                    (to.0 + GAP, Anchor::Start)
                 };
-                canvas.text(label, (x, (from.1 + to.1) / 2), stand)?;
+                canvas.text(label, (x, (from.1 + to.1) / 2), anchor);
             }
         }
         self.mark(canvas, plot);
         let zero = plot.place(0.0, 0.0).0;
-        canvas.zero_line(zero, plot.down.clone())
+        canvas.zero_line(zero, plot.down.clone());
     }
 
     /// Opposite corners of the bar of group `at` in a row.
@@ -92,8 +89,8 @@ impl BarFigure {
         (plot.place(0.0, upper), plot.place(value, lower))
     }
 
-    /// What can be pointed at: each bar, and beside a short one room enough to.
-    fn mark(&self, canvas: &mut Canvas<'_>, plot: &Plot) {
+    /// Hit areas: each bar, widened if it is short.
+    fn mark(&self, canvas: &mut Canvas, plot: &Plot) {
         for (at, group) in self.groups.iter().enumerate() {
             canvas.marks.begin(&group.name);
             for (row, category) in self.categories.iter().enumerate() {
@@ -132,7 +129,7 @@ mod tests {
             ],
             ..BarFigure::default()
         };
-        let svg = figure.to_svg(Page::Alone).unwrap();
+        let svg = figure.to_svg(Page::Alone);
         for text in ["Credence", "DT", "Harmonic", "packets", "bytes", "-0.25 %", "1.5 %", "2.5 %"]
         {
             assert!(svg.contains(&format!(">{text}<")), "{text} is not in\n{svg}");

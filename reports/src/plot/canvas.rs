@@ -1,41 +1,28 @@
-//! The sheet a figure is drawn on: text, markers, legend, notes.
+//! The sheet a figure is drawn on: title, legend, axes, markers, notes.
 //!
-//! Two units make a pixel, because the drawing library rounds to whole units. Text is laid out by
-//! an estimate of its width, on the safe side: an SVG cannot know the reader's font.
+//! Text is laid out by an estimate of its width, on the safe side: an SVG cannot know the reader's
+//! font.
 
 use super::figure::Draw;
 use super::marks::Marks;
-use super::palette::{INK, Look, Marker};
-use super::svg::{self, Page, PlotError};
+use super::palette::{Look, Marker, Rgb};
+use super::svg::{
+    Anchor, Drawing, HEIGHT_UNITS, INK, Lettering, Page, Place, Stroke, TEXT, WIDTH_UNITS,
+};
 use super::ticks::Ruler;
-use plotters::coord::Shift;
-use plotters::element::{DashedPathElement, Drawable, PointCollection};
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::mem;
 use std::ops::Range;
 
-pub(super) const WIDTH_UNITS: u32 = 1440;
-pub(super) const HEIGHT_UNITS: u32 = 960;
-pub(super) const TEXT: i32 = 32;
 const TITLE: i32 = 37;
 const MARGIN: i32 = 24;
+/// Room for half of the last tick's text.
+const RIGHT: i32 = 30;
 const LINE_HEIGHT: i32 = 46;
+/// Length of a tick.
+const TICK: i32 = 8;
 /// Length of the sample of a line in the legend.
 const SAMPLE: i32 = 84;
 const MARKER: i32 = 9;
 const BIG_MARKER: i32 = 14;
-
-type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-pub(super) type Place = (i32, i32);
-
-/// How a text stands at its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
-    StartsAt,
-    Around,
-    EndsAt,
-}
 
 /// What a legend shows beside a name.
 pub(super) enum Sample {
@@ -43,41 +30,32 @@ pub(super) enum Sample {
     Bar(Look),
 }
 
-pub(super) struct Canvas<'a> {
-    sheet: Sheet<'a>,
-    title: &'a str,
-    /// What can be pointed at.
+pub(super) struct Canvas {
+    drawing: Drawing,
+    /// Hit areas.
     pub(super) marks: Marks,
     /// First free line at the top.
     pub(super) top: i32,
     /// Last free line at the bottom.
-    pub(super) bottom: i32,
+    bottom: i32,
 }
 
 /// Draws a figure with `draw` on a sheet that has its title, and returns the SVG.
-pub(super) fn paint<'a>(
-    title: &'a str,
+pub(super) fn paint(
+    title: &str,
     description: &str,
     page: Page,
-    draw: impl for<'c> FnOnce(&mut Canvas<'c>) -> Result<(), PlotError>,
-) -> Result<String, PlotError> {
-    let mut drawing = String::new();
-    let marks = {
-        let backend = SVGBackend::with_string(&mut drawing, (WIDTH_UNITS, HEIGHT_UNITS));
-        let mut canvas = Canvas {
-            sheet: backend.into_drawing_area(),
-            title,
-            marks: Marks::default(),
-            top: MARGIN,
-            bottom: HEIGHT_UNITS as i32 - MARGIN,
-        };
-        canvas.heading()?;
-        draw(&mut canvas)?;
-        let done = canvas.sheet.present();
-        canvas.check(done)?;
-        mem::take(&mut canvas.marks)
+    draw: impl FnOnce(&mut Canvas),
+) -> String {
+    let mut canvas = Canvas {
+        drawing: Drawing::default(),
+        marks: Marks::default(),
+        top: MARGIN,
+        bottom: HEIGHT_UNITS - MARGIN,
     };
-    Ok(svg::finish(&drawing, &marks, title, description, page))
+    canvas.heading(title);
+    draw(&mut canvas);
+    canvas.drawing.finish(title, description, page, &canvas.marks.svg())
 }
 
 /// Estimated width of a text, units.
@@ -87,214 +65,190 @@ pub(super) fn width(text: &str, size: i32) -> i32 {
     (ems * f64::from(size)).ceil() as i32
 }
 
-impl Canvas<'_> {
-    fn check<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, PlotError> {
-        result
-            .map_err(|error| PlotError { title: self.title.to_owned(), reason: error.to_string() })
-    }
-
-    fn put<'e, E>(&self, element: &'e E) -> Result<(), PlotError>
-    where
-        &'e E: PointCollection<'e, Place>,
-        E: for<'c> Drawable<SVGBackend<'c>>,
-    {
-        let drawn = self.sheet.draw(element);
-        self.check(drawn)
-    }
-
-    fn heading(&mut self) -> Result<(), PlotError> {
-        let title = self.title;
-        for line in wrapped(title, TITLE, WIDTH_UNITS as i32 - 2 * MARGIN) {
-            self.lettering(&line, (MARGIN, self.top + TITLE / 2), Stand::StartsAt, TITLE, true)?;
+impl Canvas {
+    fn heading(&mut self, title: &str) {
+        for line in wrapped(title, TITLE, WIDTH_UNITS - 2 * MARGIN) {
+            let lettering = Lettering { size: TITLE, bold: true, ..Lettering::default() };
+            self.drawing.text(&line, (MARGIN, self.top + TITLE / 2), lettering);
             self.top += LINE_HEIGHT;
         }
         self.top += 10;
-        Ok(())
     }
 
-    /// Lines of text at the bottom; takes them off the free space.
-    pub(super) fn notes(&mut self, notes: &[String]) -> Result<(), PlotError> {
-        let lines: Vec<String> = notes
-            .iter()
-            .flat_map(|note| wrapped(note, TEXT, WIDTH_UNITS as i32 - 2 * MARGIN))
-            .collect();
+    /// Lines of text at the bottom of the free space.
+    pub(super) fn notes(&mut self, notes: &[String]) {
+        let wrap = |note: &String| wrapped(note, TEXT, WIDTH_UNITS - 2 * MARGIN);
+        let lines: Vec<String> = notes.iter().flat_map(wrap).collect();
         self.bottom -= LINE_HEIGHT * lines.len() as i32;
         for (at, line) in lines.iter().enumerate() {
             let y = self.bottom + LINE_HEIGHT * at as i32 + LINE_HEIGHT / 2;
-            self.text(line, (MARGIN, y), Stand::StartsAt)?;
+            self.text(line, (MARGIN, y), Anchor::Start);
         }
         self.bottom -= if lines.is_empty() { 0 } else { LINE_HEIGHT / 3 };
-        Ok(())
     }
 
-    /// The legend, in as many lines as it needs, below the title; takes them off the free space.
-    pub(super) fn legend(&mut self, entries: &[(Sample, &str)]) -> Result<(), PlotError> {
+    /// The legend, in as many lines as it needs, at the top of the free space.
+    pub(super) fn legend(&mut self, entries: &[(Sample, &str)]) {
         let (mut x, mut y) = (MARGIN, self.top + LINE_HEIGHT / 2);
         for (sample, name) in entries {
             let needs = SAMPLE + 16 + width(name, TEXT);
-            if x > MARGIN && x + needs > WIDTH_UNITS as i32 - MARGIN {
+            if x > MARGIN && x + needs > WIDTH_UNITS - MARGIN {
                 (x, y) = (MARGIN, y + LINE_HEIGHT);
             }
             match sample {
-                Sample::Line(draw, look) => self.line_sample(*draw, *look, (x, y))?,
-                Sample::Bar(look) => self.bar((x, y - 11), (x + SAMPLE, y + 11), *look)?,
+                Sample::Line(draw, look) => self.line_sample(*draw, *look, (x, y)),
+                Sample::Bar(look) => self.bar((x, y - 11), (x + SAMPLE, y + 11), *look),
             }
-            self.text(name, (x + SAMPLE + 16, y), Stand::StartsAt)?;
+            self.text(name, (x + SAMPLE + 16, y), Anchor::Start);
             x += needs + 44;
         }
         self.top = y + LINE_HEIGHT / 2 + 22;
-        Ok(())
     }
 
-    fn line_sample(&self, draw: Draw, look: Look, (x, y): Place) -> Result<(), PlotError> {
+    fn line_sample(&mut self, draw: Draw, look: Look, (x, y): Place) {
         if !matches!(draw, Draw::Marks | Draw::Dots) {
-            self.line(vec![(x, y), (x + SAMPLE, y)], draw, look)?;
+            self.line(&[(x, y), (x + SAMPLE, y)], draw, look);
         }
         if draw != Draw::Rule {
-            self.marker((x + SAMPLE / 2, y), draw, look)?;
+            self.marker((x + SAMPLE / 2, y), draw, look);
         }
-        Ok(())
     }
 
     /// Text of the usual size.
-    pub(super) fn text(&self, text: &str, at: Place, stand: Stand) -> Result<(), PlotError> {
-        self.lettering(text, at, stand, TEXT, false)
-    }
-
-    fn lettering(
-        &self,
-        text: &str,
-        at: Place,
-        stand: Stand,
-        size: i32,
-        bold: bool,
-    ) -> Result<(), PlotError> {
-        let side = match stand {
-            Stand::StartsAt => HPos::Left,
-            Stand::Around => HPos::Center,
-            Stand::EndsAt => HPos::Right,
-        };
-        let mut style = letters(size).pos(Pos::new(side, VPos::Center));
-        if bold {
-            style.font = style.font.style(FontStyle::Bold);
-        }
-        let drawn = self.sheet.draw_text(text, &style, at);
-        self.check(drawn)
+    pub(super) fn text(&mut self, text: &str, at: Place, anchor: Anchor) {
+        self.drawing.text(text, at, Lettering { anchor, ..Lettering::default() });
     }
 
     /// A line through places on the sheet.
-    pub(super) fn line(&self, places: Vec<Place>, draw: Draw, look: Look) -> Result<(), PlotError> {
-        match (draw, look.dash) {
-            (Draw::Rule, _) => self.put(&DashedPathElement::new(places, 3, 7, INK.stroke_width(3))),
-            (_, Some((dash, gap))) => {
-                self.put(&DashedPathElement::new(places, dash, gap, look.colour.stroke_width(5)))
-            }
-            (_, None) => self.put(&PathElement::new(places, look.colour.stroke_width(5))),
-        }
+    pub(super) fn line(&mut self, places: &[Place], draw: Draw, look: Look) {
+        let stroke = if draw == Draw::Rule {
+            Stroke { dash: Some((3, 7)), ..Stroke::solid(&INK, 3) }
+        } else {
+            Stroke { dash: look.dash, ..Stroke::solid(&look.colour, 5) }
+        };
+        self.drawing.line(places, stroke);
     }
 
     /// A marker of a series.
-    pub(super) fn marker(&self, at: Place, draw: Draw, look: Look) -> Result<(), PlotError> {
+    pub(super) fn marker(&mut self, (x, y): Place, draw: Draw, look: Look) {
         let r = if draw == Draw::Marks { BIG_MARKER } else { MARKER };
-        let (fill, (x, y)) = (look.colour.filled(), at);
+        let (drawing, colour) = (&mut self.drawing, look.colour);
         match look.marker {
-            Marker::Disc => self.put(&Circle::new(at, r, fill)),
-            Marker::Square => self.put(&Rectangle::new([(x - r, y - r), (x + r, y + r)], fill)),
-            Marker::Triangle => self.put(&Polygon::new(
-                vec![(x, y - r - 3), (x + r + 2, y + r), (x - r - 2, y + r)],
-                fill,
-            )),
-            Marker::Diamond => self.put(&Polygon::new(
-                vec![(x, y - r - 3), (x + r + 3, y), (x, y + r + 3), (x - r - 3, y)],
-                fill,
-            )),
-            Marker::Cross => self.put(&Cross::new(at, r, look.colour.stroke_width(5))),
+            Marker::Disc => drawing.circle((x, y), r, colour),
+            Marker::Square => drawing.rectangle((x - r, y - r), (x + r, y + r), colour, 1.0),
+            Marker::Triangle => {
+                let corners = [(x, y - r - 3), (x + r + 2, y + r), (x - r - 2, y + r)];
+                drawing.polygon(&corners, colour);
+            }
+            Marker::Diamond => {
+                let far = r + 3;
+                drawing.polygon(&[(x, y - far), (x + far, y), (x, y + far), (x - far, y)], colour);
+            }
+            Marker::Cross => {
+                let stroke = Stroke::solid(&colour, 5);
+                drawing.line(&[(x - r, y - r), (x + r, y + r)], stroke);
+                drawing.line(&[(x - r, y + r), (x + r, y - r)], stroke);
+            }
         }
     }
 
     /// An interval as an upright bar with feet.
-    pub(super) fn interval(&self, low: Place, high: Place, look: Look) -> Result<(), PlotError> {
-        let stroke = look.colour.stroke_width(3);
-        self.put(&PathElement::new(vec![low, high], stroke))?;
+    pub(super) fn interval(&mut self, low: Place, high: Place, look: Look) {
+        let stroke = Stroke::solid(&look.colour, 3);
+        self.drawing.line(&[low, high], stroke);
         for (x, y) in [low, high] {
-            self.put(&PathElement::new(vec![(x - 8, y), (x + 8, y)], stroke))?;
+            self.drawing.line(&[(x - 8, y), (x + 8, y)], stroke);
         }
-        Ok(())
     }
 
-    /// A bar: solid, or pale with an outline, as the look's dash says.
-    pub(super) fn bar(&self, from: Place, to: Place, look: Look) -> Result<(), PlotError> {
-        let corners = [(from.0.min(to.0), from.1), (from.0.max(to.0), to.1)];
+    /// A bar: solid, or pale with an outline where the look has a dash.
+    pub(super) fn bar(&mut self, from: Place, to: Place, look: Look) {
         if look.dash.is_none() {
-            return self.put(&Rectangle::new(corners, look.colour.filled()));
+            return self.drawing.rectangle(from, to, look.colour, 1.0);
         }
-        self.put(&Rectangle::new(corners, look.colour.mix(0.3).filled()))?;
-        let [(x0, y0), (x1, y1)] = corners;
-        let outline = vec![(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)];
-        self.put(&PathElement::new(outline, look.colour.stroke_width(4)))
+        self.drawing.rectangle(from, to, look.colour, 0.3);
+        let ((x0, y0), (x1, y1)) = (from, to);
+        let outline = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)];
+        self.drawing.line(&outline, Stroke::solid(&look.colour, 4));
     }
 
-    /// A box of one colour.
-    pub(super) fn tile(&self, from: Place, to: Place, fill: RGBColor) -> Result<(), PlotError> {
-        self.put(&Rectangle::new([from, to], fill.filled()))
-    }
-
-    /// Text in the middle of a place, in a colour of its own.
-    pub(super) fn text_on_tile(
-        &self,
+    /// A box of one colour with text in its middle.
+    pub(super) fn tile(
+        &mut self,
+        from: Place,
+        to: Place,
+        fill: Rgb,
         text: &str,
-        at: Place,
-        size: i32,
-        colour: RGBColor,
-    ) -> Result<(), PlotError> {
-        let style = letters(size).pos(Pos::new(HPos::Center, VPos::Center)).color(&colour);
-        let drawn = self.sheet.draw_text(text, &style, at);
-        self.check(drawn)
+        (size, ink): (i32, Rgb),
+    ) {
+        self.drawing.rectangle(from, to, fill, 1.0);
+        let middle = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+        let lettering =
+            Lettering { anchor: Anchor::Middle, size, paint: &ink, ..Lettering::default() };
+        self.drawing.text(text, middle, lettering);
     }
 
     /// An upright line in ink.
-    pub(super) fn zero_line(&self, x: i32, down: Range<i32>) -> Result<(), PlotError> {
-        self.put(&PathElement::new(vec![(x, down.start), (x, down.end)], INK.stroke_width(3)))
+    pub(super) fn zero_line(&mut self, x: i32, down: Range<i32>) {
+        self.drawing.line(&[(x, down.start), (x, down.end)], Stroke::solid(&INK, 3));
     }
 
     /// Draws axes and grid in the space left between `top` and `bottom`, right of `left`, and
     /// returns where the values are.
-    pub(super) fn axes(&self, left: i32, x: Axes<'_>, y: Axes<'_>) -> Result<Plot, PlotError> {
-        let mut builder = ChartBuilder::on(&self.sheet);
-        builder
-            .margin_top(self.top)
-            .margin_bottom(HEIGHT_UNITS as i32 - self.bottom)
-            .margin_left(MARGIN)
-            .margin_right(MARGIN + 30)
-            .x_label_area_size(2 * LINE_HEIGHT + 14)
-            .y_label_area_size(left);
-        let built = builder.build_cartesian_2d(x.ruler.clone(), y.ruler.clone());
-        let mut chart = self.check(built)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.light_line_style(TRANSPARENT)
-            .bold_line_style(INK.mix(0.15).stroke_width(2))
-            .axis_style(INK.mix(0.7).stroke_width(2))
-            .label_style(letters(TEXT))
-            .axis_desc_style(letters(TEXT))
-            .set_all_tick_mark_size(8);
-        mesh.x_desc(x.label);
-        if y.label.is_empty() {
-            mesh.disable_y_mesh();
-        } else {
-            mesh.y_desc(y.label);
+    pub(super) fn axes(&mut self, left: i32, x: Axes, y: Axes) -> Plot {
+        let across = MARGIN + left..WIDTH_UNITS - MARGIN - RIGHT;
+        let down = self.top..self.bottom - 2 * LINE_HEIGHT - 14;
+        let plot = Plot { x: x.ruler, y: y.ruler, across, down };
+        self.horizontal_axis(&plot, &x.label, x.has_grid);
+        self.vertical_axis(&plot, &y.label, y.has_grid);
+        plot
+    }
+
+    fn horizontal_axis(&mut self, plot: &Plot, label: &str, has_grid: bool) {
+        let (across, down) = (&plot.across, &plot.down);
+        for (value, text) in &plot.x.ticks {
+            let x = plot.x.position(*value, across.start, across.end);
+            if has_grid {
+                self.drawing.line(&[(x, down.start), (x, down.end)], GRID);
+                self.drawing.line(&[(x, down.end), (x, down.end + TICK)], AXIS);
+            }
+            self.text(text, (x, down.end + TICK + LINE_HEIGHT / 2), Anchor::Middle);
         }
-        let drawn = mesh.draw();
-        self.check(drawn)?;
-        let (across, down) = chart.plotting_area().get_pixel_range();
-        Ok(Plot { x: x.ruler.clone(), y: y.ruler.clone(), across, down })
+        self.drawing.line(&[(across.start, down.end), (across.end, down.end)], AXIS);
+        let middle = (across.start + across.end) / 2;
+        self.text(label, (middle, self.bottom - LINE_HEIGHT / 2), Anchor::Middle);
+    }
+
+    fn vertical_axis(&mut self, plot: &Plot, label: &str, has_grid: bool) {
+        let (across, down) = (&plot.across, &plot.down);
+        for (value, text) in &plot.y.ticks {
+            let y = plot.y.position(*value, down.end, down.start);
+            if has_grid {
+                self.drawing.line(&[(across.start, y), (across.end, y)], GRID);
+                self.drawing.line(&[(across.start - TICK, y), (across.start, y)], AXIS);
+            }
+            self.text(text, (across.start - 2 * TICK, y), Anchor::End);
+        }
+        self.drawing.line(&[(across.start, down.start), (across.start, down.end)], AXIS);
+        if !label.is_empty() {
+            let at = (MARGIN + TEXT / 2, (down.start + down.end) / 2);
+            let upwards =
+                Lettering { anchor: Anchor::Middle, rotated: true, ..Lettering::default() };
+            self.drawing.text(label, at, upwards);
+        }
     }
 }
 
-/// An axis to draw: its ruler and its text.
-#[derive(Clone, Copy)]
-pub(super) struct Axes<'a> {
-    pub(super) ruler: &'a Ruler,
-    pub(super) label: &'a str,
+const GRID: Stroke<'static> = Stroke { paint: &INK, width: 2, dash: None, opacity: 0.15 };
+const AXIS: Stroke<'static> = Stroke { paint: &INK, width: 2, dash: None, opacity: 0.7 };
+
+/// An axis to draw.
+pub(super) struct Axes {
+    pub(super) ruler: Ruler,
+    /// Empty for none.
+    pub(super) label: String,
+    /// Whether ticks have grid lines.
+    pub(super) has_grid: bool,
 }
 
 /// The area of the data on the sheet.
@@ -310,15 +264,10 @@ impl Plot {
     pub(super) fn place(&self, x: f64, y: f64) -> Place {
         let (across, down) = (&self.across, &self.down);
         (
-            self.x.map(&self.x.place(x), (across.start, across.end - 1)),
-            self.y.map(&self.y.place(y), (down.end - 1, down.start)),
+            self.x.position(self.x.place(x), across.start, across.end),
+            self.y.position(self.y.place(y), down.end, down.start),
         )
     }
-}
-
-/// The font. The library writes `size / 1.24` into the SVG.
-fn letters(size: i32) -> TextStyle<'static> {
-    ("sans-serif", f64::from(size) * 1.24).into_font().color(&INK)
 }
 
 /// Breaks a text into lines of at most `most` units.

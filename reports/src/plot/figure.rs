@@ -14,7 +14,7 @@ pub enum Scale {
     Log10,
 }
 
-/// How values are written: the data of a figure stay as they are.
+/// The unit in which values are written; the figure's data are not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// As they are.
@@ -40,8 +40,7 @@ impl Unit {
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it measures. What comes after a comma is the unit, what stands in parentheses
-    /// explains.
+    /// What it measures, then after a comma its unit, then in parentheses an explanation.
     pub label: String,
     /// How its values are written.
     pub unit: Unit,
@@ -49,7 +48,7 @@ pub struct Axis {
     pub scale: Scale,
     /// Lowest and highest value; by default what the data needs.
     pub range: Option<(f64, f64)>,
-    /// Whether only whole numbers have a meaning here.
+    /// Whether all values are whole numbers.
     pub whole: bool,
 }
 
@@ -102,7 +101,7 @@ pub struct Point {
     pub interval: Option<(f64, f64)>,
     /// What was expected here and who says so; for the CSV.
     pub expectation: Option<String>,
-    /// What the point is, where its place does not say so.
+    /// A name of the point, if its values do not suffice.
     pub label: Option<String>,
 }
 

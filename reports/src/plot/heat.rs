@@ -1,9 +1,9 @@
 //! Drawing a [`HeatFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Stand, TEXT, paint, width};
+use super::canvas::{Axes, Canvas, Plot, paint, width};
 use super::figure::HeatFigure;
 use super::palette::{on_tile, ramp};
-use super::svg::{Page, PlotError};
+use super::svg::{Anchor, Page, TEXT};
 use super::ticks::Ruler;
 use crate::numbers;
 
@@ -13,59 +13,53 @@ const SEAM: i32 = 2;
 
 impl HeatFigure {
     /// The figure as SVG.
-    ///
-    /// # Errors
-    /// If the drawing library fails; with an SVG in memory it has no known reason to.
-    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+    pub fn to_svg(&self, page: Page) -> String {
         paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
-        canvas.notes(&self.notes)?;
+    fn draw(&self, canvas: &mut Canvas) {
+        canvas.notes(&self.notes);
         let (columns, rows) = (self.columns.len().max(1), self.rows.len().max(1));
-        let x = Ruler::named(&self.columns);
-        let y = Ruler::bare(0.0, rows as f64);
         let names = self.rows.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
-        canvas.text(&self.y.label, (28, canvas.top + TEXT / 2), Stand::StartsAt)?;
+        canvas.text(&self.y.label, (28, canvas.top + TEXT / 2), Anchor::Start);
         canvas.top += TEXT + GAP;
-        let across = Axes { ruler: &x, label: &self.x.label };
-        let plot = canvas.axes(names + 3 * GAP, across, Axes { ruler: &y, label: "" })?;
+        let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: false };
+        let across = axis(Ruler::named(&self.columns), &self.x.label);
+        let down = axis(Ruler::bare(0.0, rows as f64), "");
+        let plot = canvas.axes(names + 3 * GAP, across, down);
         let size = self.text_size(&plot, columns);
         for (row, name) in self.rows.iter().enumerate() {
             let (_, middle) = plot.place(0.0, (rows - row) as f64 - 0.5);
-            canvas.text(name, (plot.across.start - GAP, middle), Stand::EndsAt)?;
+            canvas.text(name, (plot.across.start - GAP, middle), Anchor::End);
             canvas.marks.begin(&format!("{} {name}", self.y.label));
             for column in 0..self.columns.len() {
-                self.draw_cell(canvas, &plot, (row, column), size)?;
+                self.draw_cell(canvas, &plot, (row, column), size);
             }
         }
-        Ok(())
     }
 
     fn draw_cell(
         &self,
-        canvas: &mut Canvas<'_>,
+        canvas: &mut Canvas,
         plot: &Plot,
         (row, column): (usize, usize),
         size: i32,
-    ) -> Result<(), PlotError> {
+    ) {
         let top = (self.rows.len() - row) as f64;
         let (left, upper) = plot.place(column as f64, top);
         let (right, lower) = plot.place(column as f64 + 1.0, top - 1.0);
-        let middle = ((left + right) / 2, (upper + lower) / 2);
         let value = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
         let Some(value) = value.filter(|value| value.is_finite()) else {
-            return canvas.text("\u{2013}", middle, Stand::Around);
+            let middle = ((left + right) / 2, (upper + lower) / 2);
+            return canvas.text("\u{2013}", middle, Anchor::Middle);
         };
         let (from, to) = ((left + SEAM, upper + SEAM), (right - SEAM, lower - SEAM));
         let fill = ramp(self.depth_of(value));
-        canvas.tile(from, to, fill)?;
-        canvas.text_on_tile(&self.written(value), middle, size, on_tile(fill))?;
+        canvas.tile(from, to, fill, &self.written(value), (size, on_tile(fill)));
         let (x, y) = (&self.columns[column], &self.rows[row]);
         let (x_label, y_label) = (&self.x.label, &self.y.label);
         let reading = self.value.reading(value);
         canvas.marks.area(from, to, x, value, format!("{x_label} {x}, {y_label} {y}: {reading}"));
-        Ok(())
     }
 
     fn written(&self, value: f64) -> String {
@@ -107,7 +101,7 @@ mod tests {
             cells: vec![vec![Some(0.25), Some(0.75)], vec![None, Some(0.5)]],
             ..HeatFigure::default()
         };
-        let svg = figure.to_svg(Page::Inline).unwrap();
+        let svg = figure.to_svg(Page::Inline);
         for text in [">0.250<", ">0.750<", ">0.500<", ">\u{2013}<", "trees 2, depth 8: F1 0.5<"] {
             assert!(svg.contains(text), "{text} is not in\n{svg}");
         }

@@ -1,56 +1,52 @@
 //! Drawing a [`LineFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Sample, Stand, TEXT, paint, width};
+use super::canvas::{Axes, Canvas, Plot, Sample, paint, width};
 use super::figure::{Draw, Labels, LineFigure, Point, Series};
 use super::palette::{Look, look};
-use super::svg::{Page, PlotError};
+use super::svg::{Anchor, Page, Place, TEXT};
 use super::ticks::Ruler;
 use crate::numbers;
 
 /// Gap between a point and its label, units.
 const BESIDE: i32 = 14;
-/// Series with more points than this have markers on some of them only.
+/// Series with more points than this have markers on some points only.
 const MARKED: usize = 32;
 
 impl LineFigure {
     /// The figure as SVG.
-    ///
-    /// # Errors
-    /// If the drawing library fails; with an SVG in memory it has no known reason to.
-    pub fn to_svg(&self, page: Page) -> Result<String, PlotError> {
+    pub fn to_svg(&self, page: Page) -> String {
         paint(&self.title, &self.description, page, |canvas| self.draw(canvas))
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &mut Canvas) {
         let series = self.looks();
         let legend: Vec<_> = series
             .iter()
             .map(|(series, look)| (Sample::Line(series.draw, *look), series.name.as_str()))
             .collect();
         if legend.len() > 1 {
-            canvas.legend(&legend)?;
+            canvas.legend(&legend);
         }
-        canvas.notes(&self.notes)?;
+        canvas.notes(&self.notes);
 
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = Ruler::new(&self.x, points().map(|point| point.x), 8);
         let y = Ruler::new(&self.y, points().flat_map(heights), 6);
         let widest = y.ticks.iter().map(|tick| width(&tick.1, TEXT)).max().unwrap_or(0);
-        let (across, up) =
-            (Axes { ruler: &x, label: &self.x.label }, Axes { ruler: &y, label: &self.y.label });
-        let plot = canvas.axes(widest + 64, across, up)?;
+        let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: true };
+        let plot = canvas.axes(widest + 64, axis(x, &self.x.label), axis(y, &self.y.label));
         for (series, look) in &series {
-            draw_series(canvas, &plot, series, *look)?;
+            draw_series(canvas, &plot, series, *look);
             if series.draw != Draw::Rule {
                 self.mark(canvas, &plot, series);
             }
         }
         // On top of everything.
-        self.series.iter().try_for_each(|series| draw_labels(canvas, &plot, series))
+        self.series.iter().for_each(|series| draw_labels(canvas, &plot, series));
     }
 
-    /// What can be pointed at of a series.
-    fn mark(&self, canvas: &mut Canvas<'_>, plot: &Plot, series: &Series) {
+    /// Hit areas of a series.
+    fn mark(&self, canvas: &mut Canvas, plot: &Plot, series: &Series) {
         canvas.marks.begin(&series.name);
         for point in shown(series) {
             let (x, y) = (self.x.reading(point.x), self.y.reading(point.y));
@@ -67,7 +63,7 @@ impl LineFigure {
         }
     }
 
-    /// Each series with its look. Rules take no look away from others.
+    /// Each series with its look. Rules do not use up a look.
     fn looks(&self) -> Vec<(&Series, Look)> {
         let mut next = 0;
         let mut with_look = Vec::new();
@@ -84,35 +80,30 @@ fn heights(point: &Point) -> impl Iterator<Item = f64> {
     [point.y, low, high].into_iter()
 }
 
-fn draw_series(
-    canvas: &Canvas<'_>,
-    plot: &Plot,
-    series: &Series,
-    look: Look,
-) -> Result<(), PlotError> {
+fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     let shown: Vec<&Point> = shown(series).collect();
     let places: Vec<_> = shown.iter().map(|point| plot.place(point.x, point.y)).collect();
     for point in &shown {
         if let Some((low, high)) = point.interval {
-            canvas.interval(plot.place(point.x, low), plot.place(point.x, high), look)?;
+            canvas.interval(plot.place(point.x, low), plot.place(point.x, high), look);
         }
     }
     let joined = !matches!(series.draw, Draw::Marks | Draw::Dots);
     if joined && places.len() > 1 {
-        canvas.line(path(&places, series.draw), series.draw, look)?;
+        canvas.line(&path(&places, series.draw), series.draw, look);
     }
     if series.draw == Draw::Rule {
-        return Ok(());
+        return;
     }
     let every =
         if !joined || places.len() <= MARKED { 1 } else { places.len().div_ceil(MARKED * 3 / 8) };
-    places.iter().step_by(every).try_for_each(|&place| canvas.marker(place, series.draw, look))
+    places.iter().step_by(every).for_each(|&place| canvas.marker(place, series.draw, look));
 }
 
-/// Labels beside their points; those that would lie on another are left to the pointer.
-fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, series: &Series) -> Result<(), PlotError> {
+/// Labels beside their points. Labels that would overlap another are not written.
+fn draw_labels(canvas: &mut Canvas, plot: &Plot, series: &Series) {
     let (rightwards, down) = match series.labels {
-        Labels::Unwritten => return Ok(()),
+        Labels::Unwritten => return,
         Labels::AboveRight => (true, false),
         Labels::AboveLeft => (false, false),
         Labels::BelowLeft => (false, true),
@@ -129,20 +120,19 @@ fn draw_labels(canvas: &Canvas<'_>, plot: &Plot, series: &Series) -> Result<(), 
         let far = TEXT + TEXT / 2;
         let is_low = if down { y + far < plot.down.end } else { y - far < plot.down.start };
         let y = if is_low { y + TEXT } else { y - TEXT };
-        let (at, stand, from) = if to_right {
-            (x + BESIDE, Stand::StartsAt, x + BESIDE)
+        let (at, anchor, from) = if to_right {
+            (x + BESIDE, Anchor::Start, x + BESIDE)
         } else {
-            (x - BESIDE, Stand::EndsAt, x - BESIDE - wide)
+            (x - BESIDE, Anchor::End, x - BESIDE - wide)
         };
         let is_free = |&(left, right, other): &(i32, i32, i32)| {
             from > right || from + wide < left || (y - other).abs() > TEXT
         };
         if taken.iter().all(is_free) {
-            canvas.text(label, (at, y), stand)?;
+            canvas.text(label, (at, y), anchor);
             taken.push((from, from + wide, y));
         }
     }
-    Ok(())
 }
 
 /// The points that can be shown.
@@ -151,8 +141,8 @@ fn shown(series: &Series) -> impl Iterator<Item = &Point> {
 }
 
 /// The corners of the line through `places`, without those that round to the one before.
-fn path(places: &[(i32, i32)], draw: Draw) -> Vec<(i32, i32)> {
-    let mut path: Vec<(i32, i32)> = Vec::with_capacity(places.len());
+fn path(places: &[Place], draw: Draw) -> Vec<Place> {
+    let mut path: Vec<Place> = Vec::with_capacity(places.len());
     for &(x, y) in places {
         if let (Draw::Steps, Some(&(_, before))) = (draw, path.last()) {
             path.push((x, before));
@@ -185,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_svg_names_itself_and_shows_every_text() {
-        let svg = figure().to_svg(Page::Alone).unwrap();
+        let svg = figure().to_svg(Page::Alone);
         for text in [
             "role=\"img\"",
             "<title>Ratio &lt;against&gt; flips &amp; more</title>",
@@ -207,18 +197,9 @@ mod tests {
     }
 
     #[test]
-    fn text_sizes_are_short_numbers() {
-        let svg = figure().to_svg(Page::Inline).unwrap();
-        for size in svg.split("font-size=\"").skip(1) {
-            let size = size.split('"').next().unwrap();
-            assert!(size.len() <= 4, "font size {size}");
-        }
-    }
-
-    #[test]
     fn empty_figures_are_drawn() {
         let empty = LineFigure { title: "Nothing".to_owned(), ..LineFigure::default() };
-        assert!(empty.to_svg(Page::Alone).unwrap().contains("Nothing"));
+        assert!(empty.to_svg(Page::Alone).contains("Nothing"));
     }
 
     #[test]

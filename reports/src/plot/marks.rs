@@ -1,18 +1,18 @@
-//! What of a figure can be pointed at, and what is said then.
+//! Hit areas: what a reader can point at, and what is said then.
 //!
-//! On a page, each mark lies unseen over what was drawn, with its exact values and a text. A
-//! browser shows the text by itself; the page's script shows it better, and to the keyboard.
+//! On a page, each hit area lies unseen over what was drawn, with its exact values and a text. A
+//! browser shows the text by itself; the page's script shows it better, and to the keyboard. Hit
+//! areas are unseen by their own attributes: a picture taken out of its page needs no style sheet.
 
-use super::canvas::Place;
-use super::svg::escape;
+use super::svg::{Place, escape};
 use std::fmt::Write as _;
 
-/// Marks closer together than this, units across and down, are one.
+/// Points closer together than this, units across and down, share a hit area.
 const CLOSE: i32 = 5;
-/// How far around a point it can be pointed at.
+/// Radius of a point's hit area.
 const REACH: i32 = 16;
 
-/// The marks of a figure, by series.
+/// The hit areas of a figure, by series.
 #[derive(Default)]
 pub(super) struct Marks {
     series: Vec<(String, Vec<Mark>)>,
@@ -32,7 +32,7 @@ impl Marks {
         self.series.push((series.to_owned(), Vec::new()));
     }
 
-    /// A point with its values. One that cannot be told from the one before is left out.
+    /// A point with its values. A point too close to the last one is left out.
     pub(super) fn point(&mut self, at: Place, (x, y): (f64, f64), text: String) {
         self.add(Mark { from: at, to: at, x: x.to_string(), y, text });
     }
@@ -58,7 +58,11 @@ impl Marks {
     pub(super) fn svg(&self) -> String {
         let mut svg = String::new();
         for (name, marks) in &self.series {
-            let _ = writeln!(svg, "<g class=\"marks\" data-series=\"{}\">", escape(name));
+            let _ = writeln!(
+                svg,
+                "<g class=\"marks\" data-series=\"{}\" fill=\"none\" pointer-events=\"all\">",
+                escape(name)
+            );
             marks.iter().for_each(|mark| mark.svg(&mut svg));
             svg.push_str("</g>\n");
         }

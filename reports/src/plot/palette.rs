@@ -1,19 +1,28 @@
 //! Colours, dashes and markers that stay apart without colour vision and in grey print.
 
-use plotters::style::RGBColor;
+use std::fmt;
 
-/// Text, axes and rules: replaced by the page's own text colour.
-pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
+/// Red, green and blue (sRGB).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rgb(u8, u8, u8);
+
+/// As SVG and CSS write it.
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rgb(r, g, b) = self;
+        write!(f, "#{r:02X}{g:02X}{b:02X}")
+    }
+}
 
 /// The four of Okabe and Ito's colours ("Color Universal Design", 2008) that stand out by 3:1 both
 /// from white and from the dark page (WCAG 2.2, 1.4.11), and two that stay apart from them.
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0x00, 0x72, 0xB2),
-    RGBColor(0xD5, 0x5E, 0x00),
-    RGBColor(0x00, 0x9E, 0x73),
-    RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0xAA, 0x66, 0xFF),
-    RGBColor(0xDD, 0x00, 0x44),
+const COLOURS: [Rgb; 6] = [
+    Rgb(0x00, 0x72, 0xB2),
+    Rgb(0xD5, 0x5E, 0x00),
+    Rgb(0x00, 0x9E, 0x73),
+    Rgb(0xCC, 0x79, 0xA7),
+    Rgb(0xAA, 0x66, 0xFF),
+    Rgb(0xDD, 0x00, 0x44),
 ];
 
 /// Lengths of dash and gap; none for a solid line.
@@ -35,7 +44,7 @@ const MARKERS: [Marker; 5] =
 /// How one series looks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    pub(super) colour: RGBColor,
+    pub(super) colour: Rgb,
     pub(super) dash: Option<(i32, i32)>,
     pub(super) marker: Marker,
 }
@@ -51,7 +60,7 @@ pub(super) fn look(series: usize) -> Look {
 
 /// The colours of tiles from the lowest value to the highest: one hue from pale to dark, so that
 /// it is the same order in every kind of sight and in grey.
-pub(super) fn ramp(depth: f64) -> RGBColor {
+pub(super) fn ramp(depth: f64) -> Rgb {
     const STOPS: [[f64; 3]; 3] = [[234.0, 242.0, 249.0], [62.0, 141.0, 196.0], [9.0, 44.0, 84.0]];
     let along = depth.clamp(0.0, 1.0) * 2.0;
     let first = (along as usize).min(1);
@@ -59,30 +68,29 @@ pub(super) fn ramp(depth: f64) -> RGBColor {
         let (from, to) = (STOPS[first][part], STOPS[first + 1][part]);
         (from + (to - from) * (along - first as f64)).round() as u8
     };
-    RGBColor(mix(0), mix(1), mix(2))
+    Rgb(mix(0), mix(1), mix(2))
 }
 
-/// Letters on a tile: near-black or white, whichever stands out more. Not quite [`INK`], which
-/// would become white on a dark page.
-pub(super) fn on_tile(fill: RGBColor) -> RGBColor {
-    const CANDIDATES: [RGBColor; 2] = [RGBColor(1, 1, 1), RGBColor(255, 255, 255)];
+/// Letters on a tile: black or white, whichever stands out more, on light and dark pages alike.
+pub(super) fn on_tile(fill: Rgb) -> Rgb {
+    const CANDIDATES: [Rgb; 2] = [Rgb(0, 0, 0), Rgb(255, 255, 255)];
     let [dark, light] = CANDIDATES;
     if contrast(dark, fill) >= contrast(light, fill) { dark } else { light }
 }
 
 /// Contrast of two colours, 1 to 21 (WCAG 2.2).
-fn contrast(a: RGBColor, b: RGBColor) -> f64 {
+fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
     a.max(b) / a.min(b)
 }
 
-fn luminance(colour: RGBColor) -> f64 {
+fn luminance(colour: Rgb) -> f64 {
     let [r, g, b] = linear(colour);
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 /// Linear light of red, green and blue (sRGB, IEC 61966-2-1).
-fn linear(RGBColor(r, g, b): RGBColor) -> [f64; 3] {
+fn linear(Rgb(r, g, b): Rgb) -> [f64; 3] {
     [r, g, b].map(|part| {
         let part = f64::from(part) / 255.0;
         if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }

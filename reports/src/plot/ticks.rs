@@ -2,8 +2,6 @@
 
 use super::figure::{Axis, Scale};
 use crate::numbers;
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-use std::ops::Range;
 
 /// An axis ready to draw: positions are in drawing units, the logarithm on a logarithmic scale.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,30 +50,11 @@ impl Ruler {
         };
         place.clamp(self.low, self.high)
     }
-}
 
-impl Ranged for Ruler {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        let share = (value - self.low) / (self.high - self.low);
+    /// Where a value in drawing units is on a line from `from` (the low end) to `to`.
+    pub(super) fn position(&self, place: f64, from: i32, to: i32) -> i32 {
+        let share = (place - self.low) / (self.high - self.low);
         from + (share * f64::from(to - from)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.ticks.iter().map(|tick| tick.0).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
-    }
-}
-
-/// What is written at each tick.
-impl ValueFormatter<f64> for Ruler {
-    fn format_ext(&self, value: &f64) -> String {
-        self.ticks.iter().find(|tick| tick.0 == *value).map_or(String::new(), |tick| tick.1.clone())
     }
 }
 

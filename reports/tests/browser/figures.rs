@@ -63,10 +63,10 @@ fn importance(report: &Value, add: &mut Add<'_>) {
         features.iter().filter_map(|f| Some((f["name"].as_str()?.to_owned(), value(f)?))).collect()
     };
     let loss = |field: &'static str| by_name(&|feature| feature[field]["mean"].as_f64());
-    add("Lost without a feature", "average precision", loss("average_precision_loss"));
-    add("Lost without a feature", "F1", loss("f1_loss"));
+    add("Permutation importance", "average precision", loss("average_precision_loss"));
+    add("Permutation importance", "F1", loss("f1_loss"));
     let shares = by_name(&|feature| feature["gini_share"].as_f64());
-    add("Separated by a feature's splits", "share", shares);
+    add("Gini importance", "share", shares);
 }
 
 fn distributions(report: &Value, add: &mut Add<'_>) {
@@ -90,6 +90,7 @@ fn throughput(report: &Value, add: &mut Add<'_>) {
     let names = [
         ("lqd", "LQD"),
         ("credence", "Credence"),
+        ("always_accept", "Credence, always accept"),
         ("follow_lqd", "FollowLQD"),
         ("dynamic_thresholds", "Dynamic Thresholds"),
         ("harmonic", "Harmonic"),

@@ -9,7 +9,7 @@ pub(crate) fn expected(sweep: &Value) -> Shown {
     let rows = sweep["rows"].as_array().unwrap();
     for row in rows {
         let (x, eta) = (&row["ternary_entries"], &row["validation"]["eta_packets"]);
-        let series = if row["pareto"] == true { "front" } else { "other forests" };
+        let series = if row["pareto"] == true { "Pareto front" } else { "other forests" };
         let point = (x.as_f64().unwrap().to_string(), eta.as_f64().unwrap());
         add(&mut shown, "\u{3B7} against ternary entries", series, point);
     }

@@ -8,7 +8,7 @@ use dropcast_features::BufferView;
 pub struct CompletePartitioning;
 
 impl Policy for CompletePartitioning {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let sharers = (0..buffer.queues()).filter(|&queue| buffer.shares(queue)).count() as u64;
         let after = u64::from(buffer.lengths()[packet.queue]) + u64::from(packet.size_bytes);
         let is_within = after * sharers <= u64::from(buffer.capacity_bytes());

@@ -7,7 +7,7 @@ use crate::{Buffer, Decision, Packet, Policy};
 pub struct CompleteSharing;
 
 impl Policy for CompleteSharing {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if buffer.fits(packet.size_bytes) { Decision::Accept } else { Decision::Reject }
     }
 }

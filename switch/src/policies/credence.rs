@@ -1,63 +1,24 @@
 //! Credence, the drop-tail policy with predictions (Credence, Algorithm 1).
 
 use super::follow_lqd::situation;
-use crate::{Buffer, Decision, Fit, Packet, Policy, Service, Victim, VirtualLqd};
+use crate::virtual_lqd::history;
+use crate::{
+    AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Flipped, LineRate, Model, Packet,
+    Policy, PolicySite, Predictor, Service, Victim, VirtualLqd,
+};
 use dropcast_data::SwitchSpec;
-use dropcast_features::FeatureSet;
-use dropcast_oracle::DropOracle;
+use dropcast_features::{FeatureSet, History};
+use serde::{Deserialize, Serialize};
 
-/// What a predictor is asked: a packet, and the features of its arrival.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The packet.
-    pub packet: &'a Packet,
-    /// Its features at the virtual LQD before it was added, in the order of the predictor's set.
-    pub features: &'a [u32],
-}
-
-/// Predicts which packets LQD would drop. Asked only about packets whose fate depends on it.
-pub trait Predictor {
-    /// The features it wants to see.
-    fn features(&self) -> FeatureSet;
-
-    /// Whether LQD is predicted to drop the packet.
-    fn predicts_drop(&mut self, asked: Asked<'_>) -> bool;
-}
-
-/// Predictions made beforehand, one per packet number.
-#[derive(Clone, Debug, Default)]
-pub struct Recorded<F>(
-    /// Whether packet number `id` is predicted to be dropped.
-    pub F,
-);
-
-impl<F: FnMut(u64) -> bool> Predictor for Recorded<F> {
-    fn features(&self) -> FeatureSet {
-        FeatureSet::none()
-    }
-
-    fn predicts_drop(&mut self, asked: Asked<'_>) -> bool {
-        (self.0)(asked.packet.id)
-    }
-}
-
-/// An oracle that is asked as packets arrive.
-#[derive(Clone, Debug)]
-pub struct Live<O> {
-    /// The features the oracle was trained with, in its order.
-    pub features: FeatureSet,
-    /// The oracle.
-    pub oracle: O,
-}
-
-impl<O: DropOracle> Predictor for Live<O> {
-    fn features(&self) -> FeatureSet {
-        self.features.clone()
-    }
-
-    fn predicts_drop(&mut self, asked: Asked<'_>) -> bool {
-        self.oracle.predicts_drop(asked.features)
-    }
+/// Whose queues a predictor sees the features of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureSource {
+    /// Those of virtual LQD, which labelled rows are recorded from.
+    #[default]
+    VirtualLqd,
+    /// Those of the switch itself, as in the authors' ns-3 code.
+    RealQueues,
 }
 
 /// FollowLQD's thresholds, a prediction for each packet below them, and a safeguard: while the
@@ -69,17 +30,44 @@ impl<O: DropOracle> Predictor for Live<O> {
 pub struct Credence<S, P> {
     lqd: VirtualLqd<S>,
     predictor: P,
+    /// Where features come from the switch's own queues.
+    real: Option<RealQueues>,
     values: Vec<u32>,
 }
 
+/// What the features of the switch's own queues are made from, besides its buffer.
+#[derive(Clone, Debug)]
+struct RealQueues {
+    features: FeatureSet,
+    history: History,
+}
+
 impl<S: Service, P: Predictor> Credence<S, P> {
-    /// Credence for a switch; `service` serves the virtual queues and must be of the switch's own
-    /// time model.
+    /// Credence for a switch, with the features of virtual LQD; `service` serves the virtual queues
+    /// and must be of the switch's own time model.
     pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S, predictor: P) -> Self {
         let features = predictor.features();
         Credence {
             values: vec![0; features.len()],
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
+            real: None,
+            predictor,
+        }
+    }
+
+    /// Credence for a switch, with the features of the switch's own queues.
+    pub fn with_real_queues(
+        spec: &SwitchSpec,
+        victim: Victim,
+        fit: Fit,
+        service: S,
+        predictor: P,
+    ) -> Self {
+        let features = predictor.features();
+        Credence {
+            values: vec![0; features.len()],
+            lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
+            real: Some(RealQueues { history: history(spec, &features), features }),
             predictor,
         }
     }
@@ -87,6 +75,11 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     /// Thresholds by queue, bytes.
     pub fn thresholds(&self) -> &[u32] {
         self.lqd.buffer().lengths()
+    }
+
+    /// Who predicts.
+    pub fn predictor(&self) -> &P {
+        &self.predictor
     }
 }
 
@@ -96,14 +89,74 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
-        self.lqd.observe(packet.queue, &mut self.values);
+        if self.real.is_none() {
+            self.lqd.observe(packet.queue, &mut self.values);
+        }
         self.lqd.admit(packet, now, |_, _| {});
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
-        let asked = Asked { packet, features: &self.values };
-        let verdict = situation(buffer, self.lqd.buffer().lengths(), packet)
-            .decide(|| self.predictor.predicts_drop(asked));
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let Credence { lqd, predictor, real, values } = self;
+        let verdict = situation(buffer, lqd.buffer().lengths(), packet).decide(|| {
+            if let Some(RealQueues { features, history }) = real {
+                features.observe(buffer, history, packet.queue, values);
+            }
+            predictor.predicts_drop(Asked { packet, features: values })
+        });
         if verdict.accepts() { Decision::Accept } else { Decision::Reject }
+    }
+
+    fn settled(&mut self, buffer: &Buffer, packet: &Packet, _: bool, now: u64) {
+        if let Some(real) = &mut self.real {
+            real.history.arrived(buffer, packet.queue, packet.size_bytes, now);
+        }
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, time: u64) {
+        if let Some(real) = &mut self.real {
+            real.history.removed(buffer, queue, time);
+        }
+    }
+}
+
+/// Parameters of [`Credence`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CredenceParameters {
+    /// Name of the file with the oracle; no drop is ever predicted if there is none.
+    pub model: Option<String>,
+    /// Whose features the oracle sees.
+    pub features: FeatureSource,
+    /// Probability with which predictions are flipped, from 0 to 1.
+    pub flip_probability: f64,
+}
+
+impl CredenceParameters {
+    /// The policy of a switch, with the oracle that `model` names.
+    ///
+    /// # Errors
+    /// If the oracle is missing or is none, or the probability is out of range.
+    pub fn policy(
+        &self,
+        site: PolicySite<'_>,
+    ) -> Result<Credence<LineRate, Box<dyn Predictor + Send>>, BuildError> {
+        let PolicySite { spec, fit, victim, seed, model } = site;
+        let predictor: Box<dyn Predictor + Send> = match (model, &self.model) {
+            (Some(Model::Predictor(predictor)), _) => predictor,
+            (None, None) => Box::new(AlwaysAccept),
+            _ => return Err(BuildError::NoModel { policy: "credence", expected: "drop oracle" }),
+        };
+        let predictor = match self.flip_probability {
+            0.0 => predictor,
+            flips if (0.0..=1.0).contains(&flips) => Box::new(Flipped::new(predictor, flips, seed)),
+            _ => return Err(BuildError::parameter("flip_probability", "expected 0 to 1")),
+        };
+        let service = LineRate::new(spec);
+        Ok(match self.features {
+            FeatureSource::VirtualLqd => Credence::new(spec, victim, fit, service, predictor),
+            FeatureSource::RealQueues => {
+                Credence::with_real_queues(spec, victim, fit, service, predictor)
+            }
+        })
     }
 }

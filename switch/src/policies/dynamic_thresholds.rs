@@ -1,13 +1,14 @@
-//! Dynamic Thresholds (Choudhury and Hahne), the default of datacenter switches.
+//! Dynamic Thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+//! packet switches", IEEE/ACM ToN 1998), the default of datacenter switches.
 
-use crate::{Buffer, Decision, Packet, Policy};
+use crate::{Alphas, Buffer, Decision, Packet, Policy};
 use dropcast_features::BufferView;
+use serde::{Deserialize, Serialize};
 
 /// Accepts a packet while its queue is below `alpha * (B - Q)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DynamicThresholds {
-    /// By queue within a port; the last one serves all further queues.
-    alpha: Vec<f64>,
+    alpha: Alphas,
 }
 
 impl DynamicThresholds {
@@ -15,29 +16,59 @@ impl DynamicThresholds {
     pub const PAPER_ALPHA: f64 = 0.5;
 
     /// One `alpha` for every queue.
-    pub fn new(alpha: f64) -> Self {
-        DynamicThresholds { alpha: vec![alpha] }
-    }
-
-    /// An `alpha` for each queue within a port.
     ///
     /// # Panics
-    /// If there is none.
-    pub fn per_queue(alpha: Vec<f64>) -> Self {
-        assert!(!alpha.is_empty(), "at least one queue needs an alpha");
-        DynamicThresholds { alpha }
+    /// If it is not a positive number.
+    pub fn new(alpha: f64) -> Self {
+        DynamicThresholds::per_queue(vec![alpha])
     }
 
-    fn alpha(&self, queue_in_port: usize) -> f64 {
-        self.alpha[queue_in_port.min(self.alpha.len() - 1)]
+    /// An `alpha` for each queue within a port; the last one serves all further queues.
+    ///
+    /// # Panics
+    /// If there is none, or one is not a positive number.
+    pub fn per_queue(alpha: Vec<f64>) -> Self {
+        DynamicThresholds { alpha: Alphas::new(alpha).expect("positive alphas") }
     }
 }
 
+/// Parameters of [`DynamicThresholds`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DynamicThresholdsParameters {
+    /// By queue within a port.
+    pub alpha: Alphas,
+}
+
+impl Default for DynamicThresholdsParameters {
+    fn default() -> Self {
+        let alpha = Alphas::try_from(DynamicThresholds::PAPER_ALPHA).expect("0.5 is positive");
+        DynamicThresholdsParameters { alpha }
+    }
+}
+
+impl DynamicThresholdsParameters {
+    /// The policy.
+    pub fn policy(&self) -> DynamicThresholds {
+        DynamicThresholds { alpha: self.alpha.clone() }
+    }
+}
+
+/// What every policy with a threshold does: accept while the packet's queue is below it, without
+/// the packet, and there is room.
+pub(crate) fn decide_below(buffer: &Buffer, packet: &Packet, threshold_bytes: f64) -> Decision {
+    let is_below = f64::from(buffer.lengths()[packet.queue]) < threshold_bytes;
+    if is_below && buffer.fits(packet.size_bytes) { Decision::Accept } else { Decision::Reject }
+}
+
+/// `B - Q`, bytes.
+pub(crate) fn free_bytes(buffer: &Buffer) -> f64 {
+    f64::from(buffer.capacity_bytes() - buffer.occupancy_bytes())
+}
+
 impl Policy for DynamicThresholds {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
-        let free = f64::from(buffer.capacity_bytes() - buffer.occupancy_bytes());
-        let threshold = self.alpha(packet.queue % buffer.queues_per_port()) * free;
-        let is_below = f64::from(buffer.lengths()[packet.queue]) < threshold;
-        if is_below && buffer.fits(packet.size_bytes) { Decision::Accept } else { Decision::Reject }
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let alpha = self.alpha.of(packet.queue % buffer.queues_per_port());
+        decide_below(buffer, packet, alpha * free_bytes(buffer))
     }
 }

@@ -51,7 +51,7 @@ impl<S: Service> Policy for FollowLqd<S> {
         self.lqd.admit(packet, now, &mut NoObserver);
     }
 
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let situation = situation(buffer, self.thresholds(), packet);
         if situation.fits && situation.is_below_threshold() {
             Decision::Accept

@@ -8,31 +8,41 @@ use dropcast_features::BufferView;
 /// number of queues that share the buffer. (ln N + 2)-competitive.
 #[derive(Clone, Debug, Default)]
 pub struct Harmonic {
-    /// Lengths after the packet, longest first; kept to save the allocation.
-    sorted: Vec<u32>,
+    /// `B / H_N`, bytes, once it is known.
+    share_bytes: Option<f64>,
+}
+
+impl Harmonic {
+    fn share_bytes(&mut self, buffer: &Buffer) -> f64 {
+        *self.share_bytes.get_or_insert_with(|| {
+            let sharers = (0..buffer.queues()).filter(|&queue| buffer.shares(queue)).count();
+            let harmonic: f64 = (1..=sharers).map(|k| 1.0 / k as f64).sum();
+            f64::from(buffer.capacity_bytes()) / harmonic
+        })
+    }
 }
 
 impl Policy for Harmonic {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    /// Whether every queue would be within its limit with the packet. All are without it, and only
+    /// queues that the packet's queue draws level with fall back by a rank: the others need no look.
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.fits(packet.size_bytes) {
             return Decision::Reject;
         }
-        self.sorted.clear();
-        let mut sharers = 0;
-        for (queue, &bytes) in buffer.shared_lengths().iter().enumerate() {
-            let added = if queue == packet.queue { packet.size_bytes } else { 0 };
-            self.sorted.push(bytes + added);
-            sharers += usize::from(buffer.shares(queue));
+        let share_bytes = self.share_bytes(buffer);
+        let lengths = buffer.shared_lengths();
+        let before = lengths[packet.queue];
+        let after = before + packet.size_bytes;
+        let is_within = |bytes: u32| {
+            // The packet's queue is counted as it would be: it was shorter than `bytes`, and is not.
+            let longer: u32 = lengths.iter().map(|&length| u32::from(length >= bytes)).sum();
+            f64::from(bytes) * f64::from(longer + 1) <= share_bytes
+        };
+        let passed = lengths.iter().filter(|&&length| before < length && length <= after);
+        if is_within(after) && passed.copied().all(is_within) {
+            Decision::Accept
+        } else {
+            Decision::Reject
         }
-        self.sorted.sort_unstable_by(|a, b| b.cmp(a));
-        let harmonic: f64 = (1..=sharers).map(|k| 1.0 / k as f64).sum();
-        let share = f64::from(buffer.capacity_bytes()) / harmonic;
-        let is_within = self
-            .sorted
-            .iter()
-            .take_while(|&&bytes| bytes > 0)
-            .enumerate()
-            .all(|(k, &bytes)| f64::from(bytes) * (k + 1) as f64 <= share);
-        if is_within { Decision::Accept } else { Decision::Reject }
     }
 }

@@ -30,7 +30,7 @@ impl Lqd {
 }
 
 impl Policy for Lqd {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet) -> Decision {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.overflows(packet.size_bytes) {
             return if buffer.fits(packet.size_bytes) {
                 Decision::Accept

@@ -2,9 +2,13 @@
 
 use crate::competitiveness::SMALL;
 use crate::explore::{Verdict, decide};
-use crate::games::{Size, Theorem2, Thresholds};
-use crate::sequence::{Sequence, count, labels, predicted, written};
-use dropcast_switch::Victim;
+use crate::fifo;
+use crate::games::{EtaAtLeastOne, Theorem2, Thresholds};
+use crate::model::Model;
+use crate::reading::{Reading, Ties, Victims};
+use crate::sequence::{
+    Sequence, count, labels, of_moves, predicted, predictions, readings, written,
+};
 use proptest::prelude::*;
 
 /// `eta` and its bound as numerator and denominator.
@@ -16,8 +20,8 @@ struct Error {
 }
 
 impl Error {
-    fn of(sequence: &Sequence, predictions: &[bool]) -> Self {
-        let truth = labels(&sequence.lqd(Victim::Tail));
+    fn of(sequence: &Sequence, reading: Reading, predictions: &[bool]) -> Self {
+        let truth = labels(&sequence.lqd(reading));
         let how_many = |drop, predicted| {
             truth.iter().zip(predictions).filter(|&(&t, &p)| (t, p) == (drop, predicted)).count()
         };
@@ -26,7 +30,7 @@ impl Error {
         assert_eq!(lqd, tn + fp, "argument (i) of the proof");
         let weighted = (sequence.ports - 1) * fn_;
         Error {
-            eta: (lqd, sequence.follow_lqd(Victim::Tail, predictions)),
+            eta: (lqd, sequence.follow_lqd(reading, predictions)),
             bound: (tn + fp, tn - weighted.min(tn)),
             false_negatives: fn_,
         }
@@ -38,52 +42,122 @@ impl Error {
     }
 }
 
-fn written_predictions(ports: usize, buffer: u8, text: &str) -> (Sequence, Vec<bool>) {
-    let (sequence, letters) = written(ports, buffer, text);
-    let truth = labels(&sequence.lqd(Victim::Tail));
-    let claimed: Vec<bool> = letters.iter().map(|&letter| "nP".contains(letter)).collect();
-    assert_eq!(truth, claimed, "the letters say what LQD drops");
-    (sequence, letters.iter().map(|&letter| "pP".contains(letter)).collect())
+/// Whether `eta >= 1` for every sequence; a counterexample is replayed.
+fn eta_is_at_least_1(size: (usize, u8), reading: Reading) -> bool {
+    let verdict = decide(&EtaAtLeastOne { model: Model::new(size, reading) });
+    if verdict.holds() {
+        return true;
+    }
+    let (sequence, letters) = of_moves(size.0, u32::from(size.1), verdict.counterexample());
+    let lqd = count(&sequence.lqd(reading));
+    assert!(lqd < sequence.follow_lqd(reading, &predictions(&letters)), "{size:?} {reading:?}");
+    false
 }
 
-fn verdict((ports, buffer): (usize, u8), weight: usize) -> Verdict {
-    let size = Size { ports, buffer };
-    let thresholds = Thresholds::OfTheRest;
-    decide(&Theorem2 { size, thresholds, weight: weight as i32 }, 60)
+/// FollowLQD can transmit more than LQD, even of the whole sequence.
+#[test]
+fn eta_can_be_below_1() {
+    for reading in Reading::lqds() {
+        let wastes_at_2 = reading.victims == Victims::Tail && reading.ties != Ties::Own;
+        for size in SMALL {
+            let holds = size.0 == 1 || size.1 < 2 || (size.1 == 2 && !wastes_at_2);
+            assert_eq!(eta_is_at_least_1(size, reading), holds, "{size:?} {reading:?}");
+        }
+    }
+    let error = error(2, 3, Reading::CRATE, "0t 0t | 0t 0n | 1t 1t | 1t 1n | 0t 0t");
+    assert_eq!(error.eta, (8, 9));
+}
+
+/// A sequence whose letters say, rightly, what LQD drops: `t` true and `n` false negative, `p` false
+/// and `P` true positive.
+fn labelled(sequence: Sequence, reading: Reading, letters: &[char]) -> (Sequence, Vec<bool>) {
+    let claimed: Vec<bool> = letters.iter().map(|&letter| "nP".contains(letter)).collect();
+    assert_eq!(labels(&sequence.lqd(reading)), claimed, "{reading:?}: what LQD drops");
+    (sequence, predictions(letters))
+}
+
+fn error(ports: usize, buffer: u32, reading: Reading, text: &str) -> Error {
+    let (sequence, letters) = written(ports, buffer, text);
+    let (sequence, predictions) = labelled(sequence, reading, &letters);
+    Error::of(&sequence, reading, &predictions)
+}
+
+fn verdict(size: (usize, u8), reading: Reading, thresholds: Thresholds, weight: usize) -> Verdict {
+    decide(&Theorem2 { model: Model::new(size, reading), thresholds, weight: weight as i32 })
+}
+
+/// Decides that FollowLQD >= TN - weight FN fails, replays the counterexample; returns its packets.
+fn assert_fails(
+    size: (usize, u8),
+    reading: Reading,
+    thresholds: Thresholds,
+    weight: usize,
+) -> usize {
+    let verdict = verdict(size, reading, thresholds, weight);
+    let (sequence, letters) = of_moves(size.0, u32::from(size.1), verdict.counterexample());
+    let (sequence, predictions) = labelled(sequence, reading, &letters);
+    let follow = count(&fifo::follow_lqd(&sequence, reading, &predictions, thresholds));
+    let how_many = |wanted| letters.iter().filter(|&&letter| letter == wanted).count() as i32;
+    let value = follow as i32 + weight as i32 * how_many('n') - how_many('t');
+    assert!(
+        matches!(verdict, Verdict::Fails { value: found, .. } if found == value && value < 0),
+        "{size:?} {reading:?}: replayed {value}, {verdict:?}"
+    );
+    sequence.len()
 }
 
 #[test]
 fn theorem_2_fails_with_9_packets_at_2_ports_and_a_buffer_of_3() {
-    let (sequence, predictions) = written_predictions(2, 3, "0t 0t | 0t 0t | 0n 1t | 1t 1t | 0t");
-    let error = Error::of(&sequence, &predictions);
-    // eta = 1.333, its bound 1.143.
-    assert_eq!(error, Error { eta: (8, 6), bound: (8, 7), false_negatives: 1 });
-    assert!(!error.is_bounded());
+    for reading in Reading::lqds() {
+        let error = error(2, 3, reading, "0t 0t | 0t 0t | 0n 1t | 1t 1t | 0t");
+        // eta = 1.333, its bound 1.143.
+        assert_eq!(error, Error { eta: (8, 6), bound: (8, 7), false_negatives: 1 });
+        assert!(!error.is_bounded(), "{reading:?}");
+    }
 }
 
 #[test]
 fn this_is_the_smallest() {
-    let mut fewest = Vec::new();
-    for size in SMALL {
-        match verdict(size, size.0 - 1) {
-            Verdict::Fails { slots, .. } => {
-                fewest.push((slots.iter().map(Vec::len).sum::<usize>(), size));
+    for reading in Reading::lqds() {
+        let mut fewest = Vec::new();
+        for size in SMALL {
+            // With a buffer of 1 or 2, or one port, it holds, for every sequence.
+            if size.1 > 2 && size.0 > 1 {
+                let packets = assert_fails(size, reading, Thresholds::OfTheRest, size.0 - 1);
+                fewest.push((packets, size));
+            } else {
+                let verdict = verdict(size, reading, Thresholds::OfTheRest, size.0 - 1);
+                assert!(verdict.holds(), "{size:?} {reading:?}: {verdict:?}");
             }
-            verdict => assert!(matches!(verdict, Verdict::Holds { .. }), "{size:?} {verdict:?}"),
         }
+        fewest.sort_unstable();
+        assert_eq!(fewest[..2], [(9, (2, 3)), (11, (2, 4))], "{reading:?}");
     }
-    fewest.sort_unstable();
-    assert_eq!(fewest[..2], [(9, (2, 3)), (11, (2, 4))]);
-    // With a buffer of 1 or 2 it holds, for every sequence.
-    assert!(fewest.iter().all(|(_, (_, buffer))| *buffer > 2));
 }
 
+/// In the proof's reading the bound fails as well, but the proof's own count of N packets for a
+/// false negative holds.
+#[test]
+fn with_the_thresholds_of_all_packets_a_weight_of_n_suffices() {
+    for reading in Reading::lqds() {
+        for size in [(2, 3), (2, 4), (2, 5), (3, 4)] {
+            assert_fails(size, reading, Thresholds::OfAll, size.0 - 1);
+            let verdict = verdict(size, reading, Thresholds::OfAll, size.0);
+            assert!(verdict.holds(), "{size:?} {reading:?}: {verdict:?}");
+        }
+        for size in [(3, 3), (4, 3)] {
+            let verdict = verdict(size, reading, Thresholds::OfAll, size.0 - 1);
+            assert!(verdict.holds(), "{size:?} {reading:?}: {verdict:?}");
+        }
+    }
+}
+
+/// No weight of a false negative suffices; eta minus its bound tends to 1/5.
 #[test]
 fn one_false_negative_can_cost_any_number_of_packets() {
     let cycles = |n: usize| {
         let text = format!("0t 0t | 0n 1t 2p {} | 1t 1t 1t", "| 1t 1t 0t | 0t 1t | 0t ".repeat(n));
-        let (sequence, predictions) = written_predictions(3, 3, &text);
-        Error::of(&sequence, &predictions)
+        error(3, 3, Reading::CRATE, &text)
     };
     for n in [2, 10, 100] {
         let tn = 6 * n + 6;
@@ -92,13 +166,31 @@ fn one_false_negative_can_cost_any_number_of_packets() {
         assert_eq!(error.eta, (tn + 1, tn - n - 1));
         assert_eq!(error.false_negatives, 1);
     }
+    for reading in Reading::lqds() {
+        // One that is found where the weight is 10 N, under each reading of the ties.
+        assert_fails((3, 3), reading, Thresholds::OfTheRest, 30);
+    }
 }
 
+/// It does not suffice for `arrival` with a buffer of 3, but for ties against the arriving packet's
+/// queue, which make it `tail` with ties to that queue.
 #[test]
-fn at_2_ports_theorem_2_holds_with_n_in_place_of_n_minus_1() {
-    for buffer in 1..=6 {
-        assert!(matches!(verdict((2, buffer), 2), Verdict::Holds { .. }), "{buffer}");
+fn at_2_ports_n_in_place_of_n_minus_1_suffices_except_for_arrival_with_a_buffer_of_3() {
+    for reading in Reading::lqds() {
+        let is_tail = reading.victims == Victims::Tail || reading.ties == Ties::Other;
+        for buffer in 1..=6 {
+            if is_tail || buffer != 3 {
+                let verdict = verdict((2, buffer), reading, Thresholds::OfTheRest, 2);
+                assert!(verdict.holds(), "{buffer} {reading:?}: {verdict:?}");
+            } else {
+                assert_fails((2, buffer), reading, Thresholds::OfTheRest, 2);
+            }
+        }
     }
+    let reading = Reading { victims: Victims::Arrival, ties: Ties::High, ..Reading::CRATE };
+    let text = "0t 0t | 0t 0t | 0n 1p | 1t 1t | 0t 0t | 0t 1t | 1t 1t | 0t";
+    let error = error(2, 3, reading, text);
+    assert_eq!(error, Error { eta: (14, 10), bound: (14, 12), false_negatives: 1 });
 }
 
 proptest! {
@@ -106,17 +198,23 @@ proptest! {
 
     /// The proof's case without false negatives is sound.
     #[test]
-    fn without_false_negatives_eta_is_its_bound((sequence, predictions) in predicted(30)) {
-        let truth = labels(&sequence.lqd(Victim::Tail));
+    fn without_false_negatives_eta_is_its_bound(
+        (sequence, predictions) in predicted(30),
+        reading in readings(),
+    ) {
+        let truth = labels(&sequence.lqd(reading));
         let predictions: Vec<bool> =
             predictions.iter().zip(truth).map(|(&predicted, truth)| predicted || truth).collect();
-        let error = Error::of(&sequence, &predictions);
+        let error = Error::of(&sequence, reading, &predictions);
         prop_assert_eq!(error.eta, error.bound);
     }
 
     #[test]
-    fn theorem_2_holds_with_a_buffer_of_2((sequence, predictions) in predicted(12)) {
+    fn theorem_2_holds_with_a_buffer_of_2(
+        (sequence, predictions) in predicted(12),
+        reading in readings(),
+    ) {
         let sequence = Sequence { buffer: 2, ..sequence };
-        prop_assert!(Error::of(&sequence, &predictions).is_bounded());
+        prop_assert!(Error::of(&sequence, reading, &predictions).is_bounded());
     }
 }

@@ -8,6 +8,7 @@
 //! shortest in packets, or the values reach a fixed point, which proves the claim for this `N`
 //! and `B`.
 
+use crate::reading::Order;
 use std::collections::BTreeMap;
 
 /// Ports a game may have.
@@ -21,6 +22,8 @@ pub(crate) type State = [Lengths; 4];
 pub(crate) trait Game {
     /// Number of ports, also the most packets per slot.
     fn ports(&self) -> usize;
+    /// In which order packets arrive within a slot.
+    fn order(&self) -> Order;
     /// What can happen when a packet arrives for `port`: pushes each choice (a prediction, a
     /// label, what OPT does) with the state after it and what it adds to the value.
     fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>);
@@ -41,8 +44,37 @@ pub(crate) enum Verdict {
     Holds { states: usize },
     /// It fails on this sequence, slot by slot; none has fewer packets.
     Fails { slots: Vec<Vec<Move>>, value: i32 },
-    /// Neither was found with this many packets.
-    Open { packets: usize },
+    /// Neither a counterexample nor a fixed point was found with this many packets: says nothing.
+    NotDecided { packets: usize },
+}
+
+impl Verdict {
+    /// Whether the claim is proven. Not the opposite of [`Self::counterexample`].
+    pub(crate) fn holds(&self) -> bool {
+        matches!(self, Verdict::Holds { .. })
+    }
+
+    /// The sequence on which the claim fails.
+    ///
+    /// # Panics
+    /// If the claim holds, or was not decided.
+    pub(crate) fn counterexample(&self) -> &[Vec<Move>] {
+        match self {
+            Verdict::Fails { slots, .. } => slots,
+            verdict => panic!("expected a counterexample: {verdict:?}"),
+        }
+    }
+
+    /// Packets of the shortest counterexample, or none if the claim holds.
+    ///
+    /// # Panics
+    /// If the claim was not decided.
+    pub(crate) fn fewest_packets(&self) -> Option<usize> {
+        match self {
+            Verdict::Holds { .. } => None,
+            verdict => Some(verdict.counterexample().iter().map(Vec::len).sum()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +82,8 @@ struct Key {
     state: State,
     /// Packets that arrived in the current slot.
     arrived: u8,
+    /// The lowest port that may have the next packet of this slot.
+    lowest_port: u8,
 }
 
 struct Reached {
@@ -60,36 +94,42 @@ struct Reached {
     step: Option<Move>,
 }
 
-pub(crate) fn decide(game: &impl Game, most_packets: usize) -> Verdict {
-    let start = Key { state: [[0; MAX_PORTS]; 4], arrived: 0 };
+/// Gives up at this many packets: refuting a ratio just below the least one that holds takes
+/// thousands.
+const MOST_PACKETS: usize = 20_000;
+
+pub(crate) fn decide(game: &impl Game) -> Verdict {
+    let start = Key { state: [[0; MAX_PORTS]; 4], arrived: 0, lowest_port: 0 };
     let mut best = BTreeMap::from([(start, 0)]);
     let mut reached = vec![Reached { key: start, value: 0, parent: 0, step: None }];
     let mut layer = 0..1;
-    for _ in 0..=most_packets {
+    for _ in 0..=MOST_PACKETS {
         let mut at = layer.start;
         while at < reached.len() {
             if reached[at].value < 0 && game.may_end(&reached[at].key.state) {
                 return Verdict::Fails { slots: slots(&reached, at), value: reached[at].value };
             }
             if let Some(state) = game.end_of_slot(&reached[at].key.state) {
-                keep(&mut best, &mut reached, Key { state, arrived: 0 }, at, None, 0);
+                let key = Key { state, arrived: 0, lowest_port: 0 };
+                keep(&mut best, &mut reached, key, at, None, 0);
             }
             at += 1;
         }
         layer.end = reached.len();
         let mut choices = Vec::new();
         for from in layer.clone() {
-            let Key { state, arrived } = reached[from].key;
+            let Key { state, arrived, lowest_port } = reached[from].key;
             if usize::from(arrived) == game.ports()
                 || best[&reached[from].key] < reached[from].value
             {
                 continue;
             }
-            for port in 0..game.ports() {
+            for port in usize::from(lowest_port)..game.ports() {
+                let lowest_port = if game.order() == Order::Any { 0 } else { port as u8 };
                 choices.clear();
                 game.arrival(&state, port, &mut choices);
                 for &(choice, state, gain) in &choices {
-                    let key = Key { state, arrived: arrived + 1 };
+                    let key = Key { state, arrived: arrived + 1, lowest_port };
                     keep(&mut best, &mut reached, key, from, Some((port, choice)), gain);
                 }
             }
@@ -99,7 +139,7 @@ pub(crate) fn decide(game: &impl Game, most_packets: usize) -> Verdict {
             return Verdict::Holds { states: best.len() };
         }
     }
-    Verdict::Open { packets: most_packets }
+    Verdict::NotDecided { packets: MOST_PACKETS }
 }
 
 fn keep(

@@ -1,28 +1,14 @@
-//! The papers' claims as [`Game`]s.
+//! The paper's claims as [`Game`]s.
 
 use crate::explore::{Game, Lengths, MAX_PORTS, State};
-use crate::pseudocode::{
-    credence_arrival, departures, follow_lqd_arrival, sum, update_threshold_arrival,
-    update_threshold_arrival_counted, update_threshold_departures,
-};
-
-/// `N` and `B`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
-    pub(crate) ports: usize,
-    pub(crate) buffer: u8,
-}
-
-impl Size {
-    fn of<'a>(&self, lengths: &'a mut Lengths) -> &'a mut [u8] {
-        &mut lengths[..self.ports]
-    }
-}
+use crate::model::{Model, all_depart};
+use crate::pseudocode::departures;
+use crate::reading::{Order, Reading, Victims};
 
 /// Which FollowLQD Lemma 1 and Theorem 2 speak of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thresholds {
-    /// The paper's: FollowLQD runs on sigma minus the predicted positives, and so do its
+    /// As Definition 1 says: FollowLQD runs on sigma minus the predicted positives, and so do its
     /// thresholds.
     OfTheRest,
     /// As the proof uses it: its thresholds are those of the whole sigma.
@@ -31,34 +17,33 @@ pub(crate) enum Thresholds {
 
 /// Lemma 1: `scale.0 * Credence(sigma) >= scale.1 * FollowLQD(sigma - positives)`.
 pub(crate) struct Lemma1 {
-    pub(crate) size: Size,
+    pub(crate) model: Model,
     pub(crate) thresholds: Thresholds,
     pub(crate) scale: (i32, i32),
 }
 
 impl Game for Lemma1 {
     fn ports(&self) -> usize {
-        self.size.ports
+        self.model.ports
+    }
+
+    fn order(&self) -> Order {
+        self.model.reading.order
     }
 
     fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
-        let Size { buffer, .. } = self.size;
         for (choice, predicted_drop) in [('a', false), ('d', true)] {
             let [mut lqd, mut credence, mut lqd_of_rest, mut follow] = *state;
-            update_threshold_arrival(self.size.of(&mut lqd), buffer, port);
-            let queues = self.size.of(&mut credence);
-            let by_credence =
-                credence_arrival(queues, &lqd[..self.size.ports], buffer, port, predicted_drop);
+            self.model.lqd(&mut lqd, port);
+            let by_credence = self.model.credence(&mut credence, &lqd, port, predicted_drop);
             let mut by_follow = false;
             if !predicted_drop {
-                update_threshold_arrival(self.size.of(&mut lqd_of_rest), buffer, port);
+                self.model.lqd(&mut lqd_of_rest, port);
                 let thresholds = match self.thresholds {
                     Thresholds::OfTheRest => &lqd_of_rest,
                     Thresholds::OfAll => &lqd,
                 };
-                let queues = self.size.of(&mut follow);
-                by_follow =
-                    follow_lqd_arrival(queues, &thresholds[..self.size.ports], buffer, port);
+                by_follow = self.model.follow(&mut follow, thresholds, port);
             }
             if self.thresholds == Thresholds::OfAll {
                 lqd_of_rest = [0; MAX_PORTS];
@@ -69,25 +54,38 @@ impl Game for Lemma1 {
     }
 
     fn end_of_slot(&self, state: &State) -> Option<State> {
-        let mut state = *state;
-        state.iter_mut().for_each(|queues| departures(queues));
-        Some(state)
+        Some(all_depart(state))
     }
 }
 
-/// Which of LQD's packets are its victims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Victims {
-    Tail,
-    Arrival,
+/// `eta >= 1`: LQD transmits at least what FollowLQD does without the predicted positives.
+pub(crate) struct EtaAtLeastOne {
+    pub(crate) model: Model,
 }
 
-impl Victims {
-    pub(crate) fn update(self, thresholds: &mut [u8], buffer: u8, i: usize) -> Option<usize> {
-        match self {
-            Victims::Tail => update_threshold_arrival(thresholds, buffer, i),
-            Victims::Arrival => update_threshold_arrival_counted(thresholds, buffer, i),
+impl Game for EtaAtLeastOne {
+    fn ports(&self) -> usize {
+        self.model.ports
+    }
+
+    fn order(&self) -> Order {
+        self.model.reading.order
+    }
+
+    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+        for (choice, predicted_drop) in [('a', false), ('d', true)] {
+            let [mut lqd, mut lqd_of_rest, mut follow, unused] = *state;
+            let mut gain = i32::from(self.model.lqd(&mut lqd, port).is_none());
+            if !predicted_drop {
+                self.model.lqd(&mut lqd_of_rest, port);
+                gain -= i32::from(self.model.follow(&mut follow, &lqd_of_rest, port));
+            }
+            choices.push((choice, [lqd, lqd_of_rest, follow, unused], gain));
         }
+    }
+
+    fn end_of_slot(&self, state: &State) -> Option<State> {
+        Some(all_depart(state))
     }
 }
 
@@ -102,9 +100,9 @@ struct Labelled {
 }
 
 impl Labelled {
-    fn arrival(&mut self, size: Size, victims: Victims, i: usize, is_dropped: bool) -> bool {
-        let loser = victims.update(size.of(&mut self.lengths), size.buffer, i);
-        if victims == Victims::Arrival && loser == Some(i) {
+    fn arrival(&mut self, model: Model, i: usize, is_dropped: bool) -> bool {
+        let loser = model.lqd(&mut self.lengths, i);
+        if model.reading.victims == Victims::Arrival && loser == Some(i) {
             return is_dropped;
         }
         if let Some(j) = loser {
@@ -123,7 +121,7 @@ impl Labelled {
     fn end_of_slot(&mut self) -> bool {
         let heads_are_kept =
             self.lengths.iter().zip(&self.kept).all(|(&length, &kept)| length == 0 || kept > 0);
-        update_threshold_departures(&mut self.lengths);
+        departures(&mut self.lengths);
         departures(&mut self.kept);
         heads_are_kept
     }
@@ -131,14 +129,18 @@ impl Labelled {
 
 /// Theorem 2: `FollowLQD(sigma - positives) >= TN - weight * FN`, with `weight` = N - 1.
 pub(crate) struct Theorem2 {
-    pub(crate) size: Size,
+    pub(crate) model: Model,
     pub(crate) thresholds: Thresholds,
     pub(crate) weight: i32,
 }
 
 impl Game for Theorem2 {
     fn ports(&self) -> usize {
-        self.size.ports
+        self.model.ports
+    }
+
+    fn order(&self) -> Order {
+        self.model.reading.order
     }
 
     fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
@@ -148,23 +150,20 @@ impl Game for Theorem2 {
         {
             let [lengths, kept, mut lqd_of_rest, mut follow] = *state;
             let mut lqd = Labelled { lengths, kept };
-            if !lqd.arrival(self.size, Victims::Tail, port, is_dropped) {
+            if !lqd.arrival(self.model, port, is_dropped) {
                 continue;
             }
             let Labelled { lengths, kept } = lqd;
             let mut gain = 0;
             if !predicted_drop {
-                let Size { buffer, .. } = self.size;
                 let thresholds = match self.thresholds {
                     Thresholds::OfTheRest => {
-                        update_threshold_arrival(self.size.of(&mut lqd_of_rest), buffer, port);
+                        self.model.lqd(&mut lqd_of_rest, port);
                         &lqd_of_rest
                     }
                     Thresholds::OfAll => &lengths,
                 };
-                let queues = self.size.of(&mut follow);
-                let accepted =
-                    follow_lqd_arrival(queues, &thresholds[..self.size.ports], buffer, port);
+                let accepted = self.model.follow(&mut follow, thresholds, port);
                 gain = i32::from(accepted) + if is_dropped { self.weight } else { -1 };
             }
             choices.push((choice, [lengths, kept, lqd_of_rest, follow], gain));
@@ -172,11 +171,7 @@ impl Game for Theorem2 {
     }
 
     fn end_of_slot(&self, state: &State) -> Option<State> {
-        let [lengths, kept, mut lqd_of_rest, mut follow] = *state;
-        let mut lqd = Labelled { lengths, kept };
-        departures(&mut lqd_of_rest);
-        departures(&mut follow);
-        lqd.end_of_slot().then_some([lqd.lengths, lqd.kept, lqd_of_rest, follow])
+        end_with_labels(state)
     }
 
     fn may_end(&self, state: &State) -> bool {
@@ -184,169 +179,52 @@ impl Game for Theorem2 {
     }
 }
 
+/// The departure phase where rows 0 and 1 are a [`Labelled`] LQD.
+fn end_with_labels(state: &State) -> Option<State> {
+    let [_, _, third, fourth] = all_depart(state);
+    let mut lqd = Labelled { lengths: state[0], kept: state[1] };
+    lqd.end_of_slot().then_some([lqd.lengths, lqd.kept, third, fourth])
+}
+
 /// Credence with perfect predictions against LQD: `sign * (Credence - LQD) >= 0`.
 pub(crate) struct Perfect {
-    pub(crate) size: Size,
-    /// What the labels come from.
+    /// Of Credence and its thresholds.
+    pub(crate) model: Model,
+    /// Of the LQD that labels.
     pub(crate) labels: Victims,
-    /// What Credence's thresholds follow.
-    pub(crate) thresholds: Victims,
     pub(crate) sign: i32,
 }
 
 impl Game for Perfect {
     fn ports(&self) -> usize {
-        self.size.ports
+        self.model.ports
+    }
+
+    fn order(&self) -> Order {
+        self.model.reading.order
     }
 
     fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+        let reading = Reading { victims: self.labels, ..self.model.reading };
+        let labelling = Model { reading, ..self.model };
         for (choice, is_dropped) in [('a', false), ('d', true)] {
             let [lengths, kept, mut thresholds, mut queues] = *state;
             let mut lqd = Labelled { lengths, kept };
-            if !lqd.arrival(self.size, self.labels, port, is_dropped) {
+            if !lqd.arrival(labelling, port, is_dropped) {
                 continue;
             }
-            let Size { ports, buffer } = self.size;
-            self.thresholds.update(self.size.of(&mut thresholds), buffer, port);
-            let of = self.size.of(&mut queues);
-            let accepted = credence_arrival(of, &thresholds[..ports], buffer, port, is_dropped);
+            self.model.lqd(&mut thresholds, port);
+            let accepted = self.model.credence(&mut queues, &thresholds, port, is_dropped);
             let gain = i32::from(accepted) - i32::from(!is_dropped);
             choices.push((choice, [lqd.lengths, lqd.kept, thresholds, queues], self.sign * gain));
         }
     }
 
     fn end_of_slot(&self, state: &State) -> Option<State> {
-        let [lengths, kept, mut thresholds, mut queues] = *state;
-        let mut lqd = Labelled { lengths, kept };
-        departures(&mut thresholds);
-        departures(&mut queues);
-        lqd.end_of_slot().then_some([lqd.lengths, lqd.kept, thresholds, queues])
+        end_with_labels(state)
     }
 
     fn may_end(&self, state: &State) -> bool {
         state[0] == state[1]
-    }
-}
-
-/// A policy in a [`Competitive`] game.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Rival {
-    Lqd(Victims),
-    FollowLqd,
-    /// With any predictions.
-    Credence,
-    CompleteSharing,
-    CompletePartitioning,
-    /// With `alpha` = 1/2.
-    DynamicThresholds,
-    Harmonic,
-}
-
-impl Rival {
-    /// The queue lengths (row 0) and thresholds (row 1) after a packet, for each prediction, and
-    /// how many more packets will be transmitted.
-    fn arrival(
-        self,
-        size: Size,
-        queues: Lengths,
-        thresholds: Lengths,
-        port: usize,
-    ) -> Vec<(char, Lengths, Lengths, i32)> {
-        let Size { ports, buffer } = size;
-        let (mut queues, mut thresholds) = (queues, thresholds);
-        let b = f64::from(buffer);
-        match self {
-            Rival::Lqd(victims) => {
-                let loser = victims.update(size.of(&mut queues), buffer, port);
-                vec![('.', queues, thresholds, i32::from(loser.is_none()))]
-            }
-            Rival::FollowLqd => {
-                update_threshold_arrival(size.of(&mut thresholds), buffer, port);
-                let of = size.of(&mut queues);
-                let accepted = follow_lqd_arrival(of, &thresholds[..ports], buffer, port);
-                vec![('.', queues, thresholds, i32::from(accepted))]
-            }
-            Rival::Credence => {
-                update_threshold_arrival(size.of(&mut thresholds), buffer, port);
-                [('a', false), ('d', true)]
-                    .into_iter()
-                    .map(|(choice, predicted_drop)| {
-                        let mut queues = queues;
-                        let of = size.of(&mut queues);
-                        let accepted = credence_arrival(
-                            of,
-                            &thresholds[..ports],
-                            buffer,
-                            port,
-                            predicted_drop,
-                        );
-                        (choice, queues, thresholds, i32::from(accepted))
-                    })
-                    .collect()
-            }
-            Rival::CompleteSharing
-            | Rival::CompletePartitioning
-            | Rival::DynamicThresholds
-            | Rival::Harmonic => {
-                let mut after = queues;
-                after[port] += 1;
-                let accepted = sum(&after) <= u32::from(buffer)
-                    && match self {
-                        Rival::CompletePartitioning => {
-                            usize::from(after[port]) * ports <= usize::from(buffer)
-                        }
-                        Rival::DynamicThresholds => {
-                            f64::from(queues[port]) < 0.5 * (b - f64::from(sum(&queues)))
-                        }
-                        Rival::Harmonic => is_harmonic(&after[..ports], b),
-                        _ => true,
-                    };
-                let queues = if accepted { after } else { queues };
-                vec![('.', queues, thresholds, i32::from(accepted))]
-            }
-        }
-    }
-}
-
-fn is_harmonic(lengths: &[u8], buffer: f64) -> bool {
-    let mut sorted = lengths.to_vec();
-    sorted.sort_by(|a, b| b.cmp(a));
-    let harmonic: f64 = (1..=lengths.len()).map(|k| 1.0 / k as f64).sum();
-    (1..).zip(sorted).all(|(k, length)| f64::from(length) * f64::from(k) <= buffer / harmonic)
-}
-
-/// `scale.0 * ALG(sigma) >= scale.1 * OPT(sigma)`, OPT being whatever can be accepted.
-pub(crate) struct Competitive {
-    pub(crate) size: Size,
-    pub(crate) rival: Rival,
-    pub(crate) scale: (i32, i32),
-}
-
-impl Game for Competitive {
-    fn ports(&self) -> usize {
-        self.size.ports
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
-        let [queues, thresholds, opt, unused] = *state;
-        for (choice, queues, thresholds, sent) in
-            self.rival.arrival(self.size, queues, thresholds, port)
-        {
-            let gain = self.scale.0 * sent;
-            choices.push((choice, [queues, thresholds, opt, unused], gain));
-            if sum(&opt) < u32::from(self.size.buffer) {
-                let mut opt = opt;
-                opt[port] += 1;
-                let choice = if choice == '.' { '*' } else { choice.to_ascii_uppercase() };
-                let state = [queues, thresholds, opt, unused];
-                choices.push((choice, state, gain - self.scale.1));
-            }
-        }
-    }
-
-    fn end_of_slot(&self, state: &State) -> Option<State> {
-        let mut state = *state;
-        state.iter_mut().for_each(|queues| departures(queues));
-        Some(state)
     }
 }

@@ -1,166 +1,186 @@
 //! Lemma 1: Credence(sigma) >= LQD(sigma) / eta, that is, Credence transmits at least what
-//! FollowLQD does of sigma minus the predicted positives. It fails; so does Theorem 1.
+//! FollowLQD does of sigma minus the predicted positives. It fails.
 
 use crate::explore::{Verdict, decide};
-use crate::games::{Lemma1, Size, Thresholds};
-use crate::optimum::optimum;
-use crate::pseudocode::{
-    credence_arrival, departures, follow_lqd_arrival, update_threshold_arrival,
-    update_threshold_departures,
+use crate::fifo;
+use crate::games::{Lemma1, Thresholds};
+use crate::model::Model;
+use crate::reading::{Order, Reading, Share, Ties, Victims};
+use crate::sequence::{
+    Sequence, count, of_moves, predicted, predictions, readings, written_predictions,
 };
-use crate::sequence::{Sequence, count, predicted, written};
-use dropcast_switch::Victim;
 use proptest::prelude::*;
 
-fn verdict((ports, buffer): (usize, u8), thresholds: Thresholds, scale: (i32, i32)) -> Verdict {
-    decide(&Lemma1 { size: Size { ports, buffer }, thresholds, scale }, 60)
+fn verdict(
+    size: (usize, u8),
+    reading: Reading,
+    thresholds: Thresholds,
+    scale: (i32, i32),
+) -> Verdict {
+    decide(&Lemma1 { model: Model::new(size, reading), thresholds, scale })
 }
 
-fn packets(verdict: &Verdict) -> Option<usize> {
-    match verdict {
-        Verdict::Fails { slots, .. } => Some(slots.iter().map(Vec::len).sum()),
-        _ => None,
+/// What FollowLQD transmits without the positives.
+fn follow(sequence: &Sequence, reading: Reading, drops: &[bool], thresholds: Thresholds) -> usize {
+    match thresholds {
+        Thresholds::OfTheRest => sequence.follow_lqd(reading, drops),
+        Thresholds::OfAll => count(&fifo::follow_lqd(sequence, reading, drops, thresholds)),
     }
 }
 
-/// What OPT, LQD, FollowLQD without the positives, and Credence transmit.
-fn transmitted(sequence: &Sequence, predictions: &[bool]) -> [usize; 4] {
+/// Decides that it fails, replays the counterexample; returns its packets.
+fn assert_fails(
+    size: (usize, u8),
+    reading: Reading,
+    thresholds: Thresholds,
+    scale: (i32, i32),
+) -> usize {
+    let verdict = verdict(size, reading, thresholds, scale);
+    let (sequence, letters) = of_moves(size.0, u32::from(size.1), verdict.counterexample());
+    let drops = predictions(&letters);
+    let credence = sequence.credence(reading, &drops) as i32;
+    let value =
+        scale.0 * credence - scale.1 * follow(&sequence, reading, &drops, thresholds) as i32;
+    assert!(
+        matches!(verdict, Verdict::Fails { value: found, .. } if found == value && value < 0),
+        "{size:?} {reading:?}: replayed {value}, {verdict:?}"
+    );
+    sequence.len()
+}
+
+/// What LQD, FollowLQD without the positives, and Credence transmit.
+fn transmitted(sequence: &Sequence, reading: Reading, drops: &[bool]) -> [usize; 3] {
     [
-        optimum(sequence),
-        count(&sequence.lqd(Victim::Tail)),
-        sequence.follow_lqd(Victim::Tail, predictions),
-        sequence.credence(Victim::Tail, predictions),
+        count(&sequence.lqd(reading)),
+        sequence.follow_lqd(reading, drops),
+        sequence.credence(reading, drops),
     ]
 }
 
-fn written_predictions(ports: usize, buffer: u8, text: &str) -> (Sequence, Vec<bool>) {
-    let (sequence, letters) = written(ports, buffer, text);
-    (sequence, letters.into_iter().map(|letter| letter == 'd').collect())
-}
-
 #[test]
-fn lemma_1_fails_with_4_packets_at_2_ports_and_a_buffer_of_2() {
-    let (sequence, predictions) = written_predictions(2, 2, "0a 0a | 1d 0a");
-    // eta = 3/3 = 1, and yet LQD/Credence = 3/2.
-    assert_eq!(transmitted(&sequence, &predictions), [3, 3, 3, 2]);
-    // It does not depend on which of LQD's packets is the victim.
-    assert_eq!(count(&sequence.lqd(Victim::Arrival)), 3);
-    assert_eq!(sequence.follow_lqd(Victim::Arrival, &predictions), 3);
-    assert_eq!(sequence.credence(Victim::Arrival, &predictions), 2);
-}
-
-#[test]
-fn lemma_1_and_theorem_1_fail_with_3_packets_where_the_buffer_is_below_n() {
-    let (sequence, predictions) = written_predictions(3, 2, "0a 1d 0a");
-    // eta = 2/2 = 1: the bound of Theorem 1 is min(1.707, 3), OPT/Credence = 2.
-    assert_eq!(transmitted(&sequence, &predictions), [2, 2, 2, 1]);
-}
-
-#[test]
-fn theorem_1_fails_where_every_port_can_hold_a_packet() {
-    let (sequence, predictions) = written_predictions(4, 4, "0a 0a 1d 1d | 2d 3d 0a 0a");
-    let [opt, lqd, follow, credence] = transmitted(&sequence, &predictions);
-    assert_eq!([opt, lqd, follow, credence], [6, 6, 4, 2]);
-    // OPT/Credence > 1.707 eta, in integers.
-    assert!(1000 * opt * follow > 1707 * lqd * credence);
-}
-
-#[test]
-fn these_are_the_smallest() {
-    let all = (1..=4).flat_map(|ports| (1..=5).map(move |buffer| (ports, buffer)));
-    let mut fewest = Vec::new();
-    for size in all {
-        let verdict = verdict(size, Thresholds::OfTheRest, (1, 1));
-        assert_eq!(matches!(verdict, Verdict::Holds { .. }), size.0 == 1 || size.1 == 1);
-        fewest.extend(packets(&verdict).map(|packets| (packets, size.0, size.1)));
+fn lemma_1_fails_under_every_reading_at_every_size_but_1_port_or_a_buffer_of_1() {
+    for reading in Reading::lqds_and_shares() {
+        for order in [Order::Any, Order::ByPort] {
+            let reading = Reading { order, ..reading };
+            for size in (1..=4).flat_map(|ports| (1..=5).map(move |buffer| (ports, buffer))) {
+                let has_safeguard = reading.share.is_above(0, size.0 as u32, u32::from(size.1));
+                if size.0 == 1 || (size.1 == 1 && has_safeguard) {
+                    let verdict = verdict(size, reading, Thresholds::OfTheRest, (1, 1));
+                    assert!(verdict.holds(), "{size:?} {reading:?}: {verdict:?}");
+                } else if size.1 > 1 {
+                    assert_fails(size, reading, Thresholds::OfTheRest, (1, 1));
+                }
+            }
+        }
     }
-    fewest.sort_unstable();
-    assert_eq!(fewest[..3], [(3, 3, 2), (3, 4, 2), (4, 2, 2)]);
-    let theorem_1 = |size| packets(&verdict(size, Thresholds::OfTheRest, (1707, 1000)));
-    assert_eq!([(3, 2), (3, 3), (4, 4)].map(theorem_1), [Some(3), Some(10), Some(8)]);
+}
+
+#[test]
+fn it_fails_with_6_packets_whatever_the_ties() {
+    let (sequence, drops) = written_predictions(2, 3, "0a 0a | 0a 0a | 1d 0a");
+    for reading in Reading::lqds_and_shares() {
+        assert_eq!(transmitted(&sequence, reading, &drops), [5, 5, 4], "{reading:?}");
+        assert_eq!(assert_fails((2, 3), reading, Thresholds::OfTheRest, (1, 1)), 6);
+    }
+}
+
+/// Queue 0 at `B - 1`, then `1d 0a`: the threshold of queue 0 falls for a packet that is dropped.
+#[test]
+fn the_pattern_works_for_all_ports_and_buffers() {
+    for ports in [2, 3, 4, 8, 16] {
+        for buffer in [3, 4, 5, 6, 17, 240] {
+            let mut slots = Vec::new();
+            let mut held = 0;
+            while held < buffer - 1 {
+                let packets = ports.min(buffer - held);
+                slots.push(vec![0; packets]);
+                held += packets - 1;
+            }
+            let mut drops = vec![false; slots.iter().map(Vec::len).sum()];
+            slots.push(vec![1, 0]);
+            drops.extend([true, false]);
+            let sequence = Sequence { ports, buffer: buffer as u32, slots };
+            for reading in Reading::lqds_and_shares() {
+                let [lqd, follow, credence] = transmitted(&sequence, reading, &drops);
+                assert_eq!(follow, credence + 1, "{ports},{buffer} {reading:?}");
+                assert_eq!(lqd, follow, "{ports},{buffer} {reading:?}");
+            }
+        }
+    }
+}
+
+/// Smaller ones, that need their ties.
+#[test]
+fn the_smallest_counterexamples_depend_on_ties() {
+    for reading in Reading::lqds() {
+        // With ties against the arriving packet, tail keeps it only for queue 0 at the longest.
+        let is_other = reading.victims == Victims::Tail && reading.ties == Ties::Other;
+        let fewest = |size| assert_fails(size, reading, Thresholds::OfTheRest, (1, 1));
+        let expected = if is_other { [4, 5] } else { [3, 4] };
+        assert_eq!([fewest((3, 2)), fewest((2, 2))], expected, "{reading:?}");
+
+        let (sequence, drops) = written_predictions(2, 2, "0a 0a | 1d 0a");
+        let [lqd, follow, credence] = transmitted(&sequence, reading, &drops);
+        let fails = !is_other && (reading.victims, reading.ties) != (Victims::Tail, Ties::High);
+        assert_eq!((lqd, follow, credence), (3, 3, if fails { 2 } else { 3 }), "{reading:?}");
+
+        let (sequence, drops) = written_predictions(3, 2, "0a 1d 0a");
+        let [_, follow, credence] = transmitted(&sequence, reading, &drops);
+        assert_eq!((follow, credence), (2, if fails { 1 } else { 2 }), "{reading:?}");
+    }
 }
 
 #[test]
 fn the_worst_ratio_of_lemma_1_on_small_switches() {
-    for (size, worst) in [((2, 2), 150), ((2, 3), 150), ((2, 4), 150), ((3, 3), 200)] {
-        for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
-            let holds = |c| {
-                matches!(
-                    decide(
-                        &Lemma1 {
-                            size: Size { ports: size.0, buffer: size.1 },
-                            thresholds,
-                            scale: (c, 100)
-                        },
-                        300,
-                    ),
-                    Verdict::Holds { .. }
-                )
-            };
-            assert!(holds(worst) && !holds(worst - 1), "{size:?} {thresholds:?}");
+    for reading in Reading::lqds() {
+        for (size, worst) in [((2, 2), 150), ((2, 3), 150), ((2, 4), 150), ((3, 3), 200)] {
+            for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
+                let verdict = verdict(size, reading, thresholds, (worst, 100));
+                assert!(verdict.holds(), "{size:?} {reading:?} {thresholds:?}: {verdict:?}");
+                assert_fails(size, reading, thresholds, (worst - 1, 100));
+            }
         }
     }
 }
 
-/// Credence and, on the packets that are not predicted to be dropped, FollowLQD with the
-/// thresholds of all packets; packets transmitted.
-fn with_the_same_thresholds(
-    sequence: &Sequence,
-    predictions: &[bool],
-    has_safeguard: bool,
-) -> (usize, usize) {
-    let mut thresholds = vec![0; sequence.ports];
-    let (mut credence, mut follow) = (thresholds.clone(), thresholds.clone());
-    let (mut sent, mut slot) = ((0, 0), 0);
-    for (at, packet) in sequence.packets() {
-        for _ in slot..at {
-            update_threshold_departures(&mut thresholds);
-            departures(&mut credence);
-            departures(&mut follow);
-        }
-        slot = at;
-        let (i, buffer) = (packet.queue, sequence.buffer);
-        let drop = predictions[packet.id as usize];
-        update_threshold_arrival(&mut thresholds, buffer, i);
-        let by_credence = if has_safeguard {
-            credence_arrival(&mut credence, &thresholds, buffer, i, drop)
-        } else {
-            // Algorithm 1 without lines 5 to 9.
-            !drop && follow_lqd_arrival(&mut credence, &thresholds, buffer, i)
-        };
-        let by_follow = !drop && follow_lqd_arrival(&mut follow, &thresholds, buffer, i);
-        sent.0 += usize::from(by_credence);
-        sent.1 += usize::from(by_follow);
-    }
-    sent
-}
-
+/// The proof's reading, in which both have the same thresholds: the safeguard alone costs two
+/// packets for the one it gives.
 #[test]
 fn the_safeguard_can_cost_more_than_it_gives() {
-    let (sequence, predictions) = written_predictions(2, 2, "0d 0a | 0a 1a | 0a");
-    assert_eq!(with_the_same_thresholds(&sequence, &predictions, true), (3, 4));
-    assert_eq!(with_the_same_thresholds(&sequence, &predictions, false), (4, 4));
-    assert_eq!(packets(&verdict((2, 2), Thresholds::OfAll, (1, 1))), Some(5));
+    let (sequence, drops) = written_predictions(2, 2, "0d 0a | 0a 1a | 0a");
+    for reading in Reading::lqds() {
+        let follow = follow(&sequence, reading, &drops, Thresholds::OfAll);
+        assert_eq!((sequence.credence(reading, &drops), follow), (3, 4), "{reading:?}");
+        assert_eq!(sequence.follow_lqd(reading, &drops), 4, "{reading:?}");
+        assert_eq!(assert_fails((2, 2), reading, Thresholds::OfAll, (1, 1)), 5, "{reading:?}");
+    }
+}
+
+/// Rounded down to 0 there is no safeguard, and in the proof's reading Lemma 1 holds.
+#[test]
+fn without_safeguard_and_with_the_same_thresholds_it_holds() {
+    for reading in Reading::lqds() {
+        for size in [(3, 2), (4, 2), (4, 3)] {
+            let reading = Reading { share: Share::Floor, ..reading };
+            let verdict = verdict(size, reading, Thresholds::OfAll, (1, 1));
+            assert!(verdict.holds(), "{size:?} {reading:?}: {verdict:?}");
+        }
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    #[test]
-    fn without_safeguard_and_with_the_same_thresholds_it_is_an_equality(
-        (sequence, predictions) in predicted(30),
-    ) {
-        let (credence, follow) = with_the_same_thresholds(&sequence, &predictions, false);
-        prop_assert_eq!(credence, follow);
-    }
-
     /// What is left of Lemma 1: FollowLQD transmits at most (N+1)/2 times what Credence does.
     #[test]
     fn not_refuted_credence_transmits_two_out_of_n_plus_1_of_follow_lqd(
         (sequence, predictions) in predicted(30),
+        reading in readings(),
     ) {
-        let follow = sequence.follow_lqd(Victim::Tail, &predictions);
-        let credence = sequence.credence(Victim::Tail, &predictions);
-        prop_assert!(2 * follow <= (sequence.ports + 1) * credence);
+        if reading.share.is_above(0, sequence.ports as u32, sequence.buffer) {
+            let follow = sequence.follow_lqd(reading, &predictions);
+            let credence = sequence.credence(reading, &predictions);
+            prop_assert!(2 * follow <= (sequence.ports + 1) * credence);
+        }
     }
 }

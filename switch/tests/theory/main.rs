@@ -1,18 +1,28 @@
 //! The theorems of the Credence paper, in its slotted model (appendix A); `docs/theory.md`.
 //!
 //! Each claim is held in two ways. [`explore`] decides it for every sequence of any length, for
-//! switches of a few ports and packets, with the paper's [`pseudocode`]. Random larger sequences
-//! then run through the crate's own switches, which [`steps`] holds to the pseudocode. What fails
-//! is a test too: the smallest counterexample, with its numbers.
+//! switches of a few ports and packets, with the paper's [`pseudocode`], under the [`reading`]s that
+//! the paper allows. Random larger sequences then run through the crate's own switches, which
+//! [`steps`] holds to the pseudocode, and through FIFOs of numbered packets ([`fifo`]). What fails
+//! is a test too: the counterexample, replayed in these, with its numbers.
 
 mod competitiveness;
 mod error_bound;
 mod explore;
+mod fifo;
 mod games;
 mod lemma_1;
+mod model;
 mod observation_1;
 mod optimum;
+mod pay_back;
 mod perfect_predictions;
 mod pseudocode;
+mod reading;
+mod rivals;
+mod safeguards;
 mod sequence;
+mod starvation;
 mod steps;
+mod theorem_1;
+mod theorem_1_search;

@@ -1,88 +1,120 @@
-//! With perfect predictions Credence transmits what LQD does, if the safeguard's `B/N` is whole.
+//! With perfect predictions Credence transmits what LQD does, if the safeguard's `B/N` is whole or
+//! rounded down.
 
 use crate::competitiveness::SMALL;
 use crate::explore::{Verdict, decide};
-use crate::games::{Perfect, Size, Victims};
-use crate::sequence::{Sequence, count, labels, sequences, written};
-use dropcast_switch::Victim;
+use crate::games::Perfect;
+use crate::model::Model;
+use crate::reading::{Reading, Share, Ties, Victims};
+use crate::sequence::{Sequence, count, labels, of_moves, readings, sequences, written};
 use proptest::prelude::*;
 
-fn verdict(size: (usize, u8), labels: Victims, thresholds: Victims, sign: i32) -> Verdict {
-    let (ports, buffer) = size;
-    decide(&Perfect { size: Size { ports, buffer }, labels, thresholds, sign }, 40)
+fn verdict(size: (usize, u8), labels: Victims, reading: Reading, sign: i32) -> Verdict {
+    decide(&Perfect { model: Model::new(size, reading), labels, sign })
+}
+
+fn assert_equal(size: (usize, u8), reading: Reading) {
+    for sign in [1, -1] {
+        let verdict = verdict(size, reading.victims, reading, sign);
+        assert!(verdict.holds(), "{size:?} {reading:?} {sign}: {verdict:?}");
+    }
+}
+
+/// Decides that Credence does not transmit at least (`sign` 1) or at most (-1) what LQD does, and
+/// replays the counterexample; returns its packets.
+fn assert_differs(size: (usize, u8), labels_by: Victims, reading: Reading, sign: i32) -> usize {
+    let verdict = verdict(size, labels_by, reading, sign);
+    let (sequence, letters) = of_moves(size.0, u32::from(size.1), verdict.counterexample());
+    let (lqd, credence) = transmitted(&sequence, labels_by, reading);
+    let truth = labels(&sequence.lqd(Reading { victims: labels_by, ..reading }));
+    assert!(letters.iter().zip(truth).all(|(&letter, drop)| (letter == 'd') == drop));
+    let value = sign * (credence as i32 - lqd as i32);
+    assert!(
+        matches!(verdict, Verdict::Fails { value: found, .. } if found == value && value < 0),
+        "{size:?} {reading:?}: replayed {value}, {verdict:?}"
+    );
+    sequence.len()
 }
 
 /// What LQD and Credence transmit, Credence with LQD's labels.
-fn transmitted(sequence: &Sequence, labels_by: Victim, thresholds: Victim) -> (usize, usize) {
-    let lqd = sequence.lqd(labels_by);
-    (count(&lqd), sequence.credence(thresholds, &labels(&lqd)))
+fn transmitted(sequence: &Sequence, labels_by: Victims, reading: Reading) -> (usize, usize) {
+    let lqd = sequence.lqd(Reading { victims: labels_by, ..reading });
+    (count(&lqd), sequence.credence(reading, &labels(&lqd)))
 }
 
 #[test]
-fn credence_equals_lqd_on_every_sequence_where_n_divides_b() {
-    let more = [(2, 10), (3, 6), (3, 9), (4, 4)];
-    for size in SMALL.into_iter().chain(more) {
-        if usize::from(size.1) % size.0 != 0 {
-            continue;
-        }
-        for victims in [Victims::Tail, Victims::Arrival] {
-            for sign in [1, -1] {
-                let verdict = verdict(size, victims, victims, sign);
-                assert!(matches!(verdict, Verdict::Holds { .. }), "{size:?} {victims:?} {sign}");
+fn credence_equals_lqd_on_every_sequence_where_n_divides_b_or_the_share_is_rounded_down() {
+    for reading in Reading::lqds_and_shares() {
+        let more = [(2, 10), (3, 5), (3, 6), (3, 9), (4, 4), (4, 5), (4, 6)];
+        for size in SMALL.into_iter().chain(more) {
+            if usize::from(size.1) % size.0 == 0 || reading.share == Share::Floor {
+                assert_equal(size, reading);
             }
         }
     }
 }
 
 #[test]
-fn the_safeguard_costs_a_packet_where_n_does_not_divide_b() {
-    let text = "0a 0a | 0a 1a 1a | 0d 1a 1a | 0a 0a";
-    let (sequence, _) = written(3, 4, text);
-    assert_eq!(transmitted(&sequence, Victim::Tail, Victim::Tail), (9, 8));
-    let fails =
-        [(2, 3), (2, 5), (3, 2), (3, 4), (3, 5), (3, 7), (4, 3), (4, 5)].map(|size| match verdict(
-            size,
-            Victims::Tail,
-            Victims::Tail,
-            1,
-        ) {
-            Verdict::Fails { slots, .. } => Some(slots.iter().map(Vec::len).sum::<usize>()),
-            _ => None,
-        });
-    assert_eq!(fails, [None, None, None, Some(10), None, None, None, Some(10)]);
-}
-
-#[test]
-fn the_safeguard_gains_a_packet_where_the_buffer_is_below_n() {
-    let (sequence, _) = written(3, 2, "0d 1a 1a | 0d 1a");
-    assert_eq!(transmitted(&sequence, Victim::Tail, Victim::Tail), (3, 4));
+fn a_fraction_that_n_does_not_divide_costs_or_gains_a_packet() {
+    for reading in Reading::lqds() {
+        for size in [(2, 3), (2, 5), (3, 5), (3, 8), (4, 7)] {
+            assert_equal(size, reading);
+        }
+        for (size, packets) in [((3, 4), 10), ((4, 5), 10), ((4, 6), 13)] {
+            assert_eq!(
+                assert_differs(size, reading.victims, reading, 1),
+                packets,
+                "{size:?} {reading:?}"
+            );
+        }
+        for size in [(3, 4), (4, 5), (4, 6)] {
+            assert_differs(size, reading.victims, reading, -1);
+        }
+        // One packet less, also where ties go against the arriving packet's queue.
+        let text = if reading.ties == Ties::High {
+            "0a 0a | 0a 1a 1a | 1d 0a 2a | 0a 1a"
+        } else {
+            "0a 0a | 0a 1a 1a | 0d 1a 2a | 0a 0a"
+        };
+        let (sequence, _) = written(3, 4, text);
+        assert_eq!(transmitted(&sequence, reading.victims, reading), (9, 8), "{reading:?}");
+    }
+    let transmitted = |ports, buffer, text| {
+        let (sequence, _) = written(ports, buffer, text);
+        transmitted(&sequence, Victims::Tail, Reading::CRATE)
+    };
+    assert_eq!(transmitted(3, 4, "0a 0a | 0a 1a 1a | 0d 1a 1a | 0a 0a"), (9, 8));
+    assert_eq!(transmitted(3, 4, "0a 0a | 0a 1a 1a | 0d 1a 1a | 1a | 0a 0d 1a"), (10, 11));
+    assert_eq!(transmitted(3, 2, "0d 1a 1a | 0d 1a"), (3, 4));
 }
 
 #[test]
 fn labels_of_another_lqd_than_the_thresholds_cost_packets() {
+    let tail = Reading::CRATE;
     // Smallest where the buffer is at least N.
     let (sequence, _) = written(2, 2, "0a 0a | 1a 1d | 0a 0a");
-    assert_eq!(transmitted(&sequence, Victim::Arrival, Victim::Tail), (5, 4));
+    assert_eq!(transmitted(&sequence, Victims::Arrival, tail), (5, 4));
+    assert_eq!(assert_differs((2, 2), Victims::Arrival, tail, 1), 6);
     // Smallest.
     let (sequence, _) = written(3, 2, "0a 1a 1d | 0a 0a");
-    assert_eq!(transmitted(&sequence, Victim::Arrival, Victim::Tail), (4, 3));
-    let fewest = |size| match verdict(size, Victims::Arrival, Victims::Tail, 1) {
-        Verdict::Fails { slots, .. } => Some(slots.iter().map(Vec::len).sum::<usize>()),
-        _ => None,
-    };
-    assert_eq!([(2, 2), (3, 2), (2, 4)].map(fewest), [Some(6), Some(5), None]);
+    assert_eq!(transmitted(&sequence, Victims::Arrival, tail), (4, 3));
+    assert_eq!(assert_differs((3, 2), Victims::Arrival, tail, 1), 5);
+    let verdict = verdict((2, 4), Victims::Arrival, tail, 1);
+    assert!(verdict.holds(), "{verdict:?}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn credence_with_perfect_predictions_equals_lqd(sequence in sequences(40), times in 1u8..=6) {
-        let buffer = sequence.ports as u8 * times;
+    fn credence_with_perfect_predictions_equals_lqd(
+        sequence in sequences(40),
+        times in 1u32..=6,
+        reading in readings(),
+    ) {
+        let buffer = sequence.ports as u32 * times;
         let sequence = Sequence { buffer, ..sequence };
-        for victim in [Victim::Tail, Victim::Arrival] {
-            let (lqd, credence) = transmitted(&sequence, victim, victim);
-            prop_assert_eq!(lqd, credence);
-        }
+        let (lqd, credence) = transmitted(&sequence, reading.victims, reading);
+        prop_assert_eq!(lqd, credence);
     }
 }

@@ -1,87 +1,57 @@
 //! Algorithms 1 and 2 of the Credence paper, transcribed line by line, and LQD beside them.
 //!
-//! The paper leaves open which of several highest thresholds moves; here, as in the crate, the
-//! lowest queue number does. Nothing is shared with the crate: the tests hold it to this.
+//! What the paper leaves open is a [`Reading`]. Nothing is shared with the crate: the tests hold it
+//! to this.
 
-/// Index of the highest value; ties go to the lowest index.
-pub(crate) fn highest(values: &[u8]) -> usize {
-    let mut best = 0;
-    for j in 0..values.len() {
-        if values[j] > values[best] {
-            best = j;
-        }
-    }
-    best
-}
+use crate::reading::{Reading, Victims};
 
 pub(crate) fn sum(values: &[u8]) -> u32 {
     values.iter().map(|&value| u32::from(value)).sum()
 }
 
-/// UpdateThreshold(i, arrival): Algorithm 1 lines 22 to 30, Algorithm 2 lines 15 to 22. Returns
-/// the queue whose threshold was lowered.
+/// UpdateThreshold(i, arrival): Algorithm 1 lines 22 to 30, Algorithm 2 lines 15 to 22, or with the
+/// arriving packet counted in its own queue first. Returns the queue whose threshold was lowered.
 pub(crate) fn update_threshold_arrival(
+    reading: Reading,
     thresholds: &mut [u8],
     buffer: u8,
     i: usize,
 ) -> Option<usize> {
-    if sum(thresholds) == u32::from(buffer) {
-        let j = highest(thresholds);
-        thresholds[j] -= 1;
+    let is_full = sum(thresholds) == u32::from(buffer);
+    if reading.victims == Victims::Arrival {
         thresholds[i] += 1;
-        Some(j)
-    } else {
-        thresholds[i] += 1;
-        None
     }
-}
-
-/// The same with the arriving packet counted in its own queue (the crate's `Victim::Arrival`):
-/// if that makes its queue the longest, nothing moves. Returns the queue that loses a packet.
-pub(crate) fn update_threshold_arrival_counted(
-    thresholds: &mut [u8],
-    buffer: u8,
-    i: usize,
-) -> Option<usize> {
-    thresholds[i] += 1;
-    if sum(thresholds) > u32::from(buffer) {
-        let j = highest(thresholds);
+    let lowered = is_full.then(|| reading.ties.highest(thresholds, i));
+    if let Some(j) = lowered {
         thresholds[j] -= 1;
-        Some(j)
-    } else {
-        None
     }
-}
-
-/// UpdateThreshold(i, departure) of every queue: Algorithm 1 lines 31 to 34.
-pub(crate) fn update_threshold_departures(thresholds: &mut [u8]) {
-    for threshold in thresholds {
-        if *threshold > 0 {
-            *threshold -= 1;
-        }
+    if reading.victims == Victims::Tail {
+        thresholds[i] += 1;
     }
+    lowered
 }
 
 /// Algorithm 1, lines 5 to 16, for a packet to queue `i` after UpdateThreshold. Returns whether
 /// it is accepted.
 pub(crate) fn credence_arrival(
+    reading: Reading,
     queues: &mut [u8],
     thresholds: &[u8],
     buffer: u8,
     i: usize,
     predicted_drop: bool,
 ) -> bool {
-    let n = queues.len() as u32;
-    let j = highest(queues);
-    if u32::from(queues[j]) * n < u32::from(buffer) {
+    if is_safeguarded(reading, queues, buffer) {
         queues[i] += 1;
         return true;
     }
-    if queues[i] < thresholds[i] && sum(queues) < u32::from(buffer) && !predicted_drop {
-        queues[i] += 1;
-        return true;
-    }
-    false
+    !predicted_drop && follow_lqd_arrival(queues, thresholds, buffer, i)
+}
+
+/// Algorithm 1, line 7: the longest queue is below `B/N`.
+pub(crate) fn is_safeguarded(reading: Reading, queues: &[u8], buffer: u8) -> bool {
+    let longest = queues.iter().copied().max().unwrap_or(0);
+    reading.share.is_above(u32::from(longest), queues.len() as u32, u32::from(buffer))
 }
 
 /// Algorithm 2, lines 5 to 9, for a packet to queue `i` after UpdateThreshold. Returns whether it
@@ -99,7 +69,8 @@ pub(crate) fn follow_lqd_arrival(
     false
 }
 
-/// Procedure Departure of every queue, without its threshold: one packet leaves each.
+/// Procedure Departure of every queue, or UpdateThreshold(i, departure) of every threshold (lines
+/// 31 to 34): one packet leaves each.
 pub(crate) fn departures(queues: &mut [u8]) {
     for queue in queues {
         if *queue > 0 {

@@ -1,9 +1,15 @@
 //! Arrival sequences of the slotted model, and what the crate's switches transmit of them.
 
+use crate::explore::Move;
+use crate::fifo;
+use crate::games::Thresholds;
+use crate::reading::{Reading, Share, Ties, Victims};
+use crate::starvation::Predicted;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
-    Harmonic, Lqd, Observer, Packet, Policy, Recorded, Removal, Slotted, Switch, Victim,
+    Harmonic, Lqd, Observer, Packet, PaybackCredence, Policy, Recorded, Removal, Slotted, Switch,
+    Victim,
 };
 use proptest::prelude::*;
 
@@ -11,7 +17,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     pub(crate) ports: usize,
-    pub(crate) buffer: u8,
+    pub(crate) buffer: u32,
     pub(crate) slots: Vec<Vec<usize>>,
 }
 
@@ -28,7 +34,7 @@ impl Observer for Departures {
 
 impl Sequence {
     pub(crate) fn spec(&self) -> SwitchSpec {
-        SwitchSpec::uniform(self.ports as u16, 1, u32::from(self.buffer), 1)
+        SwitchSpec::uniform(self.ports as u16, 1, self.buffer, 1)
     }
 
     /// Slot and packet, in order of arrival.
@@ -36,7 +42,7 @@ impl Sequence {
         let packets = (0..)
             .zip(&self.slots)
             .flat_map(|(slot, ports)| ports.iter().map(move |&port| (slot, port)));
-        packets.zip(0..).map(|((slot, queue), id)| (slot, Packet { id, queue, size_bytes: 1 }))
+        packets.zip(0..).map(|((slot, queue), id)| (slot, Packet::new(id, queue, 1)))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -59,22 +65,49 @@ impl Sequence {
         transmitted
     }
 
-    pub(crate) fn lqd(&self, victim: Victim) -> Vec<bool> {
-        self.replay(|_| true, Lqd::new(victim))
+    /// For each packet, whether LQD transmits it.
+    pub(crate) fn lqd(&self, reading: Reading) -> Vec<bool> {
+        let transmitted = fifo::lqd(self, reading);
+        if let Some(victim) = reading.victim_of_the_crate() {
+            assert_eq!(transmitted, self.replay(|_| true, Lqd::new(victim)));
+        }
+        transmitted
     }
 
     /// Packets that FollowLQD transmits of those that are not predicted to be dropped.
-    pub(crate) fn follow_lqd(&self, victim: Victim, predicted_drop: &[bool]) -> usize {
-        let follow = FollowLqd::new(&self.spec(), victim, Fit::Exact, Slotted::default());
-        count(&self.replay(|id| !predicted_drop[id as usize], follow))
+    pub(crate) fn follow_lqd(&self, reading: Reading, predicted_drop: &[bool]) -> usize {
+        let transmitted = fifo::follow_lqd(self, reading, predicted_drop, Thresholds::OfTheRest);
+        if let Some(victim) = reading.victim_of_the_crate() {
+            let follow = FollowLqd::new(&self.spec(), victim, Fit::Exact, Slotted::default());
+            assert_eq!(transmitted, self.replay(|id| !predicted_drop[id as usize], follow));
+        }
+        count(&transmitted)
     }
 
     /// Packets that Credence transmits with these predictions.
-    pub(crate) fn credence(&self, victim: Victim, predicted_drop: &[bool]) -> usize {
-        let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
-        let service = Slotted::default();
-        let credence = Credence::new(&self.spec(), victim, Fit::Exact, service, predictor);
-        count(&self.replay(|_| true, credence))
+    pub(crate) fn credence(&self, reading: Reading, predicted_drop: &[bool]) -> usize {
+        let transmitted = fifo::credence(self, reading, predicted_drop);
+        let in_crate = reading.victim_of_the_crate().filter(|_| reading.share == Share::Fraction);
+        if let Some(victim) = in_crate {
+            let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
+            let service = Slotted::default();
+            let credence = Credence::new(&self.spec(), victim, Fit::Exact, service, predictor);
+            assert_eq!(transmitted, self.replay(|_| true, credence));
+        }
+        count(&transmitted)
+    }
+
+    /// Packets that Credence transmits if it pays back what its safeguard took.
+    pub(crate) fn paying_back(&self, reading: Reading, predicted_drop: &[bool]) -> usize {
+        let transmitted = fifo::paying_back(self, reading, predicted_drop);
+        let in_crate = reading.victim_of_the_crate().filter(|_| reading.share == Share::Fraction);
+        if let Some(victim) = in_crate {
+            let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
+            let service = Slotted::default();
+            let policy = PaybackCredence::new(&self.spec(), victim, Fit::Exact, service, predictor);
+            assert_eq!(transmitted, self.replay(|_| true, policy));
+        }
+        count(&transmitted)
     }
 
     /// Packets that each policy without predictions transmits.
@@ -85,6 +118,17 @@ impl Sequence {
             ("dynamic thresholds", count(&self.replay(|_| true, DynamicThresholds::new(0.5)))),
             ("harmonic", count(&self.replay(|_| true, Harmonic::default()))),
         ]
+    }
+}
+
+impl Reading {
+    /// The victim, if the crate's LQD can be told to work like this: its ties go to the lowest.
+    fn victim_of_the_crate(self) -> Option<Victim> {
+        let victim = match self.victims {
+            Victims::Tail => Victim::Tail,
+            Victims::Arrival => Victim::Arrival,
+        };
+        (self.ties == Ties::Low).then_some(victim)
     }
 }
 
@@ -100,7 +144,7 @@ pub(crate) fn labels(transmitted: &[bool]) -> Vec<bool> {
 /// Sequences for 2 to 4 ports and a buffer of 2 to 6, of up to `slots` slots, none with more
 /// packets than ports; packets prefer port 0, or few would be dropped.
 pub(crate) fn sequences(slots: usize) -> impl Strategy<Value = Sequence> {
-    (2usize..=4, 2u8..=6).prop_flat_map(move |(ports, buffer)| {
+    (2usize..=4, 2u32..=6).prop_flat_map(move |(ports, buffer)| {
         let port = prop_oneof![2 => Just(0), 3 => 0..ports];
         let slot = prop_oneof![
             3 => prop::collection::vec(port, 0..=ports),
@@ -119,7 +163,7 @@ pub(crate) fn sequences(slots: usize) -> impl Strategy<Value = Sequence> {
 pub(crate) fn predicted(slots: usize) -> impl Strategy<Value = (Sequence, Vec<bool>)> {
     sequences(slots).prop_flat_map(|sequence| {
         let packets = sequence.len();
-        let truth = labels(&sequence.lqd(Victim::Tail));
+        let truth = labels(&sequence.lqd(Reading::CRATE));
         let flips = (0.0..1.0)
             .prop_flat_map(move |p| prop::collection::vec(prop::bool::weighted(p), packets));
         let predictions = prop_oneof![
@@ -134,16 +178,44 @@ pub(crate) fn predicted(slots: usize) -> impl Strategy<Value = (Sequence, Vec<bo
     })
 }
 
+/// Every reading of LQD and of `B/N`.
+pub(crate) fn readings() -> impl Strategy<Value = Reading> {
+    prop::sample::select(Reading::lqds_and_shares().collect::<Vec<_>>())
+}
+
+/// A sequence that comes with its predictions.
+pub(crate) fn of_predicted(ports: usize, buffer: u32, slots: Predicted) -> (Sequence, Vec<bool>) {
+    let predictions = slots.iter().flatten().map(|&(_, drop)| drop).collect();
+    let slots = slots.iter().map(|slot| slot.iter().map(|&(port, _)| port).collect()).collect();
+    (Sequence { ports, buffer, slots }, predictions)
+}
+
 /// A sequence written as one string: slots are separated by `|`, a packet is its port and a
 /// letter, as the `counterexamples` example prints it.
-pub(crate) fn written(ports: usize, buffer: u8, text: &str) -> (Sequence, Vec<char>) {
-    let slots: Vec<Vec<&str>> =
-        text.split('|').map(|slot| slot.split_whitespace().collect()).collect();
-    let letters =
-        slots.iter().flatten().map(|packet| packet.chars().nth(1).expect("a letter")).collect();
-    let slots = slots
-        .iter()
-        .map(|slot| slot.iter().map(|packet| packet[..1].parse().expect("a port")).collect())
-        .collect();
+pub(crate) fn written(ports: usize, buffer: u32, text: &str) -> (Sequence, Vec<char>) {
+    let packet = |text: &str| {
+        let mut characters = text.chars();
+        let port = characters.next().and_then(|c| c.to_digit(10)).expect("a port");
+        (port as usize, characters.next().expect("a letter"))
+    };
+    let slots: Vec<Vec<Move>> =
+        text.split('|').map(|slot| slot.split_whitespace().map(packet).collect()).collect();
+    of_moves(ports, buffer, &slots)
+}
+
+/// A counterexample as a sequence to replay, and its letters.
+pub(crate) fn of_moves(ports: usize, buffer: u32, slots: &[Vec<Move>]) -> (Sequence, Vec<char>) {
+    let letters = slots.iter().flatten().map(|&(_, letter)| letter).collect();
+    let slots = slots.iter().map(|slot| slot.iter().map(|&(port, _)| port).collect()).collect();
     (Sequence { ports, buffer, slots }, letters)
+}
+
+/// [`written`] with `d` for predicted drops and `a` for the others.
+pub(crate) fn written_predictions(ports: usize, buffer: u32, text: &str) -> (Sequence, Vec<bool>) {
+    let (sequence, letters) = written(ports, buffer, text);
+    (sequence, predictions(&letters))
+}
+
+pub(crate) fn predictions(letters: &[char]) -> Vec<bool> {
+    letters.iter().map(|letter| "dDpP".contains(*letter)).collect()
 }

@@ -1,10 +1,12 @@
 //! The crate's policies take the pseudocode's steps.
 
-use crate::games::{Size, Victims};
+use crate::fifo;
+use crate::games::Thresholds;
 use crate::pseudocode::{
-    credence_arrival, departures, follow_lqd_arrival, update_threshold_departures,
+    credence_arrival, departures, follow_lqd_arrival, update_threshold_arrival,
 };
-use crate::sequence::{Sequence, predicted};
+use crate::reading::{Reading, Victims};
+use crate::sequence::{Sequence, predicted, readings};
 use dropcast_switch::{
     Credence, Fit, FollowLqd, Lqd, NoObserver, Recorded, Slotted, Switch, Victim,
 };
@@ -12,8 +14,8 @@ use proptest::prelude::*;
 
 /// The pseudocode's state: thresholds, FollowLQD's queues and Credence's queues.
 struct Pseudocode {
-    size: Size,
-    victims: Victims,
+    buffer: u8,
+    reading: Reading,
     slot: u64,
     thresholds: Vec<u8>,
     follow: Vec<u8>,
@@ -21,27 +23,31 @@ struct Pseudocode {
 }
 
 impl Pseudocode {
-    fn new(sequence: &Sequence, victims: Victims) -> Self {
-        let size = Size { ports: sequence.ports, buffer: sequence.buffer };
-        let empty = vec![0; size.ports];
+    fn new(sequence: &Sequence, reading: Reading) -> Self {
+        let empty = vec![0; sequence.ports];
         let (thresholds, follow, credence) = (empty.clone(), empty.clone(), empty);
-        Pseudocode { size, victims, slot: 0, thresholds, follow, credence }
+        let buffer = sequence.buffer as u8;
+        Pseudocode { buffer, reading, slot: 0, thresholds, follow, credence }
     }
 
     fn advance(&mut self, slot: u64) {
         for _ in self.slot..slot {
-            update_threshold_departures(&mut self.thresholds);
+            departures(&mut self.thresholds);
             departures(&mut self.follow);
             departures(&mut self.credence);
         }
         self.slot = slot;
     }
 
-    fn arrival(&mut self, port: usize, predicted_drop: bool) {
-        let buffer = self.size.buffer;
-        self.victims.update(&mut self.thresholds, buffer, port);
-        follow_lqd_arrival(&mut self.follow, &self.thresholds, buffer, port);
-        credence_arrival(&mut self.credence, &self.thresholds, buffer, port, predicted_drop);
+    /// Returns whether FollowLQD and Credence accept the packet.
+    fn arrival(&mut self, port: usize, predicted_drop: bool) -> (bool, bool) {
+        let Pseudocode { buffer, reading, thresholds, follow, credence, .. } = self;
+        let buffer = *buffer;
+        update_threshold_arrival(*reading, thresholds, buffer, port);
+        (
+            follow_lqd_arrival(follow, thresholds, buffer, port),
+            credence_arrival(*reading, credence, thresholds, buffer, port, predicted_drop),
+        )
     }
 }
 
@@ -55,7 +61,7 @@ fn check(
     victim: Victim,
 ) -> Result<(), TestCaseError> {
     let victims = if victim == Victim::Tail { Victims::Tail } else { Victims::Arrival };
-    let mut pseudocode = Pseudocode::new(sequence, victims);
+    let mut pseudocode = Pseudocode::new(sequence, Reading { victims, ..Reading::CRATE });
     let spec = sequence.spec();
     let (fit, service) = (Fit::Exact, Slotted::default);
     let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
@@ -94,5 +100,23 @@ proptest! {
     fn thresholds_of_follow_lqd_are_the_queue_lengths_of_lqd((sequence, predictions) in predicted(30)) {
         check(&sequence, &predictions, Victim::Tail)?;
         check(&sequence, &predictions, Victim::Arrival)?;
+    }
+
+    /// The other readings, which the crate does not have.
+    #[test]
+    fn fifos_of_packets_take_the_steps_of_the_pseudocode(
+        (sequence, predictions) in predicted(30),
+        reading in readings(),
+    ) {
+        let mut pseudocode = Pseudocode::new(&sequence, reading);
+        let nothing = vec![false; sequence.len()];
+        let follow = fifo::follow_lqd(&sequence, reading, &nothing, Thresholds::OfAll);
+        let credence = fifo::credence(&sequence, reading, &predictions);
+        for (slot, packet) in sequence.packets() {
+            pseudocode.advance(slot);
+            let id = packet.id as usize;
+            let accepted = pseudocode.arrival(packet.queue, predictions[id]);
+            prop_assert_eq!(accepted, (follow[id], credence[id]), "packet {}", id);
+        }
     }
 }

@@ -71,8 +71,7 @@ pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
     let mut compile = gcc.in_folder(folder);
     let output = compile.args(["loader.c", "-o", "loader", "-lbpf"]).output().expect("it starts");
     if !output.status.success() {
-        let (tool, package) = ("libbpf".to_owned(), "libbpf-dev".to_owned());
-        missing(&VerifyError::MissingTool { tool, package });
+        missing(&VerifyError::missing("libbpf", "libbpf-dev"));
         return None;
     }
     let mut loader = std::process::Command::new(folder.join("loader"));
@@ -95,16 +94,27 @@ pub(crate) fn kernel_did(output: &std::process::Output) -> bool {
     true
 }
 
+/// With a default model (level4), one of the paper's features, and that of docs/dct.md.
 #[test]
 fn the_documented_program_loads() {
     let page = include_str!("../../../docs/ebpf.md");
     let (_, rest) = page.split_once("```c\n").expect("a block");
     let program = rest.split_once("```").expect("the block ends").0;
+    let (forest, origin) = example();
+    let target = "ebpf".parse().expect("a target");
+    for files in [
+        files_of("example", "ebpf", &FeatureSet::level4(), 25_200),
+        files_of("example", "ebpf", &FeatureSet::paper4(), 25_200),
+        export(&forest, &origin, target).expect("exportable"),
+    ] {
+        compiles_and_loads(files, program);
+    }
+}
+
+fn compiles_and_loads(mut files: Vec<EmittedFile>, program: &str) {
     let clang = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
     let Ok(clang) = clang.find().map_err(|error| missing(&error)) else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (forest, origin) = example();
-    let mut files = export(&forest, &origin, "ebpf".parse().expect("a target")).expect("fine");
     files.push(EmittedFile { name: "program.c".to_owned(), bytes: program.as_bytes().to_vec() });
     for file in files {
         fs::write(folder.path().join(file.name), file.bytes).expect("written");

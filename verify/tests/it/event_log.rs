@@ -173,7 +173,7 @@ fn run<S: Service>(
         switch.advance(now, watch);
         if event.kind == EventKind::Arrival {
             watch.add(Happening::Observe, queue, event.size_bytes, now);
-            let packet = Packet { id: 0, queue, size_bytes: event.size_bytes };
+            let packet = Packet::new(0, queue, event.size_bytes);
             if switch.admit(&packet, now, watch) {
                 watch.add(Happening::Add, queue, event.size_bytes, now);
             }

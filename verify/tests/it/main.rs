@@ -15,6 +15,7 @@ mod dpdk;
 mod ebpf;
 mod event_log;
 mod json;
+mod ns3_page;
 mod onnx;
 mod replay;
 mod verilog;

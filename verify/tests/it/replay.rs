@@ -16,11 +16,12 @@ use std::path::Path;
 use std::process::Command;
 
 const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
-const GXX: Tool = Tool { command: "g++", version_arguments: &["--version"], package: "g++" };
+pub(crate) const GXX: Tool =
+    Tool { command: "g++", version_arguments: &["--version"], package: "g++" };
 const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 
 /// Feeds records from standard input to the code and prints the features of each arrival;
-/// `ARGUMENTS`, `QUEUES`, `SHARED` and `PROJECTION` are replaced.
+/// `QUEUES`, `SHARED` and `PROJECTION` are replaced.
 const REPLAY: &str = r#"
 #include "m.h"
 #include <stdio.h>
@@ -38,7 +39,7 @@ int main(void)
 
         switch (record[0]) {
         case 0:
-            m_observe(queue, &buffer, ARGUMENTS x);
+            m_observe(queue, &buffer, queues, SHARED, x);
             fwrite(x, sizeof x, 1, stdout);
             break;
         case 1:
@@ -108,7 +109,6 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
             "PROJECTION(queue, &buffer)",
             &projection(
                 log,
-                features,
                 [
                     if target == "cpp" { "project" } else { "m_project" },
                     "queue",
@@ -119,7 +119,6 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
                 ],
             ),
         )
-        .replace("ARGUMENTS", if scans(features) { "queues, SHARED," } else { "" })
         .replace("QUEUES", &log.queues.to_string())
         .replace("SHARED", &format!("{}u", log.shared));
     let extension = if target == "cpp" { "cc" } else { "c" };
@@ -130,13 +129,10 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
     compare(log, features, &printed);
 }
 
-/// The lines that keep the projection, if a feature needs it: by which function, of which queue, buffer, place,
-/// happening and bytes.
-fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String {
+/// The lines that keep the projection: by which function, of which queue, buffer, place, happening and
+/// bytes.
+fn projection(log: &EventLog, words: [&str; 6]) -> String {
     let [project, queue, buffer, place, happening, bytes] = words;
-    if !features.features().iter().any(|feature| feature.needs_projection()) {
-        return String::new();
-    }
     let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
     format!(
         "if ({place} < SHARED && {happening} >= 2) {{
@@ -147,15 +143,8 @@ fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String
     )
 }
 
-/// Whether the code that keeps these features looks at all queues.
-fn scans(features: &FeatureSet) -> bool {
-    let scanned = ["rank", "longest_queue", "longest_gap"];
-    let is_scanned = |name: &String| scanned.contains(&name.as_str()) || name.starts_with("level_");
-    features.names().iter().any(is_scanned)
-}
-
 /// Holds the features that a program printed for each arrival to the tracer's.
-fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
+pub(crate) fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
     let column = |feature| FeatureSet::all().features().iter().position(|f| f == feature);
     let columns: Vec<usize> =
         features.features().iter().map(|f| column(f).expect("one of all")).collect();
@@ -268,7 +257,7 @@ fn ebpf_averages_are_those_of_double_precision() {
 }
 
 /// Keeps the features in a map, told of one record at a time; after an arrival, answers the feature
-/// whose number the context has, too. `ARGUMENTS`, `QUEUES`, `SHARED` and `PROJECTION` are replaced.
+/// whose number the context has, too. `QUEUES`, `SHARED` and `PROJECTION` are replaced.
 const EBPF_REPLAY: &str = r#"
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -301,7 +290,7 @@ __attribute__((section("syscall"), used)) int m_check(const volatile __u32 *cont
     }
     switch (context[0]) {
     case 0:
-        m_observe(&state->queues[place], &state->buffer, ARGUMENTS &row);
+        m_observe(&state->queues[place], &state->buffer, state->queues, SHARED, &row);
         return feature < M_N_FEATURES ? (int)row.x[feature] : 0;
     case 1:
         m_add(&state->queues[place], size);
@@ -334,7 +323,6 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
             "PROJECTION(&state->queues[place], &state->buffer)",
             &projection(
                 log,
-                features,
                 [
                     "m_project",
                     "&state->queues[place]",
@@ -345,7 +333,6 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
                 ],
             ),
         )
-        .replace("ARGUMENTS", if scans(features) { "state->queues, SHARED," } else { "" })
         .replace("QUEUES", &log.queues.to_string())
         .replace("SHARED", &format!("{}u", log.shared));
     fs::write(folder.path().join("m.bpf.c"), text).expect("written");
@@ -418,7 +405,13 @@ pub(crate) fn files_of(
     export(&forest, &origin, target.parse().expect("a target")).expect("exportable")
 }
 
-fn write_files(folder: &Path, name: &str, target: &str, features: &FeatureSet, average_ns: u64) {
+pub(crate) fn write_files(
+    folder: &Path,
+    name: &str,
+    target: &str,
+    features: &FeatureSet,
+    average_ns: u64,
+) {
     for file in files_of(name, target, features, average_ns) {
         fs::write(folder.join(file.name), file.bytes).expect("written");
     }
@@ -429,7 +422,7 @@ pub(crate) fn found(tool: Tool) -> Option<FoundTool> {
 }
 
 /// Compiles `NAME.EXTENSION`, with nothing that anybody would have to switch off.
-fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension: &str) {
+pub(crate) fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension: &str) {
     let standard = if extension == "c" { "-std=c99" } else { "-std=c++17" };
     let mut command = compiler.in_folder(folder);
     command.args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"]);
@@ -439,7 +432,7 @@ fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension: &str) {
 }
 
 /// The `u32` that a program prints, given a file as standard input.
-fn read_values(folder: &Path, program: &str, input: &str) -> Vec<u32> {
+pub(crate) fn read_values(folder: &Path, program: &str, input: &str) -> Vec<u32> {
     let input = fs::File::open(folder.join(input)).expect("written");
     let output = Command::new(folder.join(program)).current_dir(folder).stdin(input).output();
     let output = output.expect("it starts");

@@ -1,17 +1,12 @@
-//! The forests that no smaller one is as good as.
+//! The Pareto front: quality against size.
 
-use crate::ExportError;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, part_name, recipe_name};
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
-pub(super) fn write(
-    page: &mut Body,
-    sweep: &SweepTable,
-    recipes: &[Recipe<'_>],
-) -> Result<(), ExportError> {
+pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     page.section("front", "Quality against size");
     let measure = Measure::from(sweep.front.measure);
     if let Some(figure) = sweep_figures::front(sweep, recipes) {
@@ -19,14 +14,14 @@ pub(super) fn write(
             &figure,
             &format!(
                 "Every forest by its ternary entries and its {} on {} rows. The steps are the \
-                 Pareto front: left of it nothing is as good. Labels are trees\u{D7}depth.",
+                 Pareto front: no smaller forest is as good. Labels are trees\u{D7}depth.",
                 measure.name(),
                 part_name(sweep.front.part)
             ),
             &data(sweep, measure),
-        )?;
+        );
     } else {
-        page.paragraph("No forest has both a size and a score: there is no front.");
+        page.paragraph("No forest has both a size and a score, so there is no Pareto front.");
     }
     let mut front: Vec<&SweepRow> = sweep.rows.iter().filter(|row| row.pareto).collect();
     front.sort_by_key(|row| row.size.ternary_entries);
@@ -45,9 +40,8 @@ pub(super) fn write(
             "model",
             "recipe",
         ];
-        page.table("The front, smallest first.", &heads, &rows);
+        page.table("Pareto-optimal forests, smallest first.", &heads, &rows);
     }
-    Ok(())
 }
 
 fn forest(recipes: &[Recipe<'_>], row: &SweepRow) -> Vec<Cell> {
@@ -86,6 +80,6 @@ fn data(sweep: &SweepTable, measure: Measure) -> Data<'static> {
     };
     Data {
         heads: &["trees", "depth", "seed", "ternary entries", "score"],
-        groups: vec![("front", of(true)), ("other forests", of(false))],
+        groups: vec![("Pareto front", of(true)), ("other forests", of(false))],
     }
 }

@@ -1,43 +1,37 @@
 //! The paper's Figure 15, with ours.
 
-use crate::ExportError;
-use crate::fig15;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, Shape};
+use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::FrontPart;
 
 /// Recipes that are drawn at most.
 const MOST_RECIPES: usize = 4;
 
-pub(super) fn write(
-    page: &mut Body,
-    recipes: &[Recipe<'_>],
-    part: FrontPart,
-) -> Result<(), ExportError> {
+pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {
     page.section("paper", "The paper's Figure 15");
     let drawn =
         recipes.iter().filter_map(|recipe| Some((recipe, sweep_figures::paper(recipe, part)?)));
     let drawn: Vec<_> = drawn.take(MOST_RECIPES).collect();
     if drawn.is_empty() {
         page.paragraph(&format!(
-            "It is of several numbers of trees at depth {}, which this sweep does not have.",
-            fig15::DEPTH
+            "It needs several numbers of trees at depth {DEPTH}, which this sweep does not have."
         ));
-        return Ok(());
+        return;
     }
     page.open("figures");
     for (recipe, figure) in drawn {
         page.figure(
             &figure,
-            "Lines are this sweep's forests. The single marks are what the Credence paper's text \
-             (section 4.1) says of its forest of 4 trees, made from another trace; the curves of its figure are not printed as numbers and are not shown.",
+            "Lines are this sweep's forests. Single marks are the values in the text of the \
+             Credence paper (section 4.1) for its forest of 4 trees, trained on another trace. The \
+             paper prints no numbers of its curves.",
             &data(recipe, part),
-        )?;
+        );
     }
     page.close();
-    Ok(())
 }
 
 fn data(recipe: &Recipe<'_>, part: FrontPart) -> Data<'static> {
@@ -52,7 +46,7 @@ fn data(recipe: &Recipe<'_>, part: FrontPart) -> Data<'static> {
         ]
     };
     let shapes = recipe.shapes.iter();
-    let shapes = shapes.filter(|shape| shape.summary.setting.max_depth == fig15::DEPTH);
+    let shapes = shapes.filter(|shape| shape.summary.setting.max_depth == DEPTH);
     Data {
         heads: &["trees", "precision", "recall", "F1", "\u{3B7}"],
         groups: vec![("", shapes.map(row).collect())],

@@ -1,6 +1,5 @@
 //! Scores by trees and depth.
 
-use crate::ExportError;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures::{self, Along};
@@ -12,11 +11,7 @@ const MEAN: &str = "Mean over seeds; bars go from the lowest to the highest.";
 /// Recipes that are drawn at most.
 const MOST_RECIPES: usize = 4;
 
-pub(super) fn write(
-    page: &mut Body,
-    recipes: &[Recipe<'_>],
-    part: FrontPart,
-) -> Result<(), ExportError> {
+pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {
     page.section("shapes", "Trees and depth");
     page.paragraph(&format!("Scores on {} rows.", part_name(part)));
     if recipes.len() > MOST_RECIPES {
@@ -28,22 +23,16 @@ pub(super) fn write(
     for recipe in recipes.iter().take(MOST_RECIPES) {
         let drawn = [Measure::F1, Measure::Eta];
         for measure in drawn.into_iter().filter(|&measure| has(recipe, part, measure)) {
-            draw(page, recipe, part, measure)?;
+            draw(page, recipe, part, measure);
         }
     }
-    Ok(())
 }
 
 fn has(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> bool {
     recipe.shapes.iter().any(|shape| shape.score(part, measure).is_some())
 }
 
-fn draw(
-    page: &mut Body,
-    recipe: &Recipe<'_>,
-    part: FrontPart,
-    measure: Measure,
-) -> Result<(), ExportError> {
+fn draw(page: &mut Body, recipe: &Recipe<'_>, part: FrontPart, measure: Measure) {
     let (trees, depths) = (recipe.trees().len(), recipe.depths().len());
     let data = || data(recipe, part, measure);
     let better = if measure == Measure::Eta { "Lower" } else { "Higher" };
@@ -51,20 +40,19 @@ fn draw(
     if trees > 1 {
         let figure = sweep_figures::lines(recipe, part, measure, Along::Trees);
         let rest = sweep_figures::left_out(depths, "depths");
-        page.figure(&figure, &format!("{MEAN} {better} is better.{rest}"), &data())?;
+        page.figure(&figure, &format!("{MEAN} {better} is better.{rest}"), &data());
     }
     if depths > 1 {
         let figure = sweep_figures::lines(recipe, part, measure, Along::Depth);
         let rest = sweep_figures::left_out(trees, "numbers of trees");
-        page.figure(&figure, &format!("{MEAN} {better} is better.{rest}"), &data())?;
+        page.figure(&figure, &format!("{MEAN} {better} is better.{rest}"), &data());
     }
     if trees > 1 && depths > 1 {
         let figure = sweep_figures::heat(recipe, part, measure);
         let caption = format!("Darker is higher. {better} is better. A dash is undefined.");
-        page.figure(&figure, &caption, &data())?;
+        page.figure(&figure, &caption, &data());
     }
     page.close();
-    Ok(())
 }
 
 fn data(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> Data<'static> {

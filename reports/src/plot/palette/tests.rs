@@ -44,7 +44,7 @@ fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-fn seen(colour: RGBColor, sight: &[[f64; 3]; 3]) -> [f64; 3] {
+fn seen(colour: Rgb, sight: &[[f64; 3]; 3]) -> [f64; 3] {
     let light = linear(colour);
     let see = |row: &[f64; 3]| row.iter().zip(light).map(|(a, b)| a * b).sum::<f64>();
     lab([see(&sight[0]), see(&sight[1]), see(&sight[2])].map(|part| part.clamp(0.0, 1.0)))
@@ -54,13 +54,13 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-fn hex(text: &str) -> RGBColor {
+fn hex(text: &str) -> Rgb {
     let part = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
-    RGBColor(part(1), part(3), part(5))
+    Rgb(part(1), part(3), part(5))
 }
 
 /// The value of a custom property in the light (first) or dark (second) part of the style.
-fn style(name: &str, place: usize) -> RGBColor {
+fn style(name: &str, place: usize) -> Rgb {
     let css = include_str!("../../html/page.css");
     let values: Vec<&str> = css.split(&format!("{name}: ")).skip(1).collect();
     hex(&values[place][..7])
@@ -69,8 +69,8 @@ fn style(name: &str, place: usize) -> RGBColor {
 #[test]
 fn a_ruler_of_colours_is_right() {
     // White, black and a difference of CIE 76 worked out elsewhere.
-    assert!((contrast(RGBColor(255, 255, 255), RGBColor(0, 0, 0)) - 21.0).abs() < 1e-9);
-    let [l, a, b] = lab(linear(RGBColor(255, 0, 0)));
+    assert!((contrast(Rgb(255, 255, 255), Rgb(0, 0, 0)) - 21.0).abs() < 1e-9);
+    let [l, a, b] = lab(linear(Rgb(255, 0, 0)));
     assert!((l - 53.24).abs() < 0.01 && (a - 80.09).abs() < 0.02 && (b - 67.20).abs() < 0.02);
 }
 

@@ -1,0 +1,57 @@
+//! What is said of a model.
+
+use dropcast_forest::{Metrics, PartMetrics};
+use dropcast_pipeline::table_cost::TableCost;
+use dropcast_train::{Budget, ForestCost, Model};
+
+/// What was decided about the forest, as a line.
+pub(crate) fn forest_line(model: &Model) -> String {
+    let Model { forest, features, provenance, .. } = model;
+    let trees = forest.trees.len();
+    let mut line = format!(
+        "forest: {trees} {} of depth {}, vote threshold {} of {}",
+        if trees == 1 { "tree" } else { "trees" },
+        forest.depth(),
+        forest.vote_threshold,
+        trees * usize::from(u8::MAX)
+    );
+    if let Some(provenance) = provenance {
+        line.push_str(&format!(" ({})", provenance.vote));
+        let cost = TableCost::new(features);
+        for &(resource, most) in provenance.budget.iter().flat_map(Budget::limits) {
+            let taken = cost.cost(forest, resource);
+            let taken = taken.map_or_else(|| "-".to_owned(), |taken| taken.to_string());
+            let name = resource.name().replace('-', " ");
+            line.push_str(&format!(", {taken} of {most} {name}"));
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// The metrics as a table.
+pub(crate) fn metrics_table(metrics: &Metrics) -> String {
+    let mut text =
+        "rows        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
+    text.push_str(&metrics_row("train", &metrics.train));
+    let others = [("valid", &metrics.validation), ("test", &metrics.test)];
+    for (name, part) in others.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?))) {
+        text.push_str(&metrics_row(name, part));
+    }
+    text
+}
+
+/// A line of the table.
+pub(crate) fn metrics_row(name: &str, part: &PartMetrics) -> String {
+    let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
+    format!(
+        "{name:5} {:>10} {:>10} {:>7} {:>7} {:>15} {:>12}   ({} rows)\n",
+        part.drops,
+        score(part.precision),
+        score(part.recall),
+        score(part.f1),
+        score(part.average_precision),
+        score(part.eta_bound.map(|eta| 1.0 / eta)),
+        part.rows
+    )
+}

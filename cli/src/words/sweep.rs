@@ -1,0 +1,73 @@
+//! What is said of a sweep.
+
+use dropcast_train::{FrontMeasure, Split, SweepRow, SweepTable};
+use std::collections::BTreeMap;
+
+/// The rows by part, and the front, as tables.
+pub(crate) fn sweep_tables(table: &SweepTable) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
+    // Where few packets drop, rows differ in the last digits.
+    let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
+    let part = table.front.part;
+    let measure = match table.front.measure {
+        FrontMeasure::EtaPackets => "eta",
+        FrontMeasure::F1 => "F1",
+    };
+    let mut text = String::new();
+    for (name, size) in table.parts.named() {
+        let episodes = size.episodes.map_or_else(String::new, |n| {
+            format!(" in {n} {}", if n == 1 { "episode" } else { "episodes" })
+        });
+        text.push_str(&format!("{name}: {} rows, {} drops{episodes}\n", size.rows, size.drops));
+        if size.has_few_episodes() {
+            let by_blocks = if matches!(table.split, Split::Time { .. }) {
+                ", or split by time-blocks"
+            } else {
+                ""
+            };
+            text.push_str(&format!(
+                "  Scores on so few episodes are mostly luck: sweep over longer or more \
+                 traces{by_blocks}.\n"
+            ));
+        }
+    }
+    text.push_str(&format!(
+        "{} {}; the Pareto-optimal ones by {measure} on {} rows and by ternary entries:\n\n\
+         {:>7} {:>8} {:>8} {:>8} {:>8}  configuration\n",
+        table.rows.len(),
+        if table.rows.len() == 1 { "forest" } else { "forests" },
+        format!("{part:?}").to_lowercase(),
+        "entries",
+        "eta",
+        "F1",
+        "test eta",
+        "test F1",
+    ));
+    let mut front: BTreeMap<u64, &SweepRow> = BTreeMap::new();
+    for row in table.rows.iter().filter(|row| row.pareto) {
+        front.insert(row.size.ternary_entries.unwrap_or_default(), row);
+    }
+    for (entries, row) in front {
+        let (own, test) = (row.scores(part), row.test.as_ref());
+        let setting = &row.setting;
+        text.push_str(&format!(
+            "{entries:>7} {:>8} {:>8} {:>8} {:>8}  {} x {}, {}, {} bins, {} drawn, {}, weights {}, leaves \
+             of {}, vote {}, seed {}\n",
+            eta(own.and_then(|scores| scores.eta_packets)),
+            number(own.and_then(|scores| scores.f1)),
+            eta(test.and_then(|scores| scores.eta_packets)),
+            number(test.and_then(|scores| scores.f1)),
+            setting.trees,
+            setting.max_depth,
+            setting.features.join(","),
+            setting.max_bins,
+            setting.max_features,
+            setting.criterion,
+            setting.class_weight,
+            setting.min_samples_leaf,
+            setting.vote,
+            row.seed,
+        ));
+    }
+    text
+}

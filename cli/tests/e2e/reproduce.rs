@@ -1,0 +1,65 @@
+//! Each figure of the paper is made to the end at a small size, with the settings that its page says.
+
+use crate::room::Room;
+
+/// The page that says how the figures were made.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/figures.md");
+
+/// A file's text with one space for each run of white space.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn page() -> String {
+    words(&std::fs::read_to_string(PAGE).unwrap())
+}
+
+/// The texts of a picture, in one line.
+fn texts(svg: Vec<u8>) -> String {
+    let svg = String::from_utf8(svg).unwrap();
+    let texts =
+        svg.split("<text").skip(1).filter_map(|rest| rest.split_once('>')?.1.split('<').next());
+    words(&texts.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn figure_14_is_made_with_the_switch_that_its_page_says() {
+    let room = Room::new();
+    room.good("reproduce fig14 --slots 2000 --repetitions 1 -o fig14");
+    let texts = texts(room.read("fig14/fig14.svg"));
+    assert!(
+        texts.contains("16 ports, a buffer of 160 packets and 0.004 bursts per slot"),
+        "{texts}"
+    );
+    assert!(page().contains("16 ports, buffer 160, 0.004 bursts per slot"));
+    // Without flips Credence is LQD.
+    let csv = String::from_utf8(room.read("fig14/fig14.csv")).unwrap();
+    assert!(csv.contains("\nCredence,0,1,"), "{csv}");
+    let cases = String::from_utf8(room.read("fig14/fig14-cases.csv")).unwrap();
+    assert_eq!(cases.lines().count(), 1 + 36);
+    assert!(page().contains("36 cases"));
+}
+
+#[test]
+fn figure_15_is_made_with_the_features_and_splits_that_its_page_says() {
+    let room = Room::with_a_run();
+    room.good("reproduce fig15 --data runs/small/trace.parquet -o fig15");
+    let features = "queue_length, avg_queue_length, occupancy, avg_occupancy";
+    assert!(page().contains(features));
+    let share = "60 % of the rows train";
+    assert!(page().contains("60%"));
+    for (name, recipe) in
+        [("paper", "random split, vote 0.5"), ("ours", "split by time, vote chosen for F1")]
+    {
+        let texts = texts(room.read(&format!("fig15/fig15-{name}.svg")));
+        for fact in [features, share, recipe, "depth 4"] {
+            assert!(texts.contains(fact), "{fact} is not in {texts}");
+        }
+        let csv = String::from_utf8(room.read(&format!("fig15/fig15-{name}.csv"))).unwrap();
+        let trees =
+            csv.lines().filter_map(|line| line.strip_prefix("accuracy,")?.split(',').next());
+        let trees: Vec<&str> = trees.collect();
+        assert_eq!(trees, ["1", "2", "4", "8", "16", "32", "64", "128"], "{csv}");
+    }
+    assert!(page().contains("Forests of 1 to 128 trees of depth 4"));
+}

@@ -1,0 +1,39 @@
+//! What the tables hold, whatever form it is written in: entries, and what happens if none matches.
+
+use crate::tables::{FeatureTable, LeafEntry, PrefixEntry, TreeTable};
+use std::cmp::Reverse;
+
+/// The entries of a feature's table, and what any other value gets.
+pub(crate) struct Prefixes {
+    /// In the order of their priority: longer ones first.
+    pub(crate) entries: Vec<PrefixEntry>,
+    /// The prefix of no bits, which every value has.
+    pub(crate) default: PrefixEntry,
+}
+
+impl Prefixes {
+    pub(crate) fn of(feature: &FeatureTable) -> Self {
+        let mut entries = feature.prefixes.clone();
+        entries.sort_by_key(|prefix| (Reverse(prefix.length), prefix.value));
+        let default = entries.pop().expect("a table of prefixes has one");
+        assert_eq!(default.length, 0, "every value has a prefix");
+        Prefixes { entries, default }
+    }
+}
+
+/// The entries of a tree's table, and the weight if none matches.
+pub(crate) struct Leaves<'a> {
+    pub(crate) entries: Vec<&'a LeafEntry>,
+    /// The lightest leaf: until entries are loaded, the score is then at most that of any row, and
+    /// no drop is predicted, unless the forest always predicts one.
+    pub(crate) default: &'a LeafEntry,
+}
+
+impl<'a> Leaves<'a> {
+    pub(crate) fn of(tree: &'a TreeTable) -> Self {
+        let lightest = (0..tree.leaves.len()).min_by_key(|&at| tree.leaves[at].weight);
+        let mut entries: Vec<&LeafEntry> = tree.leaves.iter().collect();
+        let default = entries.remove(lightest.expect("a tree has a leaf"));
+        Leaves { entries, default }
+    }
+}

@@ -1,0 +1,182 @@
+//! Why something could not be done.
+
+use crate::report::BuildError;
+use crate::reproduce::fig14::Fig14Error;
+use dropcast_collect::CollectError;
+use dropcast_data::DataError;
+use dropcast_export::ExportError;
+use dropcast_features::UnknownFeature;
+use dropcast_forest::{ModelError, UnknownBuffer};
+use dropcast_interop::{ImportError, TrainerError};
+use dropcast_replay::ForestReplayError;
+use dropcast_simulate::WorkloadError;
+use dropcast_train::{ParamError, SplitError, SweepPartError, TrainError, VoteError};
+use dropcast_verify::VerifyError;
+
+/// Why something could not be done: what is wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Events cannot be labelled.
+    #[error(transparent)]
+    Collect(#[from] CollectError),
+    /// A forest cannot be trained.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// Another crate's trainer cannot train.
+    #[error(transparent)]
+    Trainer(TrainerError),
+    /// A parameter of the forest is out of range.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// A split cannot be.
+    #[error(transparent)]
+    Split(#[from] SplitError),
+    /// A vote threshold cannot be chosen.
+    #[error(transparent)]
+    Vote(#[from] VoteError),
+    /// A file holds no model, or one that cannot be used.
+    #[error("{file}: {source}")]
+    Model {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: ModelError,
+    },
+    /// A model does not say which buffer it is for.
+    #[error(
+        "{file}: {source}; train it on traces that describe their switch, or import it with a switch description"
+    )]
+    Rescale {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: UnknownBuffer,
+    },
+    /// A file holds no forest that can be imported.
+    #[error("{file}: {source}")]
+    Import {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: ImportError,
+    },
+    /// A forest cannot be exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// A tool that verifies or measures an export failed.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    /// A model cannot be measured on a trace.
+    #[error(transparent)]
+    Report(#[from] BuildError),
+    /// A trace cannot be replayed.
+    #[error("{trace}: {source}")]
+    Replay {
+        /// The trace.
+        trace: String,
+        /// Why not.
+        source: ForestReplayError,
+    },
+    /// A workload cannot be generated.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// Figure 14 cannot be measured.
+    #[error(transparent)]
+    Fig14(#[from] Fig14Error),
+    /// A feature that nobody knows.
+    #[error(transparent)]
+    UnknownFeature(#[from] UnknownFeature),
+    /// A file of settings is not what it should be.
+    #[error("{file}: {source}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: toml::de::Error,
+    },
+    /// A setting is wrong, or does not go with another.
+    #[error("{name}: {problem}")]
+    Setting {
+        /// The setting.
+        name: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A setting in a file is wrong.
+    #[error("{file}: {source}")]
+    InFile {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: Box<PipelineError>,
+    },
+    /// A file, or what is in it, does not serve.
+    #[error("{file}: {problem}")]
+    Unfit {
+        /// The file.
+        file: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// The parts of a sweep do not fit together. A defect of ours.
+    #[error(transparent)]
+    SweepPart(#[from] SweepPartError),
+    /// A value could not be written as JSON or TOML. A defect of ours.
+    #[error("cannot write {what}: {problem}")]
+    Encode {
+        /// What was to be written.
+        what: &'static str,
+        /// What the encoder said.
+        problem: String,
+    },
+}
+
+impl PipelineError {
+    /// A setting that is wrong.
+    pub fn setting(name: impl Into<String>, problem: impl Into<String>) -> Self {
+        PipelineError::Setting { name: name.into(), problem: problem.into() }
+    }
+
+    /// A file that does not serve.
+    pub fn unfit(file: impl std::fmt::Display, problem: impl Into<String>) -> Self {
+        PipelineError::Unfit { file: file.to_string(), problem: problem.into() }
+    }
+
+    /// The same error, found in a file of settings.
+    pub fn in_file(self, file: impl std::fmt::Display) -> Self {
+        PipelineError::InFile { file: file.to_string(), source: Box::new(self) }
+    }
+
+    /// Whether the user's input or settings are at fault; if not, dropcast is.
+    pub fn is_the_users(&self) -> bool {
+        match self {
+            PipelineError::InFile { source, .. } => source.is_the_users(),
+            PipelineError::Trainer(TrainerError::Failed { .. })
+            | PipelineError::SweepPart(_)
+            | PipelineError::Encode { .. } => false,
+            PipelineError::Data(_)
+            | PipelineError::Collect(_)
+            | PipelineError::Train(_)
+            | PipelineError::Trainer(_)
+            | PipelineError::Param(_)
+            | PipelineError::Split(_)
+            | PipelineError::Vote(_)
+            | PipelineError::Model { .. }
+            | PipelineError::Rescale { .. }
+            | PipelineError::Import { .. }
+            | PipelineError::Export(_)
+            | PipelineError::Verify(_)
+            | PipelineError::Report(_)
+            | PipelineError::Replay { .. }
+            | PipelineError::Workload(_)
+            | PipelineError::Fig14(_)
+            | PipelineError::UnknownFeature(_)
+            | PipelineError::Toml { .. }
+            | PipelineError::Setting { .. }
+            | PipelineError::Unfit { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a file is and what is in it.
+
+use crate::PipelineError;
+use crate::files::read_text;
+use crate::models::ModelFile;
+use crate::statistics::{self, Statistics};
+use dropcast_data::{DataError, FileKind, SwitchSpecs, TableShape, TraceMeta, describe};
+use dropcast_features::Feature;
+use dropcast_oracle::{MAGIC, Table};
+use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
+use std::io::Read;
+use std::path::Path;
+
+/// What a file holds.
+#[derive(Debug)]
+pub enum Inspected {
+    /// Packet events.
+    Events {
+        /// Names of the columns.
+        columns: Vec<String>,
+        /// How many rows; none where the file would have to be read for it.
+        rows: Option<u64>,
+        /// The switches, where the file describes them.
+        switches: Option<SwitchSpecs>,
+    },
+    /// A labelled trace.
+    Trace {
+        /// Names of the columns.
+        columns: Vec<String>,
+        /// How many rows; none where the file would have to be read for it.
+        rows: Option<u64>,
+        /// What it says of itself; none for the Credence artifact's CSV.
+        meta: Option<Box<TraceMeta>>,
+        /// What values its features have, if they were counted.
+        statistics: Option<Statistics>,
+    },
+    /// Parquet of somebody else.
+    OtherParquet {
+        /// Names of the columns.
+        columns: Vec<String>,
+        /// How many rows.
+        rows: u64,
+    },
+    /// A `model.json`.
+    Model(Box<Model>),
+    /// A `.dct` table.
+    Table {
+        /// Names of its features.
+        features: Vec<String>,
+        /// Number of trees.
+        trees: u16,
+        /// Depth of each.
+        depth: u8,
+        /// A drop is predicted for scores above it.
+        vote_threshold: u32,
+        /// Its size.
+        bytes: usize,
+    },
+    /// A `sweep.json`.
+    Sweep(Box<SweepTable>),
+    /// A `report.json`.
+    Report {
+        /// Version of its schema.
+        schema_version: serde_json::Value,
+    },
+}
+
+/// Tells what the file at `path` is and what is in it; `count` also what values the features of a
+/// labelled trace have.
+///
+/// # Errors
+/// If it cannot be read, is none of our files, or its values cannot be counted.
+pub fn inspect(path: &Path, count: bool) -> Result<Inspected, PipelineError> {
+    let mut found = kind_of(path)?;
+    if count {
+        match &mut found {
+            Inspected::Trace { statistics, meta: Some(meta), .. } => {
+                *statistics = Some(statistics::count_values(path, &meta.features)?);
+            }
+            _ => {
+                let problem = "statistics are of labelled traces in Parquet, as dropcast collect \
+                               writes them";
+                return Err(PipelineError::unfit(path.display(), problem));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
+    if path.join("sweep.json").exists() {
+        let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
+        return Err(PipelineError::unfit(path.display(), problem));
+    }
+    let head = head_of(path)?;
+    if head.starts_with(&MAGIC) {
+        return inspect_table(path);
+    }
+    if head.trim_ascii_start().starts_with(b"{") {
+        return inspect_json(path);
+    }
+    let size = |table: TableShape| (table.columns, Some(table.rows));
+    Ok(match describe(path)? {
+        FileKind::EventParquet { table, switches } => {
+            let (columns, rows) = size(table);
+            Inspected::Events { columns, rows, switches }
+        }
+        FileKind::EventCsv { columns } => Inspected::Events { columns, rows: None, switches: None },
+        FileKind::Trace { table, meta, .. } => {
+            let (columns, rows) = size(table);
+            Inspected::Trace { columns, rows, meta: Some(meta), statistics: None }
+        }
+        FileKind::ArtifactCsv { columns } => {
+            Inspected::Trace { columns, rows: None, meta: None, statistics: None }
+        }
+        FileKind::OtherParquet { table } => {
+            Inspected::OtherParquet { columns: table.columns, rows: table.rows }
+        }
+        _ => return Err(unknown(path)),
+    })
+}
+
+fn unknown(path: &Path) -> PipelineError {
+    let problem = "is none of the files that inspect knows: packet events, labelled traces, \
+                   model.json, .dct, sweep.json, report.json";
+    PipelineError::unfit(path.display(), problem)
+}
+
+fn head_of(path: &Path) -> Result<Vec<u8>, DataError> {
+    let failed =
+        |source| DataError::Io { file: path.display().to_string(), doing: "be read", source };
+    let mut head = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(64).read_to_end(&mut head).map_err(failed)?;
+    Ok(head)
+}
+
+fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
+    let unfit = |error: serde_json::Error| PipelineError::unfit(path.display(), error.to_string());
+    let json: serde_json::Value = serde_json::from_str(&read_text(path)?).map_err(unfit)?;
+    if json.get("format_version").is_some() && json.get("summary").is_some() {
+        return inspect_sweep(path, json);
+    }
+    if json.get("format_version").is_some() {
+        return Ok(Inspected::Model(Box::new(ModelFile::read(path)?.model)));
+    }
+    match json.get("schema_version") {
+        Some(version) => Ok(Inspected::Report { schema_version: version.clone() }),
+        None => Err(unknown(path)),
+    }
+}
+
+fn inspect_sweep(path: &Path, json: serde_json::Value) -> Result<Inspected, PipelineError> {
+    let version = json.get("format_version").cloned().unwrap_or_default();
+    if version != SWEEP_FORMAT_VERSION {
+        let problem = format!(
+            "the sweep has format_version {version}, but this dropcast reads {SWEEP_FORMAT_VERSION}"
+        );
+        return Err(PipelineError::unfit(path.display(), problem));
+    }
+    let table = serde_json::from_value(json)
+        .map_err(|error| PipelineError::unfit(path.display(), error.to_string()))?;
+    Ok(Inspected::Sweep(Box::new(table)))
+}
+
+fn inspect_table(path: &Path) -> Result<Inspected, PipelineError> {
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io {
+        file: path.display().to_string(),
+        doing: "be read",
+        source,
+    })?;
+    let table = Table::parse(&bytes)
+        .map_err(|error| PipelineError::unfit(path.display(), error.to_string()))?;
+    let name = |&code: &u8| {
+        let feature = Feature::ALL.into_iter().find(|&feature| feature as u8 == code);
+        feature.map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
+    };
+    Ok(Inspected::Table {
+        features: table.feature_codes().iter().map(name).collect(),
+        trees: table.layout().trees(),
+        depth: table.layout().depth(),
+        vote_threshold: table.vote_threshold(),
+        bytes: bytes.len(),
+    })
+}

@@ -1,0 +1,115 @@
+//! Models in files: read, exported, rescaled, imported.
+
+use crate::PipelineError;
+use crate::files::{check_replaced, create_folder, read_text};
+use dropcast_data::{DataError, sha256, write_atomic};
+use dropcast_export::{Origin, Target, export};
+use dropcast_interop::{ImportTask, import};
+use dropcast_train::Model;
+use serde::Serialize;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+/// A model that was read from a file.
+#[derive(Clone, Debug)]
+pub struct ModelFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The model.
+    pub model: Model,
+    /// SHA-256 of the file, lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// A file that was written.
+#[derive(Debug, Serialize)]
+pub struct Written {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: usize,
+}
+
+impl ModelFile {
+    /// Reads a `model.json`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no model that this version of dropcast can use.
+    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+        let text = read_text(path)?;
+        match Model::from_json(&text) {
+            Ok(model) => {
+                Ok(ModelFile { path: path.to_owned(), model, sha256: sha256(text.as_bytes()) })
+            }
+            Err(_) if is_a_sweep(&text) => {
+                let problem =
+                    "is the table of a sweep; its models are in the folder models beside it";
+                Err(PipelineError::unfit(path.display(), problem))
+            }
+            Err(source) => Err(PipelineError::Model { file: path.display().to_string(), source }),
+        }
+    }
+
+    /// The name of the file without its ending: what exports are named after.
+    pub fn stem(&self) -> String {
+        self.path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into())
+    }
+
+    /// What exports say of the model.
+    pub fn origin(&self) -> Origin {
+        Origin::of_model(&self.model, &self.stem(), &self.sha256)
+    }
+
+    /// Exports the model for each target into `folder`.
+    ///
+    /// # Errors
+    /// If it cannot be exported, or a file cannot be written.
+    pub fn export(&self, targets: &[Target], folder: &Path) -> Result<Vec<Written>, PipelineError> {
+        let origin = self.origin();
+        let mut files = Vec::new();
+        for &target in targets {
+            files.extend(export(&self.model.forest, &origin, target)?);
+        }
+        create_folder(folder)?;
+        check_replaced(folder, files.iter().map(|file| &file.name))?;
+        let mut written = Vec::new();
+        for file in files {
+            let path = folder.join(file.name);
+            write_atomic(&path, &file.bytes)?;
+            written.push(Written { path, bytes: file.bytes.len() });
+        }
+        Ok(written)
+    }
+
+    /// The model with thresholds for a switch with another buffer.
+    ///
+    /// # Errors
+    /// If the model does not say which buffer it is for.
+    pub fn for_buffer(&self, buffer_bytes: NonZeroU32) -> Result<Model, PipelineError> {
+        let file = || self.path.display().to_string();
+        let rescaled = self.model.for_buffer(buffer_bytes.get());
+        rescaled.map_err(|source| PipelineError::Rescale { file: file(), source })
+    }
+}
+
+fn is_a_sweep(text: &str) -> bool {
+    let json: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    json.is_some_and(|json| json.get("rows").is_some() && json.get("summary").is_some())
+}
+
+/// Imports a forest that was trained elsewhere. `task` says what the file itself does not; its name
+/// and hash are filled in.
+///
+/// # Errors
+/// If the file cannot be read, or its forest cannot be imported.
+pub fn import_file(path: &Path, task: ImportTask) -> Result<Model, PipelineError> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io {
+        file: file.clone(),
+        doing: "be read",
+        source,
+    })?;
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let task = ImportTask { name, sha256: sha256(&bytes), ..task };
+    import(&bytes, &task).map_err(|source| PipelineError::Import { file, source })
+}

@@ -1,0 +1,148 @@
+//! A model's predictions replayed: the arrivals of labelled traces through every policy.
+
+use super::replay_section::totals;
+use super::source::{BuildError, TraceSource};
+use super::value::{ReplaySection, SwitchSection};
+use dropcast_data::LabelledBatch;
+use dropcast_forest::ForestScorer;
+use dropcast_replay::{Arrival, Replay, ReplayOptions, Replayed};
+use dropcast_train::Model;
+
+/// Replays a model's predictions in one pass over traces. As much memory as the buffers hold
+/// packets.
+pub struct ModelReplay<'m> {
+    model: &'m Model,
+    scorer: ForestScorer,
+    /// Traces begun.
+    traces: usize,
+    trace: Option<OpenTrace>,
+    omitted: Option<String>,
+    replayed: Vec<(SwitchSection, Replayed)>,
+}
+
+/// The trace that rows are read from.
+struct OpenTrace {
+    source: TraceSource,
+    /// By feature of the model: its column in the batches.
+    columns: Vec<usize>,
+    /// None once it is known that nothing is replayed.
+    replay: Option<Replay>,
+    rows: u64,
+}
+
+impl<'m> ModelReplay<'m> {
+    /// A replay of `model`'s predictions at its own vote threshold.
+    pub fn new(model: &'m Model) -> Self {
+        ModelReplay {
+            model,
+            scorer: ForestScorer::new(&model.forest),
+            traces: 0,
+            trace: None,
+            omitted: None,
+            replayed: Vec::new(),
+        }
+    }
+
+    /// The batches that follow belong to this trace. Its switches begin with empty buffers.
+    ///
+    /// # Errors
+    /// If the trace lacks a feature of the model.
+    pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
+        self.end_trace();
+        let columns = source.places_of(&self.model.features.names())?;
+        self.omitted = self.omitted.take().or_else(|| source.why_not_replayed());
+        let specs = source.meta.switches.clone().filter(|_| self.omitted.is_none());
+        let replay = specs.map(|specs| Replay::new(specs, ReplayOptions::of(&source.meta)));
+        self.traces += 1;
+        self.trace = Some(OpenTrace { source, columns, replay, rows: 0 });
+        Ok(())
+    }
+
+    /// Replays nothing, for this reason (for example, the rows are a sample).
+    pub fn omit(&mut self, reason: impl Into<String>) {
+        self.omitted = self.omitted.take().or(Some(reason.into()));
+        if let Some(trace) = &mut self.trace {
+            trace.replay = None;
+        }
+    }
+
+    /// The next rows, in order of arrival, and whether each is counted; the others only take room
+    /// in the buffers.
+    ///
+    /// # Errors
+    /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
+    /// replayed.
+    pub fn add(&mut self, batch: &LabelledBatch, counted: &[bool]) -> Result<(), BuildError> {
+        let trace = self.trace.as_mut().ok_or(BuildError::NoTrace)?;
+        trace.source.check(batch)?;
+        let (Some(replay), Some(arrivals)) = (&mut trace.replay, &batch.arrivals) else {
+            if trace.replay.is_some() {
+                let name = &trace.source.name;
+                let reason =
+                    format!("trace {name} does not say when and where its packets arrived");
+                self.omit(reason);
+            }
+            return Ok(());
+        };
+        let columns: Vec<&[u32]> =
+            trace.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
+        let scores = self.scorer.score_columns(&columns);
+        for (row, &score) in scores.iter().enumerate() {
+            let arrival = Arrival {
+                time_ns: arrivals.time_ns[row],
+                switch_id: arrivals.switch_id[row],
+                port: arrivals.port[row],
+                queue: arrivals.queue[row],
+                size_bytes: arrivals.size_bytes[row],
+                dropped: batch.drop[row],
+                predicted: score > self.model.forest.vote_threshold,
+                counted: counted[row],
+            };
+            replay.arrive(&arrival).map_err(|source| {
+                let row = trace.rows + row as u64;
+                BuildError::Replay { trace: trace.source.name.clone(), row, source }
+            })?;
+        }
+        trace.rows += batch.len() as u64;
+        Ok(())
+    }
+
+    /// The trace has no more rows: drains its buffers.
+    pub(crate) fn end_trace(&mut self) {
+        let Some(OpenTrace { source, replay: Some(replay), .. }) = self.trace.take() else {
+            return;
+        };
+        let collect = source.meta.collect.unwrap_or_default();
+        for (switch_id, replayed) in replay.finish() {
+            let section = SwitchSection {
+                trace: self.traces - 1,
+                switch_id,
+                ports: replayed.ports,
+                victim: collect.victim,
+                strict_fit: collect.strict_fit,
+                results: totals([&replayed].into_iter()),
+            };
+            self.replayed.push((section, replayed));
+        }
+    }
+
+    /// The results.
+    ///
+    /// # Errors
+    /// Why nothing was replayed.
+    pub fn finish(mut self) -> Result<ReplaySection, String> {
+        self.end_trace();
+        if let Some(reason) = self.omitted {
+            return Err(reason);
+        }
+        if self.replayed.is_empty() {
+            return Err("there are no arrivals".to_owned());
+        }
+        Ok(ReplaySection {
+            time_model: "continuous".to_owned(),
+            dynamic_thresholds_alpha: ReplayOptions::default().alpha,
+            total: totals(self.replayed.iter().map(|(_, replayed)| replayed)),
+            switches: self.replayed.into_iter().map(|(section, _)| section).collect(),
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! What a report is told about models and traces before it reads rows, and what can be wrong with
+//! them.
+
+use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
+use dropcast_replay::ReplayError;
+
+/// Where a model came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelSource {
+    /// File name, if it has one.
+    pub name: Option<String>,
+    /// SHA-256 of its file, lower-case hex.
+    pub sha256: Option<String>,
+}
+
+/// A labelled trace that is about to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceSource {
+    /// File name.
+    pub name: String,
+    /// What it says of itself. Without switches in it, it is not replayed.
+    pub meta: TraceMeta,
+    /// Names of the features in its batches, in order: at least those of the model. Values in bytes
+    /// are on the scale of the model's buffer (`dropcast_forest::scale_to_buffer`).
+    pub columns: Vec<String>,
+    /// Whether the batches hold only the rows that the model's own split kept for testing.
+    pub held_out: bool,
+}
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Rows before a trace was named.
+    #[error("rows were given before their trace was begun")]
+    NoTrace,
+    /// A trace lacks what the model needs.
+    #[error("trace {trace} has no feature {feature}, which the model needs; it has {}", has.join(", "))]
+    MissingFeature {
+        /// The trace.
+        trace: String,
+        /// What is missing.
+        feature: String,
+        /// What there is.
+        has: Vec<String>,
+    },
+    /// A batch whose columns do not fit together.
+    #[error("trace {trace}: a batch of {rows} rows has {problem}")]
+    UnevenBatch {
+        /// The trace.
+        trace: String,
+        /// Its rows.
+        rows: usize,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A row that cannot be replayed.
+    #[error("trace {trace}, row {row}: {source}")]
+    Replay {
+        /// The trace.
+        trace: String,
+        /// The row among those given for the trace, from 0.
+        row: u64,
+        /// What is wrong.
+        source: ReplayError,
+    },
+}
+
+impl TraceSource {
+    /// The column of each of these features.
+    pub(crate) fn places_of(&self, features: &[String]) -> Result<Vec<usize>, BuildError> {
+        let place = |feature: &String| {
+            self.columns.iter().position(|column| column == feature).ok_or_else(|| {
+                let (trace, has) = (self.name.clone(), self.columns.clone());
+                BuildError::MissingFeature { trace, feature: feature.clone(), has }
+            })
+        };
+        features.iter().map(place).collect()
+    }
+
+    /// Why it cannot be replayed, if it cannot.
+    pub(crate) fn why_not_replayed(&self) -> Option<String> {
+        let name = &self.name;
+        if self.meta.order == RowOrder::Departure {
+            return Some(format!(
+                "the rows of {name} are in order of departure; a replay needs order of arrival"
+            ));
+        }
+        let is_unknown = self.meta.switches.is_none();
+        is_unknown.then(|| format!("trace {name} does not describe its switch"))
+    }
+
+    /// Refuses a batch whose columns differ in length or number.
+    pub(crate) fn check(&self, batch: &LabelledBatch) -> Result<(), BuildError> {
+        let rows = batch.len();
+        let uneven = |problem: String| {
+            Err(BuildError::UnevenBatch { trace: self.name.clone(), rows, problem })
+        };
+        let (columns, expected) = (batch.features.len(), self.columns.len());
+        if columns != expected {
+            return uneven(format!("{columns} feature columns, expected {expected}"));
+        }
+        let arrivals = batch.arrivals.iter().flat_map(|arrivals| {
+            [
+                arrivals.time_ns.len(),
+                arrivals.switch_id.len(),
+                arrivals.port.len(),
+                arrivals.queue.len(),
+                arrivals.size_bytes.len(),
+            ]
+        });
+        let outcomes = batch.outcome.iter().map(Vec::len);
+        let mut lengths = batch.features.iter().map(Vec::len).chain(arrivals).chain(outcomes);
+        match lengths.find(|&length| length != rows) {
+            Some(length) => uneven(format!("a column of {length}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Figure 15 of the Credence paper: prediction scores against the number of trees.
+
+use crate::PipelineError;
+use crate::measure::{ReportRows, measure};
+use crate::progress::Progress;
+use crate::report::ModelSource;
+use crate::resources::Resources;
+use crate::settings::TrainSettings;
+use crate::traces::LabelledTraces;
+use crate::training::train_on;
+use dropcast_features::FeatureSet;
+use dropcast_forest::PartMetrics;
+use dropcast_train::{Share, SplitBy, SplitSettings, VoteRule};
+
+/// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
+pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Depth of every tree.
+pub const DEPTH: u8 = 4;
+
+/// How rows are split and the vote threshold is chosen.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// What the figure calls it.
+    pub name: &'static str,
+    /// The settings; the number of trees varies.
+    pub settings: TrainSettings,
+}
+
+/// The scores of one forest on its test rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fig15Row {
+    /// The recipe's name.
+    pub recipe: &'static str,
+    /// Number of trees.
+    pub trees: u16,
+    /// Scores on the test rows.
+    pub metrics: PartMetrics,
+    /// Exact eta in packets by replay of the test rows; none where they cannot be replayed.
+    pub eta: Option<f64>,
+}
+
+/// The paper's recipe, and ours. Both train on the paper's four features, and inherit no default
+/// of the command.
+pub fn recipes(seed: u64) -> [Recipe; 2] {
+    let settings = |by, vote| TrainSettings {
+        max_depth: DEPTH,
+        features: FeatureSet::paper4(),
+        vote: Some(vote),
+        split: SplitSettings {
+            by,
+            train_share: Some(0.6),
+            validation_share: Some(0.0),
+            ..SplitSettings::default()
+        },
+        seed,
+        ..TrainSettings::default()
+    };
+    [
+        Recipe {
+            name: "paper: random split, vote 0.5",
+            settings: settings(SplitBy::Random, VoteRule::Fixed(Share::HALF)),
+        },
+        Recipe {
+            name: "ours: split by time, vote chosen for F1",
+            settings: settings(SplitBy::Time, VoteRule::F1),
+        },
+    ]
+}
+
+/// The scores of the forests of a recipe on labelled traces, by number of trees.
+///
+/// # Errors
+/// If a trace cannot be read or trained on.
+pub fn measure_recipe(
+    recipe: &Recipe,
+    traces: &LabelledTraces,
+    progress: &dyn Progress,
+) -> Result<Vec<Fig15Row>, PipelineError> {
+    let mut rows = Vec::new();
+    let split = recipe.settings.split.check()?;
+    for trees in TREES {
+        let settings = TrainSettings { n_estimators: trees, ..recipe.settings.clone() };
+        let model = train_on(traces, &split, &settings, &Resources::default(), progress)?.model;
+        let report = measure(&model, ModelSource::default(), traces, ReportRows::Unseen, progress)?;
+        let eta = report.replay.and_then(|replay| replay.total.eta.packets);
+        if let Some(metrics) = model.metrics.and_then(|metrics| metrics.test) {
+            rows.push(Fig15Row { recipe: recipe.name, trees, metrics, eta });
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,213 @@
+//! The whole pipeline into one folder: events, labelled trace, forest, tables, report.
+
+use crate::PipelineError;
+use crate::collect::collect;
+use crate::files::{check_replaced, create_folder, spare_inputs};
+use crate::generate::generate_leaf;
+use crate::measure::{ReportRows, measure_file};
+use crate::models::ModelFile;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::resources::Resources;
+use crate::settings::RunSettings;
+use crate::training::{TraceRoles, train};
+use dropcast_collect::Tracer;
+use dropcast_data::{
+    DataError, EventColumns, EventOptions, EventReader, move_file, read_switches, write_atomic,
+};
+use dropcast_export::Target;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Files of every run, beside its tables.
+const FILES: [&str; 6] =
+    ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
+
+/// A run in its working folder. Nothing appears in the run's own folder until [`Run::finish`]: a
+/// run that fails leaves nothing behind, and an earlier one of its name as it was.
+pub struct Run {
+    settings: RunSettings,
+    targets: Vec<Target>,
+    folder: PathBuf,
+    work: WorkFolder,
+}
+
+impl Run {
+    /// Checks all settings, before any work, and creates the working folder in `runs`.
+    ///
+    /// An earlier run of this name with other settings is only replaced with `replace`.
+    ///
+    /// # Errors
+    /// What is wrong with the settings or the folder.
+    pub fn begin(settings: RunSettings, runs: &Path, replace: bool) -> Result<Self, PipelineError> {
+        let mut settings = settings;
+        settings.train.seed = settings.seed;
+        settings.workload.seed = settings.seed;
+        let targets = check(&settings)?;
+        let folder = runs.join(&settings.name);
+        check_folder(&settings, &folder, replace)?;
+        let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)))?;
+        Ok(Run { settings, targets, folder, work })
+    }
+
+    /// Runs the pipeline.
+    ///
+    /// # Errors
+    /// Those of its stages.
+    pub fn execute(
+        &self,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Report, PipelineError> {
+        let Run { settings, .. } = self;
+        self.write("config.toml", &config_text(settings)?)?;
+        let events = match &settings.events {
+            Some(path) => path.clone(),
+            None => {
+                generate_leaf(&settings.workload, &self.path("events.parquet"), progress)?.events
+            }
+        };
+        let reader = open_events(settings, &events)?;
+        let specs = reader.specs().clone();
+        self.write("switch.toml", &specs.to_toml())?;
+        let trace = self.path("trace.parquet");
+        let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
+        collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
+
+        let data = [trace];
+        let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
+        self.write("model.json", &fitted.model.to_json())?;
+        let model = ModelFile::read(&self.path("model.json"))?;
+        model.export(&self.targets, &self.path("tables"))?;
+        measure_file(&model, &data, ReportRows::Unseen, progress)
+    }
+
+    /// Writes a file of the run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<(), DataError> {
+        write_atomic(&self.path(name), text.as_bytes())
+    }
+
+    /// Moves everything into the run's folder, which is returned.
+    ///
+    /// # Errors
+    /// If a file cannot be put in place.
+    pub fn finish(self) -> Result<PathBuf, DataError> {
+        move_files(&self.work.path, &self.folder)?;
+        Ok(self.folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.work.path.join(name)
+    }
+}
+
+/// Where a run works until all of it is done.
+struct WorkFolder {
+    path: PathBuf,
+}
+
+impl WorkFolder {
+    fn create(path: PathBuf) -> Result<Self, DataError> {
+        // What is left of a run that was killed.
+        let _ = std::fs::remove_dir_all(&path);
+        create_folder(&path)?;
+        Ok(WorkFolder { path })
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+fn move_files(from: &Path, to: &Path) -> Result<(), DataError> {
+    create_folder(to)?;
+    let failed = |source| {
+        let file = to.display().to_string();
+        DataError::Io { file, doing: "be put in place", source }
+    };
+    for entry in std::fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let target = to.join(entry.file_name());
+        if entry.file_type().map_err(failed)?.is_dir() {
+            move_files(&entry.path(), &target)?;
+        } else {
+            move_file(&entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {
+    toml::to_string_pretty(settings)
+        .map_err(|error| PipelineError::Encode { what: "config.toml", problem: error.to_string() })
+}
+
+/// Refuses what could not end well; the targets of the export.
+fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
+    let RunSettings { name, events, switch, columns, collect, train, export, workload, .. } =
+        settings;
+    if Path::new(name).file_name() != Some(OsStr::new(name)) {
+        let problem = format!("{name:?} is not the name of a folder; leave out the path");
+        return Err(PipelineError::setting("name", problem));
+    }
+    if events.is_none() && switch.is_some() {
+        let problem = "describes given events; without events the switch is that of [workload]";
+        return Err(PipelineError::setting("switch", problem));
+    }
+    if events.is_none() && !columns.is_empty() {
+        let problem = "names columns of given events; without events there are none";
+        return Err(PipelineError::setting("columns", problem));
+    }
+    train.params()?;
+    train.split.check()?;
+    let recorded = collect.features.names();
+    if let Some(name) = train.features.names().iter().find(|&name| !recorded.contains(name)) {
+        let problem = format!("{name} is not one of collect.features; add it there");
+        return Err(PipelineError::setting("train.features", problem));
+    }
+    match events {
+        None => {
+            workload.arrivals()?;
+        }
+        Some(path) if path.as_os_str() == "-" => {
+            let problem = "a run reads its events from a file, so that it can be repeated; save \
+                           standard input in one";
+            return Err(PipelineError::setting("events", problem));
+        }
+        Some(path) => {
+            open_events(settings, path)?;
+        }
+    }
+    let parse = |name: &String| {
+        name.parse::<Target>()
+            .map_err(|error| PipelineError::setting("export.targets", error.to_string()))
+    };
+    export.targets.iter().map(parse).collect()
+}
+
+/// Refuses a folder that holds another run, or whose files cannot be replaced.
+fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<(), PipelineError> {
+    check_replaced(folder, FILES)?;
+    if let Some(events) = &settings.events {
+        spare_inputs(&folder.join("trace.parquet"), [events])?;
+    }
+    let earlier = std::fs::read_to_string(folder.join("config.toml")).ok();
+    let differs = earlier.is_some_and(|earlier| config_text(settings).ok() != Some(earlier));
+    if differs && !replace {
+        let problem =
+            "holds an earlier run with other settings; choose another name, or replace it";
+        return Err(PipelineError::unfit(folder.display(), problem));
+    }
+    Ok(())
+}
+
+fn open_events(settings: &RunSettings, events: &Path) -> Result<EventReader, PipelineError> {
+    let specs = settings.switch.as_deref().map(read_switches).transpose()?;
+    let columns = EventColumns::parse(&settings.columns)?;
+    Ok(EventReader::open(events, EventOptions { specs, columns, ..EventOptions::default() })?)
+}

@@ -1,0 +1,275 @@
+//! Settings that the command line and a run's `config.toml` share.
+
+use crate::PipelineError;
+use dropcast_data::{CollectSettings, Departures, Victim};
+use dropcast_features::FeatureSet;
+use dropcast_simulate::LeafWorkload;
+use dropcast_train::{
+    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SplitSettings,
+    VoteRule,
+};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Everything that determines a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSettings {
+    /// Name of the run.
+    pub name: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Packet events; generated if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<PathBuf>,
+    /// Switch description, if the events bring none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<PathBuf>,
+    /// Columns that hold the fields of events, each `FIELD=COLUMN`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// How labels are made.
+    pub collect: TracerSettings,
+    /// How the forest is trained.
+    pub train: TrainSettings,
+    /// What is exported.
+    pub export: ExportSettings,
+    /// What is generated where there are no events; its seed is the run's.
+    pub workload: LeafWorkload,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        RunSettings {
+            name: "default".to_owned(),
+            seed: 1,
+            events: None,
+            switch: None,
+            columns: Vec::new(),
+            collect: TracerSettings::default(),
+            train: TrainSettings::default(),
+            export: ExportSettings::default(),
+            workload: LeafWorkload::default(),
+        }
+    }
+}
+
+/// What a run exports.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportSettings {
+    /// Names of targets.
+    pub targets: Vec<String>,
+}
+
+impl Default for ExportSettings {
+    /// Targets that need no device and no tool.
+    fn default() -> Self {
+        ExportSettings { targets: ["c", "dct"].map(str::to_owned).to_vec() }
+    }
+}
+
+/// How the tracer labels packets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(deny_unknown_fields, default)]
+pub struct TracerSettings {
+    /// What drains the virtual queues: `observed`, the trace's own departures (right when the real
+    /// switch ran LQD), or `line-rate`, each port at its rate (arrivals alone suffice).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "observed|line-rate", default_value_t))]
+    pub departures: Departures,
+    /// Which packet LQD drops when the buffer is full: `tail`, the last packet of the longest
+    /// queue, or `arrival`, where the arriving packet counts as the last of its queue.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "tail|arrival", default_value_t))]
+    pub victim: Victim,
+    /// Accept a packet only if it leaves a byte free, as the Credence authors' ns-3 code does.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub strict_fit: bool,
+    /// Which features to record.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME,...", default_value_t = FeatureSet::all()))]
+    pub features: FeatureSet,
+}
+
+impl Default for TracerSettings {
+    fn default() -> Self {
+        let CollectSettings { departures, victim, strict_fit } = CollectSettings::default();
+        TracerSettings { departures, victim, strict_fit, features: FeatureSet::all() }
+    }
+}
+
+impl TracerSettings {
+    /// How virtual LQD is run, as the trace records it.
+    pub fn collect(&self) -> CollectSettings {
+        let &TracerSettings { departures, victim, strict_fit, .. } = self;
+        CollectSettings { departures, victim, strict_fit }
+    }
+}
+
+/// Who trains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Trainer {
+    /// Our own.
+    #[default]
+    Dropcast,
+    /// linfa-trees and linfa-ensemble.
+    Linfa,
+    /// smartcore's random forest.
+    Smartcore,
+}
+
+impl Trainer {
+    fn is_default(&self) -> bool {
+        *self == Trainer::default()
+    }
+}
+
+/// How a forest is trained; names as in scikit-learn.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainSettings {
+    /// Who trains: our own trainer, or another crate's (docs/trainers.md tells what differs).
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    #[serde(skip_serializing_if = "Trainer::is_default")]
+    pub trainer: Trainer,
+    /// Number of trees, 1 to 128.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().n_estimators))]
+    pub n_estimators: u16,
+    /// Depth of each tree, 1 to 8.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().max_depth))]
+    pub max_depth: u8,
+    /// Which features to train on: a set (level4; paper4, those of the Credence paper; carry4) or
+    /// names, separated by commas.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME,...", default_value_t = TrainSettings::default().features))]
+    pub features: FeatureSet,
+    /// Features drawn for each node: sqrt, all or a number.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "sqrt|all|N", default_value_t))]
+    pub max_features: MaxFeatures,
+    /// Least rows in a leaf.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().min_samples_leaf))]
+    pub min_samples_leaf: u32,
+    /// Least rows in a node that is split.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().min_samples_split))]
+    pub min_samples_split: u32,
+    /// What a split lowers: gini or entropy.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "gini|entropy", default_value_t))]
+    pub criterion: Criterion,
+    /// Weights of the classes: none, balanced, or ACCEPT:DROP.
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "none|balanced|ACCEPT:DROP", default_value_t)
+    )]
+    pub class_weight: ClassWeight,
+    /// Most bins of a feature, 2 to 256; fewer distinct values than that are kept exactly.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().max_bins))]
+    pub max_bins: u16,
+    /// Train each tree on all rows instead of a bootstrap sample.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub no_bootstrap: bool,
+    /// Size of a bootstrap sample, as a share of the rows, 0.001 to 1 (the default).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_samples: Option<f64>,
+    /// How the vote threshold is chosen on the validation rows: credence (the default: what
+    /// Credence transmits most packets with, by replay, never less than without an oracle); eta, by
+    /// replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or fixed:SHARE. Traces that cannot be
+    /// replayed default to f1.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vote: Option<VoteRule>,
+    /// How rows are divided.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub split: SplitSettings,
+    /// The most that the forest may take of a device: ternary-entries=256; also range-entries,
+    /// bits, dct-bytes and thresholds, several separated by commas. Forests of up to as many trees
+    /// and levels are pruned and rounded; the best that fits is kept (docs/sweep.md).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RESOURCE=N,..."))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Fit the weights of all leaves together once the trees are grown. The value is the ridge
+    /// penalty toward the grown weights, in rows per leaf (docs/sweep.md).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS", allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_leaves: Option<f64>,
+    /// Seed of everything random.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    #[serde(skip, default = "first_seed")]
+    pub seed: u64,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+impl Default for TrainSettings {
+    fn default() -> Self {
+        let params = ForestParams::default();
+        TrainSettings {
+            trainer: Trainer::default(),
+            n_estimators: 4,
+            max_depth: 4,
+            features: FeatureSet::level4(),
+            max_features: params.max_features,
+            min_samples_leaf: params.min_samples_leaf,
+            min_samples_split: params.min_samples_split,
+            criterion: params.criterion,
+            class_weight: params.class_weight,
+            max_bins: params.max_bins,
+            no_bootstrap: false,
+            max_samples: params.max_samples,
+            vote: None,
+            split: SplitSettings::default(),
+            budget: None,
+            refit_leaves: None,
+            seed: first_seed(),
+        }
+    }
+}
+
+impl TrainSettings {
+    /// The forest's parameters.
+    ///
+    /// # Errors
+    /// If one is out of range, or more features are drawn than there are.
+    pub fn params(&self) -> Result<CheckedForestParams, PipelineError> {
+        let params = ForestParams {
+            n_estimators: self.n_estimators,
+            max_depth: self.max_depth,
+            max_features: self.max_features,
+            min_samples_leaf: self.min_samples_leaf,
+            min_samples_split: self.min_samples_split,
+            criterion: self.criterion,
+            class_weight: self.class_weight,
+            bootstrap: !self.no_bootstrap,
+            max_samples: self.max_samples,
+            max_bins: self.max_bins,
+            random_state: self.seed,
+        };
+        check_max_features(self.max_features, &self.features)?;
+        if self.refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
+            let problem = "expected a number of rows, 0 to 1e12";
+            return Err(PipelineError::setting("refit_leaves", problem));
+        }
+        Ok(params.check()?)
+    }
+}
+
+/// Refuses to draw more features than there are.
+pub(crate) fn check_max_features(
+    max_features: MaxFeatures,
+    features: &FeatureSet,
+) -> Result<(), PipelineError> {
+    match max_features {
+        MaxFeatures::Count(count) if usize::from(count.get()) > features.len() => {
+            let problem = format!(
+                "{count} is more than the {} features of {features}; expected at most that many, \
+                 or all",
+                features.len()
+            );
+            Err(PipelineError::setting("max_features", problem))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,9 @@
+//! Sweeps: every combination of settings, compared.
+
+mod engine;
+mod folder;
+mod part_sizes;
+mod settings;
+
+pub use engine::sweep;
+pub use settings::SweepSettings;

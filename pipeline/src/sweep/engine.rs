@@ -1,0 +1,303 @@
+//! A sweep: every combination of settings, trained on one reading of the rows.
+
+use super::folder::{PartKey, PartTimes, SweepFolder};
+use super::part_sizes::part_sizes;
+use super::settings::SweepSettings;
+use crate::PipelineError;
+use crate::progress::Progress;
+use crate::replays::Replays;
+use crate::resources::{MemoryLimit, Resources};
+use crate::table_cost::TableCost;
+use crate::traces::LabelledTraces;
+use crate::training::read_rows;
+use crate::votes::choose_votes;
+use dropcast_features::FeatureSet;
+use dropcast_train::{
+    Fitted, ForestCost, ForestSize, ForestTask, FrontRule, Model, Part, ReadTask, Resource, Split,
+    SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable, SweepTimings,
+    TrainingRows, VoteLane, VotePolicy, VoteRule, assemble, fit_many,
+};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Instant;
+
+/// Trains every combination of settings into `folder`. `page` makes a page of what was found.
+///
+/// An interrupted sweep of the same folder is continued with `resume`.
+///
+/// # Errors
+/// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
+pub fn sweep(
+    settings: &SweepSettings,
+    folder: &Path,
+    resume: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+    page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
+) -> Result<SweepTable, PipelineError> {
+    let plan = settings.plan()?;
+    let sweep = Sweep::open(settings, resources)?;
+    let folder = SweepFolder::open(folder, resume)?;
+    let (table, models, timings) = sweep.train(&plan, &folder, progress)?;
+    folder.finish(&table, &models, &timings, &page(&table)?)?;
+    Ok(table)
+}
+
+/// A sweep's data, and how it is used.
+struct Sweep {
+    eta: bool,
+    traces: LabelledTraces,
+    /// Those of the files.
+    features: FeatureSet,
+    split: Split,
+    front: FrontRule,
+    threads: NonZeroUsize,
+    /// For binned rows; no limit unless given.
+    memory_limit_mib: Option<u64>,
+}
+
+/// What [`SweepFolder::finish`] writes.
+type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
+
+impl Sweep {
+    fn open(settings: &SweepSettings, resources: &Resources) -> Result<Self, PipelineError> {
+        let features = settings.features()?;
+        let (traces, split) = settings.roles().open(&features, settings.split()?)?;
+        let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
+        let front = FrontRule::of(validates, tests, settings.eta);
+        let sweep = Sweep {
+            eta: settings.eta,
+            traces,
+            features,
+            split,
+            front,
+            threads: resources.threads(),
+            memory_limit_mib: resources.memory.as_ref().map(|limit| limit.mib),
+        };
+        if settings.eta || settings.axes.votes.iter().any(|vote| vote.replays()) {
+            sweep.replays(0).check()?;
+        }
+        Ok(sweep)
+    }
+
+    fn train(
+        &self,
+        plan: &SweepPlan,
+        folder: &SweepFolder,
+        progress: &dyn Progress,
+    ) -> Result<Found, PipelineError> {
+        progress.begin("sweep");
+        let data: Vec<String> =
+            self.traces.traces().iter().map(|trace| trace.origin.sha256.clone()).collect();
+        let key = |group| PartKey {
+            tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")),
+            data: &data,
+            split: &self.split,
+            front: self.front,
+            eta: self.eta,
+            group,
+        };
+        let mut parts: Vec<Option<(SweepPart, Option<PartTimes>)>> = Vec::new();
+        for group in &plan.groups {
+            parts.push(folder.finished(&key(group))?);
+        }
+        let pending: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].is_none()).collect();
+        let (mut read_ms, mut rows) = (0.0, None);
+        for pending in self.batches(plan, pending) {
+            let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
+            let began = Instant::now();
+            let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;
+            read_ms += began.elapsed().as_secs_f64() * 1e3;
+            let (grown, fit_ms) = self.grow(rows, &groups)?;
+            for ((&at, group), grown) in pending.iter().zip(groups).zip(grown) {
+                let began = Instant::now();
+                let part = self.measure(group, &grown)?;
+                let times = PartTimes { fit_ms, measure_ms: began.elapsed().as_secs_f64() * 1e3 };
+                folder.keep(&key(group), &part, &times)?;
+                progress.advance(group.places.len());
+                parts[at] = Some((part, Some(times)));
+            }
+        }
+        let none = vec![None; plan.rows];
+        let mut timings = SweepTimings { read_ms, fit_ms: none.clone(), measure_ms: none };
+        let mut finished = Vec::new();
+        for (group, (part, times)) in plan.groups.iter().zip(parts.into_iter().flatten()) {
+            let share = |ms: f64| ms / group.places.len() as f64;
+            for &place in &group.places {
+                timings.fit_ms[place] = times.map(|times| share(times.fit_ms));
+                timings.measure_ms[place] = times.map(|times| share(times.measure_ms));
+            }
+            finished.push(part);
+        }
+        let origins = self.traces.origins();
+        let seed = plan.groups.first().map_or(0, |group| self.split_seed(group));
+        let split = (self.split.clone(), part_sizes(&self.traces, &self.split, seed)?);
+        let (table, models) = assemble(plan, finished, origins, split, self.front)?;
+        progress.end(&format!("{} forests", plan.rows));
+        Ok((table, models, timings))
+    }
+
+    /// The rows that `group` trains on, for all features and the most bins of the sweep: those
+    /// in `kept`, or they are read.
+    fn rows_for<'r>(
+        &self,
+        plan: &SweepPlan,
+        group: &SweepGroup,
+        folder: &SweepFolder,
+        kept: &'r mut Option<TrainingRows>,
+    ) -> Result<&'r TrainingRows, PipelineError> {
+        let seed = self.split_seed(group);
+        // Other rows go before these come.
+        kept.take_if(|rows| rows.task().seed != seed);
+        if kept.is_none() {
+            let task = ReadTask {
+                features: self.features.clone(),
+                split: self.split.clone(),
+                seed,
+                max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
+                switch: self.traces.switch_context(),
+                data: self.traces.origins(),
+                threads: self.threads,
+            };
+            let limit =
+                self.memory_limit_mib.map(|mib| MemoryLimit { mib, beside: folder.scratch() });
+            let rows = read_rows(&self.traces, task, limit.as_ref())?;
+            *kept = Some(rows.map_err(|error| self.traces.explain(error))?);
+        }
+        Ok(kept.as_ref().expect("rows were read"))
+    }
+
+    /// Groups that train on the same rows, as many at once as fit into memory with their scores.
+    fn batches(&self, plan: &SweepPlan, mut pending: Vec<usize>) -> Vec<Vec<usize>> {
+        let seed = |at: usize| self.split_seed(&plan.groups[at]);
+        let trees =
+            |at: usize| plan.groups[at].sizes().map(|(trees, _)| usize::from(trees)).sum::<usize>();
+        pending.sort_by_key(|&at| seed(at));
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        for at in pending {
+            let joins = |batch: &&mut Vec<usize>| {
+                let together: usize = batch.iter().chain([&at]).map(|&of| trees(of)).sum();
+                let is_small = batch.len() < GROUPS_AT_ONCE && together <= TREES_AT_ONCE;
+                is_small && batch.first().is_some_and(|&first| seed(first) == seed(at))
+            };
+            match batches.last_mut().filter(joins) {
+                Some(batch) => batch.push(at),
+                None => batches.push(vec![at]),
+            }
+        }
+        batches
+    }
+
+    /// Only a random split has a seed.
+    fn split_seed(&self, group: &SweepGroup) -> u64 {
+        if self.split.is_random() { group.seed } else { 0 }
+    }
+
+    fn replays(&self, seed: u64) -> Replays<'_> {
+        Replays { traces: &self.traces, split: &self.split, seed, threads: self.threads }
+    }
+
+    /// Grows the forests of groups, of each in the order of its sizes; also the milliseconds that
+    /// each group took.
+    fn grow(
+        &self,
+        rows: &TrainingRows,
+        groups: &[&SweepGroup],
+    ) -> Result<(Vec<Vec<Fitted>>, f64), PipelineError> {
+        let mut tasks = Vec::new();
+        for group in groups {
+            for size in group.sizes() {
+                // Votes are chosen after it.
+                let (features, vote) = (group.features.clone(), VoteRule::F1);
+                tasks.push(ForestTask { features, params: group.params(size)?, vote });
+            }
+        }
+        let began = Instant::now();
+        let mut fitted = fit_many(rows, &tasks, self.threads)?.into_iter();
+        let fit_ms = began.elapsed().as_secs_f64() * 1e3 / groups.len() as f64;
+        let of_group = |group: &&SweepGroup| fitted.by_ref().take(group.sizes().count()).collect();
+        Ok((groups.iter().map(of_group).collect(), fit_ms))
+    }
+
+    /// Chooses the votes of a group's forests, and measures them.
+    fn measure(&self, group: &SweepGroup, grown: &[Fitted]) -> Result<SweepPart, PipelineError> {
+        let replays = self.replays(self.split_seed(group));
+        let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
+        for &vote in &group.votes {
+            let mut fitted = grown.to_vec();
+            choose_votes(vote, &replays, &mut fitted)?;
+            by_vote.push(fitted);
+        }
+        // In the order of rows: by size, then by vote.
+        let fitted: Vec<&Fitted> =
+            (0..grown.len()).flat_map(|size| by_vote.iter().map(move |of| &of[size])).collect();
+        let validation_eta = self.eta_of(Part::Validation, grown, &by_vote, &replays)?;
+        let test_eta = self.eta_of(Part::Test, grown, &by_vote, &replays)?;
+        let settings =
+            group.sizes().flat_map(|size| group.votes.iter().map(move |&vote| (size, vote)));
+        let rows = settings.zip(&fitted).enumerate().map(|(at, ((size, vote), fitted))| {
+            let Model { forest, metrics, .. } = &fitted.model;
+            let metrics = metrics.as_ref();
+            SweepRow {
+                setting: group.setting(size, vote),
+                seed: group.seed,
+                vote_threshold: forest.vote_threshold,
+                train: metrics.map(|m| SweepScores::of(&m.train, None)).unwrap_or_default(),
+                validation: metrics
+                    .and_then(|m| m.validation.as_ref())
+                    .map(|part| SweepScores::of(part, validation_eta[at])),
+                test: metrics
+                    .and_then(|m| m.test.as_ref())
+                    .map(|part| SweepScores::of(part, test_eta[at])),
+                size: size_of(&fitted.model),
+                pareto: false,
+                model: None,
+            }
+        });
+        let rows: Vec<SweepRow> = rows.collect();
+        let models: Vec<Model> = fitted.iter().map(|fitted| fitted.model.clone()).collect();
+        Ok(SweepPart::new(self.front, rows, &models))
+    }
+
+    /// The exact `eta` of each forest with the threshold of each vote on the rows of `part`, where it
+    /// is wanted and there are any.
+    fn eta_of(
+        &self,
+        part: Part,
+        grown: &[Fitted],
+        by_vote: &[Vec<Fitted>],
+        replays: &Replays<'_>,
+    ) -> Result<Vec<Option<f64>>, PipelineError> {
+        if !self.eta || !self.split.keeps(part) {
+            return Ok(vec![None; grown.len() * by_vote.len()]);
+        }
+        let forests: Vec<_> = grown.iter().map(|fitted| &fitted.model.forest).collect();
+        let lanes = (0..grown.len()).flat_map(|forest| {
+            by_vote.iter().map(move |of| VoteLane {
+                forest,
+                threshold: of[forest].model.forest.vote_threshold,
+                policy: VotePolicy::Followed,
+            })
+        });
+        let lanes: Vec<VoteLane> = lanes.collect();
+        let sent = replays.replay(part, &forests, &lanes)?;
+        Ok((0..lanes.len()).map(|lane| sent.lqd_to_lane(lane)).collect())
+    }
+}
+
+/// Groups that are grown on the same passes over the rows, and lost together if the sweep is
+/// interrupted.
+const GROUPS_AT_ONCE: usize = 8;
+
+/// Trees of groups that are grown at once: the scores of each take 12 kB. A group of more is alone.
+const TREES_AT_ONCE: usize = 1 << 14;
+
+/// What a model takes in tables; null what its forest cannot be exported to.
+fn size_of(model: &Model) -> ForestSize {
+    let cost = TableCost::new(&model.features);
+    ForestSize {
+        dct_bytes: cost.cost(&model.forest, Resource::DctBytes),
+        ternary_entries: cost.cost(&model.forest, Resource::TernaryEntries),
+        thresholds: cost.cost(&model.forest, Resource::Thresholds).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,313 @@
+//! Labelled traces that are open: what training, sweeps and reports read.
+
+use crate::PipelineError;
+use dropcast_data::{
+    AVERAGE_NS3_TRUNC, DataError, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
+    SwitchSpecs, TraceMeta, TraceReader, sha256_file,
+};
+use dropcast_features::FeatureSet;
+use dropcast_forest::{SwitchContext, scale_to_buffer};
+use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, TrainError};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where the rows of a trace come from: a file, memory, or whatever implements this.
+pub trait TraceRows: fmt::Debug + Send + Sync {
+    /// One pass over the rows, from the first, with the columns of `features`.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError>;
+}
+
+/// One pass over the rows of a trace.
+pub trait TraceBatches: Iterator<Item = Result<LabelledBatch, DataError>> {
+    /// What was read, once the iterator has ended.
+    fn provenance(&self) -> InputProvenance;
+}
+
+impl TraceBatches for TraceReader {
+    fn provenance(&self) -> InputProvenance {
+        TraceReader::provenance(self)
+    }
+}
+
+/// One labelled trace.
+#[derive(Clone, Debug)]
+pub struct LabelledTrace {
+    /// What errors call it: its path, if it is a file.
+    pub name: String,
+    /// What models record of it.
+    pub origin: DataOrigin,
+    /// What it says of itself.
+    pub meta: TraceMeta,
+    rows: Arc<dyn TraceRows>,
+    /// What was read of it, once it has been read to its end.
+    read: Arc<Mutex<InputProvenance>>,
+}
+
+/// Labelled traces whose batches have the columns of `features`, in that order. Features in bytes
+/// are scaled to one buffer (docs/features.md).
+#[derive(Clone, Debug)]
+pub struct LabelledTraces {
+    traces: Vec<LabelledTrace>,
+    features: FeatureSet,
+    /// That buffer; none where rows stay as they are.
+    buffer_bytes: Option<u32>,
+}
+
+impl LabelledTraces {
+    /// Opens trace files.
+    ///
+    /// # Errors
+    /// If one cannot be read, and those of [`LabelledTraces::new`].
+    pub fn open(paths: &[PathBuf], features: &FeatureSet) -> Result<Self, PipelineError> {
+        let names = features.names();
+        let traces = paths.iter().map(|path| LabelledTrace::open(path, &names));
+        LabelledTraces::new(traces.collect::<Result<_, _>>()?, features)
+    }
+
+    /// Traces for the features of a model, scaled to its buffer.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::open`].
+    pub fn open_for(paths: &[PathBuf], model: &Model) -> Result<Self, PipelineError> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(LabelledTraces { buffer_bytes, ..LabelledTraces::open(paths, &model.features)? })
+    }
+
+    /// Traces with these features, scaled to the largest of their buffers.
+    ///
+    /// # Errors
+    /// If a trace is given twice, or the time constants of features differ.
+    pub fn new(traces: Vec<LabelledTrace>, features: &FeatureSet) -> Result<Self, PipelineError> {
+        refuse_repeats(&traces)?;
+        let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
+        let buffer_bytes = buffers.max();
+        let traces = LabelledTraces { traces, features: features.clone(), buffer_bytes };
+        traces.time_constant_ns()?;
+        Ok(traces)
+    }
+
+    /// The traces.
+    pub fn traces(&self) -> &[LabelledTrace] {
+        &self.traces
+    }
+
+    /// The features, in the order of the columns of batches.
+    pub fn features(&self) -> &FeatureSet {
+        &self.features
+    }
+
+    /// The time constant of the averages and projections among the features; none where there are
+    /// none of these, or no trace tells.
+    ///
+    /// # Errors
+    /// If traces differ in it, or in the definition of averages: those are other features
+    /// (docs/features.md).
+    pub fn time_constant_ns(&self) -> Result<Option<u64>, PipelineError> {
+        let features = self.features.features();
+        if !features.iter().any(|feature| feature.has_time_constant()) {
+            return Ok(None);
+        }
+        let mut found: Option<(u64, &LabelledTrace)> = None;
+        for trace in &self.traces {
+            let average = trace.meta.average.as_deref();
+            if let Some(average) = average.filter(|&average| average != AVERAGE_NS3_TRUNC) {
+                let problem =
+                    format!("its moving averages are {average:?}, known is {AVERAGE_NS3_TRUNC:?}");
+                return Err(PipelineError::unfit(&trace.name, problem));
+            }
+            for rtt_ns in trace.specs().map(|spec| spec.base_rtt_ns) {
+                match found {
+                    Some((other_ns, other)) if other_ns != rtt_ns => {
+                        let problem = format!(
+                            "its averages and projections have a time constant of {rtt_ns} ns (the \
+                             base RTT), those of {} {other_ns} ns; use traces with one base RTT, or \
+                             features without a time constant",
+                            other.name
+                        );
+                        return Err(PipelineError::unfit(&trace.name, problem));
+                    }
+                    _ => found = Some((rtt_ns, trace)),
+                }
+            }
+        }
+        Ok(found.map(|(rtt_ns, _)| rtt_ns))
+    }
+
+    /// Names the trace in an error that knows only the number of its run.
+    pub(crate) fn explain(&self, error: TrainError) -> PipelineError {
+        let trace = match &error {
+            TrainError::NoTimes { run, .. } | TrainError::NoSwitches { run } => {
+                self.traces.iter().find(|trace| trace.origin.run == *run)
+            }
+            _ => None,
+        };
+        match trace {
+            None => error.into(),
+            Some(trace) => DataError::NotInArrivalOrder { file: trace.name.clone() }.into(),
+        }
+    }
+
+    /// The description of a switch of a run.
+    pub fn spec(&self, run: u64, switch: u16) -> Option<&SwitchSpec> {
+        let trace = self.traces.iter().find(|trace| trace.origin.run == run)?;
+        trace.meta.switches.as_ref()?.get(switch)
+    }
+
+    /// The same traces with the columns of other features.
+    pub(crate) fn with_features(&self, features: FeatureSet) -> Self {
+        LabelledTraces { features, ..self.clone() }
+    }
+
+    /// Each trace alone, on the scale of all.
+    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
+        self.traces.iter().map(|trace| LabelledTraces {
+            traces: vec![trace.clone()],
+            features: self.features.clone(),
+            buffer_bytes: self.buffer_bytes,
+        })
+    }
+
+    /// What models record of the traces.
+    pub fn origins(&self) -> Vec<DataOrigin> {
+        self.traces.iter().map(|trace| trace.origin.clone()).collect()
+    }
+
+    /// What all switches of all traces have in common, and the buffer that rows are scaled to.
+    pub fn switch_context(&self) -> SwitchContext {
+        let in_common = in_common(self.traces.iter().flat_map(LabelledTrace::specs));
+        SwitchContext { buffer_bytes: self.buffer_bytes, ..in_common }
+    }
+}
+
+/// What switches have in common.
+pub fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> SwitchContext {
+    let mut specs = specs.into_iter();
+    let Some(first) = specs.next() else { return SwitchContext::default() };
+    let mut context = SwitchContext {
+        ports: u16::try_from(first.ports()).ok(),
+        buffer_bytes: Some(first.buffer_bytes),
+        base_rtt_ns: Some(first.base_rtt_ns),
+    };
+    for spec in specs {
+        context.ports = context.ports.filter(|&ports| usize::from(ports) == spec.ports());
+        context.buffer_bytes = context.buffer_bytes.filter(|&b| b == spec.buffer_bytes);
+        context.base_rtt_ns = context.base_rtt_ns.filter(|&rtt| rtt == spec.base_rtt_ns);
+    }
+    context
+}
+
+/// Rows that are there twice would be counted twice, and would be trained on and tested on.
+fn refuse_repeats(traces: &[LabelledTrace]) -> Result<(), PipelineError> {
+    for (place, trace) in traces.iter().enumerate() {
+        let same = traces[..place].iter().find(|same| same.origin.run == trace.origin.run);
+        if let Some(same) = same {
+            let problem = format!("has the same rows as {}; give them once", same.name);
+            return Err(PipelineError::unfit(&trace.name, problem));
+        }
+    }
+    Ok(())
+}
+
+impl LabelledTrace {
+    /// A trace whose rows come from `rows`. `name` is what errors call it.
+    pub fn new(
+        name: impl Into<String>,
+        origin: DataOrigin,
+        meta: TraceMeta,
+        rows: Arc<dyn TraceRows>,
+    ) -> Self {
+        LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
+    }
+
+    fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
+        let name = path.display().to_string();
+        if path.as_os_str() == "-" {
+            let problem = "labelled traces are read several times; save standard input in a file";
+            return Err(PipelineError::unfit("standard input", problem));
+        }
+        let meta = TraceReader::open(path, features)?.meta().clone();
+        let sha256 = sha256_file(path)?;
+        let file_name =
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
+        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path: path.to_owned() })))
+    }
+
+    /// Whether it tells what a replay of its arrivals needs.
+    pub fn is_replayable(&self) -> bool {
+        self.meta.order != RowOrder::Departure && self.meta.switches.is_some()
+    }
+
+    /// What was read of it, once it has been read to its end.
+    pub fn provenance(&self) -> InputProvenance {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The switches that it tells of.
+    fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
+        self.meta.switches.iter().flat_map(SwitchSpecs::all)
+    }
+}
+
+/// The number by which a run's rows are known: the first 64 bits of the hash of its content.
+fn run_of(sha256: &str) -> u64 {
+    sha256.bytes().take(16).fold(0, |run, digit| {
+        run << 4 | u64::from((digit as char).to_digit(16).unwrap_or_default())
+    })
+}
+
+/// A trace in a file.
+#[derive(Debug)]
+struct TraceFile {
+    path: PathBuf,
+}
+
+impl TraceRows for TraceFile {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        Ok(Box::new(TraceReader::open(&self.path, features)?))
+    }
+}
+
+impl BatchSource for LabelledTraces {
+    type Error = DataError;
+
+    fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
+        let names = self.features.names();
+        Ok(Box::new(self.traces.iter().flat_map(move |trace| -> Batches<'_, DataError> {
+            match trace.rows.read(&names) {
+                Ok(batches) => Box::new(ScaledBatches { all: self, trace, batches }),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            }
+        })))
+    }
+}
+
+/// The batches of one trace; leaves behind what was read.
+struct ScaledBatches<'a> {
+    all: &'a LabelledTraces,
+    trace: &'a LabelledTrace,
+    batches: Box<dyn TraceBatches + 'a>,
+}
+
+impl Iterator for ScaledBatches<'_> {
+    type Item = Result<RunBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some(batch) = self.batches.next() else {
+            let mut read = self.trace.read.lock().unwrap_or_else(PoisonError::into_inner);
+            *read = self.batches.provenance();
+            return None;
+        };
+        Some(batch.map(|mut batch| {
+            let LabelledTraces { features, buffer_bytes, .. } = self.all;
+            if let (Some(switches), Some(bytes)) = (&self.trace.meta.switches, *buffer_bytes) {
+                scale_to_buffer(&mut batch, features.features(), switches, bytes);
+            }
+            RunBatch { run: self.trace.origin.run, batch }
+        }))
+    }
+}

@@ -1,0 +1,21 @@
+//! What every format of a report does.
+
+use dropcast_pipeline::report::Report;
+
+/// Writes a report in one format. The same report gives the same bytes.
+pub trait Exporter {
+    /// The report as text.
+    ///
+    /// # Errors
+    /// See [`ExportError`]; none is known to happen to a report from a builder.
+    fn export(&self, report: &Report) -> Result<String, ExportError>;
+}
+
+/// A report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The numbers could not be written.
+    #[error("the report could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

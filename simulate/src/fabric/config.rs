@@ -1,0 +1,370 @@
+//! Fabrics: parameters and their checks.
+
+use crate::transport::Tuning;
+use dropcast_data::{Scheduler, SwitchSpec, SwitchSpecs};
+use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
+use dropcast_switch::{AqmSite, AqmSpec};
+use serde::{Deserialize, Serialize};
+
+/// Largest packet on the wire, bytes.
+const MAX_WIRE_BYTES: u64 = 65_536;
+/// Longest time in a configuration, nanoseconds (104 days): sums of a few fit 64 bits.
+const MAX_NS: u64 = 1 << 53;
+
+/// A leaf-spine fabric of shared-buffer switches. Every field has a default: the Credence
+/// artifact's fabric (NSDI 2024, section 4.1) with 2 leaves.
+///
+/// Switches `0..leaves` are the leaves, the rest the spines. Ports of a leaf: its servers, then the
+/// spines; ports of a spine: the leaves. Servers are numbered leaf by leaf.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FabricConfig {
+    /// Leaf switches.
+    pub leaves: u16,
+    /// Spine switches; each leaf has one link to each.
+    pub spines: u16,
+    /// Servers of each leaf.
+    pub servers: u16,
+    /// Rate of a server's link, bits per second.
+    pub server_rate_bps: u64,
+    /// Rate of a link between leaf and spine, bits per second.
+    pub uplink_rate_bps: u64,
+    /// Propagation delay of a server's link, nanoseconds.
+    pub server_delay_ns: u64,
+    /// Propagation delay of a link between leaf and spine, nanoseconds.
+    pub uplink_delay_ns: u64,
+    /// Shared buffer of a leaf, bytes.
+    pub leaf_buffer_bytes: u32,
+    /// Shared buffer of a spine, bytes.
+    pub spine_buffer_bytes: u32,
+    /// Queues of each port. 1: acknowledgements and data share it; else queue 0 is that of
+    /// acknowledgements and handshakes, and not pushable.
+    pub queues_per_port: u8,
+    /// How a port serves its queues.
+    pub scheduler: Scheduler,
+    /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
+    pub quantum_bytes: Vec<u32>,
+    /// Packets that a port takes out of the buffer ahead of the one on the wire.
+    pub transmit_ring_packets: u16,
+    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    pub wire_overhead_bytes: u32,
+    /// Most payload of a packet, bytes.
+    pub segment_bytes: u32,
+    /// Bytes of header that a packet takes in the buffer; an acknowledgement takes these, and the
+    /// blocks that it selectively acknowledges.
+    pub header_bytes: u32,
+    /// Active queue management of every switch: marking and early drops.
+    pub aqm: AqmSpec,
+    /// Window that a single flow begins with, segments.
+    pub initial_window_segments: u32,
+    /// Least retransmission timeout, and that of a handshake, nanoseconds.
+    pub min_rto_ns: u64,
+    /// Round-trip times are measured in steps of this, nanoseconds; 1,000,000 in ns-3.
+    pub timestamp_ns: u64,
+    /// Rate of an unresponsive sender, as a share of its server's rate; above 0, at most 1.
+    pub unresponsive_rate: f64,
+    /// Time between samples of occupancies, nanoseconds; 0: none.
+    pub sample_interval_ns: u64,
+    /// The simulation ends at this time even if flows have not completed, nanoseconds.
+    pub end_ns: u64,
+    /// Seed of paths and of random marking.
+    pub seed: u64,
+}
+
+impl Default for FabricConfig {
+    fn default() -> Self {
+        FabricConfig {
+            leaves: 2,
+            spines: 4,
+            servers: 16,
+            server_rate_bps: 10_000_000_000,
+            uplink_rate_bps: 10_000_000_000,
+            server_delay_ns: 4_000,
+            uplink_delay_ns: 4_000,
+            leaf_buffer_bytes: 1_052_672,
+            spine_buffer_bytes: 1_052_672,
+            queues_per_port: 2,
+            scheduler: Scheduler::RoundRobin,
+            quantum_bytes: Vec::new(),
+            transmit_ring_packets: 1,
+            wire_overhead_bytes: 33,
+            segment_bytes: 1400,
+            header_bytes: 32,
+            aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
+            initial_window_segments: 22,
+            min_rto_ns: 10_000_000,
+            timestamp_ns: 1,
+            unresponsive_rate: 1.0,
+            sample_interval_ns: 0,
+            end_ns: 10_000_000_000,
+            seed: 1,
+        }
+    }
+}
+
+/// What is wrong with a fabric.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("fabric: {field}: {problem}")]
+pub struct FabricError {
+    /// The parameter.
+    pub field: &'static str,
+    /// What is wrong and what is expected.
+    pub problem: String,
+}
+
+fn wrong(field: &'static str, problem: impl Into<String>) -> FabricError {
+    FabricError { field, problem: problem.into() }
+}
+
+/// A checked [`FabricConfig`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fabric {
+    config: FabricConfig,
+    leaf: SwitchSpec,
+    spine: SwitchSpec,
+}
+
+impl TryFrom<FabricConfig> for Fabric {
+    type Error = FabricError;
+
+    fn try_from(config: FabricConfig) -> Result<Self, FabricError> {
+        config.check_counts()?;
+        config.check_sizes()?;
+        config.check_times()?;
+        config.check_queues()?;
+        let leaf = config.spec("leaf");
+        let spine = config.spec("spine");
+        let aqm = config.aqm.build(AqmSite { spec: &leaf, seed: 0 });
+        aqm.map_err(|error| wrong("aqm", error.to_string()))?;
+        Ok(Fabric { config, leaf, spine })
+    }
+}
+
+impl Fabric {
+    /// The parameters.
+    pub fn config(&self) -> &FabricConfig {
+        &self.config
+    }
+
+    /// Number of servers.
+    pub fn servers(&self) -> u16 {
+        self.config.leaves * self.config.servers
+    }
+
+    /// Number of switches.
+    pub fn switches(&self) -> u16 {
+        self.config.leaves + self.config.spines
+    }
+
+    /// The description of a switch; its role is `leaf` or `spine`.
+    pub fn switch_spec(&self, switch_id: u16) -> &SwitchSpec {
+        if switch_id < self.config.leaves { &self.leaf } else { &self.spine }
+    }
+
+    /// The descriptions of all switches.
+    pub fn switch_specs(&self) -> SwitchSpecs {
+        let specs = (0..self.switches()).map(|id| (id, self.switch_spec(id).clone()));
+        SwitchSpecs::Each(specs.collect())
+    }
+
+    /// Propagation delay of a round trip between servers of different leaves, nanoseconds.
+    pub fn base_rtt_ns(&self) -> u64 {
+        self.config.base_rtt_ns()
+    }
+
+    /// Servers' rate over uplinks' rate of a leaf.
+    pub fn oversubscription(&self) -> f64 {
+        let FabricConfig { servers, server_rate_bps, spines, uplink_rate_bps, .. } = self.config;
+        f64::from(servers) * server_rate_bps as f64 / (f64::from(spines) * uplink_rate_bps as f64)
+    }
+
+    /// Completion time of a flow that is alone, as in the Credence artifact: base round-trip time
+    /// plus payload at the server's rate, nanoseconds.
+    pub fn ideal_fct_ns(&self, size_bytes: u64) -> u64 {
+        let bits_ns = u128::from(size_bytes) * 8_000_000_000;
+        let wire_ns = bits_ns / u128::from(self.config.server_rate_bps);
+        self.base_rtt_ns() + u64::try_from(wire_ns).unwrap_or(MAX_NS)
+    }
+
+    /// Bytes that a server sends in a base round-trip time.
+    pub fn bandwidth_delay_bytes(&self) -> u64 {
+        let bits_ns = u128::from(self.config.server_rate_bps) * u128::from(self.base_rtt_ns());
+        (bits_ns / 8_000_000_000) as u64
+    }
+
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning {
+            line_rate_bps: self.config.server_rate_bps,
+            base_rtt_ns: self.base_rtt_ns(),
+            min_rto_ns: self.config.min_rto_ns,
+            timestamp_ns: self.config.timestamp_ns,
+            segment_bytes: self.config.segment_bytes,
+        }
+    }
+}
+
+impl FabricConfig {
+    fn base_rtt_ns(&self) -> u64 {
+        4 * (self.server_delay_ns + self.uplink_delay_ns)
+    }
+
+    fn spec(&self, role: &str) -> SwitchSpec {
+        let queues = usize::from(self.queues_per_port);
+        let (line_rate_bps, buffer_bytes) = if role == "leaf" {
+            let mut rates = vec![self.server_rate_bps; usize::from(self.servers)];
+            rates.resize(rates.len() + usize::from(self.spines), self.uplink_rate_bps);
+            (rates, self.leaf_buffer_bytes)
+        } else {
+            (vec![self.uplink_rate_bps; usize::from(self.leaves)], self.spine_buffer_bytes)
+        };
+        SwitchSpec {
+            buffer_bytes,
+            base_rtt_ns: self.base_rtt_ns().max(1),
+            line_rate_bps,
+            queues_per_port: self.queues_per_port,
+            scheduler: self.scheduler,
+            wire_overhead_bytes: self.wire_overhead_bytes,
+            transmit_ring_packets: self.transmit_ring_packets,
+            pushable: (0..queues).map(|queue| queues == 1 || queue > 0).collect(),
+            shared: vec![true; queues],
+            quantum_bytes: self.quantum_bytes.clone(),
+            role: Some(role.to_owned()),
+        }
+    }
+
+    fn check_counts(&self) -> Result<(), FabricError> {
+        for (field, value) in [
+            ("leaves", u64::from(self.leaves)),
+            ("servers", u64::from(self.servers)),
+            ("server_rate_bps", self.server_rate_bps),
+            ("uplink_rate_bps", self.uplink_rate_bps),
+            ("leaf_buffer_bytes", u64::from(self.leaf_buffer_bytes)),
+            ("spine_buffer_bytes", u64::from(self.spine_buffer_bytes)),
+            ("segment_bytes", u64::from(self.segment_bytes)),
+            ("header_bytes", u64::from(self.header_bytes)),
+            ("queues_per_port", u64::from(self.queues_per_port)),
+            ("initial_window_segments", u64::from(self.initial_window_segments)),
+            ("min_rto_ns", self.min_rto_ns),
+            ("timestamp_ns", self.timestamp_ns),
+            ("end_ns", self.end_ns),
+        ] {
+            if value == 0 {
+                return Err(wrong(field, "is 0, expected at least 1"));
+            }
+        }
+        if self.leaves > 1 && self.spines == 0 {
+            return Err(wrong("spines", "is 0, expected at least 1 to connect several leaves"));
+        }
+        for (field, what, count) in [
+            ("servers", "servers", u32::from(self.leaves) * u32::from(self.servers)),
+            ("spines", "switches", u32::from(self.leaves) + u32::from(self.spines)),
+            ("spines", "ports of a leaf", u32::from(self.servers) + u32::from(self.spines)),
+        ] {
+            if count > u32::from(u16::MAX) {
+                return Err(wrong(field, format!("makes {count} {what}, at most 65535 are")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self) -> Result<(), FabricError> {
+        let parts = [self.segment_bytes, self.header_bytes, self.wire_overhead_bytes];
+        let wire_bytes: u64 = parts.into_iter().map(u64::from).sum();
+        if wire_bytes > MAX_WIRE_BYTES {
+            let problem = format!(
+                "makes packets of {wire_bytes} bytes on the wire, at most {MAX_WIRE_BYTES}"
+            );
+            return Err(wrong("segment_bytes", problem));
+        }
+        let rate = self.unresponsive_rate;
+        if !(rate > 0.0 && rate <= 1.0) {
+            let problem = format!("is {rate}, expected above 0 and at most 1");
+            return Err(wrong("unresponsive_rate", problem));
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), FabricError> {
+        for (field, value) in [
+            ("server_delay_ns", self.server_delay_ns),
+            ("uplink_delay_ns", self.uplink_delay_ns),
+            ("min_rto_ns", self.min_rto_ns),
+            ("timestamp_ns", self.timestamp_ns),
+            ("sample_interval_ns", self.sample_interval_ns),
+            ("end_ns", self.end_ns),
+        ] {
+            if value > MAX_NS {
+                return Err(wrong(field, format!("is {value}, expected at most {MAX_NS}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_queues(&self) -> Result<(), FabricError> {
+        let wanted = match self.scheduler {
+            Scheduler::Dwrr => usize::from(self.queues_per_port),
+            Scheduler::RoundRobin | Scheduler::StrictPriority => 0,
+        };
+        if self.quantum_bytes.len() != wanted {
+            let problem = format!("has {} values, expected {wanted}", self.quantum_bytes.len());
+            return Err(wrong("quantum_bytes", problem));
+        }
+        if self.quantum_bytes.contains(&0) {
+            return Err(wrong("quantum_bytes", "has a 0, expected at least 1 for each queue"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_from_toml_and_every_one_has_a_default() {
+        let parse = |text: &str| toml::from_str::<FabricConfig>(text);
+        assert_eq!(parse("").expect("all defaults"), FabricConfig::default());
+        let config = parse("spines = 3\naqm = 'none'").expect("valid");
+        assert_eq!((config.spines, config.aqm.name()), (3, "none"));
+        let written = toml::to_string(&config).expect("TOML's types");
+        assert_eq!(parse(&written).expect("own output"), config);
+        assert!(parse("uplinks = 4").is_err(), "unknown");
+    }
+
+    #[test]
+    fn the_default_is_the_artifacts_fabric() {
+        let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
+        assert_eq!(fabric.base_rtt_ns(), 32_000);
+        assert_eq!(fabric.ideal_fct_ns(49_344), 71_475);
+        assert_eq!(fabric.oversubscription(), 4.0);
+        assert_eq!(fabric.bandwidth_delay_bytes(), 40_000);
+        assert_eq!(fabric.switch_spec(0).ports(), 20);
+        assert_eq!(fabric.switch_spec(5).role.as_deref(), Some("spine"));
+        let specs = fabric.switch_specs();
+        assert_eq!(SwitchSpecs::from_toml(&specs.to_toml()).expect("valid switches"), specs);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let check = |change: fn(&mut FabricConfig), says: &str| {
+            let mut config = FabricConfig::default();
+            change(&mut config);
+            let error = Fabric::try_from(config).expect_err(says).to_string();
+            assert!(error.contains(says), "{error:?} should say {says:?}");
+        };
+        check(|c| c.leaves = 0, "leaves: is 0");
+        check(|c| c.spines = 0, "spines: is 0");
+        check(|c| c.servers = 40_000, "servers: makes 80000 servers");
+        check(|c| c.spines = u16::MAX, "makes 65537 switches");
+        check(|c| c.segment_bytes = 70_000, "segment_bytes: makes packets of 70065 bytes");
+        check(|c| c.unresponsive_rate = 0.0, "unresponsive_rate: is 0");
+        check(|c| c.unresponsive_rate = f64::NAN, "unresponsive_rate: is NaN");
+        check(|c| c.end_ns = u64::MAX, "end_ns: is 18446744073709551615");
+        check(|c| c.scheduler = Scheduler::Dwrr, "quantum_bytes: has 0 values, expected 2");
+        check(|c| c.quantum_bytes = vec![1], "quantum_bytes: has 1 values, expected 0");
+        let aqm = "red:min_bytes=9,max_bytes=3".parse().expect("a known name");
+        let config = FabricConfig { aqm, ..FabricConfig::default() };
+        let error = Fabric::try_from(config).expect_err("max below min").to_string();
+        assert!(error.starts_with("fabric: aqm: "), "{error}");
+    }
+}

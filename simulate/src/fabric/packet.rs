@@ -1,0 +1,109 @@
+//! Packets, kept in one place and named by number.
+
+use crate::transport::SackBlocks;
+
+/// `flags`: sent within the first bandwidth-delay product of its flow.
+pub(crate) const UNSCHEDULED: u8 = dropcast_switch::Packet::FIRST_RTT;
+/// `flags`: may be marked instead of dropped.
+pub(crate) const ECN_CAPABLE: u8 = dropcast_switch::Packet::ECN_CAPABLE;
+/// `flags`: congestion was experienced (data), or is reported (acknowledgement).
+pub(crate) const MARKED: u8 = 4;
+
+/// No telemetry.
+pub(crate) const NO_TRAIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketKind {
+    Data,
+    Ack,
+    Syn,
+    SynAck,
+}
+
+/// A packet in the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) flow_hash: u64,
+    /// Data: when it was sent. Acknowledgement: when what it answers was sent.
+    pub(crate) sent_ns: u64,
+    pub(crate) sack: SackBlocks,
+    /// Place of its flow's state.
+    pub(crate) flow: u32,
+    /// Data: the segment. Acknowledgement: the first segment that has not arrived.
+    pub(crate) segment: u32,
+    /// Bytes it takes in a buffer.
+    pub(crate) size_bytes: u32,
+    /// The link it is on.
+    pub(crate) link: u32,
+    /// Place of its telemetry, or [`NO_TRAIL`].
+    pub(crate) trail: u32,
+    pub(crate) from: u16,
+    pub(crate) to: u16,
+    /// The spine it takes.
+    pub(crate) spine: u16,
+    pub(crate) kind: PacketKind,
+    /// Queue within a port.
+    pub(crate) queue: u8,
+    pub(crate) flags: u8,
+    pub(crate) sack_count: u8,
+}
+
+/// Values that are named by the place they are at; places are used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab<T> {
+    values: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Slab { values: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Puts a value at a free place.
+    pub(crate) fn add(&mut self, value: T) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.values[place as usize] = value;
+                place
+            }
+            None => {
+                self.values.push(value);
+                (self.values.len() - 1) as u32
+            }
+        }
+    }
+
+    /// The place is free.
+    pub(crate) fn release(&mut self, place: u32) {
+        self.free.push(place);
+    }
+
+    /// A free place, whose old value is kept for use again; a new one from `make` if there is none.
+    pub(crate) fn reuse(&mut self, make: impl FnOnce() -> T) -> u32 {
+        match self.free.pop() {
+            Some(place) => place,
+            None => self.add(make()),
+        }
+    }
+
+    pub(crate) fn get(&self, place: u32) -> &T {
+        &self.values[place as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, place: u32) -> &mut T {
+        &mut self.values[place as usize]
+    }
+
+    /// Every value, those at free places included.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.values.iter()
+    }
+
+    /// Places in use.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len() - self.free.len()
+    }
+}

@@ -1,0 +1,253 @@
+use super::*;
+use crate::fabric::{Drop, FabricConfig, FlowRecord, Occupancy, PacketEvents, Unwatched};
+use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
+use dropcast_data::{Event, EventKind};
+use dropcast_switch::PolicySpec;
+use proptest::prelude::*;
+
+#[derive(Default, PartialEq, Debug)]
+struct Everything {
+    flows: Vec<FlowRecord>,
+    drops: Vec<Drop>,
+    samples: Vec<Occupancy>,
+    events: Vec<Event>,
+}
+
+impl Sink for Everything {
+    const WANTS_EVENTS: bool = true;
+
+    fn packet_event(&mut self, event: &Event) {
+        self.events.push(*event);
+    }
+
+    fn dropped(&mut self, drop: &Drop) {
+        self.drops.push(*drop);
+    }
+
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        self.samples.push(*occupancy);
+    }
+
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        self.flows.push(*record);
+    }
+}
+
+fn fabric(change: impl FnOnce(&mut FabricConfig)) -> Fabric {
+    let mut config = FabricConfig { leaves: 2, spines: 2, servers: 4, ..FabricConfig::default() };
+    config.leaf_buffer_bytes = 100_000;
+    config.spine_buffer_bytes = 100_000;
+    change(&mut config);
+    Fabric::try_from(config).expect("valid")
+}
+
+fn flow(start_ns: u64, from: u16, to: u16, size_bytes: u64, transport: Transport) -> Flow {
+    let class = FlowClass::Single;
+    Flow { start_ns, from, to, size_bytes, class, transport, queue: 1 }
+}
+
+fn busy(transport: Transport, seed: u64) -> TrafficConfig {
+    TrafficConfig {
+        duration_ns: 3_000_000,
+        seed,
+        flows: vec![PoissonFlows { load: 0.8, transport, ..PoissonFlows::default() }],
+        incasts: vec![Incast {
+            burst: 2.0,
+            fan_in: 6,
+            per_server_hz: 150.0,
+            transport,
+            ..Incast::default()
+        }],
+        collectives: Vec::new(),
+    }
+}
+
+fn simulation<W: Workload>(fabric: &Fabric, policy: &str, workload: W) -> Simulation<W> {
+    let policy: PolicySpec = policy.parse().expect("a known policy");
+    Simulation::new(fabric, |_, site| policy.build(site), workload).expect("no model")
+}
+
+const POLICIES: [&str; 5] = ["lqd", "complete-sharing", "dt:alpha=0.5", "credence", "abm"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// After every event each packet is on its way, delivered or dropped with a reason, and the
+    /// bytes of every buffer add up; in the end every flow has its bytes.
+    #[test]
+    fn nothing_gets_lost(
+        name in 0usize..5,
+        transport in 0usize..5,
+        seed in 0u64..1000,
+        red in prop::bool::ANY,
+    ) {
+        let fabric = fabric(|config| {
+            config.end_ns = 400_000_000;
+            config.seed = seed;
+            if red {
+                config.aqm = "red:min_bytes=10000,max_bytes=40000,signal=mark-or-drop"
+                    .parse()
+                    .expect("a known AQM");
+            }
+        });
+        let transport = Transport::ALL[transport];
+        let mix = busy(transport, seed).mix(&fabric).expect("valid");
+        let mut simulation = simulation(&fabric, POLICIES[name], mix);
+        let mut sink = Everything::default();
+        simulation.begin();
+        let mut end_ns = 0;
+        while let Some(now_ns) = simulation.step(&mut sink).expect("valid flows") {
+            prop_assert!(now_ns >= end_ns);
+            prop_assert!(simulation.network.adds_up(), "at {now_ns} ns");
+            end_ns = now_ns;
+        }
+        let outcome = simulation.outcome(end_ns);
+        prop_assert_eq!(outcome.packets_in_flight, 0);
+        prop_assert_eq!(
+            outcome.packets_sent,
+            outcome.packets_delivered + outcome.all_dropped()
+        );
+        prop_assert_eq!(outcome.all_dropped() as usize, sink.drops.len());
+        prop_assert_eq!(sink.flows.len() as u64, outcome.flows);
+        if transport != Transport::Unresponsive {
+            prop_assert_eq!(outcome.completed, outcome.flows);
+            prop_assert!(sink.flows.iter().all(|r| r.received_bytes == r.flow.size_bytes));
+            // The ideal has a whole round trip, completion is at the receiver.
+            prop_assert!(sink.flows.iter().all(|r| r.slowdown() > Some(0.5)));
+        }
+        check_events(&fabric, &sink);
+        prop_assert_eq!(simulation.flows.len() + simulation.network.trails.len(), 0, "forgotten");
+    }
+}
+
+/// At every switch what arrives leaves or is dropped, and no line is exceeded.
+fn check_events(fabric: &Fabric, sink: &Everything) {
+    assert!(sink.events.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
+    for id in 0..fabric.switches() {
+        let of = |kind| sink.events.iter().filter(move |e| e.switch_id == id && e.kind == kind);
+        let dropped = sink.drops.iter().filter(|drop| drop.switch_id == id).count();
+        let arrived = of(EventKind::Arrival).count();
+        assert_eq!(arrived, of(EventKind::Departure).count() + dropped);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_a_watcher_changes_nothing() {
+    let fabric = fabric(|config| config.sample_interval_ns = 50_000);
+    let run = |seed, sink: &mut Everything| {
+        let mix = busy(Transport::Dctcp, seed).mix(&fabric).expect("valid");
+        simulation(&fabric, POLICIES[0], mix).run(sink).expect("valid flows")
+    };
+    let (mut first, mut second, mut other) = Default::default();
+    let outcome = run(7, &mut first);
+    assert_eq!(outcome, run(7, &mut second));
+    assert_eq!(first, second);
+    assert_ne!(outcome, run(8, &mut other));
+    assert_eq!(first.samples.len() % usize::from(fabric.switches()), 0);
+    assert!(first.samples.iter().any(|sample| sample.occupancy_bytes > 0));
+    let mix = busy(Transport::Dctcp, 7).mix(&fabric).expect("valid");
+    let unwatched = simulation(&fabric, POLICIES[0], mix).run(&mut Unwatched);
+    assert_eq!(unwatched.expect("valid flows"), outcome);
+}
+
+#[test]
+fn events_come_in_batches_in_order() {
+    let fabric = fabric(|_| {});
+    let mut everything = Everything::default();
+    let mut batches = Vec::new();
+    {
+        let mut events = PacketEvents::new(|batch: dropcast_data::EventBatch| batches.push(batch));
+        let mix = busy(Transport::Dctcp, 3).mix(&fabric).expect("valid");
+        let simulation = simulation(&fabric, POLICIES[0], mix);
+        simulation.run(&mut (&mut everything, &mut events)).expect("valid flows");
+        let _take = events.finish();
+    }
+    let events: Vec<Event> = batches.iter().flat_map(|batch| batch.events.clone()).collect();
+    assert_eq!(events, everything.events);
+    assert!(batches[..batches.len() - 1].iter().all(|batch| batch.events.len() == 8192));
+}
+
+/// By hand: handshake and back, then the packets of the flow, one hop's store-and-forward after the
+/// other.
+#[test]
+fn a_flow_alone_takes_the_time_of_its_links() {
+    let fabric = fabric(|_| {});
+    let list = FlowList::new(vec![flow(1_000, 0, 5, 14_000, Transport::Dctcp)]);
+    let mut sink = Everything::default();
+    simulation(&fabric, POLICIES[0], list).run(&mut sink).expect("valid flows");
+    // A packet takes ceil((32 + 33) * 8 / 10) = 52 ns without and 1172 ns with 1400 bytes of payload
+    // per link, and 4 us of propagation; 4 links.
+    let handshake_ns = 2 * 4 * (52 + 4_000);
+    let data_ns = 4 * (1_172 + 4_000) + 9 * 1_172;
+    assert_eq!(sink.flows[0].fct_ns, Some(handshake_ns + data_ns));
+    assert_eq!(sink.flows[0].ideal_fct_ns, 32_000 + 11_200);
+    let local = FlowList::new(vec![flow(0, 0, 1, 1_400, Transport::Unresponsive)]);
+    let mut sink = Everything::default();
+    simulation(&fabric, POLICIES[0], local).run(&mut sink).expect("valid flows");
+    assert_eq!(sink.flows[0].fct_ns, Some(2 * (1_172 + 4_000)), "one leaf, no handshake");
+    assert_eq!(sink.events.len(), 2, "an arrival and a departure");
+}
+
+#[test]
+fn an_unresponsive_sender_keeps_its_rate_and_repeats_nothing() {
+    let fabric = fabric(|config| config.unresponsive_rate = 0.5);
+    let list = FlowList::new(vec![flow(0, 0, 5, 1_400_000, Transport::Unresponsive)]);
+    let mut sink = Everything::default();
+    simulation(&fabric, POLICIES[0], list).run(&mut sink).expect("valid flows");
+    let fct_ns = sink.flows[0].fct_ns.expect("nothing is lost") as f64;
+    let rate = 1432.0 * 1000.0 * 8.0 / fct_ns;
+    assert!((rate - 5.0).abs() < 0.1, "{rate} Gbps");
+    // Two at full rate for one port: half is lost, nobody sends again. (As both send at the same
+    // instants it may always be the same one that loses.)
+    let fabric =
+        Fabric::try_from(FabricConfig { unresponsive_rate: 1.0, ..fabric.config().clone() });
+    let fabric = fabric.expect("valid");
+    let flows = [0, 1].map(|from| flow(0, from, 3, 2_800_000, Transport::Unresponsive));
+    let mut sink = Everything::default();
+    let list = FlowList::new(flows.to_vec());
+    let outcome = simulation(&fabric, POLICIES[0], list).run(&mut sink);
+    let outcome = outcome.expect("valid flows");
+    assert_eq!(outcome.packets_sent, 4_000);
+    for record in &sink.flows {
+        let is_complete = record.received_bytes == 2_800_000;
+        assert_eq!((record.slowdown().is_some(), record.retransmissions), (is_complete, 0));
+    }
+    assert!(outcome.completed < 2 && sink.flows.len() == 2);
+    let dropped = outcome.dropped(DropReason::PushOut);
+    assert!((1_800..2_000).contains(&dropped), "{dropped}: half, less the buffer");
+}
+
+#[test]
+fn a_flow_that_the_fabric_cannot_carry_is_named() {
+    let fabric = fabric(|_| {});
+    let check = |flow: Flow, says: &str| {
+        let list = FlowList::new(vec![flow]);
+        let run = simulation(&fabric, POLICIES[0], list).run(&mut Unwatched);
+        let error = run.expect_err(says).to_string();
+        assert!(error.contains(says), "{error:?} should say {says:?}");
+    };
+    check(flow(0, 0, 8, 1, Transport::Dctcp), "flow 0: to is server 8, there are 8");
+    check(flow(0, 3, 3, 1, Transport::Dctcp), "from server 3 to itself");
+    check(flow(0, 0, 1, 0, Transport::Dctcp), "has 0 bytes");
+    check(Flow { queue: 2, ..flow(0, 0, 1, 9, Transport::Dctcp) }, "for queue 2, there are 2");
+}
+
+#[test]
+fn acknowledgements_that_are_lost_cost_no_payload() {
+    // Acknowledgements and data share queues whose thresholds are exceeded all the time.
+    let fabric = fabric(|config| {
+        config.queues_per_port = 1;
+        config.leaf_buffer_bytes = 20_000;
+        config.end_ns = 4_000_000_000;
+    });
+    let flows = (0..8).map(|from| Flow {
+        queue: 0,
+        ..flow(0, from, (from + 3) % 8, 500_000, Transport::NewReno)
+    });
+    let mut sink = Everything::default();
+    let list = FlowList::new(flows.collect());
+    let outcome = simulation(&fabric, POLICIES[2], list).run(&mut sink);
+    assert_eq!(outcome.expect("valid flows").completed, 8);
+    assert!(sink.drops.iter().any(|drop| drop.size_bytes < 100), "acknowledgements were lost");
+    assert!(sink.flows.iter().any(|record| record.retransmissions > 0));
+}

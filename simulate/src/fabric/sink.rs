@@ -1,0 +1,187 @@
+//! Who is told what happens in a fabric.
+
+use super::flow::FlowRecord;
+use dropcast_data::{Event, EventBatch};
+use serde::{Deserialize, Serialize};
+
+/// Why a packet was dropped at a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    /// It did not fit into the buffer.
+    Full,
+    /// It fitted, and the buffer-sharing policy rejected it.
+    Policy,
+    /// The policy pushed it out for another.
+    PushOut,
+    /// Dropped early by active queue management.
+    Aqm,
+}
+
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [DropReason; 4] =
+        [DropReason::Full, DropReason::Policy, DropReason::PushOut, DropReason::Aqm];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Full => "full",
+            DropReason::Policy => "policy",
+            DropReason::PushOut => "push-out",
+            DropReason::Aqm => "aqm",
+        }
+    }
+}
+
+/// A packet that a switch dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// Number of its flow, in order of start.
+    pub flow_id: u64,
+    /// Which switch.
+    pub switch_id: u16,
+    /// Output port.
+    pub port: u16,
+    /// Queue within the port.
+    pub queue: u8,
+    /// Bytes it takes in the buffer.
+    pub size_bytes: u32,
+    /// Why.
+    pub reason: DropReason,
+    /// Length of its queue without it, bytes.
+    pub queue_bytes: u32,
+    /// The queue was shorter than an equal share of the buffer, `B/N`.
+    pub is_innocent: bool,
+}
+
+/// A sample of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// Which switch.
+    pub switch_id: u16,
+    /// Bytes in its buffer.
+    pub occupancy_bytes: u32,
+    /// Bytes in its longest queue.
+    pub longest_queue_bytes: u32,
+    /// Size of its buffer, bytes.
+    pub buffer_bytes: u32,
+}
+
+/// Is told what happens, in order of time.
+pub trait Sink {
+    /// Whether it wants packet events; they cost time.
+    const WANTS_EVENTS: bool = false;
+
+    /// A packet reached a switch or left its buffer. Only if [`Sink::WANTS_EVENTS`].
+    fn packet_event(&mut self, event: &Event) {
+        let _ = event;
+    }
+
+    /// A switch dropped a packet.
+    fn dropped(&mut self, drop: &Drop) {
+        let _ = drop;
+    }
+
+    /// A switch was sampled.
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        let _ = occupancy;
+    }
+
+    /// A flow is over, in order of completion; those that did not complete come at the end.
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        let _ = record;
+    }
+}
+
+/// Nobody is told anything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Sink for Unwatched {}
+
+/// Two sinks.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    const WANTS_EVENTS: bool = A::WANTS_EVENTS || B::WANTS_EVENTS;
+
+    fn packet_event(&mut self, event: &Event) {
+        self.0.packet_event(event);
+        self.1.packet_event(event);
+    }
+
+    fn dropped(&mut self, drop: &Drop) {
+        self.0.dropped(drop);
+        self.1.dropped(drop);
+    }
+
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        self.0.sampled(occupancy);
+        self.1.sampled(occupancy);
+    }
+
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        self.0.flow_ended(record);
+        self.1.flow_ended(record);
+    }
+}
+
+impl<S: Sink> Sink for &mut S {
+    const WANTS_EVENTS: bool = S::WANTS_EVENTS;
+
+    fn packet_event(&mut self, event: &Event) {
+        (**self).packet_event(event);
+    }
+
+    fn dropped(&mut self, drop: &Drop) {
+        (**self).dropped(drop);
+    }
+
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        (**self).sampled(occupancy);
+    }
+
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        (**self).flow_ended(record);
+    }
+}
+
+/// Events of a batch, except the last.
+const BATCH_EVENTS: usize = 8192;
+
+/// Packet events in batches, for whoever takes those: a tracer, a writer.
+#[derive(Clone, Debug)]
+pub struct PacketEvents<F: FnMut(EventBatch)> {
+    batch: EventBatch,
+    take: F,
+}
+
+impl<F: FnMut(EventBatch)> PacketEvents<F> {
+    /// `take` gets each batch, in order.
+    pub fn new(take: F) -> Self {
+        PacketEvents { batch: EventBatch::default(), take }
+    }
+
+    /// Hands over what is left.
+    pub fn finish(mut self) -> F {
+        if !self.batch.events.is_empty() {
+            (self.take)(self.batch);
+        }
+        self.take
+    }
+}
+
+impl<F: FnMut(EventBatch)> Sink for PacketEvents<F> {
+    const WANTS_EVENTS: bool = true;
+
+    fn packet_event(&mut self, event: &Event) {
+        self.batch.events.push(*event);
+        if self.batch.events.len() == BATCH_EVENTS {
+            let next = EventBatch { events: Vec::with_capacity(BATCH_EVENTS) };
+            (self.take)(std::mem::replace(&mut self.batch, next));
+        }
+    }
+}

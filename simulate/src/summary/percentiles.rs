@@ -1,0 +1,82 @@
+//! Percentiles.
+
+use serde::{Deserialize, Serialize};
+
+/// Percentiles and mean of some values. A percentile between two values lies between them in
+/// proportion (linear interpolation, NumPy's default).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Mean.
+    pub mean: f64,
+}
+
+impl Percentiles {
+    /// None of no values.
+    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_unstable_by(f64::total_cmp);
+        let at = |share| at(&values, share);
+        Some(Percentiles {
+            p50: at(0.5)?,
+            p95: at(0.95)?,
+            p99: at(0.99)?,
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+        })
+    }
+
+    /// Of values that are counted: `counts[k]` of them are `k * step`. The lower neighbour where a
+    /// percentile lies between two.
+    pub(crate) fn of_counts(counts: &[u64], step: f64) -> Option<Self> {
+        let total: u64 = counts.iter().sum();
+        let at = |share: f64| {
+            let rank = (share * total.checked_sub(1)? as f64) as u64;
+            let mut below = 0;
+            let place = counts.iter().position(|count| {
+                below += count;
+                below > rank
+            })?;
+            Some(place as f64 * step)
+        };
+        let sum: f64 =
+            (0..).zip(counts).map(|(k, &count)| f64::from(k) * step * count as f64).sum();
+        Some(Percentiles {
+            p50: at(0.5)?,
+            p95: at(0.95)?,
+            p99: at(0.99)?,
+            mean: sum / total as f64,
+        })
+    }
+}
+
+/// The value below which this share of sorted values lies; none of no values.
+pub(crate) fn at(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, part) = (sorted[place as usize], place.fract());
+    let high = sorted[(place.ceil() as usize).min(sorted.len() - 1)];
+    Some(low + (high - low) * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_numpys() {
+        let all = Percentiles::of(vec![4.0, 1.0, 3.0, 2.0]).expect("values");
+        assert_eq!((all.p50, all.mean), (2.5, 2.5));
+        assert!((all.p95 - 3.85).abs() < 1e-12);
+        assert_eq!(Percentiles::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn counted_values_are_as_listed_ones() {
+        let all = Percentiles::of_counts(&[1, 0, 2, 1], 0.5).expect("values");
+        assert_eq!((all.p50, all.p99, all.mean), (1.0, 1.0, 0.875));
+        assert_eq!(Percentiles::of_counts(&[0, 0], 1.0), None);
+    }
+}

@@ -1,0 +1,114 @@
+use super::*;
+use crate::fabric::{FabricConfig, Flow, Simulation};
+use crate::transport::Transport;
+use crate::workloads::{Incast, PoissonFlows, TrafficConfig};
+use dropcast_switch::PolicySpec;
+
+fn fabric() -> Fabric {
+    let config = FabricConfig {
+        servers: 4,
+        spines: 2,
+        leaf_buffer_bytes: 80_000,
+        sample_interval_ns: 10_000,
+        ..FabricConfig::default()
+    };
+    Fabric::try_from(config).expect("valid")
+}
+
+fn record(size_bytes: u64, class: FlowClass, fct_ns: Option<u64>, timeouts: u32) -> FlowRecord {
+    let flow = Flow {
+        start_ns: 0,
+        from: 0,
+        to: 1,
+        size_bytes,
+        class,
+        transport: Transport::Dctcp,
+        queue: 1,
+    };
+    FlowRecord {
+        id: 0,
+        flow,
+        fct_ns,
+        ideal_fct_ns: 1_000_000,
+        received_bytes: 0,
+        timeouts,
+        retransmissions: 0,
+    }
+}
+
+#[test]
+fn flows_are_sorted_into_classes_and_undefined_numbers_are_null() {
+    let mut summarizer = Summarizer::new(&fabric());
+    for (size, class, fct_ns, timeouts) in [
+        (100_000, FlowClass::Single, Some(2_000_000), 0),
+        (100_000, FlowClass::Single, Some(14_000_000), 1),
+        (100_001, FlowClass::Single, Some(1_000_000), 0),
+        (1_000_000, FlowClass::Single, None, 3),
+        (50_000, FlowClass::Incast(0), Some(20_000_000), 1),
+    ] {
+        summarizer.flow_ended(&record(size, class, fct_ns, timeouts));
+    }
+    let list = crate::workloads::FlowList::new(Vec::new());
+    let policy: PolicySpec = "lqd".parse().expect("a known policy");
+    let simulation = Simulation::new(&fabric(), |_, site| policy.build(site), list);
+    let outcome = simulation.expect("no model").run(&mut crate::Unwatched).expect("no flows");
+    let summary = summarizer.finish(&outcome);
+    assert_eq!((summary.single.flows, summary.single.completed), (4, 3));
+    assert_eq!((summary.short.flows, summary.short.timed_out), (2, 1));
+    assert_eq!(summary.short.slowdown.expect("two").p50, 8.0);
+    assert_eq!((summary.short.over_10_ms, summary.short.over_20_ms), (Some(0.5), Some(0.0)));
+    assert_eq!((summary.long.slowdown, summary.long.over_20_ms), (None, Some(1.0)));
+    assert_eq!(summary.incast.over_20_ms, Some(1.0));
+    assert_eq!((summary.collective.flows, summary.collective.over_10_ms), (0, None));
+    assert_eq!(summary.innocents.timed_out, Some(0.5));
+    assert_eq!((summary.innocents.share_of_drops, summary.leaf_occupancy), (None, None));
+    let metrics = summary.metrics();
+    let of = |name: &str| metrics.iter().find(|(known, _)| known == name).expect(name).1;
+    assert_eq!((of("short_slowdown_p50"), of("long_slowdown_p50")), (Some(8.0), None));
+}
+
+fn run(policy: &str, seed: u64) -> RunSummary {
+    let fabric = fabric();
+    let traffic = TrafficConfig {
+        duration_ns: 10_000_000,
+        seed,
+        flows: vec![PoissonFlows { load: 0.6, ..PoissonFlows::default() }],
+        incasts: vec![Incast { burst: 1.5, fan_in: 4, per_server_hz: 100.0, ..Incast::default() }],
+        ..TrafficConfig::default()
+    };
+    let policy: PolicySpec = policy.parse().expect("a known policy");
+    let mix = traffic.mix(&fabric).expect("valid");
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), mix);
+    let mut summarizer = Summarizer::new(&fabric);
+    let outcome = simulation.expect("no model").run(&mut summarizer).expect("valid flows");
+    summarizer.finish(&outcome)
+}
+
+#[test]
+fn a_run_adds_up_and_seeds_give_intervals() {
+    let runs: Vec<RunSummary> = (1..=4).map(|seed| run("complete-partitioning", seed)).collect();
+    for run in &runs {
+        assert!(run.drops[&DropReason::Policy] > 0, "{run:?}");
+        assert_eq!(run.drops[&DropReason::PushOut], 0);
+        // Complete partitioning drops only at queues that are (nearly) full: of B/12, which is
+        // below B/N for 6 ports of two queues.
+        let all: u64 = run.drops.values().sum();
+        assert_eq!(run.innocents.drops, all);
+        assert!(run.leaf_occupancy.expect("sampled").p99 <= 1.0);
+        assert!(run.goodput_bps > Some(1e8));
+    }
+    let over = RunSummary::over_seeds(&runs, 1);
+    let (_, interval) =
+        over.iter().find(|(name, _)| name == "incast_slowdown_p95").expect("a metric");
+    let interval = interval.expect("defined");
+    let (low, high) = interval.bounds.expect("several seeds");
+    assert!(interval.values == 4 && low < interval.mean && interval.mean < high);
+    assert!(RunSummary::over_seeds(&[], 1).is_empty());
+}
+
+#[test]
+fn a_long_queue_pays_under_lqd_and_is_not_innocent() {
+    let run = run("lqd", 1);
+    assert!(run.drops[&DropReason::PushOut] > 0);
+    assert!(run.innocents.share_of_drops < Some(0.1), "{:?}", run.innocents);
+}

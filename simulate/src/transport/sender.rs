@@ -1,0 +1,450 @@
+//! The sending end of a flow: what to send when, and loss recovery.
+//!
+//! The states and their transitions are those of ns-3.39's `TcpSocketBase` with selective
+//! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
+//! they differ from the RFCs, because results depend on it.
+
+use super::power_tcp::Hop;
+use super::rate_reduction::RateReduction;
+use super::receiver::SackBlocks;
+use super::round_trip::RoundTrip;
+use super::scoreboard::Scoreboard;
+use super::{Control, Transport, Tuning, Window};
+
+/// Duplicate acknowledgements that begin a recovery (RFC 5681).
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// An acknowledgement that has reached the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack<'a> {
+    /// Every segment below it has arrived.
+    pub(crate) next: u32,
+    /// When the segment it answers was sent.
+    pub(crate) echo_ns: u64,
+    /// The segment it answers was marked.
+    pub(crate) is_marked: bool,
+    pub(crate) sack: SackBlocks,
+    pub(crate) sack_count: usize,
+    /// Telemetry of the switches that the segment went through.
+    pub(crate) hops: &'a [Hop],
+}
+
+/// A segment that is to be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) number: u32,
+    /// Payload, bytes.
+    pub(crate) bytes: u32,
+    pub(crate) is_repeated: bool,
+}
+
+/// Congestion states, as Linux and ns-3 name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Duplicate acknowledgements came in, not enough to act.
+    Disorder,
+    /// The window is being reduced because of a mark.
+    Reduction,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// Which marks the sender has reacted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ecn {
+    Idle,
+    Reported,
+    Answered,
+}
+
+/// A window-based sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    board: Scoreboard,
+    window: Window,
+    control: Control,
+    round_trip: RoundTrip,
+    reduction: RateReduction,
+    state: State,
+    /// The latest congestion event is over when this segment is acknowledged.
+    recover: u32,
+    is_recovering: bool,
+    /// The next partial acknowledgement is the first of this recovery.
+    expects_first_partial: bool,
+    duplicates: u32,
+    ecn: Ecn,
+    /// Marks up to here were reported, answered.
+    ecn_reported: u32,
+    ecn_answered: u32,
+    /// When the retransmission timer goes off.
+    deadline_ns: Option<u64>,
+    /// When the next paced segment may be sent.
+    paced_until_ns: u64,
+    timeouts: u32,
+    repeats: u32,
+}
+
+impl Sender {
+    /// A flow of `size_bytes`, above 0, that begins with a window of so many segments.
+    pub(crate) fn new(
+        transport: Transport,
+        size_bytes: u64,
+        initial_segments: u64,
+        tuning: &Tuning,
+    ) -> Self {
+        let segment_bytes = u64::from(tuning.segment_bytes);
+        let mut window = Window {
+            segment_bytes,
+            cwnd_bytes: initial_segments * segment_bytes,
+            ssthresh_bytes: u64::from(u32::MAX),
+            acknowledged: 0,
+            next: 0,
+            highest: 0,
+            is_marked: false,
+            round_trip_ns: 0,
+            pace_bps: 0,
+        };
+        let control = Control::new(transport, tuning);
+        if let Control::PowerTcp(rule) = &control {
+            rule.begin(&mut window);
+        }
+        Sender {
+            board: Scoreboard::new(size_bytes, tuning.segment_bytes),
+            window,
+            control,
+            round_trip: RoundTrip::new(tuning),
+            reduction: RateReduction::default(),
+            state: State::Open,
+            recover: 0,
+            is_recovering: false,
+            expects_first_partial: true,
+            duplicates: 0,
+            ecn: Ecn::Idle,
+            ecn_reported: 0,
+            ecn_answered: 0,
+            deadline_ns: None,
+            paced_until_ns: 0,
+            timeouts: 0,
+            repeats: 0,
+        }
+    }
+
+    /// Whether everything is acknowledged.
+    pub(crate) fn is_done(&self) -> bool {
+        self.board.first() == self.board.segments()
+    }
+
+    /// When the retransmission timer goes off, nanoseconds.
+    pub(crate) fn deadline_ns(&self) -> Option<u64> {
+        self.deadline_ns
+    }
+
+    /// When a paced sender that has something to send may go on, nanoseconds.
+    pub(crate) fn paced_until_ns(&self, now_ns: u64) -> Option<u64> {
+        let waits = self.window.pace_bps > 0 && self.paced_until_ns > now_ns;
+        (waits && self.may_send().is_some()).then_some(self.paced_until_ns)
+    }
+
+    /// Times that the retransmission timer went off.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// Segments sent again.
+    pub(crate) fn repeats(&self) -> u32 {
+        self.repeats
+    }
+
+    /// Window, slow-start threshold and bytes in flight.
+    #[cfg(test)]
+    pub(crate) fn window_bytes(&self) -> (u64, u64, u64) {
+        (self.window.cwnd_bytes, self.window.ssthresh_bytes, self.board.in_flight_bytes())
+    }
+
+    /// An acknowledgement arrives; `send` gets what is to be sent (ns-3: `ReceivedAck`).
+    pub(crate) fn acknowledge(&mut self, ack: &Ack<'_>, now_ns: u64, send: &mut Vec<Segment>) {
+        let first = self.board.first();
+        if ack.next < first {
+            return;
+        }
+        if ack.next > first {
+            self.round_trip.sample(ack.echo_ns, now_ns);
+            self.window.round_trip_ns = self.round_trip.smoothed_ns();
+        }
+        let sacked: u64 =
+            ack.sack[..ack.sack_count].iter().map(|&(from, to)| self.board.sack(from, to)).sum();
+        if sacked > 0 {
+            self.board.mark_lost();
+        }
+        let acknowledges_repeated = self.state == State::Recovery
+            && ack.next < self.recover
+            && (first..ack.next).any(|segment| self.board.is_repeated(segment));
+        let delivered = sacked + self.board.acknowledge(ack.next);
+        if self.state == State::Reduction && ack.next > self.recover {
+            self.state = State::Open;
+            self.window.cwnd_bytes = self.window.ssthresh_bytes;
+        }
+        self.note_mark(ack, first, delivered);
+        let step = Step { first, delivered, is_duplicate: sacked > 0, acknowledges_repeated };
+        self.process(ack.next, step, now_ns, send);
+        if !ack.hops.is_empty() {
+            // PowerTCP's window is its own, whatever the recovery made of it.
+            self.control.rule().told(&mut self.window, ack.next, ack.hops);
+        }
+        self.fill_window(now_ns, send);
+    }
+
+    /// Sends what window and pace allow (ns-3: `SendPendingData`).
+    pub(crate) fn fill_window(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        while self.window.pace_bps == 0 || self.paced_until_ns <= now_ns {
+            let Some(segment) = self.may_send() else { return };
+            self.send(segment, now_ns, send);
+        }
+    }
+
+    /// The retransmission timer goes off (ns-3: `ReTxTimeout`).
+    pub(crate) fn time_out(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        self.deadline_ns = None;
+        if self.is_done() {
+            return;
+        }
+        self.timeouts += 1;
+        let in_flight_bytes = self.board.in_flight_bytes();
+        let was_repeated = self.board.is_repeated(self.board.first());
+        self.duplicates = 0;
+        self.board.lose_all();
+        self.recover = self.board.highest();
+        self.is_recovering = true;
+        self.round_trip.back_off();
+        if self.state != State::Loss || !was_repeated {
+            let rule = self.control.rule();
+            self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+        }
+        self.control.rule().timed_out(&self.window, now_ns);
+        self.state = State::Loss;
+        self.window.cwnd_bytes = self.window.segment_bytes;
+        self.paced_until_ns = now_ns;
+        self.fill_window(now_ns, send);
+    }
+
+    /// The next segment, if the window has room for it. A part of a segment waits for room for all
+    /// of it (silly window avoidance), unless it is the last.
+    fn may_send(&self) -> Option<u32> {
+        let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
+        // Once the last segment is out (with the flow's end), ns-3 sends nothing while open.
+        let is_waiting = self.state == State::Open && self.board.highest() == self.board.segments();
+        if room == 0 || is_waiting {
+            return None;
+        }
+        let segment = self.board.next(self.state == State::Recovery)?;
+        let is_silly = room < self.window.segment_bytes && self.board.bytes_from(segment) > room;
+        (!is_silly).then_some(segment)
+    }
+
+    fn send(&mut self, number: u32, now_ns: u64, send: &mut Vec<Segment>) {
+        let bytes = self.board.bytes(number);
+        let is_repeated = self.board.send(number);
+        if self.ecn == Ecn::Reported && self.ecn_reported > self.ecn_answered && !is_repeated {
+            self.ecn = Ecn::Answered;
+            self.ecn_answered = number;
+        }
+        self.deadline_ns.get_or_insert(now_ns + self.round_trip.rto_ns());
+        if matches!(self.state, State::Recovery | State::Reduction) {
+            self.reduction.sent(u64::from(bytes));
+        }
+        let bits_ns = u64::from(bytes) * 8_000_000_000;
+        if let Some(gap_ns) = bits_ns.checked_div(self.window.pace_bps) {
+            self.paced_until_ns = self.paced_until_ns.max(now_ns) + gap_ns;
+        }
+        self.window.next = number + 1;
+        self.window.highest = self.board.highest();
+        self.repeats += u32::from(is_repeated);
+        send.push(Segment { number, bytes, is_repeated });
+    }
+
+    /// Reacts to a reported mark, once per window (ns-3: `EnterCwr`).
+    fn note_mark(&mut self, ack: &Ack<'_>, first: u32, delivered: u64) {
+        if ack.next > first && ack.is_marked {
+            if self.ecn_reported < ack.next {
+                self.ecn_reported = ack.next;
+                self.ecn = Ecn::Reported;
+                if self.state != State::Reduction {
+                    let in_flight_bytes = self.board.in_flight_bytes();
+                    let rule = self.control.rule();
+                    self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+                    self.state = State::Reduction;
+                    self.recover = self.board.highest();
+                    self.reduction.begin(self.board.unacknowledged_bytes());
+                    self.reduce(delivered, false);
+                }
+            }
+        } else if self.ecn == Ecn::Reported && !ack.is_marked {
+            self.ecn = Ecn::Idle;
+        }
+        self.window.is_marked = self.ecn == Ecn::Reported;
+    }
+
+    /// ns-3: `ProcessAck`.
+    fn process(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
+        let duplicates_before = self.duplicates;
+        self.window.acknowledged = next;
+        if step.is_duplicate {
+            self.count_duplicate(step, now_ns, send);
+        }
+        if next == step.first {
+            if next < self.board.highest() {
+                self.control.rule().acknowledged(&mut self.window, 1, now_ns);
+            }
+            return;
+        }
+        let segments = u64::from(next - step.first);
+        if !step.is_duplicate {
+            self.duplicates = 0;
+        }
+        match self.state {
+            State::Recovery if next < self.recover => {
+                self.recover_part(next, step, now_ns, send);
+            }
+            State::Loss if next < self.recover => {
+                self.control.rule().acknowledged(&mut self.window, segments, now_ns);
+                self.control.rule().grow(&mut self.window, segments, now_ns);
+                self.new_acknowledgement(next, true, now_ns);
+            }
+            State::Reduction => {
+                self.control.rule().acknowledged(&mut self.window, segments, now_ns);
+                self.reduce(step.delivered, step.acknowledges_repeated);
+                self.new_acknowledgement(next, true, now_ns);
+            }
+            _ => self.close(next, segments, duplicates_before, step, now_ns),
+        }
+    }
+
+    /// A partial acknowledgement (RFC 6675, section 5, B).
+    fn recover_part(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
+        self.reduce(step.delivered, step.acknowledges_repeated);
+        if !self.board.is_repeated(next) {
+            self.repeat(now_ns, send);
+        }
+        self.control.rule().acknowledged(&mut self.window, 1, now_ns);
+        self.new_acknowledgement(next, self.expects_first_partial, now_ns);
+        self.expects_first_partial = false;
+    }
+
+    /// Segments are acknowledged that end a congestion event or follow none.
+    fn close(&mut self, next: u32, segments: u64, duplicates: u32, step: Step, now_ns: u64) {
+        let state = self.state;
+        let rule = self.control.rule();
+        let mut grows_by = segments;
+        match state {
+            State::Disorder => {
+                if let Some(others) = segments.checked_sub(u64::from(duplicates)) {
+                    rule.acknowledged(&mut self.window, others, now_ns);
+                }
+                if !step.is_duplicate {
+                    self.state = State::Open;
+                }
+            }
+            State::Loss => {
+                self.expects_first_partial = true;
+                grows_by = u64::from(next.saturating_sub(self.recover));
+                rule.acknowledged(&mut self.window, grows_by, now_ns);
+                self.state = State::Open;
+            }
+            _ => rule.acknowledged(&mut self.window, segments, now_ns),
+        }
+        if state == State::Recovery {
+            self.expects_first_partial = true;
+            self.state = State::Open;
+            self.duplicates = 0;
+        }
+        if next >= self.recover {
+            self.is_recovering = false;
+        }
+        if state == State::Recovery {
+            self.window.cwnd_bytes = self.window.ssthresh_bytes;
+        }
+        if self.state == State::Open {
+            self.control.rule().grow(&mut self.window, grows_by, now_ns);
+            self.new_acknowledgement(next, true, now_ns);
+        }
+    }
+
+    /// ns-3: `DupAck`.
+    fn count_duplicate(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
+        match self.state {
+            State::Loss => return,
+            State::Recovery => {
+                self.reduce(step.delivered, step.acknowledges_repeated);
+                return;
+            }
+            State::Open => self.state = State::Disorder,
+            State::Disorder | State::Reduction => {}
+        }
+        self.duplicates += 1;
+        let acknowledged = self.board.first();
+        let is_new_event = acknowledged >= self.recover || !self.is_recovering;
+        let is_enough = self.duplicates == DUPLICATE_THRESHOLD && is_new_event;
+        if self.state == State::Disorder && (is_enough || self.board.is_lost(acknowledged + 1)) {
+            self.recover(step, now_ns, send);
+        }
+    }
+
+    /// ns-3: `EnterRecovery`.
+    fn recover(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
+        if !self.board.is_lost(self.board.first()) {
+            self.board.lose_first();
+        }
+        self.recover = self.board.highest();
+        self.is_recovering = true;
+        self.state = State::Recovery;
+        let in_flight_bytes = self.board.in_flight_bytes();
+        let rule = self.control.rule();
+        self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+        self.reduction.begin(self.board.unacknowledged_bytes());
+        self.reduce(step.delivered, step.acknowledges_repeated);
+        self.repeat(now_ns, send);
+    }
+
+    /// Sends a segment whatever the window is (ns-3: `DoRetransmit`).
+    fn repeat(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        let segment = self.board.next(false).unwrap_or(self.board.first());
+        self.send(segment, now_ns, send);
+    }
+
+    fn reduce(&mut self, delivered: u64, acknowledges_repeated: bool) {
+        self.window.cwnd_bytes = self.reduction.window_bytes(
+            delivered,
+            self.board.in_flight_bytes(),
+            self.window.ssthresh_bytes,
+            self.window.segment_bytes,
+            acknowledges_repeated,
+        );
+    }
+
+    /// ns-3: `NewAck`.
+    fn new_acknowledgement(&mut self, next: u32, resets_timer: bool, now_ns: u64) {
+        if resets_timer {
+            self.round_trip.reset();
+            self.deadline_ns = Some(now_ns + self.round_trip.rto_ns());
+        }
+        self.window.next = self.window.next.max(next);
+        if self.is_done() {
+            self.deadline_ns = None;
+        }
+    }
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The first segment that was not acknowledged before.
+    first: u32,
+    /// Bytes.
+    delivered: u64,
+    /// It reports segments beyond the first that is missing.
+    is_duplicate: bool,
+    acknowledges_repeated: bool,
+}

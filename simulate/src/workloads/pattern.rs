@@ -1,0 +1,64 @@
+//! Who sends to whom.
+
+use crate::fabric::Fabric;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// Where a server's traffic goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// To a random server of the next leaf, as in the Credence artifact; the last leaf's next is the
+    /// first.
+    #[default]
+    Permutation,
+    /// To a random server of any other leaf; of the same leaf if there is only one.
+    Random,
+}
+
+/// Draws servers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Partners {
+    pattern: Pattern,
+    leaves: u16,
+    servers: u16,
+}
+
+impl Partners {
+    pub(crate) fn new(pattern: Pattern, fabric: &Fabric) -> Self {
+        let config = fabric.config();
+        Partners { pattern, leaves: config.leaves, servers: config.servers }
+    }
+
+    pub(crate) fn all_servers(self) -> u16 {
+        self.leaves * self.servers
+    }
+
+    /// Servers that one may send to.
+    pub(crate) fn candidates(self) -> u16 {
+        match self.pattern {
+            _ if self.leaves == 1 => self.servers - 1,
+            Pattern::Permutation => self.servers,
+            Pattern::Random => self.all_servers() - self.servers,
+        }
+    }
+
+    /// Candidate number `nth` of a server, from 0.
+    pub(crate) fn candidate(self, server: u16, nth: u16) -> u16 {
+        let leaf = server / self.servers;
+        if self.leaves == 1 {
+            return if nth < server { nth } else { nth + 1 };
+        }
+        match self.pattern {
+            Pattern::Permutation => (leaf + 1) % self.leaves * self.servers + nth,
+            Pattern::Random if nth < leaf * self.servers => nth,
+            Pattern::Random => nth + self.servers,
+        }
+    }
+
+    /// A random server to send to.
+    pub(crate) fn draw(self, server: u16, rng: &mut ChaCha8Rng) -> u16 {
+        self.candidate(server, rng.random_range(0..self.candidates()))
+    }
+}

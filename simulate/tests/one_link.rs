@@ -1,0 +1,197 @@
+//! Each transport on one bottleneck link, against what its paper or RFC computes.
+#![allow(clippy::unwrap_used)]
+
+use dropcast_simulate::{
+    Drop, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Occupancy, Simulation, Sink,
+    Transport,
+};
+use dropcast_switch::PolicySpec;
+
+/// Bytes of a full packet in a buffer.
+const PACKET: f64 = 1432.0;
+
+/// What is seen of a leaf whose only busy port is the bottleneck.
+#[derive(Default)]
+struct Watch {
+    flows: Vec<FlowRecord>,
+    /// Occupancy, packets, one per sample.
+    queue: Vec<f64>,
+    drops_ns: Vec<u64>,
+}
+
+impl Sink for Watch {
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        self.flows.push(*record);
+    }
+
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        if occupancy.switch_id == 0 {
+            self.queue.push(f64::from(occupancy.longest_queue_bytes) / PACKET);
+        }
+    }
+
+    fn dropped(&mut self, drop: &Drop) {
+        self.drops_ns.push(drop.time_ns);
+    }
+}
+
+/// Servers of 40 Gbps, leaves connected by 10 Gbps: packets queue at leaf 0's only uplink.
+fn fabric(buffer_packets: f64, aqm: &str) -> Fabric {
+    Fabric::try_from(FabricConfig {
+        spines: 1,
+        servers: 4,
+        server_rate_bps: 40_000_000_000,
+        server_delay_ns: 5_000,
+        uplink_delay_ns: 5_000,
+        leaf_buffer_bytes: (buffer_packets * PACKET) as u32,
+        aqm: aqm.parse().unwrap(),
+        sample_interval_ns: 5_000,
+        ..FabricConfig::default()
+    })
+    .unwrap()
+}
+
+/// What is on its way without queueing, packets of 10 Gbps: propagation, a packet and its
+/// acknowledgement on two links of each rate.
+const PIPE: f64 = (40_000.0 + 2.0 * (1172.0 + 293.0) + 2.0 * (52.0 + 13.0)) / 1172.0;
+
+/// Flows of so many packets each, from servers 0, 1, ... to servers 4, 5, ...
+fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch {
+    let flow = |from| Flow {
+        start_ns: 0,
+        from,
+        to: from + 4,
+        size_bytes: packets * 1400,
+        class: FlowClass::Single,
+        transport,
+        queue: 1,
+    };
+    let list = FlowList::new((0..flows).map(flow).collect());
+    let policy: PolicySpec = "complete-sharing".parse().unwrap();
+    let mut watch = Watch::default();
+    let simulation = Simulation::new(fabric, |_, site| policy.build(site), list).unwrap();
+    simulation.run(&mut watch).unwrap();
+    watch
+}
+
+/// Share of the line's rate that the payload of the flows took, up to the last completion.
+fn utilisation(watch: &Watch) -> f64 {
+    let end_ns = watch.flows.iter().filter_map(|flow| flow.fct_ns).max().unwrap();
+    let packets: u64 = watch.flows.iter().map(|flow| flow.flow.size_bytes / 1400).sum();
+    packets as f64 * 1172.0 / end_ns as f64
+}
+
+fn middle(values: &[f64]) -> &[f64] {
+    &values[values.len() / 3..values.len() * 2 / 3]
+}
+
+/// DCTCP, section 3.3: the queue moves between `K + N - A` and `K + N`, with the amplitude
+/// `A = N D`, `D = (W* + 1) alpha / 2`, `alpha = sqrt(2 / W*)`, `W* = (C RTT + K) / N`.
+#[test]
+fn dctcp_saws_as_its_paper_computes() {
+    for flows in [1u16, 2] {
+        let k = 40.0;
+        let fabric = fabric(500.0, "ecn:threshold_bytes=57280");
+        let watch = run(&fabric, Transport::Dctcp, flows, 30_000);
+        assert!(watch.drops_ns.is_empty());
+        let queue = middle(&watch.queue);
+        let (least, most) =
+            queue.iter().fold((f64::MAX, 0.0f64), |(l, m), &q| (l.min(q), m.max(q)));
+        let n = f64::from(flows);
+        let critical = (PIPE + k) / n;
+        let alpha = (2.0 / critical).sqrt();
+        let amplitude = n * (critical + 1.0) * alpha / 2.0;
+        // One packet is on the wire and one in the ring, outside the queue that is counted.
+        assert!((most - (k + n)).abs() <= 2.5, "{flows} flows: at most {most}, expected {}", k + n);
+        let low = k + n - amplitude;
+        assert!(
+            (least - low).abs() <= 0.35 * amplitude + 2.0,
+            "{flows}: at least {least} or {low}"
+        );
+        assert!(utilisation(&watch) > 0.97);
+    }
+}
+
+/// NewReno halves what is in flight, which is the bandwidth-delay product and the buffer, and grows
+/// by one packet per round trip: the time between losses is that of climbing back (RFC 5681).
+#[test]
+fn new_reno_halves_and_climbs_back_in_as_many_round_trips() {
+    let buffer = 100.0;
+    let fabric = fabric(buffer, "none");
+    let watch = run(&fabric, Transport::NewReno, 1, 120_000);
+    let flow = &watch.flows[0];
+    assert_eq!(flow.timeouts, 0);
+    let mut losses = watch.drops_ns.clone();
+    losses.dedup_by(|next, last| *next - *last < 1_000_000);
+    assert!(losses.len() >= 4, "{losses:?}");
+    // From the second on: the first ends slow start, with many losses.
+    // One packet more is on the wire, one in the ring.
+    let most = PIPE + buffer + 1.0;
+    let half = most / 2.0;
+    // A window of w packets takes max(w, pipe) packet times per round trip.
+    let climb_ns: f64 =
+        (half as u64..most as u64).map(|window| (window as f64).max(PIPE) * 1172.0).sum();
+    for pair in losses[1..].windows(2) {
+        let period_ns = (pair[1] - pair[0]) as f64;
+        assert!((period_ns / climb_ns - 1.0).abs() < 0.15, "{period_ns} or {climb_ns} ns");
+    }
+    assert!(utilisation(&watch) > 0.95, "a buffer above the product keeps the line busy");
+}
+
+/// RFC 9438, section 4.6: after a loss 0.7 of the window stays. With a buffer of 6/7 of the
+/// bandwidth-delay product or more that keeps the line busy, where NewReno's half does not.
+#[test]
+fn cubic_keeps_seven_tenths() {
+    let fabric = fabric(26.0, "none");
+    let cubic = utilisation(&run(&fabric, Transport::Cubic, 1, 60_000));
+    let reno = utilisation(&run(&fabric, Transport::NewReno, 1, 60_000));
+    assert!(cubic > reno, "{cubic} or {reno}");
+    assert!(cubic > 0.97 && reno < 0.985, "{cubic}, {reno}");
+}
+
+/// PowerTCP, theorem 1: the equilibrium queue is the sum of the additive increases, here a hundredth
+/// of the bandwidth-delay product for each flow (less as it aims at 0.95 of the rate); theorem 3:
+/// flows share evenly.
+#[test]
+fn power_tcp_keeps_the_line_busy_with_an_empty_queue() {
+    let fabric = fabric(500.0, "none");
+    let watch = run(&fabric, Transport::PowerTcp, 3, 20_000);
+    assert!(watch.drops_ns.is_empty());
+    let queue = middle(&watch.queue);
+    let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+    assert!(mean < 4.0, "{mean} packets on average");
+    assert!(utilisation(&watch) > 0.9, "{}", utilisation(&watch));
+    let fcts: Vec<u64> = watch.flows.iter().filter_map(|flow| flow.fct_ns).collect();
+    let (least, most) = (fcts.iter().min().unwrap(), fcts.iter().max().unwrap());
+    assert!(*most as f64 / *least as f64 <= 1.1, "{fcts:?}");
+}
+
+/// An unresponsive sender takes its rate, and DCTCP what is left.
+#[test]
+fn dctcp_takes_what_an_unresponsive_sender_leaves() {
+    let config = FabricConfig { unresponsive_rate: 0.125, ..fabric(500.0, "ecn").config().clone() };
+    let fabric = Fabric::try_from(config).unwrap();
+    let flow = |from, transport, packets: u64| Flow {
+        start_ns: 0,
+        from,
+        to: from + 4,
+        size_bytes: packets * 1400,
+        class: FlowClass::Single,
+        transport,
+        queue: 1,
+    };
+    let list = FlowList::new(vec![
+        flow(1, Transport::Unresponsive, 30_000),
+        flow(2, Transport::Dctcp, 10_000),
+    ]);
+    let policy: PolicySpec = "complete-sharing".parse().unwrap();
+    let mut watch = Watch::default();
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), list).unwrap();
+    simulation.run(&mut watch).unwrap();
+    let fct = |transport| {
+        let of = |flow: &&FlowRecord| flow.flow.transport == transport;
+        watch.flows.iter().find(of).unwrap().fct_ns.unwrap() as f64
+    };
+    let rate = 10_000.0 * 1172.0 / fct(Transport::Dctcp);
+    assert!((rate - 0.5).abs() < 0.04, "{rate}");
+}

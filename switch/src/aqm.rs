@@ -1,0 +1,78 @@
+//! Active queue management: who tells senders of congestion before the buffer is full.
+
+pub mod ecn_threshold;
+pub mod pred;
+pub mod red;
+
+use crate::{Buffer, Packet};
+use serde::{Deserialize, Serialize};
+
+/// What an [`Aqm`] does with an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing.
+    Pass,
+    /// Mark it: the packet goes on with "congestion experienced" (ECN).
+    Mark,
+    /// Drop it.
+    Drop,
+}
+
+/// Active queue management of all queues of a switch.
+///
+/// For each packet a switch asks its AQM first, then its [`crate::Policy`], unless the AQM dropped the
+/// packet. A mark counts only if the packet is then accepted. Times are nanoseconds and come in order.
+pub trait Aqm {
+    /// What to do with a packet that arrives at `now_ns`, given the buffer before it is added.
+    fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action;
+
+    /// A packet of `size_bytes` left `queue` at `time_ns`; `buffer` is what remains.
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time_ns: u64) {
+        let _ = (buffer, queue, size_bytes, time_ns);
+    }
+}
+
+impl<A: Aqm + ?Sized> Aqm for Box<A> {
+    fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action {
+        (**self).arrives(buffer, packet, now_ns)
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time_ns: u64) {
+        (**self).departed(buffer, queue, size_bytes, time_ns);
+    }
+}
+
+/// No active queue management.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoAqm {}
+
+impl Aqm for NoAqm {
+    fn arrives(&mut self, _: &Buffer, _: &Packet, _: u64) -> Action {
+        Action::Pass
+    }
+}
+
+/// How senders are told of congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signal {
+    /// Packets that are capable of ECN are marked, others pass.
+    #[default]
+    Mark,
+    /// Packets that are capable of ECN are marked, others are dropped (RFC 3168, section 5).
+    MarkOrDrop,
+    /// All are dropped.
+    Drop,
+}
+
+impl Signal {
+    /// The signal to the sender of a packet.
+    pub fn action(self, packet: &Packet) -> Action {
+        match (self, packet.is_ecn_capable()) {
+            (Signal::Mark | Signal::MarkOrDrop, true) => Action::Mark,
+            (Signal::Mark, false) => Action::Pass,
+            (Signal::MarkOrDrop, false) | (Signal::Drop, _) => Action::Drop,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Every AQM by name (`docs/policies.md`).
+
+use crate::aqm::ecn_threshold::EcnThreshold;
+use crate::aqm::pred::PredParameters;
+use crate::aqm::red::RedParameters;
+use crate::aqm::{Aqm, NoAqm};
+use crate::registry::registry;
+use dropcast_data::SwitchSpec;
+
+registry! {
+    /// An AQM and its parameters, as users name it: `red`, `red:min_bytes=5000,signal=drop`, or in
+    /// TOML `{ name = "red", min_bytes = 5000, signal = "drop" }`. Parameters that are not given have
+    /// their defaults.
+    AqmSpec builds dyn Aqm + Send, from own and site: AqmSite<'_> {
+        /// [`NoAqm`].
+        "none" => None(NoAqm): *own,
+        /// [`EcnThreshold`].
+        "ecn" => Ecn(EcnThreshold): own.clone(),
+        /// [`crate::aqm::red::Red`].
+        "red" => Red(RedParameters): own.aqm(site.spec, site.seed)?,
+        /// [`crate::aqm::pred::Pred`].
+        "pred" => Pred(PredParameters): own.aqm(site.spec, site.seed)?,
+    }
+}
+
+/// Where an AQM is built: its switch, and what its randomness is drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct AqmSite<'a> {
+    /// The switch.
+    pub spec: &'a SwitchSpec,
+    /// What randomness is drawn from.
+    pub seed: u64,
+}

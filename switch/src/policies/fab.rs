@@ -1,0 +1,109 @@
+//! Flow-aware buffer sharing (Apostolaki, Vanbever and Ghobadi, "FAB: Toward Flow-aware Buffer
+//! Sharing on Programmable Switches", Workshop on Buffer Sizing 2019).
+
+use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::alphas::is_alpha;
+use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
+use serde::{Deserialize, Serialize};
+
+/// Dynamic Thresholds with a larger `alpha` for the first bytes of a flow, so that short flows find
+/// room where long ones do not.
+///
+/// A flow is new again when none of its packets has arrived for a while. Flows are kept in a table
+/// of fixed size, one place for all flows whose hashes agree in the last bits, as registers of a
+/// programmable switch would keep them: a flow that takes another's place is new, and so is the
+/// other when it returns. Packets of unknown flows are first packets if they are flagged as of the
+/// first round-trip time.
+#[derive(Clone, Debug)]
+pub struct Fab {
+    parameters: FabParameters,
+    flows: Vec<Flow>,
+    /// Whether the packet that arrived last is among the first of its flow.
+    is_first: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    hash: u64,
+    bytes: u64,
+    seen_ns: u64,
+}
+
+/// Parameters of [`Fab`]. The defaults are those of the ABM authors' comparison (ABM, section 4.1,
+/// and their ns-3 code), and ABM's `alpha` for the first round-trip time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FabParameters {
+    /// By queue within a port.
+    pub alpha: Alphas,
+    /// For the first bytes of a flow.
+    pub first_alpha: f64,
+    /// A packet is among the first if its flow has sent fewer bytes than this, with it.
+    pub first_bytes: u64,
+    /// A flow of which nothing has arrived for longer than this is new, nanoseconds.
+    pub window_ns: u64,
+    /// Places of the flow table; a power of two.
+    pub flows: usize,
+}
+
+impl Default for FabParameters {
+    fn default() -> Self {
+        FabParameters {
+            alpha: Alphas::try_from(0.5).expect("0.5 is positive"),
+            first_alpha: 64.0,
+            first_bytes: 15 * 1400,
+            window_ns: 5_000_000,
+            flows: 8192,
+        }
+    }
+}
+
+impl FabParameters {
+    /// The policy.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn policy(&self) -> Result<Fab, BuildError> {
+        if !is_alpha(self.first_alpha) {
+            return Err(BuildError::parameter("first_alpha", "expected a positive number"));
+        }
+        if !self.flows.is_power_of_two() || self.flows > 1 << 24 {
+            let problem = format!("is {}, expected a power of two up to 2^24", self.flows);
+            return Err(BuildError::parameter("flows", problem));
+        }
+        let flows = vec![Flow::default(); self.flows];
+        Ok(Fab { parameters: self.clone(), flows, is_first: false })
+    }
+}
+
+impl Fab {
+    /// Counts a packet of a flow and tells whether it is among the flow's first.
+    fn count(&mut self, packet: &Packet, now: u64) -> bool {
+        let place = packet.flow_hash & (self.flows.len() as u64 - 1);
+        let flow = &mut self.flows[place as usize];
+        let is_known = flow.hash == packet.flow_hash
+            && now.saturating_sub(flow.seen_ns) <= self.parameters.window_ns;
+        let before = if is_known { flow.bytes } else { 0 };
+        let bytes = before + u64::from(packet.size_bytes);
+        *flow = Flow { hash: packet.flow_hash, bytes, seen_ns: now };
+        bytes < self.parameters.first_bytes
+    }
+}
+
+impl Policy for Fab {
+    fn arrives(&mut self, packet: &Packet, now: u64) {
+        self.is_first = match packet.flow_hash {
+            0 => packet.is_first_rtt(),
+            _ => self.count(packet, now),
+        };
+    }
+
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let alpha = if self.is_first {
+            self.parameters.first_alpha
+        } else {
+            self.parameters.alpha.of(packet.queue % buffer.queues_per_port())
+        };
+        decide_below(buffer, packet, alpha * free_bytes(buffer))
+    }
+}

@@ -1,0 +1,177 @@
+//! Smartbuf (Rezaei, Almasi and Vamanan, "Smartbuf: An Agile Memory Management for Shared-Memory
+//! Switches in Datacenters", IWQoS 2021).
+
+mod bursts;
+
+use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
+use bursts::Bursts;
+use dropcast_data::SwitchSpec;
+use dropcast_features::BufferView;
+use serde::{Deserialize, Serialize};
+
+/// Learns how much buffer bursts need, by how steeply queues grow in them, and limits a queue in a
+/// burst to what bursts like it needed; Dynamic Thresholds otherwise (section III, Algorithm 1).
+///
+/// On each departure from a queue,
+///
+/// ```text
+/// gradient = 1/4 * (length - length before) / (time - time before) + 3/4 * gradient    lines 9, 11
+/// if length > peak:        peak = length, remembered with the gradient               lines 13-15
+/// if length < beta * peak: the burst is over                                            line 16
+///     if peak > B / sigma: (gradient, peak) becomes known to all queues             lines 17, 18
+///     peak and gradient start anew                                                  lines 20, 21
+/// ```
+///
+/// and a queue whose peak exceeds `B / sigma` is in a burst: its limit is then the mean peak of the
+/// `k` known bursts with the next larger gradients, or as large (lines 26 to 30). Bursts that were known longest
+/// are forgotten first.
+///
+/// Where the pseudocode and the paper's text differ, this follows the text. The pseudocode looks for
+/// the limit where the burst is over (line 25), the text when it is detected; and the pseudocode
+/// starts anew only after bursts that were not worth knowing, so that one large burst would hide all
+/// later ones. Where no known burst is steeper, Dynamic Thresholds stay in force.
+///
+/// Each queue is what the paper calls a port, which has one.
+#[derive(Clone, Debug)]
+pub struct Smartbuf {
+    parameters: SmartbufParameters,
+    queues: Vec<Queue>,
+    known: Bursts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Queue {
+    /// Length after the last departure, and when that was.
+    length_bytes: u32,
+    time_ns: u64,
+    /// Smoothed gradient now, and when the peak was reached; bytes per millisecond.
+    gradient: i64,
+    peak_gradient: i64,
+    peak_bytes: u32,
+    /// What the queue is limited to, if it is in a burst like known ones.
+    limit_bytes: Option<u32>,
+    is_in_burst: bool,
+}
+
+/// Parameters of [`Smartbuf`], with the paper's values (sections III-B and IV-C).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SmartbufParameters {
+    /// By queue within a port, while no burst is seen. The paper says "according to" DT's; 1 is what
+    /// DT's authors suggest.
+    pub alpha: Alphas,
+    /// A burst is over when the queue falls below this part of its peak.
+    pub beta: f64,
+    /// A queue that has held more than 1/sigma of the buffer is in a burst.
+    pub sigma: f64,
+    /// Known bursts that a limit is made from.
+    pub neighbours: usize,
+    /// Bursts that are known at most: twice what the paper's switches came to (figure 7).
+    pub known_bursts: usize,
+}
+
+impl Default for SmartbufParameters {
+    fn default() -> Self {
+        SmartbufParameters {
+            alpha: Alphas::try_from(1.0).expect("1 is positive"),
+            beta: 0.5,
+            sigma: 5.0,
+            neighbours: 3,
+            known_bursts: 70,
+        }
+    }
+}
+
+impl SmartbufParameters {
+    /// The policy of a switch.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn policy(&self, spec: &SwitchSpec) -> Result<Smartbuf, BuildError> {
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            return Err(BuildError::parameter("beta", "expected a number between 0 and 1"));
+        }
+        if !(self.sigma.is_finite() && self.sigma > 1.0) {
+            return Err(BuildError::parameter("sigma", "expected a number above 1"));
+        }
+        if self.neighbours == 0 || self.known_bursts < self.neighbours {
+            let problem = "expected at least 1, and no more than known_bursts";
+            return Err(BuildError::parameter("neighbours", problem));
+        }
+        Ok(Smartbuf {
+            parameters: self.clone(),
+            queues: vec![Queue::default(); spec.queues()],
+            known: Bursts::new(self.known_bursts),
+        })
+    }
+}
+
+impl Smartbuf {
+    /// What a queue is limited to now, if it is in a burst like known ones; bytes.
+    pub fn limit_bytes(&self, queue: usize) -> Option<u32> {
+        self.queues[queue].limit_bytes
+    }
+
+    /// The bursts that are known: gradient, bytes per millisecond, and peak, bytes, by gradient.
+    pub fn known_bursts(&self) -> impl Iterator<Item = (i64, u32)> {
+        self.known.all()
+    }
+}
+
+impl Queue {
+    /// Takes in the length after a departure.
+    fn departed(&mut self, length_bytes: u32, time_ns: u64) {
+        let elapsed_ns = time_ns.saturating_sub(self.time_ns);
+        if elapsed_ns > 0 {
+            let change = i128::from(length_bytes) - i128::from(self.length_bytes);
+            let gradient = change * 1_000_000 / i128::from(elapsed_ns);
+            // At most 2^32 bytes in a nanosecond, which fits.
+            self.gradient = (gradient as i64 + 3 * self.gradient) / 4;
+        }
+        self.length_bytes = length_bytes;
+        self.time_ns = time_ns;
+        if length_bytes > self.peak_bytes {
+            self.peak_bytes = length_bytes;
+            self.peak_gradient = self.gradient;
+        }
+    }
+
+    fn start_anew(&mut self) {
+        let Queue { length_bytes, time_ns, .. } = *self;
+        *self = Queue { length_bytes, time_ns, ..Queue::default() };
+    }
+}
+
+impl Policy for Smartbuf {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let threshold = match self.queues[packet.queue].limit_bytes {
+            Some(limit_bytes) => f64::from(limit_bytes),
+            None => {
+                let alpha = self.parameters.alpha.of(packet.queue % buffer.queues_per_port());
+                alpha * free_bytes(buffer)
+            }
+        };
+        decide_below(buffer, packet, threshold)
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, time: u64) {
+        if !buffer.shares(queue) {
+            return;
+        }
+        let SmartbufParameters { beta, sigma, neighbours, .. } = self.parameters;
+        let length = buffer.lengths()[queue];
+        let state = &mut self.queues[queue];
+        state.departed(length, time);
+        let is_burst = f64::from(state.peak_bytes) * sigma > f64::from(buffer.capacity_bytes());
+        if f64::from(length) < beta * f64::from(state.peak_bytes) {
+            if is_burst {
+                self.known.learn(state.peak_gradient, state.peak_bytes);
+            }
+            state.start_anew();
+        } else if is_burst && !state.is_in_burst {
+            state.is_in_burst = true;
+            state.limit_bytes = self.known.mean_peak_from(state.gradient, neighbours);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Every buffer-sharing policy by name (`docs/policies.md`).
+
+use crate::policies::abm::AbmParameters;
+use crate::policies::credence::CredenceParameters;
+use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
+use crate::policies::edt::EdtParameters;
+use crate::policies::fab::FabParameters;
+use crate::policies::ndt::NdtParameters;
+use crate::policies::smartbuf::SmartbufParameters;
+use crate::registry::registry;
+use crate::{
+    CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, LineRate, Lqd, Policy, PolicySite,
+};
+use serde::{Deserialize, Serialize};
+
+registry! {
+    /// A buffer-sharing policy and its parameters, as users name it: `abm`,
+    /// `abm:alpha=[64,0.5],first_rtt_alpha=1024`, or in TOML
+    /// `{ name = "abm", alpha = [64, 0.5], first_rtt_alpha = 1024 }`. Parameters that are not given
+    /// have their defaults.
+    PolicySpec builds dyn Policy + Send, from own and site: PolicySite<'_> {
+        /// [`Lqd`].
+        "lqd" => Lqd(NoParameters): Lqd::new(site.victim),
+        /// [`FollowLqd`].
+        "follow-lqd" => FollowLqd(NoParameters):
+            FollowLqd::new(site.spec, site.victim, site.fit, LineRate::new(site.spec)),
+        /// [`crate::Credence`].
+        "credence" => Credence(CredenceParameters): own.policy(site)?,
+        /// [`CompleteSharing`].
+        "complete-sharing" => CompleteSharing(NoParameters): CompleteSharing,
+        /// [`CompletePartitioning`].
+        "complete-partitioning" => CompletePartitioning(NoParameters): CompletePartitioning,
+        /// [`crate::DynamicThresholds`].
+        "dt" => DynamicThresholds(DynamicThresholdsParameters): own.policy(),
+        /// [`Harmonic`].
+        "harmonic" => Harmonic(NoParameters): Harmonic::default(),
+        /// [`crate::policies::abm::Abm`].
+        "abm" => Abm(AbmParameters): own.policy(site.spec)?,
+        /// [`crate::policies::fab::Fab`].
+        "fab" => Fab(FabParameters): own.policy()?,
+        /// [`crate::policies::edt::Edt`].
+        "edt" => Edt(EdtParameters): own.policy(site.spec)?,
+        /// [`crate::policies::smartbuf::Smartbuf`].
+        "smartbuf" => Smartbuf(SmartbufParameters): own.policy(site.spec)?,
+        /// [`crate::policies::ndt::Ndt`].
+        "ndt" => Ndt(NdtParameters): own.policy(site)?,
+    }
+}
+
+/// The parameters of a policy that has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+
+impl PolicySpec {
+    /// The file with what the policy was trained to, if its parameters name one.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            PolicySpec::Credence(own) => own.model.as_deref(),
+            PolicySpec::Ndt(own) => own.model.as_deref(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! How policies and AQMs are named, with their parameters.
+
+use serde::de::{DeserializeOwned, Error as _};
+
+/// Why a policy or an AQM cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A parameter is out of range.
+    #[error("{parameter}: {problem}")]
+    Parameter {
+        /// Which.
+        parameter: &'static str,
+        /// What is wrong, and what is expected.
+        problem: String,
+    },
+    /// It needs something that was trained.
+    #[error("{policy}: no model is given, expected the name of a file with a {expected}")]
+    NoModel {
+        /// What cannot do without.
+        policy: &'static str,
+        /// What should be in the file.
+        expected: &'static str,
+    },
+}
+
+impl BuildError {
+    pub(crate) fn parameter(parameter: &'static str, problem: impl Into<String>) -> Self {
+        BuildError::Parameter { parameter, problem: problem.into() }
+    }
+}
+
+/// Why a text names no policy or AQM.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?}: {problem}")]
+pub struct NameError {
+    text: String,
+    problem: String,
+}
+
+/// Reads `name` or `name:key=value,key=value`, values as in TOML; text needs no quotes.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
+    let read = || -> Result<T, toml::de::Error> {
+        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+        let mut table = toml::Table::new();
+        for setting in split_outside_brackets(settings) {
+            let (key, value) = setting
+                .split_once('=')
+                .ok_or_else(|| toml::de::Error::custom(format!("{setting:?} is no key=value")))?;
+            let value = value.trim();
+            let value = value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned()));
+            table.insert(key.trim().to_owned(), value);
+        }
+        table.insert("name".to_owned(), toml::Value::String(name.trim().to_owned()));
+        table.try_into()
+    };
+    read().map_err(|error| NameError { text: text.to_owned(), problem: error.message().to_owned() })
+}
+
+/// The parts between commas that are not within brackets; none of an empty text.
+fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |letter| {
+        depth += match letter {
+            '[' => 1,
+            ']' => -1,
+            _ => 0,
+        };
+        letter == ',' && depth == 0
+    })
+    .filter(|part| !part.is_empty())
+}
+
+/// An enum with one variant for each kind, which holds its parameters: a text or a table with
+/// `name` for serde, `name:key=value,...` for `FromStr`. Each line says how one is built.
+macro_rules! registry {
+    (
+        $(#[$doc:meta])*
+        $spec:ident builds $built:ty, from $own:ident and $site:ident: $context:ty {
+            $(
+                $(#[$variant_doc:meta])*
+                $name:literal => $variant:ident($parameters:ty): $build:expr,
+            )+
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(tag = "name")]
+        pub enum $spec {
+            $($(#[$variant_doc])* #[serde(rename = $name)] $variant($parameters),)+
+        }
+
+        impl $spec {
+            /// Every name.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $($spec::$variant(_) => $name,)+
+                }
+            }
+
+            /// Builds it for a switch.
+            ///
+            /// # Errors
+            /// If a parameter is out of range, or something that was trained is missing.
+            pub fn build(&self, $site: $context) -> Result<Box<$built>, $crate::BuildError> {
+                Ok(match self {
+                    $($spec::$variant($own) => {
+                        let _ = $own;
+                        Box::new($build)
+                    })+
+                })
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $spec {
+            fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(tag = "name")]
+                enum Table {
+                    $(#[serde(rename = $name)] $variant($parameters),)+
+                }
+
+                struct Visitor;
+
+                impl<'de> serde::de::Visitor<'de> for Visitor {
+                    type Value = $spec;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a name, or a table with a name and parameters")
+                    }
+
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$spec, E> {
+                        text.parse().map_err(E::custom)
+                    }
+
+                    fn visit_map<M: serde::de::MapAccess<'de>>(
+                        self,
+                        map: M,
+                    ) -> Result<$spec, M::Error> {
+                        let table = serde::de::value::MapAccessDeserializer::new(map);
+                        Ok(match <Table as serde::Deserialize>::deserialize(table)? {
+                            $(Table::$variant(parameters) => $spec::$variant(parameters),)+
+                        })
+                    }
+                }
+
+                input.deserialize_any(Visitor)
+            }
+        }
+
+        impl std::str::FromStr for $spec {
+            type Err = $crate::NameError;
+
+            fn from_str(text: &str) -> Result<Self, $crate::NameError> {
+                $crate::registry::parse(text)
+            }
+        }
+    };
+}
+
+pub(crate) use registry;

@@ -1,0 +1,45 @@
+//! A switch that shares its buffer completely and asks an AQM, and what the AQM was told and said.
+
+use crate::traffic::{Arrivals, run};
+use dropcast_data::SwitchSpec;
+use dropcast_switch::aqm::{Action, Aqm};
+use dropcast_switch::{Buffer, CompleteSharing, Decision, Packet, Policy};
+
+/// What an AQM was told, and said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// A packet found its queue this long.
+    Arrived { packet: Packet, length: u32, time: u64, action: Action },
+    /// A packet left its queue this long.
+    Departed { queue: usize, size_bytes: u32, length: u32, time: u64 },
+}
+
+/// Asks an AQM about every packet.
+pub(crate) struct Asking<A> {
+    pub(crate) aqm: A,
+    pub(crate) told: Vec<Told>,
+}
+
+impl<A: Aqm> Policy for Asking<A> {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
+        let action = self.aqm.arrives(buffer, packet, now);
+        let length = buffer.lengths()[packet.queue];
+        self.told.push(Told::Arrived { packet: *packet, length, time: now, action });
+        match action {
+            Action::Drop => Decision::Reject,
+            Action::Pass | Action::Mark => CompleteSharing.decide(buffer, packet, now),
+        }
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        self.aqm.departed(buffer, queue, size_bytes, time);
+        let length = buffer.lengths()[queue];
+        self.told.push(Told::Departed { queue, size_bytes, length, time });
+    }
+}
+
+/// What an AQM was told and said of these arrivals.
+pub(crate) fn ask<A: Aqm>(spec: &SwitchSpec, arrivals: &Arrivals, aqm: A) -> Vec<Told> {
+    let mut switch = run(spec, arrivals, Asking { aqm, told: Vec::new() });
+    std::mem::take(&mut switch.policy_mut().told)
+}
