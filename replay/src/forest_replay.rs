@@ -7,7 +7,7 @@ use crate::replay::{
 use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_switch::Packet;
-use dropcast_train::{Sent, VoteLane, VotePolicy};
+use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -52,7 +52,7 @@ pub struct ForestReplay {
     forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
     options: ReplayOptions,
-    threads: usize,
+    threads: Threads,
     rows: u64,
     /// By switch.
     arrived: BTreeMap<u16, Known>,
@@ -103,7 +103,7 @@ impl ForestReplay {
             forests: forests.collect::<Result<_, _>>()?,
             specs,
             options: ReplayOptions::of(meta),
-            threads: threads.get(),
+            threads: Threads::new(threads),
             rows: 0,
             arrived: BTreeMap::new(),
             plain: plain.into_iter().map(PlainLanes::new).collect(),
@@ -126,13 +126,13 @@ impl ForestReplay {
         }
         let columns = batch.arrivals.as_ref().ok_or(ForestReplayError::NoArrivals)?;
         let packets = self.check(batch, columns, counted)?;
-        let scores = on_threads(&mut self.forests, self.threads, |forest| forest.scores(batch));
+        let scores = self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch));
         let (specs, options) = (&self.specs, &self.options);
-        on_threads(&mut self.plain, self.threads, |plain| {
+        self.threads.map(self.plain.iter_mut().collect(), |plain| {
             plain.arrive(&packets, specs, options);
         });
         let plain = &self.plain;
-        on_threads(&mut self.lanes, self.threads, |(lane, switches)| {
+        self.threads.map(self.lanes.iter_mut().collect(), |(lane, switches)| {
             let policy = without_predictions(lane.policy);
             let before = plain.iter().find(|plain| plain.policy == policy).map(|of| &of.before);
             let Some(before) = before else { return };
@@ -288,30 +288,6 @@ impl LanesSent {
         let sent = self.lanes.get(lane)?.packets;
         (sent > 0).then(|| self.lqd.packets as f64 / sent as f64)
     }
-}
-
-/// Does `work` on each item, an equal share of them on each of `threads` threads; the results in
-/// order.
-fn on_threads<T: Send, R: Send>(
-    items: &mut [T],
-    threads: usize,
-    work: impl Fn(&mut T) -> R + Sync,
-) -> Vec<R> {
-    let share = items.len().div_ceil(threads).max(1);
-    if items.len() <= share {
-        return items.iter_mut().map(work).collect();
-    }
-    let work = &work;
-    std::thread::scope(|scope| {
-        let start = |items: &'_ mut [T]| -> Vec<R> { items.iter_mut().map(work).collect() };
-        let started: Vec<_> =
-            items.chunks_mut(share).map(|items| scope.spawn(move || start(items))).collect();
-        let finish = |thread: std::thread::ScopedJoinHandle<'_, Vec<R>>| match thread.join() {
-            Ok(results) => results,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        started.into_iter().flat_map(finish).collect()
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Training: from labelled rows to measured models.
 
 use crate::growth::forest_fit::{ForestPlan, grow_forests};
-use crate::growth::forest_scores::{PartScores, scores_of_prefixes};
+use crate::growth::forest_scores::scores_of_prefixes;
 use crate::growth::growing::GrowingTree;
+use crate::growth::part_scores::PartScores;
+use crate::threads::Threads;
 use crate::{
     BatchSource, Budget, CheckedForestParams, DataOrigin, ForestParams, ForestScores, Model, Part,
     Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError, VoteReplay,
@@ -224,20 +226,20 @@ pub fn fit_many(
     tasks: &[ForestTask],
     threads: NonZeroUsize,
 ) -> Result<Vec<Fitted>, TrainError> {
-    let mut families: Vec<Family<'_>> = Vec::new();
+    let mut nested: Vec<NestedTasks<'_>> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
         task.check(rows)?;
-        match families.iter_mut().find(|family| task.is_related(family.tasks[0].1)) {
-            Some(family) => family.tasks.push((at, task)),
-            None => families.push(Family { tasks: vec![(at, task)] }),
+        match nested.iter_mut().find(|group| task.is_related(group.tasks[0].1)) {
+            Some(group) => group.tasks.push((at, task)),
+            None => nested.push(NestedTasks { tasks: vec![(at, task)] }),
         }
     }
-    let threads = threads.get();
-    let plans = families.iter().map(|family| family.plan(rows)).collect::<Result<Vec<_>, _>>()?;
-    let forests = grow_forests(&rows.rows, &plans, threads)?;
+    let threads = Threads::new(threads);
+    let plans = nested.iter().map(|group| group.plan(rows)).collect::<Result<Vec<_>, _>>()?;
+    let forests = grow_forests(&rows.rows, &plans, &threads)?;
     let mut fitted: Vec<(usize, Fitted)> = Vec::new();
-    for ((family, plan), trees) in families.iter().zip(&plans).zip(forests) {
-        fitted.extend(family.finish(rows, plan, &trees, threads)?);
+    for ((group, plan), trees) in nested.iter().zip(&plans).zip(forests) {
+        fitted.extend(group.finish(rows, plan, &trees, &threads)?);
     }
     fitted.sort_unstable_by_key(|&(at, _)| at);
     Ok(fitted.into_iter().map(|(_, fitted)| fitted).collect())
@@ -277,11 +279,11 @@ impl ForestTask {
 }
 
 /// Tasks whose forests are parts of one forest; at least one. Each with its place among all.
-struct Family<'a> {
+struct NestedTasks<'a> {
     tasks: Vec<(usize, &'a ForestTask)>,
 }
 
-impl Family<'_> {
+impl NestedTasks<'_> {
     /// The one forest.
     fn plan(&self, rows: &TrainingRows) -> Result<ForestPlan, TrainError> {
         let all = self.tasks.iter().map(|(_, task)| task.params.get());
@@ -304,7 +306,7 @@ impl Family<'_> {
         rows: &TrainingRows,
         plan: &ForestPlan,
         trees: &[GrowingTree],
-        threads: usize,
+        threads: &Threads,
     ) -> Result<Vec<(usize, Fitted)>, TrainError> {
         let mut sizes: Vec<(usize, usize)> =
             self.tasks.iter().map(|(_, task)| task.size()).collect();

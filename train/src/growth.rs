@@ -7,3 +7,5 @@ pub(crate) mod forest_fit;
 pub(crate) mod forest_scores;
 pub(crate) mod growing;
 pub(crate) mod histogram;
+pub(crate) mod part_scores;
+mod tally;

@@ -32,7 +32,7 @@ pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
-pub use provenance::{DataOrigin, Provenance};
+pub use provenance::{DataOrigin, Model, Provenance};
 pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use rows::spill::SpillFile;
@@ -45,9 +45,7 @@ pub use sweep::{
     SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
     SweepTimings, assemble,
 };
+pub use threads::Threads;
 pub use votes::{
     ForestScores, NoReplay, Sent, VoteError, VoteLane, VotePolicy, VoteReplay, VoteRule,
 };
-
-/// A model with the record of how this crate trained it.
-pub type Model = dropcast_forest::Model<Provenance>;

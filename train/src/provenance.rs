@@ -1,7 +1,13 @@
 //! The record of how a model was made.
 
-use crate::{Budget, CheckedForestParams, Split, VoteRule};
+use crate::budgets::Budget;
+use crate::params::CheckedForestParams;
+use crate::splits::Split;
+use crate::votes::VoteRule;
 use serde::{Deserialize, Serialize};
+
+/// A model with the record of how this crate trained it.
+pub type Model = dropcast_forest::Model<Provenance>;
 
 /// How a model was made: the same again gives the same model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,8 +26,8 @@ pub struct Provenance {
     /// What the forest was squeezed into after it was grown; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// How strongly leaf weights were drawn to those the forest was grown with when they were fit
-    /// together, in rows for each leaf; absent if they were not.
+    /// The ridge penalty toward the grown weights with which all leaf weights were fitted together,
+    /// in rows per leaf; absent if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refit_leaves: Option<f64>,
 }
@@ -34,6 +40,6 @@ pub struct DataOrigin {
     pub name: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
-    /// The number by which its rows are known ([`crate::RunBatch::run`]).
+    /// The number that stands for it in every random draw ([`crate::RunBatch::run`]).
     pub run: u64,
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod binned;
 pub(crate) mod part_rows;
+pub(crate) mod row_kind;
 pub(crate) mod row_numbers;
 pub(crate) mod sorted_rows;
 pub(crate) mod source;

@@ -1,53 +1,72 @@
-//! Work on several threads.
+//! The one way to work on several threads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
 
-/// Runs `work` on each of `threads` threads, this one among them.
-pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
-        let mut results = vec![work()];
-        for other in others {
-            match other.join() {
-                Ok(result) => results.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
+/// A number of threads, which wait for work between calls.
+///
+/// ```
+/// use dropcast_train::Threads;
+///
+/// let threads = Threads::new(2.try_into()?);
+/// assert_eq!(threads.map(vec![1, 2, 3], |number| number * 10), [10, 20, 30]);
+/// # Ok::<(), std::num::TryFromIntError>(())
+/// ```
+#[derive(Debug)]
+pub struct Threads {
+    /// None for one thread: the caller's.
+    pool: Option<ThreadPool>,
 }
 
-/// `work` of each item, in their order; an item is taken by whichever thread is free.
-pub(crate) fn map_on_threads<T: Send, R: Send>(
-    items: Vec<T>,
-    threads: usize,
-    work: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
-    let items: Vec<_> = items.into_iter().map(|item| std::sync::Mutex::new(Some(item))).collect();
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let item = items.get(at)?.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        item.map(|item| (at, item))
-    };
-    let done = on_threads(threads.min(items.len()), || {
-        Vec::from_iter(std::iter::from_fn(|| take().map(|(at, item)| (at, work(item)))))
-    });
-    let mut done: Vec<(usize, R)> = done.into_iter().flatten().collect();
-    done.sort_unstable_by_key(|&(at, _)| at);
-    done.into_iter().map(|(_, result)| result).collect()
+/// More threads than this are of no use to anyone, and may be more than the system can start.
+const MOST_THREADS: usize = 256;
+
+impl Threads {
+    /// As many threads as asked for, at most 256. If the system cannot start them, the caller's
+    /// thread does all the work.
+    pub fn new(threads: NonZeroUsize) -> Self {
+        let threads = threads.get().min(MOST_THREADS);
+        let start = || ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        Threads { pool: if threads > 1 { start() } else { None } }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, ThreadPool::current_num_threads)
+    }
+
+    /// `work` of each item, in their order. Whichever thread is free takes an item.
+    pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if items.len() > 1 => {
+                pool.install(|| items.into_par_iter().with_max_len(1).map(&work).collect())
+            }
+            _ => items.into_iter().map(work).collect(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn threads(count: usize) -> Threads {
+        Threads::new(NonZeroUsize::new(count).unwrap())
+    }
+
     #[test]
     fn results_are_in_the_order_of_the_items() {
-        for threads in [0, 1, 3, 200] {
+        for count in [1, 3, 200] {
             let items = Vec::from_iter(0..100);
             let expected: Vec<String> = items.iter().map(ToString::to_string).collect();
-            assert_eq!(map_on_threads(items, threads, |item| item.to_string()), expected);
+            assert_eq!(threads(count).map(items, |item| item.to_string()), expected);
         }
+    }
+
+    #[test]
+    fn as_many_threads_work_as_are_asked_for() {
+        assert_eq!([1, 2, 7].map(|count| threads(count).count()), [1, 2, 7]);
+        assert_eq!(threads(usize::MAX).count(), MOST_THREADS);
     }
 }

@@ -4,9 +4,6 @@ use super::budget::Resource;
 use super::cost::{ForestCost, TreeOutline};
 use super::work::{Move, Outline, WorkForest};
 
-/// A threshold, as a feature and the number of the threshold, and by how much its uses change.
-type UseChange = ((u16, u16), i64);
-
 /// The cost of a forest as a sum over trees and over features, so that a move costs no more to rate
 /// than the trees and features it changes.
 pub(super) struct RunningCost<'c, C> {
@@ -23,9 +20,11 @@ pub(super) struct RunningCost<'c, C> {
 /// What a move changes.
 struct Change {
     trees: Vec<(usize, Outline)>,
-    /// Feature and threshold number, and by how much the trees that use it change.
     uses: Vec<UseChange>,
 }
+
+/// Feature and threshold number, and how many trees more use it.
+type UseChange = ((u16, u16), i64);
 
 impl<'c, C: ForestCost> RunningCost<'c, C> {
     /// The cost of `work`; `None` if it is not a sum.
@@ -137,12 +136,7 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
     }
 
     /// The cost of a feature whose uses change so.
-    fn feature_cost(
-        &self,
-        work: &WorkForest<'_>,
-        feature: u16,
-        changes: &[((u16, u16), i64)],
-    ) -> u64 {
+    fn feature_cost(&self, work: &WorkForest<'_>, feature: u16, changes: &[UseChange]) -> u64 {
         let mut changes = changes.iter().peekable();
         let mut thresholds = Vec::new();
         let uses = self.uses[usize::from(feature)].iter();

@@ -7,7 +7,7 @@ use super::running_cost::RunningCost;
 use super::state_columns::StateColumns;
 use super::states::ForestStates;
 use super::work::{Move, WorkForest};
-use crate::threads::map_on_threads;
+use crate::threads::Threads;
 use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -86,7 +86,7 @@ pub fn squeeze(
         search.best.map(|best| (origin, best))
     };
     let mut found: Vec<(usize, Found)> =
-        map_on_threads(starts, threads.get(), squeeze_one).into_iter().flatten().collect();
+        Threads::new(threads).map(starts, squeeze_one).into_iter().flatten().collect();
     found.sort_unstable_by_key(|&(origin, _)| origin);
     let best = found.into_iter().reduce(
         |best, next| {

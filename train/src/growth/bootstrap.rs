@@ -1,7 +1,7 @@
 //! How often each row is drawn into a tree's sample.
 
 use crate::random::Purpose;
-use crate::rows::binned::Kind;
+use crate::rows::row_kind::RowKind;
 
 /// Trees that share a hash: each has 16 of its 64 bits.
 pub(crate) const LANES: usize = 4;
@@ -27,17 +27,17 @@ const TOGETHER: usize = 64;
 impl Bootstrap {
     /// Writes how often rows of a kind are drawn, from number `first` on: 16 bits for each lane,
     /// the lowest for the first.
-    pub(crate) fn draw(&self, kind: &Kind, first: u64, draws: &mut [u64]) {
+    pub(crate) fn draw(&self, kind: &RowKind, first: u64, draws: &mut [u64]) {
         self.draw_each(kind, |nth| first + nth as u64, draws);
     }
 
     /// The same for some of the rows after `first`.
-    pub(crate) fn draw_some(&self, kind: &Kind, first: u64, rows: &[u16], draws: &mut [u64]) {
+    pub(crate) fn draw_some(&self, kind: &RowKind, first: u64, rows: &[u16], draws: &mut [u64]) {
         let rows = &rows[..draws.len()];
         self.draw_each(kind, |nth| first + u64::from(rows[nth]), draws);
     }
 
-    fn draw_each(&self, kind: &Kind, number: impl Fn(usize) -> u64, draws: &mut [u64]) {
+    fn draw_each(&self, kind: &RowKind, number: impl Fn(usize) -> u64, draws: &mut [u64]) {
         let Some(poisson) = self.poisson else {
             draws.fill(EVERY_LANE);
             return;
@@ -128,7 +128,7 @@ mod tests {
         (row >> (16 * lane)) as u16
     }
 
-    const KIND: Kind = Kind { run: 3, switch: 1, part: Part::Train, drop: false };
+    const KIND: RowKind = RowKind { run: 3, switch: 1, part: Part::Train, drop: false };
 
     fn bootstrap(mean: f64) -> Bootstrap {
         Bootstrap { seed: 7, quad: 0, poisson: Some(Poisson::new(mean)) }
@@ -183,7 +183,7 @@ mod tests {
         bootstrap(1.0).draw_some(&KIND, 700, &[9, 10, 299], &mut some);
         assert_eq!(some, [all[709], all[710], all[999]]);
         let mut others = vec![0; 1000];
-        bootstrap(1.0).draw(&Kind { drop: true, ..KIND }, 0, &mut others);
+        bootstrap(1.0).draw(&RowKind { drop: true, ..KIND }, 0, &mut others);
         assert_ne!(all, others);
     }
 

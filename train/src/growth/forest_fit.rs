@@ -6,6 +6,7 @@ use crate::growth::growing::GrowingTree;
 use crate::growth::histogram::{Counted, CountedQuad, NodeHistogram, count_level};
 use crate::random::Purpose;
 use crate::rows::binned::BinnedRows;
+use crate::threads::Threads;
 use crate::{ForestParams, TrainError};
 use dropcast_forest::binning::CoarserBins;
 
@@ -67,7 +68,7 @@ const HISTOGRAM_BYTES: usize = 64 << 20;
 pub(crate) fn grow_forests(
     rows: &BinnedRows,
     plans: &[ForestPlan],
-    threads: usize,
+    threads: &Threads,
 ) -> Result<Vec<Vec<GrowingTree>>, TrainError> {
     let mut forests = vec![Vec::new(); plans.len()];
     let mut waiting = plans.iter().enumerate().flat_map(|(forest, plan)| {
@@ -78,7 +79,7 @@ pub(crate) fn grow_forests(
     while next.is_some() {
         let (mut group, mut bytes) = (Vec::new(), 0);
         while let Some((_, quad)) = &next {
-            bytes += LANES * quad.plan.bytes_per_tree(threads);
+            bytes += LANES * quad.plan.bytes_per_tree(threads.count());
             if bytes > HISTOGRAM_BYTES && !group.is_empty() {
                 break;
             }
@@ -101,7 +102,7 @@ fn grow_level(
     rows: &BinnedRows,
     level: usize,
     group: &mut [(usize, Quad<'_>)],
-    threads: usize,
+    threads: &Threads,
 ) -> Result<(), TrainError> {
     let counted: Vec<CountedQuad<'_>> = group.iter().map(|(_, quad)| quad.to_count()).collect();
     let found = count_level(rows, level, &counted, threads)?;
@@ -152,12 +153,12 @@ struct Growth {
     number: u64,
     tree: GrowingTree,
     /// What is to be known of the next level.
-    next: Vec<Family>,
+    next: Vec<Siblings>,
 }
 
 /// Nodes with one parent, or the root alone. Only one child is counted, the one with fewer rows;
 /// the other has what it leaves of their parent.
-struct Family {
+struct Siblings {
     counted: Child,
     other: Option<(Child, NodeHistogram)>,
 }
@@ -173,23 +174,23 @@ struct Child {
 impl Growth {
     fn new(number: u64, depth: usize) -> Self {
         let root = Child { place: 0, is_open: true };
-        let next = vec![Family { counted: root, other: None }];
+        let next = vec![Siblings { counted: root, other: None }];
         Growth { number, tree: GrowingTree::new(depth), next }
     }
 
     fn to_count(&self) -> Counted<'_> {
-        let places = self.next.iter().map(|family| family.counted.place).collect();
+        let places = self.next.iter().map(|siblings| siblings.counted.place).collect();
         Counted { tree: &self.tree, places }
     }
 
     /// Splits the open nodes of `level`, of which some were `counted`.
     fn split_level(&mut self, plan: &ForestPlan, level: usize, counted: Vec<NodeHistogram>) {
-        for (family, histogram) in std::mem::take(&mut self.next).into_iter().zip(counted) {
-            if let Some((other, parent)) = family.other {
+        for (siblings, histogram) in std::mem::take(&mut self.next).into_iter().zip(counted) {
+            if let Some((other, parent)) = siblings.other {
                 let left = parent.without(&histogram);
                 self.split(plan, level, other, left);
             }
-            self.split(plan, level, family.counted, histogram);
+            self.split(plan, level, siblings.counted, histogram);
         }
     }
 
@@ -225,7 +226,8 @@ impl Growth {
         let fewer = usize::from(rows(sides[1]) < rows(sides[0]));
         let (counted, other) = (child(fewer), child(1 - fewer));
         if counted.is_open || other.is_open {
-            self.next.push(Family { counted, other: other.is_open.then_some((other, histogram)) });
+            self.next
+                .push(Siblings { counted, other: other.is_open.then_some((other, histogram)) });
         }
     }
 }

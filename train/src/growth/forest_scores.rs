@@ -1,31 +1,13 @@
 //! The scores of all rows by a growing forest, and by the smaller forests that are in it.
 
-mod tally;
-
 use crate::growth::growing::{GrowingTree, NEAR_LEVELS, Placing};
+use crate::growth::part_scores::PartScores;
+use crate::growth::tally::PartTallies;
 use crate::rows::binned::{BinnedRows, Block};
-use crate::{Part, TrainError};
+use crate::threads::Threads;
+use crate::error::TrainError;
 use dropcast_forest::binning::BLOCK_ROWS;
-use dropcast_forest::{BinnedForest, ScoreHistogram, Tree};
-use tally::PartTallies;
-
-/// Scores of the training, validation and test rows, in the order of [`Part`]: chunks hold no others.
-#[derive(Clone, Debug)]
-pub(crate) struct PartScores(pub(crate) [ScoreHistogram; 3]);
-
-impl PartScores {
-    fn new(trees: usize) -> Self {
-        PartScores(std::array::from_fn(|_| ScoreHistogram::new(trees)))
-    }
-
-    fn of(&mut self, part: Part) -> &mut ScoreHistogram {
-        &mut self.0[part as usize]
-    }
-
-    fn merge(&mut self, other: &PartScores) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.merge(other));
-    }
-}
+use dropcast_forest::{BinnedForest, Tree};
 
 /// The scores of each of `sizes`: of the first so many trees, cut off at a depth. `sizes` ascend.
 /// The trees' features are these `columns`.
@@ -36,7 +18,7 @@ pub(crate) fn scores_of_prefixes(
     columns: &[usize],
     trees: &[GrowingTree],
     sizes: &[(usize, usize)],
-    threads: usize,
+    threads: &Threads,
 ) -> Result<Vec<PartScores>, TrainError> {
     if let [(size, depth)] = *sizes {
         let finish = |tree: &GrowingTree| tree.truncated(depth).finish(rows.bins(), columns);
@@ -67,7 +49,7 @@ pub(crate) fn scores_of_prefixes(
                     {
                         let at = depths.binary_search(&depth).expect("depths are the sizes' own");
                         let scores = &scores[at * block.rows..][..block.rows];
-                        found.of(kind.part).add_all(scores, kind.drop);
+                        found.part(kind.part).add_all(scores, kind.drop);
                     }
                 }
             }
@@ -84,7 +66,7 @@ fn scores_of_forest(
     rows: &BinnedRows,
     columns: &[usize],
     trees: &[Tree],
-    threads: usize,
+    threads: &Threads,
 ) -> Result<PartScores, TrainError> {
     let bins = columns.iter().map(|&at| rows.bins()[at].clone()).collect();
     let forest = BinnedForest::new(trees, bins);

@@ -1,10 +1,11 @@
 //! The rows as the trainer keeps them: a byte per feature.
 
+use crate::error::TrainError;
+use crate::rows::row_kind::RowKind;
 use crate::rows::sorted_rows::SortedRows;
 use crate::rows::source::PIECE_ROWS;
 use crate::rows::spill::{Spill, SpillFile};
-use crate::threads::on_threads;
-use crate::{Part, TrainError};
+use crate::threads::Threads;
 use dropcast_forest::binning::Bins;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,26 +19,10 @@ pub(crate) struct BinnedRows {
     spill: Spill,
 }
 
-/// What rows of a chunk have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Kind {
-    pub(crate) run: u64,
-    pub(crate) switch: u16,
-    pub(crate) part: Part,
-    pub(crate) drop: bool,
-}
-
-impl Kind {
-    /// 0 accepted, 1 dropped.
-    pub(crate) fn class(&self) -> usize {
-        usize::from(self.drop)
-    }
-}
-
 /// Neighbouring rows of one kind.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RowKind,
     /// Number of rows of this kind before it.
     pub(crate) first: u64,
     pub(crate) rows: usize,
@@ -110,8 +95,8 @@ impl BinnedRows {
     /// chunk, is left to chance: what is made of them must not depend on it.
     pub(crate) fn each_chunk<W: Send>(
         &self,
-        threads: usize,
-        wanted: impl Fn(&Kind) -> bool,
+        threads: &Threads,
+        wanted: impl Fn(&RowKind) -> bool,
         start: impl Fn() -> W + Sync,
         visit: impl Fn(&mut W, &Loaded<'_>) + Sync,
     ) -> Result<Vec<W>, TrainError> {
@@ -124,7 +109,8 @@ impl BinnedRows {
             }
             Ok(own)
         };
-        on_threads(threads.min(chunks.len()), work).into_iter().collect()
+        let workers = vec![(); threads.count().min(chunks.len()).max(1)];
+        threads.map(workers, |()| work()).into_iter().collect()
     }
 
     fn load<'a>(
@@ -147,7 +133,7 @@ impl BinnedRows {
 /// Puts rows into chunks.
 pub(crate) struct ChunkWriter {
     rows: BinnedRows,
-    open: BTreeMap<Kind, Open>,
+    open: BTreeMap<RowKind, Open>,
     /// Bytes of rows in memory.
     bytes: u64,
     limit_bytes: u64,
@@ -210,7 +196,7 @@ impl ChunkWriter {
     }
 
     /// Adds rows of one kind to the chunk that grows.
-    fn append(&mut self, kind: Kind, columns: &[&[u8]]) -> Result<(), TrainError> {
+    fn append(&mut self, kind: RowKind, columns: &[&[u8]]) -> Result<(), TrainError> {
         let rows = columns.first().map_or(0, |column| column.len());
         let mut from = 0;
         while from < rows {
@@ -234,12 +220,12 @@ impl ChunkWriter {
         }
         // Small chunks would be slow to read again; a few of them stay.
         let full = self.open.iter().filter(|(_, open)| open.rows() >= BLOCK_ROWS);
-        let full: Vec<Kind> = full.map(|(&kind, _)| kind).collect();
+        let full: Vec<RowKind> = full.map(|(&kind, _)| kind).collect();
         full.into_iter().try_for_each(|kind| self.close(kind))
     }
 
     /// Completes the chunk that grows, if there is one.
-    fn close(&mut self, kind: Kind) -> Result<(), TrainError> {
+    fn close(&mut self, kind: RowKind) -> Result<(), TrainError> {
         let Some(open) = self.open.get_mut(&kind) else { return Ok(()) };
         if open.rows() == 0 {
             return Ok(());
@@ -251,7 +237,7 @@ impl ChunkWriter {
     }
 
     /// Puts the next chunk of a kind in its place.
-    fn push(&mut self, kind: Kind, columns: Vec<Vec<u8>>) -> Result<(), TrainError> {
+    fn push(&mut self, kind: RowKind, columns: Vec<Vec<u8>>) -> Result<(), TrainError> {
         let open = self.open.entry(kind).or_insert_with(|| Open::new(columns.len()));
         let (first, rows) = (open.before, columns.first().map_or(0, Vec::len));
         open.before += rows as u64;
@@ -267,7 +253,7 @@ impl ChunkWriter {
 
     /// All rows, which were binned by `bins`.
     pub(crate) fn finish(mut self, bins: Vec<Bins>) -> Result<BinnedRows, TrainError> {
-        let open: Vec<Kind> = self.open.keys().copied().collect();
+        let open: Vec<RowKind> = self.open.keys().copied().collect();
         for kind in open {
             self.close(kind)?;
             self.open.remove(&kind);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Counts the rows of each run and switch: a row is known by its run, its switch (0 where the
 /// input does not tell) and its number among their rows, from 0. Its part of a random split is a
-/// function of the seed and of these; its bootstrap draws count it among rows of its `Kind` only.
+/// function of the seed and of these; its bootstrap draws count it among rows of its `RowKind` only.
 #[derive(Default)]
 pub(crate) struct RowNumbers {
     next: BTreeMap<(u64, u16), u64>,

@@ -1,7 +1,7 @@
 //! Rows binned and sorted by kind.
 
 use crate::Part;
-use crate::rows::binned::Kind;
+use crate::rows::row_kind::RowKind;
 use crate::rows::source::RunRows;
 use crate::splits::Parts;
 use dropcast_forest::binning::Bins;
@@ -12,7 +12,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct SortedRows {
     /// The kinds in order, each with its number of rows; the one with most rows first.
-    pub(crate) kinds: Vec<(Kind, usize)>,
+    pub(crate) kinds: Vec<(RowKind, usize)>,
     /// By feature, the rows' bins: those of the first kind, in the order of the piece, then those
     /// of the second, and so on.
     pub(crate) columns: Vec<Vec<u8>>,
@@ -20,7 +20,7 @@ pub(crate) struct SortedRows {
 
 /// Where the rows of a kind are in a piece.
 struct Places {
-    kind: Kind,
+    kind: RowKind,
     rows: usize,
     /// Neighbouring rows of this kind.
     runs: Vec<Range<usize>>,
@@ -98,7 +98,7 @@ impl FoundPlaces {
                 .into_iter()
                 .find(|&part| part as u8 == code >> 1)?;
             self.known[at] = self.places.len() as u32;
-            let kind = Kind { run: self.run, switch, part, drop: code & 1 == 1 };
+            let kind = RowKind { run: self.run, switch, part, drop: code & 1 == 1 };
             self.places.push(Places { kind, rows: 0, runs: Vec::new() });
         }
         self.places.get_mut(self.known[at] as usize)

@@ -7,7 +7,7 @@ use crate::rows::sorted_rows::SortedRows;
 use crate::rows::source::{RunRows, each_gathered};
 use crate::rows::training_marks::TrainingMarks;
 use crate::splits::{Parts, RunTimes, SplitPlan};
-use crate::threads::map_on_threads;
+use crate::threads::Threads;
 use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
 use dropcast_features::FeatureSet;
 use dropcast_forest::SwitchContext;
@@ -79,8 +79,9 @@ impl TrainingRows {
         }
         let times = RunTimes::read(source, features, &task.split)?;
         let plan = SplitPlan::new(&task.split, task.seed, times);
-        let (bins, classes) = find_bins(source, &task, &plan)?;
-        let rows = bin_rows(source, &task, &plan, &bins, ChunkWriter::new(spill))?;
+        let pass = Pass { source, features, plan: &plan, threads: &Threads::new(task.threads) };
+        let (bins, classes) = find_bins(&pass, usize::from(task.max_bins) - 1)?;
+        let rows = bin_rows(&pass, &bins, ChunkWriter::new(spill))?;
         drop(plan);
         Ok(TrainingRows { task, rows, classes })
     }
@@ -108,19 +109,17 @@ impl TrainingRows {
 
 /// Makes bins from the training rows; with the number of those accepted and dropped.
 fn find_bins<S: BatchSource + ?Sized>(
-    source: &S,
-    task: &ReadTask,
-    plan: &SplitPlan<'_>,
+    pass: &Pass<'_, S>,
+    most: usize,
 ) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
-    let threads = task.threads.get();
-    let mut sketches = vec![ValueSketch::new(); task.features.len()];
+    let mut sketches = vec![ValueSketch::new(); pass.features];
     let mut counts = RowCounts::default();
-    each_prepared(source, task, plan, TrainingMarks::of, |pieces, marks| {
+    pass.each_prepared(TrainingMarks::of, |pieces, marks| {
         for (rows, marks) in pieces.iter().zip(&marks) {
             counts.add(rows, marks);
         }
         let work = sketches.iter_mut().enumerate().collect();
-        map_on_threads(work, threads, |(feature, sketch): (usize, &mut ValueSketch)| {
+        pass.threads.map(work, |(feature, sketch): (usize, &mut ValueSketch)| {
             for (rows, marks) in pieces.iter().zip(&marks) {
                 sketch.add(rows.features[feature], marks);
             }
@@ -128,46 +127,52 @@ fn find_bins<S: BatchSource + ?Sized>(
         Ok(())
     })?;
     let classes = counts.check()?;
-    let most = usize::from(task.max_bins) - 1;
     let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
-    Ok((map_on_threads(sketches, threads, bins), classes))
+    Ok((pass.threads.map(sketches, bins), classes))
 }
 
 /// Bins all rows and puts them in their place.
 fn bin_rows<S: BatchSource + ?Sized>(
-    source: &S,
-    task: &ReadTask,
-    plan: &SplitPlan<'_>,
+    pass: &Pass<'_, S>,
     bins: &[Bins],
     mut writer: ChunkWriter,
 ) -> Result<BinnedRows, TrainError> {
     let sort = |rows: &RunRows<'_>, parts: &Parts| SortedRows::of(rows, parts, bins);
-    each_prepared(source, task, plan, sort, |_, sorted| {
+    pass.each_prepared(sort, |_, sorted| {
         sorted.into_iter().try_for_each(|sorted| writer.add(sorted))
     })?;
     writer.finish(bins.to_vec())
 }
 
-/// Makes one pass over `source`: shows its pieces, several at a time, with what `prepare` makes
-/// of them and of the parts of their rows, on any thread.
-fn each_prepared<S: BatchSource + ?Sized, T: Send>(
-    source: &S,
-    task: &ReadTask,
-    plan: &SplitPlan<'_>,
-    prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
-    mut visit: impl FnMut(&[RunRows<'_>], Vec<T>) -> Result<(), TrainError>,
-) -> Result<(), TrainError> {
-    let mut numbers = RowNumbers::default();
-    each_gathered(source, task.features.len(), |pieces| {
-        let mut number =
-            |rows| if plan.needs_numbers() { numbers.number(rows) } else { Vec::new() };
-        let numbered: Vec<_> = pieces.iter().map(|rows| (rows, number(rows))).collect();
-        let prepared: Vec<Result<T, TrainError>> =
-            map_on_threads(numbered, task.threads.get(), |(rows, numbers)| {
-                Ok(prepare(rows, &plan.parts(rows, &numbers)?))
-            });
-        visit(pieces, prepared.into_iter().collect::<Result<_, _>>()?)
-    })
+/// What is needed to pass over a source.
+struct Pass<'a, S: ?Sized> {
+    source: &'a S,
+    /// Number of features.
+    features: usize,
+    plan: &'a SplitPlan<'a>,
+    threads: &'a Threads,
+}
+
+impl<S: BatchSource + ?Sized> Pass<'_, S> {
+    /// Makes one pass over the source: shows its pieces, several at a time, with what `prepare`
+    /// makes of them and of the parts of their rows, on any thread.
+    fn each_prepared<T: Send>(
+        &self,
+        prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
+        mut visit: impl FnMut(&[RunRows<'_>], Vec<T>) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let mut numbers = RowNumbers::default();
+        let plan = self.plan;
+        each_gathered(self.source, self.features, |pieces| {
+            let mut number =
+                |rows| if plan.needs_numbers() { numbers.number(rows) } else { Vec::new() };
+            let numbered: Vec<_> = pieces.iter().map(|rows| (rows, number(rows))).collect();
+            let prepared: Vec<Result<T, TrainError>> = self
+                .threads
+                .map(numbered, |(rows, numbers)| Ok(prepare(rows, &plan.parts(rows, &numbers)?)));
+            visit(pieces, prepared.into_iter().collect::<Result<_, _>>()?)
+        })
+    }
 }
 
 /// Rows of the source.

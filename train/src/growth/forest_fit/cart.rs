@@ -3,7 +3,7 @@
 
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::random::Purpose;
-use crate::rows::binned::Kind;
+use crate::rows::row_kind::RowKind;
 use crate::{FitTask, ForestParams, MaxFeatures, Part, RunBatch, Split, VoteRule, fit};
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
@@ -182,7 +182,7 @@ fn draw(rows: &mut [Row], tree: u64, seed: u64) {
     let quad = tree / LANES as u64;
     let bootstrap = Bootstrap { seed, quad, poisson: Some(Poisson::new(1.0)) };
     for drop in [false, true] {
-        let kind = Kind { run: 9, switch: 0, part: Part::Train, drop };
+        let kind = RowKind { run: 9, switch: 0, part: Part::Train, drop };
         for (number, row) in (0..).zip(rows.iter_mut().filter(|row| row.drop == drop)) {
             let mut draws = [0];
             bootstrap.draw(&kind, number, &mut draws);

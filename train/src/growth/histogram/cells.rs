@@ -1,6 +1,6 @@
 //! One thread's counts for the nodes of a tree.
 
-use super::{Count, NodeHistogram};
+use super::node_histogram::{Count, NodeHistogram};
 use crate::growth::bootstrap::MOST_DRAWS;
 use crate::rows::binned::Block;
 use dropcast_forest::binning::BINS;

@@ -1,10 +1,11 @@
 //! One thread's counts for trees that share their draws.
 
-use super::CountedQuad;
 use super::cells::{Cells, Listed};
+use super::counted::CountedQuad;
 use super::root::RootCells;
 use crate::growth::bootstrap::LANES;
-use crate::rows::binned::{BLOCK_ROWS, Block, Kind, Loaded};
+use crate::rows::binned::{BLOCK_ROWS, Block, Loaded};
+use crate::rows::row_kind::RowKind;
 use dropcast_forest::binning::BinMasks;
 
 /// Counts of nodes on one level.
@@ -87,7 +88,7 @@ impl<'a> QuadCounter<'a> {
         }
     }
 
-    fn add_block(&mut self, block: &Block<'_>, kind: &Kind, scratch: &mut Scratch) {
+    fn add_block(&mut self, block: &Block<'_>, kind: &RowKind, scratch: &mut Scratch) {
         for word in &self.words {
             let Scratch { words, rows, .. } = scratch;
             let rows = word.masks.find(&block.columns, u64::MAX, &mut words[..block.rows], rows);

@@ -1,7 +1,7 @@
 //! Scores of rows, counted while they are made.
 
-use super::PartScores;
-use crate::rows::binned::Kind;
+use crate::growth::part_scores::PartScores;
+use crate::rows::row_kind::RowKind;
 
 /// One thread's scores by part and class.
 pub(super) struct PartTallies([[Tally; 2]; 3]);
@@ -12,7 +12,7 @@ impl PartTallies {
     }
 
     /// That of the rows of a kind.
-    pub(super) fn of(&mut self, kind: &Kind) -> &mut Tally {
+    pub(super) fn of(&mut self, kind: &RowKind) -> &mut Tally {
         &mut self.0[kind.part as usize][kind.class()]
     }
 

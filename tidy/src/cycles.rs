@@ -1,0 +1,26 @@
+//! Groups of files that reach each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The groups of more than one of `nodes` that reach each other along `edges`.
+pub(crate) fn cycles(nodes: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<Vec<usize>> {
+    let mut after: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    edges.iter().for_each(|&(from, to)| after.entry(from).or_default().push(to));
+    let reached = |from: usize| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = open.pop() {
+            let next = after.get(&at).into_iter().flatten();
+            open.extend(next.copied().filter(|&next| seen.insert(next)));
+        }
+        seen
+    };
+    let reached: Vec<BTreeSet<usize>> = (0..nodes).map(reached).collect();
+    let group = |node: usize| -> Vec<usize> {
+        (0..nodes)
+            .filter(|other| reached[node].contains(other) && reached[*other].contains(&node))
+            .collect()
+    };
+    let groups: BTreeSet<Vec<usize>> =
+        (0..nodes).map(group).filter(|group| group.len() > 1).collect();
+    groups.into_iter().collect()
+}

@@ -1,0 +1,23 @@
+//! What to count on a level.
+
+use crate::growth::bootstrap::{Bootstrap, LANES};
+use crate::growth::growing::GrowingTree;
+
+/// What to count for one tree.
+#[derive(Debug)]
+pub(crate) struct Counted<'a> {
+    pub(crate) tree: &'a GrowingTree,
+    /// The places on the level whose nodes are counted.
+    pub(crate) places: Vec<u8>,
+}
+
+/// What to count for trees that share their draws.
+#[derive(Debug)]
+pub(crate) struct CountedQuad<'a> {
+    pub(crate) bootstrap: Bootstrap,
+    /// Whether distinct rows shall be counted beside draws.
+    pub(crate) distinct: bool,
+    /// The column of each of the trees' features.
+    pub(crate) columns: &'a [usize],
+    pub(crate) lanes: [Option<Counted<'a>>; LANES],
+}
