@@ -1,11 +1,11 @@
 //! The scores of all rows by a growing forest, and by the smaller forests that are in it.
 
+use crate::error::TrainError;
 use crate::growth::growing::{GrowingTree, NEAR_LEVELS, Placing};
 use crate::growth::part_scores::PartScores;
 use crate::growth::tally::PartTallies;
 use crate::rows::binned::{BinnedRows, Block};
 use crate::threads::Threads;
-use crate::error::TrainError;
 use dropcast_forest::binning::BLOCK_ROWS;
 use dropcast_forest::{BinnedForest, Tree};
 
