@@ -1,10 +1,10 @@
 //! Forests of integer trees, and what they are worth.
 //!
-//! A [`Forest`] is the form that every trainer produces and every export starts from. A [`Model`]
-//! is a forest with what is needed to use it right; its file is `model.json` (`docs/model.md`).
-//! [`ForestScorer`] scores many rows at a time, [`ScoreHistogram`] and [`Confusion`] count what
-//! the scores are worth. Nothing here knows how a forest was trained: a model carries the record
-//! of that as a type of its trainer's.
+//! Every trainer produces a [`Forest`], and every export starts from one. A [`Model`] is a forest with
+//! its features, its switch and its metrics; its file is `model.json` (`docs/model.md`).
+//! [`ForestScorer`] scores many rows at a time; [`ScoreHistogram`] and [`Confusion`] measure the
+//! scores. Nothing here knows how a forest was trained: the provenance in a model is a type of the
+//! trainer's.
 //!
 //! ```
 //! use dropcast_forest::{Confusion, Forest, ForestScorer, Node, Tree};

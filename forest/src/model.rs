@@ -95,7 +95,8 @@ pub enum ModelError {
 }
 
 impl<P> Model<P> {
-    /// A model of which nothing more is known. The forest's features are named by `features`.
+    /// A model with nothing but a forest, its features and its switch. `features` name the forest's
+    /// features.
     pub fn new(forest: Forest, features: FeatureSet, switch: SwitchContext) -> Self {
         let forest = Forest { features: features.names(), ..forest };
         Model {

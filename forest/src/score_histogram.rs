@@ -44,7 +44,7 @@ impl ScoreHistogram {
         scores.iter().for_each(|&score| class[usize::from(score)] += 1);
     }
 
-    /// Counts rows of one score, so many accepted and dropped; the histogram has a place for it.
+    /// Counts accepted and dropped rows of one score, which the histogram has a place for.
     pub fn add_rows(&mut self, score: u32, [accepts, drops]: [u64; 2]) {
         self.accepts[score as usize] += accepts;
         self.drops[score as usize] += drops;

@@ -1,8 +1,36 @@
 //! Replays: the same arrivals through every buffer-sharing policy.
 //!
-//! A [`Replay`] runs all policies on one trace with given predictions, and finds the exact error
-//! `eta` of the predictions (Credence, Definition 1). A [`ForestReplay`] runs many forests and vote
-//! thresholds in one pass.
+//! A [`Replay`] runs all policies on one trace with given predictions. Its result holds the exact
+//! prediction error `eta` (Credence, Definition 1): what LQD transmits over what FollowLQD transmits
+//! of the arrivals without the predicted drops. A [`ForestReplay`] runs many forests and vote
+//! thresholds in one pass; vote rules choose by it.
+//!
+//! ```
+//! use dropcast_data::{SwitchSpec, SwitchSpecs};
+//! use dropcast_replay::{Arrival, Replay, ReplayOptions};
+//!
+//! // Two ports of 8 Gb/s, one byte per nanosecond, share a buffer of 4 bytes.
+//! let spec = SwitchSpec::uniform(2, 8_000_000_000, 4, 1_000);
+//! let mut replay = Replay::new(SwitchSpecs::Same(spec), ReplayOptions::default());
+//! // Eight packets of one byte arrive at once. The oracle predicts that all but one are dropped.
+//! for packet in 0..8 {
+//!     replay.arrive(&Arrival {
+//!         time_ns: 0,
+//!         switch_id: 0,
+//!         port: 0,
+//!         queue: 0,
+//!         size_bytes: 1,
+//!         dropped: false,
+//!         predicted: packet > 0,
+//!         counted: true,
+//!     })?;
+//! }
+//! let replayed = &replay.finish()[&0];
+//! let lqd = replayed.sent[0].packets;
+//! let eta = lqd as f64 / replayed.followed.packets as f64;
+//! assert!(lqd >= 4 && replayed.followed.packets == 1 && eta >= 4.0);
+//! # Ok::<(), dropcast_replay::ReplayError>(())
+//! ```
 
 mod forest_replay;
 mod replay;
@@ -10,5 +38,5 @@ mod replay;
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
 pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed};
 
-// What replays transmit, as vote rules ask for it.
+/// What replays transmit, as vote rules ask for it.
 pub use dropcast_train::Sent;

@@ -283,7 +283,7 @@ fn number(tag: u64) -> u64 {
     tag >> 3
 }
 
-/// The same packet, of which a drop is predicted.
+/// The same packet with a predicted drop.
 pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
     Packet { id: packet.id | 1, ..*packet }
 }
@@ -359,7 +359,7 @@ const CREDENCE: usize = 1;
 const ALWAYS_ACCEPT: usize = 1;
 const FOLLOW_LQD: usize = 2;
 
-/// A policy of which there can be another in the same state.
+/// A policy that can be copied with its state.
 trait LanePolicy: Policy + Send + Sync {
     fn copied(&self) -> Box<dyn LanePolicy>;
 }

@@ -12,7 +12,7 @@ pub enum TrainError {
     Source(#[source] Box<dyn Error + Send + Sync>),
     /// A batch has the wrong number of feature columns, or columns of different lengths.
     #[error(
-        "run {run}: a batch has {found} feature columns where {features} are trained on, or columns of different lengths"
+        "run {run}: a batch has {found} feature columns, expected {features} columns of the same length"
     )]
     Columns {
         /// The batch's run.
@@ -24,7 +24,8 @@ pub enum TrainError {
     },
     /// A split by time needs arrival times.
     #[error(
-        "the {split} split needs arrival times, which run {run} does not have: split by random rows, or keep whole runs for testing"
+        "the {split} split needs arrival times, but run {run} has none: split at random, or keep whole \
+         runs for testing"
     )]
     NoTimes {
         /// The split.
@@ -34,7 +35,7 @@ pub enum TrainError {
     },
     /// A split by switch needs switch numbers.
     #[error(
-        "the switches split needs switch numbers, which run {run} does not have: keep whole runs for testing"
+        "the switches split needs switch numbers, but run {run} has none: keep whole runs for testing"
     )]
     NoSwitches {
         /// The run.
@@ -54,7 +55,8 @@ pub enum TrainError {
     },
     /// Only accepted packets.
     #[error(
-        "none of the {rows} training rows is a drop: a forest cannot learn what it never sees (train on a longer or busier trace, or split otherwise)"
+        "none of the {rows} training rows is a drop: a forest cannot learn what it never sees (train on \
+         a longer or busier trace, or split otherwise)"
     )]
     NoDrops {
         /// Training rows.
@@ -66,7 +68,7 @@ pub enum TrainError {
         /// Training rows.
         rows: u64,
     },
-    /// A split that states a part of which there is nothing.
+    /// The split asks for a part that has no rows.
     #[error(
         "there are no {part} rows, but the split asks for some: split by time-blocks, take other \
          shares, switches or files, take a shorter guard, or do without validation rows \
@@ -88,14 +90,14 @@ pub enum TrainError {
     /// A later pass over the source showed a run that an earlier one did not.
     #[error("the labelled data changed while it was read")]
     SourceChanged,
-    /// A forest was asked for that cannot be grown on rows read as they were.
-    #[error("the rows were read with other {what} than the forest is to be grown with")]
+    /// The forest cannot grow on these rows: they were read with other settings.
+    #[error("the forest asks for another {what} than the rows were read with")]
     Rows {
         /// What differs.
         what: &'static str,
     },
     /// The file for rows that do not fit into memory failed.
-    #[error("cannot put rows aside in a temporary file, or read them again")]
+    #[error("cannot write rows to the temporary file, or cannot read them back")]
     Spill(#[source] std::io::Error),
     /// The vote threshold could not be chosen.
     #[error(transparent)]

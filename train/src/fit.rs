@@ -129,7 +129,7 @@ impl Fitted {
         if has_validation { &self.validation_scores } else { &self.train_scores }
     }
 
-    /// This model with the forest that it was squeezed to, whose vote threshold `vote` chooses.
+    /// This model with the squeezed forest in place of its own; `vote` chooses the threshold.
     ///
     /// # Errors
     /// If the vote threshold cannot be chosen.
@@ -149,8 +149,8 @@ impl Fitted {
         Ok(fitted)
     }
 
-    /// This model with other leaf weights, and the scores that they give the training, validation
-    /// and test rows. The vote threshold is still to be chosen.
+    /// This model with other leaf weights, and the scores of the training, validation and test rows
+    /// with them. The vote threshold is still to be chosen.
     pub fn with_leaves(&self, forest: Forest, scores: [ScoreHistogram; 3]) -> Fitted {
         let [train_scores, validation_scores, test_scores] = scores;
         let model = Model { forest, ..self.model.clone() };

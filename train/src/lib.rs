@@ -1,12 +1,46 @@
 //! Training: forests on labelled traces.
 //!
 //! [`fit`] reads labelled rows from a [`BatchSource`], grows a forest of integer trees from
-//! histograms, chooses its vote threshold and measures it. The result is a [`Model`], whose file
-//! is `model.json`. Nothing here opens a file.
+//! histograms, chooses its vote threshold and measures it. The result is a [`Model`], whose file is
+//! `model.json`. Nothing here opens a file.
 //!
-//! The modules are the steps: rows are split into parts and kept as bins (`split`, `bins`,
-//! `rows`), trees grow on them (`growth`), a vote threshold is chosen (`vote`), a forest is
-//! squeezed into a budget (`budget`), and many forests are compared (`sweep`).
+//! ```
+//! use dropcast_data::LabelledBatch;
+//! use dropcast_features::FeatureSet;
+//! use dropcast_forest::SwitchContext;
+//! use dropcast_train::{FitTask, ForestParams, RunBatch, SplitSettings, VoteRule, fit};
+//!
+//! // A switch that drops whenever the queue is above 1,500 bytes.
+//! let mut batch = LabelledBatch::with_arrivals(1);
+//! for time_ns in 0..1_000_u64 {
+//!     let queue_length = (time_ns * 37 % 2_000) as u32;
+//!     batch.features[0].push(queue_length);
+//!     batch.drop.push(queue_length > 1_500);
+//!     if let Some(arrivals) = &mut batch.arrivals {
+//!         arrivals.time_ns.push(time_ns);
+//!         arrivals.switch_id.push(0);
+//!     }
+//! }
+//! let rows = [RunBatch { run: 1, batch }];
+//!
+//! let task = FitTask {
+//!     features: FeatureSet::try_from(vec!["queue_length".to_owned()])?,
+//!     params: ForestParams { max_depth: 2, ..ForestParams::default() }.check()?,
+//!     split: SplitSettings::default().check()?,
+//!     vote: VoteRule::F1,
+//!     switch: SwitchContext::default(),
+//!     data: Vec::new(),
+//!     threads: 2.try_into()?,
+//! };
+//! let model = fit(&rows[..], &task)?.model;
+//! let test = model.metrics.and_then(|metrics| metrics.test).ok_or("no test rows")?;
+//! assert_eq!(test.f1, Some(1.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The modules are the steps: rows are divided into parts (`splits`), put into bins (`bins`, `rows`)
+//! and grown into trees (`growth`); a vote threshold is chosen (`votes`), a forest is squeezed into a
+//! budget (`budgets`), and many forests are compared (`sweep`).
 
 mod bins;
 mod budgets;

@@ -301,7 +301,7 @@ mod tests {
         let part = |&class: &u8| if class == 2 { Part::Test } else { Part::Train };
         let parts = Parts::Each(classes.iter().map(part).collect());
         let rows = RunRows { run: 0, arrivals: None, features: Vec::new(), drop: &drop };
-        TrainingMarks::of(&rows, &parts)
+        TrainingMarks::new(&rows, &parts)
     }
 
     /// The same by a sorted map.

@@ -13,7 +13,7 @@ fn bins(rows: &[(u32, u8)], max_bins: usize) -> Bins {
     let drop: Vec<bool> = rows.iter().map(|row| row.1 == 1).collect();
     let rows = RunRows { run: 0, arrivals: None, features: Vec::new(), drop: &drop };
     let mut sketch = ValueSketch::new();
-    sketch.add(&values, &TrainingMarks::of(&rows, &Parts::All(Part::Train)));
+    sketch.add(&values, &TrainingMarks::new(&rows, &Parts::All(Part::Train)));
     Bins::new(sketch.finish().edges(max_bins - 1))
 }
 

@@ -10,7 +10,7 @@ pub enum Objective {
     F1,
     /// The average precision.
     AveragePrecision,
-    /// The lowest bound on `eta` of any vote threshold, in a switch of so many ports.
+    /// The lowest bound on `eta` of any vote threshold, in a switch of `ports` ports.
     EtaBound {
         /// The number of ports.
         ports: u16,

@@ -1,17 +1,16 @@
-//! Leaf weights of a grown forest, estimated anew, all together.
+//! Leaf weights of a grown forest, fitted together.
 //!
-//! A forest's trees know nothing of each other: a leaf weighs what the rows that reach it deserve,
-//! and the sum counts twice what two trees have both seen. Ridge regression of the label on all
-//! leaves at once does not (Ren, Cao, Wei, Sun: Global refinement of random forest, CVPR 2015).
+//! Each tree sets its leaf weights by itself, so the sum counts twice what two trees have both seen.
+//! Ridge regression of the label on all leaves at once does not (Ren, Cao, Wei, Sun: Global refinement of random forest, CVPR 2015).
 
 use super::state_columns::StateColumns;
 use super::states::ForestStates;
 use super::work::WorkForest;
 use dropcast_forest::{Forest, Node, Tree};
 
-/// `forest` with leaf weights that fit the labels of the training rows together: least squares with
-/// classes weighing `class_weight`, drawn to the weights as they are with the strength of `ridge`
-/// rows for each leaf.
+/// `forest` with leaf weights that are fitted together to the labels of the training rows: least
+/// squares with classes weighing `class_weight`, and a ridge penalty toward the grown weights, in
+/// rows per leaf.
 ///
 /// Only sums in a fixed order: the same rows give the same weights. The vote threshold must be
 /// chosen anew.

@@ -50,8 +50,8 @@ pub struct Squeezed {
 /// Forests with so few prunings are searched exhaustively too.
 const MOST_PRUNINGS: u64 = 2048;
 
-/// Forests of at most so many times the budget are squeezed. Larger ones take long, and what they
-/// could be squeezed to is seldom better than what smaller ones are.
+/// Forests of at most this many times the budget are squeezed. Larger ones take long, and the result
+/// is seldom better.
 const REACH: u64 = 16;
 
 /// The best forest within the budget that is found from any of `forests`: by collapsing splits, by

@@ -4,7 +4,7 @@ use crate::splits::Part;
 use dropcast_forest::{Forest, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Up to so many distinct thresholds, each may also be rounded.
+/// With at most this many distinct thresholds, each may also be rounded.
 const MOST_ROUNDED: usize = 256;
 
 /// The rows of every part, merged where no threshold of the forests lies between them, nor any that

@@ -132,7 +132,7 @@ impl<'s> WorkForest<'s> {
         scores
     }
 
-    /// The forest, without nodes that nothing leads to and splits that make no difference.
+    /// The forest, without unreachable nodes and splits that make no difference.
     pub(super) fn forest(&self) -> Forest {
         self.forest_of(&self.trees)
     }

@@ -46,7 +46,7 @@ impl SplitRule {
             if nth >= tried && best.is_some() {
                 break;
             }
-            let found = self.of_feature(histogram.of(feature), feature, &bins[feature]);
+            let found = self.of_feature(histogram.feature(feature), feature, &bins[feature]);
             if let Some(found) = found
                 && best.is_none_or(|best| found.gain > best.gain)
             {

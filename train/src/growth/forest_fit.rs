@@ -197,7 +197,7 @@ impl Growth {
     fn split(&mut self, plan: &ForestPlan, level: usize, node: Child, histogram: NodeHistogram) {
         let number = GrowingTree::first(level) + usize::from(node.place);
         if level == 0 {
-            let root = sum(histogram.of(0));
+            let root = sum(histogram.feature(0));
             self.tree.set_weight(0, plan.rule.leaf_weight(root));
             if !may_split(&plan.params, root) {
                 return;

@@ -9,7 +9,8 @@ use crate::threads::Threads;
 use dropcast_forest::binning::BLOCK_ROWS;
 use dropcast_forest::{BinnedForest, Tree};
 
-/// The scores of each of `sizes`: of the first so many trees, cut off at a depth. `sizes` ascend.
+/// The scores for each of `sizes` (number of trees, depth): of the first trees, cut off at that depth.
+/// `sizes` ascend.
 /// The trees' features are these `columns`.
 ///
 /// One pass: each row descends each tree once, and is weighed at every depth that is asked for.
@@ -75,7 +76,7 @@ fn scores_of_forest(
         |_| true,
         || PartTallies::new(trees.len()),
         |tallies, chunk| {
-            let tally = tallies.of(&chunk.chunk.kind);
+            let tally = tallies.tally(&chunk.chunk.kind);
             for block in chunk.blocks(columns) {
                 for from in (0..block.rows).step_by(BLOCK_ROWS) {
                     let rows = from..block.rows.min(from + BLOCK_ROWS);

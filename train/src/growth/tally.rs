@@ -12,7 +12,7 @@ impl PartTallies {
     }
 
     /// That of the rows of a kind.
-    pub(super) fn of(&mut self, kind: &RowKind) -> &mut Tally {
+    pub(super) fn tally(&mut self, kind: &RowKind) -> &mut Tally {
         &mut self.0[kind.part as usize][kind.class()]
     }
 
@@ -26,7 +26,7 @@ impl PartTallies {
 }
 
 /// Rows by score. Most rows of a class have one score, and to count the next one has to wait for
-/// the one before; so there are several counters for each score, taken by turns.
+/// the one before; so each score has several counters, which take turns.
 pub(super) struct Tally(Vec<[u64; 4]>);
 
 impl Tally {

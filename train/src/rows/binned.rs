@@ -90,9 +90,9 @@ impl BinnedRows {
         self.spill.bytes()
     }
 
-    /// Visits the chunks that are `wanted`, each once and on one of `threads` threads, with what
-    /// its thread has from `start`; the threads' results. Their order, and which thread had which
-    /// chunk, is left to chance: what is made of them must not depend on it.
+    /// Visits each chunk that is `wanted` once, on one of `threads`. Each thread has a state from
+    /// `start`; the result is these states. Their order, and which thread visits which chunk, varies
+    /// from run to run: callers must not depend on it.
     pub(crate) fn each_chunk<W: Send>(
         &self,
         threads: &Threads,

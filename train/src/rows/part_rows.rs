@@ -73,7 +73,7 @@ fn marked_rows<'a, S: BatchSource + ?Sized>(
         rows.check(features)?;
         let numbers = if plan.needs_numbers() { numbers.number(&rows) } else { Vec::new() };
         let parts = plan.parts(&rows, &numbers)?;
-        let is_of_part = (0..rows.len()).map(|at| parts.of(at) == part).collect();
+        let is_of_part = (0..rows.len()).map(|at| parts.part(at) == part).collect();
         Ok((batch, is_of_part))
     }))
 }

@@ -28,7 +28,7 @@ struct Places {
 
 impl SortedRows {
     /// Bins rows that are for `parts`.
-    pub(crate) fn of(rows: &RunRows<'_>, parts: &Parts, bins: &[Bins]) -> Self {
+    pub(crate) fn new(rows: &RunRows<'_>, parts: &Parts, bins: &[Bins]) -> Self {
         let mut places = places(rows, parts);
         places.sort_by_key(|places| Reverse(places.rows));
         let kept = places.iter().map(|places| places.rows).sum();
@@ -79,7 +79,7 @@ impl FoundPlaces {
         while from < codes.len() {
             let code = codes[from];
             let to = from + same(&codes[from..]);
-            if let Some(places) = self.of(switch, code) {
+            if let Some(places) = self.find(switch, code) {
                 places.rows += to - from;
                 places.runs.push(first + from..first + to);
             }
@@ -88,7 +88,7 @@ impl FoundPlaces {
     }
 
     /// Those of rows of a switch with a code; `None` if they are left out.
-    fn of(&mut self, switch: u16, code: u8) -> Option<&mut Places> {
+    fn find(&mut self, switch: u16, code: u8) -> Option<&mut Places> {
         let at = usize::from(switch) << 3 | usize::from(code);
         if at >= self.known.len() {
             self.known.resize(at + 1, u32::MAX);

@@ -15,7 +15,7 @@ pub struct RunBatch {
     pub batch: LabelledBatch,
 }
 
-/// The same, lent.
+/// Borrowed rows of a run.
 #[derive(Clone, Debug)]
 pub struct RunRows<'a> {
     /// Which run.
@@ -97,7 +97,7 @@ impl<'a> RunRows<'a> {
         self.drop.is_empty()
     }
 
-    /// The same rows, at most so many at a time.
+    /// The same rows in pieces of limited length.
     pub(crate) fn pieces(&self, most: usize) -> impl Iterator<Item = RunRows<'a>> {
         let all = self.len();
         (0..all).step_by(most).map(move |from| self.piece(from..all.min(from + most)))
@@ -168,8 +168,8 @@ pub(crate) fn each_gathered<S: BatchSource + ?Sized>(
     visit_batches(&gathered)
 }
 
-/// Batches are gathered to so many rows.
+/// Batches are gathered up to this many rows.
 const GATHERED_ROWS: usize = 1 << 18;
 
-/// Pieces of rows that are lent, which take no memory: as many as keep 16 threads busy.
+/// Borrowed pieces that are shown at once. They take no memory; this many keep 16 threads busy.
 const LENT_PIECES: usize = 64;

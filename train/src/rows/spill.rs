@@ -11,7 +11,7 @@ pub trait SpillFile: Read + Write + Seek + Send {}
 
 impl<F: Read + Write + Seek + Send> SpillFile for F {}
 
-/// Bytes put aside in a file, if there is one.
+/// Bytes in the temporary file, if there is one.
 pub(crate) struct Spill {
     file: Mutex<Option<Box<dyn SpillFile>>>,
     end: u64,

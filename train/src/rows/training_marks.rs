@@ -17,7 +17,7 @@ pub(crate) struct TrainingMarks {
 
 impl TrainingMarks {
     /// The marks of rows that are for `parts`.
-    pub(crate) fn of(rows: &RunRows<'_>, parts: &Parts) -> Self {
+    pub(crate) fn new(rows: &RunRows<'_>, parts: &Parts) -> Self {
         match parts {
             Parts::All(Part::Train) => {
                 let drops = places(rows.drop);

@@ -114,7 +114,7 @@ fn find_bins<S: BatchSource + ?Sized>(
 ) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
     let mut sketches = vec![ValueSketch::new(); pass.features];
     let mut counts = RowCounts::default();
-    pass.each_prepared(TrainingMarks::of, |pieces, marks| {
+    pass.each_prepared(TrainingMarks::new, |pieces, marks| {
         for (rows, marks) in pieces.iter().zip(&marks) {
             counts.add(rows, marks);
         }
@@ -137,7 +137,7 @@ fn bin_rows<S: BatchSource + ?Sized>(
     bins: &[Bins],
     mut writer: ChunkWriter,
 ) -> Result<BinnedRows, TrainError> {
-    let sort = |rows: &RunRows<'_>, parts: &Parts| SortedRows::of(rows, parts, bins);
+    let sort = |rows: &RunRows<'_>, parts: &Parts| SortedRows::new(rows, parts, bins);
     pass.each_prepared(sort, |_, sorted| {
         sorted.into_iter().try_for_each(|sorted| writer.add(sorted))
     })?;

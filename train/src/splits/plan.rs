@@ -55,7 +55,11 @@ impl<'a> SplitPlan<'a> {
                     Some(switches) => switches
                         .iter()
                         .enumerate()
-                        .map(|(at, &switch)| if is_kept(switch) { parts.of(at) } else { Part::Gap })
+                        .map(
+                            |(at, &switch)| {
+                                if is_kept(switch) { parts.part(at) } else { Part::Gap }
+                            },
+                        )
                         .collect(),
                 }
             }
@@ -106,7 +110,7 @@ pub(crate) enum Parts {
 
 impl Parts {
     /// What the row at `at` is for.
-    pub(crate) fn of(&self, at: usize) -> Part {
+    pub(crate) fn part(&self, at: usize) -> Part {
         match self {
             Parts::All(part) => *part,
             Parts::Each(parts) => parts[at],
@@ -154,7 +158,7 @@ fn part_of_block(split: &Split, block: usize) -> Part {
             _ => Part::Test,
         },
         Split::TimeBlocks { validation_share, .. } if block.is_multiple_of(2) => {
-            // Every so many even blocks: where this share of their number passes a whole one.
+            // An even block validates if the share of even blocks reaches a whole number with it.
             let share = 2.0 * validation_share.get();
             let passed = |blocks: usize| (share * blocks as f64) as usize;
             let nth = block / 2;

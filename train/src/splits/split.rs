@@ -33,8 +33,8 @@ pub enum Split {
         /// Rows this soon after the beginning of a block are left out, nanoseconds.
         guard_ns: u64,
     },
-    /// Each row by the toss of a coin, as in the Credence paper. It leaks: neighbours in a queue
-    /// are nearly the same row, so the test rows have been seen. For the paper's numbers only.
+    /// A coin is tossed for each row, as in the Credence paper. It leaks: neighbours in a queue are
+    /// nearly the same row, so the model has seen the test rows. For the paper's numbers only.
     Random {
         /// Chance that a row trains.
         train_share: Share,
@@ -58,9 +58,8 @@ pub enum Split {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         validation: Vec<u16>,
     },
-    /// Some switches of some runs, divided as another split divides them among all: rows of the
-    /// others are left out. So models of switches by themselves and one of all of them are tested
-    /// on the same rows.
+    /// Some switches of some runs, divided by another split; rows of other switches are left out.
+    /// So the models of single switches and the pooled model are tested on the same rows.
     Only {
         /// Run and switch.
         switches: Vec<RunSwitch>,
@@ -89,9 +88,8 @@ impl Split {
         Split::Random { train_share: paper_share(), validation_share: Share::ZERO }
     }
 
-    /// Cross-validation over runs: splits in each of which other runs test, every run in one of
-    /// them. There are `folds` of them, or one for each run if there are fewer runs; `runs` are
-    /// distinct, and their order changes nothing.
+    /// Cross-validation over runs: `folds` splits, or one for each run if there are fewer runs. Each
+    /// run tests in exactly one of them. `runs` are distinct, and their order changes nothing.
     pub fn folds_of_runs(runs: &[u64], folds: usize) -> Vec<Split> {
         let mut runs = runs.to_vec();
         runs.sort_unstable();

@@ -24,7 +24,7 @@ fn parts(split: &Split, batches: &[RunBatch]) -> Result<String, TrainError> {
     each_gathered(batches, 0, |pieces| {
         for rows in pieces {
             let parts = plan.parts(rows, &numbers.number(rows))?;
-            text.extend((0..rows.len()).map(|at| match parts.of(at) {
+            text.extend((0..rows.len()).map(|at| match parts.part(at) {
                 Part::Train => 'r',
                 Part::Validation => 'v',
                 Part::Test => 'e',

@@ -41,7 +41,7 @@ pub enum SweepPartError {
 }
 
 impl SweepPart {
-    /// The rows and `models` of a group, of which those on its front are kept.
+    /// The rows of a group, and those of its `models` that are Pareto-optimal.
     pub fn new(front: FrontRule, rows: Vec<SweepRow>, models: &[Model]) -> Self {
         let on_front = front.front(&rows.iter().collect::<Vec<_>>());
         let text = |(model, &keep): (&Model, &bool)| keep.then(|| model.to_json());

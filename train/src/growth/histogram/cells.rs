@@ -40,7 +40,7 @@ impl Cells {
         Cells { nodes, features, distinct, packed, rows: 0, carried: Vec::new() }
     }
 
-    /// Makes sure that so many rows can be counted.
+    /// Makes room for `rows` more rows.
     pub(super) fn make_room(&mut self, rows: u64) {
         self.rows += rows;
         if self.rows > PACKED_ROWS {
@@ -59,7 +59,7 @@ impl Cells {
         self.nodes
     }
 
-    /// Counts so many draws and rows of a class in the only node, by feature and bin.
+    /// Adds draws and rows of a class to the only node; `counts` are by feature and bin.
     pub(super) fn add_root(&mut self, class: usize, counts: impl Iterator<Item = (u64, u64)>) {
         let of_class = &mut self.packed[class * self.features..][..self.features];
         for (cell, (draws, rows)) in of_class.as_flattened_mut().iter_mut().zip(counts) {

@@ -32,7 +32,7 @@ impl NodeHistogram {
     }
 
     /// The counts by bin of `feature`: `[accepted, dropped]`.
-    pub(crate) fn of(&self, feature: usize) -> &[[Count; 2]; BINS] {
+    pub(crate) fn feature(&self, feature: usize) -> &[[Count; 2]; BINS] {
         &self.0[feature]
     }
 

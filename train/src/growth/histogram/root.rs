@@ -51,7 +51,7 @@ impl RootCells {
         self.drawn = 0;
         let rows = self.rows.as_ref().unwrap_or(&self.draws);
         for (lane, cells) in cells.iter_mut().enumerate().filter(|(_, cells)| cells.nodes() == 1) {
-            cells.add_root(class, self.draws.of(lane).zip(rows.of(lane)));
+            cells.add_root(class, self.draws.lane(lane).zip(rows.lane(lane)));
         }
         self.draws.0.as_flattened_mut().fill(0);
         if let Some(rows) = &mut self.rows {
@@ -79,7 +79,7 @@ impl LaneCells {
     }
 
     /// The counts of a lane by feature and bin.
-    fn of(&self, lane: usize) -> impl Iterator<Item = u64> {
+    fn lane(&self, lane: usize) -> impl Iterator<Item = u64> {
         self.0.as_flattened().iter().map(move |cell| cell >> (16 * lane) & 0xffff)
     }
 }
