@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     #[error("not verified: {0}")]
     NotVerified(String),
     /// Standard output cannot be written.
-    #[error("standard output cannot be written")]
+    #[error("standard output: cannot be written")]
     Output(#[source] io::Error),
     /// A page or figure cannot be made. A defect of ours.
     #[error(transparent)]

@@ -47,13 +47,14 @@ pub enum PipelineError {
     },
     /// A model does not say which buffer it is for.
     #[error(
-        "{file}: {source}; train it on traces that describe their switch, or import it with a switch description"
+        "{file}: {problem}; train it on traces that describe their switch, or import it with a \
+         switch description"
     )]
     Rescale {
         /// The file.
         file: String,
         /// What is wrong with it.
-        source: UnknownBuffer,
+        problem: UnknownBuffer,
     },
     /// A file holds no forest that can be imported.
     #[error("{file}: {source}")]

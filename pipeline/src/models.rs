@@ -88,7 +88,7 @@ impl ModelFile {
     pub fn for_buffer(&self, buffer_bytes: NonZeroU32) -> Result<Model, PipelineError> {
         let file = || self.path.display().to_string();
         let rescaled = self.model.for_buffer(buffer_bytes.get());
-        rescaled.map_err(|source| PipelineError::Rescale { file: file(), source })
+        rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })
     }
 }
 

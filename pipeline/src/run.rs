@@ -43,8 +43,11 @@ impl Run {
         let mut settings = settings;
         settings.train.seed = settings.seed;
         settings.workload.seed = settings.seed;
-        let targets = check(&settings)?;
         let folder = runs.join(&settings.name);
+        if let Some(events) = &settings.events {
+            spare_inputs(&folder.join("trace.parquet"), [events])?;
+        }
+        let targets = check(&settings)?;
         check_folder(&settings, &folder, replace)?;
         let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)))?;
         Ok(Run { settings, targets, folder, work })
@@ -193,9 +196,6 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
 /// Refuses a folder that holds another run, or whose files cannot be replaced.
 fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<(), PipelineError> {
     check_replaced(folder, FILES)?;
-    if let Some(events) = &settings.events {
-        spare_inputs(&folder.join("trace.parquet"), [events])?;
-    }
     let earlier = std::fs::read_to_string(folder.join("config.toml")).ok();
     let differs = earlier.is_some_and(|earlier| config_text(settings).ok() != Some(earlier));
     if differs && !replace {

@@ -29,7 +29,7 @@ enum Summary<'a> {
     Trace {
         columns: &'a [String],
         rows: Option<u64>,
-        meta: Option<&'a dropcast_data::TraceMeta>,
+        meta: Option<serde_json::Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         statistics: Option<&'a Statistics>,
     },
@@ -78,7 +78,7 @@ impl<'a> Summary<'a> {
             Inspected::Trace { columns, rows, meta, statistics } => Summary::Trace {
                 columns,
                 rows: *rows,
-                meta: meta.as_deref(),
+                meta: meta.as_ref().and_then(|meta| serde_json::to_value(meta).ok()),
                 statistics: statistics.as_ref(),
             },
             Inspected::OtherParquet { columns, rows } => Summary::Parquet { columns, rows: *rows },

@@ -50,6 +50,9 @@ fn fig14(args: &Fig14Args, progress: &dyn Progress) -> Result<(), Failure> {
 fn fig15(args: &Fig15Args, progress: &dyn Progress) -> Result<(), Failure> {
     let names = ["fig15-paper.csv", "fig15-paper.svg", "fig15-ours.csv", "fig15-ours.svg"];
     check_replaced(&args.output, names)?;
+    for recipe in fig15::recipes(args.seed) {
+        LabelledTraces::open(&args.data, &recipe.settings.features)?;
+    }
     create_folder(&args.output)?;
     let data = if args.data.is_empty() {
         vec![generated(&args.output, args.seed, progress)?]

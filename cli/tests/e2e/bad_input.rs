@@ -224,8 +224,8 @@ fn traces_that_cannot_be_trained_on() {
         "--data quiet.parquet --split none",
         "--data paper4.parquet --features longest",
         "--data trace.parquet paper4.parquet --features paper4,rank",
-        "--data artifact.csv --features paper4",
-        "--data artifact.csv --features paper4 --split time-blocks",
+        "--data artifact.csv --features paper4 --vote f1",
+        "--data artifact.csv --features paper4 --split time-blocks --vote f1",
         "--data artifact.csv --features rank --split random",
         "--data trace.parquet copy.parquet",
         "--data trace.parquet --test copy.parquet",
@@ -364,7 +364,7 @@ fn runs_that_cannot_end_well() {
     check(
         "blocks.toml",
         "[workload]",
-        "[train]\nsplit = 'time-blocks'\ntrain_share = 0.5\n[workload]",
+        "[train.split]\nby = 'time-blocks'\ntrain_share = 0.5\n[workload]",
     );
     check("drawn.toml", "[workload]", "[train]\nmax_features = '5'\n[workload]");
     check("feature.toml", "[workload]", "[collect]\nfeatures = ['rank']\n[workload]");
@@ -447,7 +447,7 @@ fn a_runs_own_settings_are_accepted() {
     let room = Room::new();
     room.write(
         "small.toml",
-        SMALL.replace("[workload]", "[train]\nsplit = 'time-blocks'\n[workload]"),
+        SMALL.replace("[workload]", "[train.split]\nby = 'time-blocks'\n[workload]"),
     );
     room.good("run --config small.toml");
     let written = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
@@ -547,7 +547,7 @@ fn averages_over_another_time_are_refused() {
 fn the_artifacts_rows_are_measured_but_not_replayed() {
     let room = Room::new();
     room.write("artifact.csv", ARTIFACT);
-    room.good("train --data artifact.csv --features paper4 --split none -o model.json");
+    room.good("train --data artifact.csv --features paper4 --split none --vote f1 -o model.json");
     let report = room.good("report --model model.json --data artifact.csv --format json");
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report["replay"].is_null() && report["prediction"]["recall"].is_number(), "{report:#}");

@@ -58,7 +58,10 @@ fn assert_same(room: &Room, one: &str, other: &str) {
 fn every_combination_has_a_row_and_every_configuration_a_summary() {
     let room = room(SWEEP);
     let said = room.good("sweep sweep.toml -o out");
-    assert!(said.contains("48 forests; by eta on validation rows"), "{said}");
+    assert!(
+        said.contains("48 forests; the Pareto-optimal ones by eta on validation rows"),
+        "{said}"
+    );
     assert!(said.contains(" 1.0") && !said.contains("EtaPackets"), "{said}");
     let table = table(&room, "out");
     let (rows, summary) = (table["rows"].as_array().unwrap(), table["summary"].as_array().unwrap());
@@ -188,8 +191,11 @@ fn parts_with_few_episodes_of_drops_are_told() {
     let room = room("data = ['runs/small/trace.parquet']");
     let said = room.good("sweep sweep.toml -o out");
     let table = table(&room, "out");
-    assert_eq!(table["split"]["by"], "time-blocks", "unless another is named");
-    assert!(said.contains("\n1 forest; by F1 on validation rows"), "{said}");
+    assert_eq!(table["split"]["by"], "time", "unless another is named");
+    assert!(
+        said.contains("\n1 forest; the Pareto-optimal ones by F1 on validation rows"),
+        "{said}"
+    );
     assert!(said.contains(" in 1 episode\n") || !said.contains(" 1 episode"), "{said}");
     let mut few = 0;
     for part in ["train", "validation", "test"] {
@@ -273,8 +279,8 @@ fn a_sweep_that_is_there_is_kept() {
     room.write("out/parts/notes.txt", "mine");
     room.write("out/mine.txt", "mine");
     room.good("sweep sweep.toml -o out");
-    let held = "out: holds a sweep; go on with it by --resume (parts that no longer fit are trained \
-                again), or choose another folder";
+    let held = "out: holds a sweep; resume it (parts that no longer fit are trained again), or choose \
+                another folder";
     let again = refuse(&room, "sweep sweep.toml -o out");
     assert!(again.contains(held), "{again}");
     // The parts alone are one that was interrupted.

@@ -221,7 +221,7 @@ fn a_budget_is_kept_and_written_down() {
     let line = said.lines().find(|line| line.starts_with("forest: ")).unwrap();
     let taken = line.split(", ").find_map(|part| part.strip_suffix(" of 200 dct bytes")).unwrap();
     assert!(taken.parse::<u64>().unwrap() <= 200, "{line}");
-    assert!(line.contains(" (f1), ") && line.ends_with(" of 12 thresholds"), "{line}");
+    assert!(line.contains(" (credence), ") && line.ends_with(" of 12 thresholds"), "{line}");
     let one = room.read("squeezed.json");
     room.good(&format!("{train} --budget dct-bytes=200,thresholds=12 --threads 3"));
     assert!(room.read("squeezed.json") == one);

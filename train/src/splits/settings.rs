@@ -86,16 +86,14 @@ pub enum SplitError {
     NothingTrains,
     /// Training and validation rows would be more than there are.
     #[error(
-        "validation_share: {validation} is more than the {rest} that train_share = {train} leaves; \
-         lower one of them"
+        "validation_share: {validation} and train_share = {train} are more than all rows; lower \
+         one of them"
     )]
     MoreThanAll {
         /// The share of training rows.
         train: f64,
         /// The share of validation rows.
         validation: f64,
-        /// The share that does not train.
-        rest: f64,
     },
     /// Every block of time that does not test would validate.
     #[error(
@@ -186,7 +184,7 @@ impl SplitSettings {
         let validation = self.validation_share.unwrap_or(VALIDATION_SHARE.min(rest / 2.0));
         let validation_share = Share::new(validation).map_err(SplitError::ValidationShare)?;
         if train + validation > 1.0 {
-            return Err(SplitError::MoreThanAll { train, validation, rest });
+            return Err(SplitError::MoreThanAll { train, validation });
         }
         Ok((train_share, validation_share))
     }
