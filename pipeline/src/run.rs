@@ -9,13 +9,14 @@ use crate::models::ModelFile;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::resources::Resources;
-use crate::settings::RunSettings;
+use crate::settings::{RunSettings, TrainSettings};
 use crate::training::{TraceRoles, train};
 use dropcast_collect::Tracer;
 use dropcast_data::{
     DataError, EventColumns, EventOptions, EventReader, move_file, read_switches, write_atomic,
 };
 use dropcast_export::Target;
+use dropcast_train::{Split, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,7 @@ impl Run {
             spare_inputs(&folder.join("trace.parquet"), [events])?;
         }
         let targets = check(&settings)?;
+        state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
         let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)))?;
         Ok(Run { settings, targets, folder, work })
@@ -148,6 +150,26 @@ fn move_files(from: &Path, to: &Path) -> Result<(), DataError> {
 fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {
     toml::to_string_pretty(settings)
         .map_err(|error| PipelineError::Encode { what: "config.toml", problem: error.to_string() })
+}
+
+/// Writes defaults into the settings, so that config.toml says everything, whatever the defaults of
+/// another version are.
+fn state_defaults(train: &mut TrainSettings) -> Result<(), PipelineError> {
+    let split = train.split.check()?;
+    match &split {
+        Split::Time { train_share, validation_share, .. }
+        | Split::Random { train_share, validation_share } => {
+            train.split.train_share = Some(train_share.get());
+            train.split.validation_share = Some(validation_share.get());
+        }
+        Split::TimeBlocks { validation_share, .. } => {
+            train.split.validation_share = Some(validation_share.get());
+        }
+        Split::None | Split::Runs { .. } | Split::Switches { .. } | Split::Only { .. } => {}
+    }
+    let vote = if split.is_random() { VoteRule::F1 } else { VoteRule::default() };
+    train.vote.get_or_insert(vote);
+    Ok(())
 }
 
 /// Refuses what could not end well; the targets of the export.

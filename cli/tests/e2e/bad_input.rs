@@ -441,7 +441,7 @@ fn a_header_alone_is_refused() {
     assert_eq!(room.files().into_keys().collect::<Vec<_>>(), ["none.csv", "switch.toml"]);
 }
 
-/// The config.toml of a run says everything, also what the split does not use.
+/// The config.toml of a run says everything, also what was a default.
 #[test]
 fn a_runs_own_settings_are_accepted() {
     let room = Room::new();
@@ -451,7 +451,8 @@ fn a_runs_own_settings_are_accepted() {
     );
     room.good("run --config small.toml");
     let written = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
-    assert!(written.contains("train_share = 0.6"), "{written}");
+    assert!(written.contains("validation_share = 0.2"), "{written}");
+    assert!(written.contains("vote = \"credence\""), "{written}");
     room.good("run --config runs/small/config.toml --name again");
     assert!(room.read("runs/small/model.json") == room.read("runs/again/model.json"));
 }
