@@ -26,7 +26,7 @@ impl<S: Service> VirtualLqd<S> {
             (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
         VirtualLqd {
             switch: Switch::new(spec, fit, Lqd::new(victim), service),
-            history: History::new(&features, line_rate_bps, spec.base_rtt_ns),
+            history: features.history(line_rate_bps, spec.base_rtt_ns),
             features,
         }
     }

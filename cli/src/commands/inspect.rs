@@ -191,8 +191,8 @@ fn inspect_table(path: &Path) -> anyhow::Result<Found> {
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
     let table = Table::parse(&bytes).map_err(|error| failed(&error))?;
     let name = |&code: &u8| {
-        let feature = Feature::ALL.into_iter().find(|&feature| feature as u8 == code);
-        feature.map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
+        Feature::with_code(code)
+            .map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
     };
     Ok(Found::Table {
         features: table.feature_codes().iter().map(name).collect(),

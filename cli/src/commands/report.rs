@@ -8,13 +8,13 @@ use crate::output_file;
 use crate::progress::Stage;
 use crate::traces::{TraceFile, TraceFiles};
 use dropcast_data::{TraceMeta, sha256, write_atomic};
-use dropcast_features::{Feature, FeatureSet};
+use dropcast_features::FeatureSet;
 use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
 use std::path::{Path, PathBuf};
 
 /// What a report shows by label whether the model looks at it or not, where the trace has it.
-const DESCRIBED: [Feature; 2] = [Feature::QueueLength, Feature::Occupancy];
+const DESCRIBED: [&str; 2] = ["queue_length", "occupancy"];
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.output {
@@ -112,8 +112,8 @@ fn add_trace(
 
 /// The features of the model, and those of the trace that every report describes by label.
 fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
-    let has = |feature: &Feature| meta.features.contains(&feature.to_string());
-    let described = DESCRIBED.into_iter().filter(has);
+    let has = |name: &&str| meta.features.iter().any(|feature| feature == name);
+    let described = DESCRIBED.into_iter().filter(has).filter_map(|name| name.parse().ok());
     model.features.features().iter().copied().chain(described).collect()
 }
 
