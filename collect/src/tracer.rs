@@ -1,53 +1,10 @@
 //! Many switches, one stream of rows.
 
+use crate::error::CollectError;
 use crate::switch_tracer::SwitchTracer;
 use crate::waiting::Waiting;
 use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpecs};
 use dropcast_features::FeatureSet;
-
-/// Why a trace can't go on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CollectError {
-    /// An event of a switch that is not described.
-    #[error("event at {time_ns} ns: switch {switch_id} is not in the switch description")]
-    UnknownSwitch {
-        /// When.
-        time_ns: u64,
-        /// Which switch.
-        switch_id: u16,
-    },
-    /// An event for a queue that the switch does not have.
-    #[error("event at {time_ns} ns: switch {switch_id} has no port {port} with queue {queue}")]
-    UnknownQueue {
-        /// When.
-        time_ns: u64,
-        /// Which switch.
-        switch_id: u16,
-        /// Which port.
-        port: u16,
-        /// Which queue.
-        queue: u8,
-    },
-    /// One packet's label stays open while too many others come.
-    #[error(
-        "{rows} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns), the limit: its queue is starved by the scheduler, or its departure is missing from the trace; raise --max-waiting-rows or use --departures line-rate"
-    )]
-    TooManyWaiting {
-        /// How many rows wait.
-        rows: usize,
-        /// The row whose label is open, counted from 0 over all arrivals.
-        row: u64,
-        /// Its switch.
-        switch_id: u16,
-        /// Its port.
-        port: u16,
-        /// Its queue.
-        queue: u8,
-        /// When it arrived.
-        time_ns: u64,
-    },
-}
 
 /// Virtual LQD at every switch of an input.
 ///
@@ -139,7 +96,7 @@ impl Tracer {
         match self.waiting.first() {
             Some((row, first)) if rows > self.max_waiting_rows => {
                 Err(CollectError::TooManyWaiting {
-                    rows,
+                    limit: self.max_waiting_rows,
                     row,
                     switch_id: first.switch_id,
                     port: first.port,

@@ -376,7 +376,7 @@ fn rows_that_wait_are_limited() {
         .with_max_waiting_rows(3);
     let batch = EventBatch { events: (0..4).map(|time| arrival(time, 0, 1)).collect() };
     let error = tracer.push(&batch).expect_err("nothing departs");
-    assert!(matches!(error, CollectError::TooManyWaiting { rows: 4, row: 0, port: 1, .. }));
+    assert!(matches!(error, CollectError::TooManyWaiting { limit: 3, row: 0, port: 1, .. }));
 }
 
 #[test]

@@ -82,14 +82,14 @@ pub enum DataError {
     /// Rows in arrival order are needed and these are not.
     #[error(
         "{file}: its rows are not known to be in order of arrival, so it cannot be replayed or split by \
-         time or switch; use a trace made by `dropcast collect`, or a random split"
+         time or switch; use a trace that the tracer wrote, or a random split"
     )]
     NotInArrivalOrder {
         /// The file.
         file: String,
     },
     /// Nothing describes the switches.
-    #[error("{file}: does not describe its switches; give a description with --switch FILE.toml")]
+    #[error("{file}: does not describe its switches; give a switch description (docs/switch.md)")]
     NoSwitches {
         /// The file.
         file: String,
@@ -102,8 +102,8 @@ pub enum DataError {
         /// What is wrong with it.
         source: toml::de::Error,
     },
-    /// What a labelled trace says about itself cannot be read.
-    #[error("{file}: the account of itself in its footer cannot be read; collect the trace again")]
+    /// The footer of a labelled trace holds metadata that cannot be read.
+    #[error("{file}: its footer metadata is unreadable; collect the trace again")]
     Footer {
         /// The file.
         file: String,
@@ -121,8 +121,8 @@ pub enum DataError {
         /// Its version.
         version: u64,
     },
-    /// A `field=column` pair is not one.
-    #[error("--column {pair:?}: {problem}")]
+    /// A column mapping is not of the form `field=column`.
+    #[error("column mapping {pair:?}: {problem}")]
     ColumnPair {
         /// The pair as given.
         pair: String,

@@ -1,6 +1,7 @@
 //! Reading and writing packet events (`docs/events.md`).
 
 mod columns;
+mod footer;
 mod gate;
 mod reader;
 mod rows;
@@ -12,7 +13,4 @@ pub use gate::OnBadRow;
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;
 
-pub(crate) use reader::switches_in_footer;
-
-/// Footer key of an event Parquet: the description of the switches, as TOML.
-pub const SWITCH_KEY: &str = "dropcast.switch";
+pub(crate) use footer::switches_in_footer;

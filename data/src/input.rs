@@ -12,9 +12,7 @@ use crate::error::shown;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-
-/// A stream of bytes that another thread may read.
-pub(crate) type Bytes = Box<dyn Read + Send>;
+use text::Bytes;
 
 /// An opened input that is not empty.
 pub(crate) enum Input {

@@ -4,6 +4,29 @@
 //! The types ([`Event`], [`SwitchSpec`], [`LabelledBatch`]) are plain data that every pure core
 //! shares. Readers and writers sit behind the `files` feature, so that a core can depend on the
 //! types without Parquet.
+//!
+//! ```
+//! # #[cfg(not(feature = "files"))]
+//! # fn main() {}
+//! # #[cfg(feature = "files")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use dropcast_data::{EventOptions, EventReader, SwitchSpec, SwitchSpecs};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("events.csv");
+//! std::fs::write(&path, "time_ns,port,size_bytes\n0,0,1500\n120,1,1500\n")?;
+//!
+//! // Two ports of 10 Gbit/s, a buffer of 64 kB, a base RTT of 25.2 us.
+//! let spec = SwitchSpec::uniform(2, 10_000_000_000, 64_000, 25_200);
+//! let options = EventOptions { specs: Some(SwitchSpecs::Same(spec)), ..EventOptions::default() };
+//! let mut ports = Vec::new();
+//! for batch in EventReader::open(&path, options)? {
+//!     ports.extend(batch?.events.iter().map(|event| event.port));
+//! }
+//! assert_eq!(ports, [0, 1]);
+//! # Ok(())
+//! # }
+//! ```
 
 mod check;
 mod event;
@@ -58,9 +81,7 @@ pub use describe::{FileKind, TableShape, describe};
 #[cfg(feature = "files")]
 pub use error::DataError;
 #[cfg(feature = "files")]
-pub use events::{
-    EventColumns, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow, SWITCH_KEY,
-};
+pub use events::{EventColumns, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow};
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
 #[cfg(feature = "files")]
@@ -70,4 +91,4 @@ pub use switch_file::read_switches;
 #[cfg(feature = "files")]
 pub use table_writer::{TableColumn, write_table};
 #[cfg(feature = "files")]
-pub use trace::{TRACE_KEY, TraceReader, TraceWriter};
+pub use trace::{TraceReader, TraceWriter};

@@ -7,7 +7,7 @@ use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 use crate::target::{EmittedFile, Target};
 use crate::tracker::{self, Dialect};
-use dropcast_features::Feature;
+use dropcast_features::{Feature, FeatureSet};
 
 /// The C++ header.
 pub(crate) const TARGET: Target = Target {
@@ -137,7 +137,7 @@ fn artifact_call(model: &Checked<'_>) -> String {
         let used = values.contains(&format!(" = {name};"));
         format!("    {}std::uint32_t {name}", if used { "" } else { "[[maybe_unused]] " })
     };
-    let parameters: Vec<String> = Feature::PAPER4.iter().map(parameter).collect();
+    let parameters: Vec<String> = FeatureSet::paper4().features().iter().map(parameter).collect();
     format!(
         "\
 // The four arguments that the Credence artifact calls getPrediction with, in bytes.
@@ -156,7 +156,7 @@ constexpr bool predicts_drop(
 /// The artifact's name of a feature.
 fn argument(feature: &str) -> Option<&'static str> {
     let names = ["queueLength", "averageQueueLength", "sharedOccupancy", "averageOccupancy"];
-    let at = Feature::PAPER4.iter().position(|paper| paper.name() == feature)?;
+    let at = FeatureSet::paper4().features().iter().position(|paper| paper.name() == feature)?;
     Some(names[at])
 }
 

@@ -1,15 +1,16 @@
 //! The forest as an ONNX model, for machine-learning runtimes. `docs/onnx.md` describes it.
 
 mod graph;
-mod protobuf;
 
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::origin::Column;
 use crate::target::{EmittedFile, Target};
 use dropcast_forest::Node;
-use graph::{Dimension, ElementType};
-use protobuf::Message;
+use dropcast_onnx::{
+    AttributeProto, DataType, GraphProto, Message, ModelProto, NodeProto, StringStringEntryProto,
+    ValueInfoProto,
+};
 
 /// The ONNX model.
 pub(crate) const TARGET: Target =
@@ -17,32 +18,36 @@ pub(crate) const TARGET: Target =
 
 /// Version of the model format (2021), of the operators, and of those on trees: version 3 of the
 /// latter is the first to know double precision.
-const IR_VERSION: u64 = 7;
-const OPERATORS: u64 = 13;
-const ML_OPERATORS: u64 = 3;
+const IR_VERSION: i64 = 7;
+const OPERATORS: i64 = 13;
+const ML_OPERATORS: i64 = 3;
 
 /// The operators' domains.
 const STANDARD: &str = "";
 const ML: &str = "ai.onnx.ml";
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
-    let bytes = onnx_model(model).into_bytes();
+    let bytes = onnx_model(model).encode_to_vec();
     Ok(vec![EmittedFile { name: format!("{}.onnx", model.prefix), bytes }])
 }
 
-fn onnx_model(model: &Checked<'_>) -> Message {
-    Message::new()
-        .number(1, IR_VERSION)
-        .text(2, "dropcast")
-        .text(3, &model.origin.tool_version)
-        .text(6, "Would push-out Longest Queue Drop drop this packet?")
-        .message(7, onnx_graph(model))
-        .messages(8, [graph::operators(STANDARD, OPERATORS), graph::operators(ML, ML_OPERATORS)])
-        .messages(14, properties(model))
+fn onnx_model(model: &Checked<'_>) -> ModelProto {
+    ModelProto {
+        ir_version: IR_VERSION,
+        producer_name: "dropcast".to_owned(),
+        producer_version: model.origin.tool_version.clone(),
+        doc_string: "Would push-out Longest Queue Drop drop this packet?".to_owned(),
+        graph: Some(onnx_graph(model)),
+        opset_import: vec![
+            graph::operators(STANDARD, OPERATORS),
+            graph::operators(ML, ML_OPERATORS),
+        ],
+        metadata_props: properties(model),
+    }
 }
 
 /// Where the model comes from, and what only C code would have as constants.
-fn properties(model: &Checked<'_>) -> Vec<Message> {
+fn properties(model: &Checked<'_>) -> Vec<StringStringEntryProto> {
     let origin = model.origin;
     let feature = |column: &Column| format!("{} ({})", column.name, column.unit);
     let features: Vec<String> = origin.columns.iter().map(feature).collect();
@@ -58,49 +63,43 @@ fn properties(model: &Checked<'_>) -> Vec<Message> {
     properties
 }
 
-/// Integers in, integers out; floating point only where the operator on trees knows nothing else.
-fn onnx_graph(model: &Checked<'_>) -> Message {
-    let precision = Precision::of(model);
-    let nodes = [
-        cast("features", "x", precision.element_type()),
-        graph::node(ML, "TreeEnsembleRegressor", &["x"], "sum", ensemble(model, precision)),
-        cast("sum", "sums", ElementType::Int64),
-        graph::node(STANDARD, "Reshape", &["sums", "one_per_row"], "score", []),
-        graph::node(STANDARD, "Greater", &["score", "vote_threshold"], "drop", []),
-    ];
-    let vote = u64::from(model.forest.vote_threshold);
-    let columns = Dimension::Of(model.forest.features.len());
-    let rows = || Dimension::Any("rows");
-    Message::new()
-        .messages(1, nodes)
-        .text(2, &model.prefix)
-        .messages(
-            5,
-            [
-                graph::one_integer("one_per_row", u64::MAX), // Reshape's -1: as many as there are
-                graph::one_integer("vote_threshold", vote),
-            ],
-        )
-        .messages(
-            11,
-            [graph::value(
-                "features",
-                "the packets' features, recorded before each is added to the buffer",
-                ElementType::Uint32,
-                [rows(), columns],
-            )],
-        )
-        .messages(
-            12,
-            [
-                graph::value("score", "sum of the leaves' weights", ElementType::Int64, [rows()]),
-                graph::value("drop", "score > vote_threshold", ElementType::Bool, [rows()]),
-            ],
-        )
+/// Integers in, integers out; floating point only where the operator on trees has nothing else.
+fn onnx_graph(model: &Checked<'_>) -> GraphProto {
+    let precision = Precision::needed_by(model);
+    let columns = model.forest.features.len();
+    GraphProto {
+        node: vec![
+            cast("features", "x", precision.element_type()),
+            graph::node(ML, "TreeEnsembleRegressor", &["x"], "sum", ensemble(model, precision)),
+            cast("sum", "sums", DataType::Int64),
+            graph::node(STANDARD, "Reshape", &["sums", "one_per_row"], "score", vec![]),
+            graph::node(STANDARD, "Greater", &["score", "vote_threshold"], "drop", vec![]),
+        ],
+        name: model.prefix.clone(),
+        initializer: vec![
+            graph::one_integer("one_per_row", -1), // for Reshape: as many as there are
+            graph::one_integer("vote_threshold", model.forest.vote_threshold.into()),
+        ],
+        input: vec![graph::value(
+            "features",
+            "the packets' features, recorded before each is added to the buffer",
+            DataType::Uint32,
+            vec![graph::any_size("rows"), graph::size(columns)],
+        )],
+        output: vec![
+            one_per_row("score", "sum of the leaves' weights", DataType::Int64),
+            one_per_row("drop", "score > vote_threshold", DataType::Bool),
+        ],
+    }
 }
 
-fn cast(from: &str, to: &str, element_type: ElementType) -> Message {
-    graph::node(STANDARD, "Cast", &[from], to, [graph::int("to", element_type as u64)])
+fn one_per_row(name: &str, about: &str, element: DataType) -> ValueInfoProto {
+    graph::value(name, about, element, vec![graph::any_size("rows")])
+}
+
+fn cast(from: &str, to: &str, element: DataType) -> NodeProto {
+    let element = i32::from(element);
+    graph::node(STANDARD, "Cast", &[from], to, vec![graph::int("to", element.into())])
 }
 
 /// What features and thresholds are compared in.
@@ -114,17 +113,17 @@ enum Precision {
 }
 
 impl Precision {
-    fn of(model: &Checked<'_>) -> Self {
+    fn needed_by(model: &Checked<'_>) -> Self {
         match thresholds(model).max() {
             Some(threshold) if threshold >= 1 << f32::MANTISSA_DIGITS => Precision::Double,
             _ => Precision::Single,
         }
     }
 
-    fn element_type(self) -> ElementType {
+    fn element_type(self) -> DataType {
         match self {
-            Precision::Single => ElementType::Float,
-            Precision::Double => ElementType::Double,
+            Precision::Single => DataType::Float,
+            Precision::Double => DataType::Double,
         }
     }
 }
@@ -139,8 +138,8 @@ fn thresholds(model: &Checked<'_>) -> impl Iterator<Item = u32> {
 
 /// A node, and where it is.
 struct Place<'a> {
-    tree: u64,
-    nth: u64,
+    tree: i64,
+    nth: i64,
     node: &'a Node,
 }
 
@@ -152,19 +151,19 @@ fn nodes<'a>(model: &Checked<'a>) -> impl Iterator<Item = Place<'a>> {
 
 /// The attributes of `TreeEnsembleRegressor`: parallel lists over the nodes of all trees, and over
 /// their leaves. In a leaf's places of the former, 0 stands for nothing.
-fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<Message> {
-    let all = |of: fn(&Node) -> u64| nodes(model).map(move |at| of(at.node));
+fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<AttributeProto> {
+    let all = |of: fn(&Node) -> i64| nodes(model).map(move |at| of(at.node));
     let leaves = || nodes(model).filter(|at| matches!(at.node, Node::Leaf { .. }));
     let mode = |at: Place<'_>| match at.node {
         Node::Split { .. } => "BRANCH_LEQ",
         Node::Leaf { .. } => "LEAF",
     };
     let thresholds = all(|node| match *node {
-        Node::Split { threshold, .. } => u64::from(threshold),
+        Node::Split { threshold, .. } => i64::from(threshold),
         Node::Leaf { .. } => 0,
     });
     let weights = leaves().map(|at| match *at.node {
-        Node::Leaf { weight } => u64::from(weight),
+        Node::Leaf { weight } => i64::from(weight),
         Node::Split { .. } => 0,
     });
     vec![
@@ -174,7 +173,7 @@ fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<Message> {
         graph::ints(
             "nodes_featureids",
             all(|node| match *node {
-                Node::Split { feature, .. } => u64::from(feature),
+                Node::Split { feature, .. } => i64::from(feature),
                 Node::Leaf { .. } => 0,
             }),
         ),
@@ -182,14 +181,14 @@ fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<Message> {
         graph::ints(
             "nodes_truenodeids",
             all(|node| match *node {
-                Node::Split { left, .. } => u64::from(left),
+                Node::Split { left, .. } => i64::from(left),
                 Node::Leaf { .. } => 0,
             }),
         ),
         graph::ints(
             "nodes_falsenodeids",
             all(|node| match *node {
-                Node::Split { right, .. } => u64::from(right),
+                Node::Split { right, .. } => i64::from(right),
                 Node::Leaf { .. } => 0,
             }),
         ),
@@ -204,12 +203,11 @@ fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<Message> {
 }
 
 /// A list of integers, none of which the precision rounds, as floating-point numbers.
-fn reals(name: &str, values: impl Iterator<Item = u64>, precision: Precision) -> Message {
+fn reals(name: &str, values: impl Iterator<Item = i64>, precision: Precision) -> AttributeProto {
     match precision {
         Precision::Single => graph::floats(name, values.map(|value| value as f32)),
         Precision::Double => {
-            let name = format!("{name}_as_tensor");
-            graph::tensor(&name, graph::doubles(&name, values.map(|value| value as f64).collect()))
+            graph::doubles(&format!("{name}_as_tensor"), values.map(|value| value as f64))
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Column {
     pub unit: String,
     /// What it is, in one sentence.
     pub definition: String,
-    /// Its number in tables: `Feature as u8`.
+    /// Its number in tables: `Feature::code`.
     pub code: u8,
 }
 
@@ -45,7 +45,7 @@ impl Origin {
             name: feature.name().to_owned(),
             unit: feature.unit().to_owned(),
             definition: feature.definition().to_owned(),
-            code: feature as u8,
+            code: feature.code(),
         });
         Origin {
             model_name: model_name.to_owned(),

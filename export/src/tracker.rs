@@ -3,7 +3,7 @@
 
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
-use dropcast_features::Feature;
+use dropcast_features::{Feature, FeatureSet, Memory};
 
 /// How a language of the C family says it.
 pub(crate) struct Dialect<'a> {
@@ -52,15 +52,17 @@ impl Tracker {
     fn new(model: &Checked<'_>) -> Result<Self, String> {
         let mut features = Vec::new();
         for column in &model.origin.columns {
-            let known = Feature::ALL.into_iter().find(|feature| feature.name() == column.name);
+            let known = column.name.parse().ok().filter(|&feature| expression(feature).is_some());
             let unknown = || format!("dropcast does not know how {} is kept", plain(&column.name));
             features.push(known.ok_or_else(unknown)?);
         }
-        let any = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
-        let averages = any(&[Feature::AvgQueueLength, Feature::AvgOccupancy]);
-        let others = any(&[Feature::LongestQueue, Feature::Rank, Feature::LongestGap])
-            || any(&Feature::LEVEL4);
-        let projection = features.iter().any(|feature| feature.needs_projection());
+        let remembers =
+            |is: fn(Memory) -> bool| features.iter().any(|feature: &Feature| is(feature.memory()));
+        let averages = remembers(|memory| memory == Memory::MovingAverages);
+        let projection = remembers(|memory| matches!(memory, Memory::ArrivalRates(_)));
+        let others = features.iter().any(|&feature| {
+            is_level(feature) || ["longest_queue", "rank", "longest_gap"].contains(&feature.name())
+        });
         if (averages || projection) && model.average_ns == 0 {
             return Err("the model states no time constant of its features".to_owned());
         }
@@ -208,31 +210,31 @@ const NO_PROJECT: &str = "\
 
 /// The loop over other queues: only what some feature needs, since compilers warn of the rest.
 fn scan(features: &[Feature]) -> String {
-    let is_needed = |of: &[Feature]| features.iter().any(|feature| of.contains(feature));
+    let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
     let (mut counts, mut levels, mut body) = (String::new(), String::new(), String::new());
-    if is_needed(&[Feature::LongestQueue, Feature::LongestGap]) {
+    if is_needed(&["longest_queue", "longest_gap"]) {
         counts += ", longest = 0";
         body += "        longest = shared[at].bytes > longest ? shared[at].bytes : longest;\n";
     }
-    if is_needed(&[Feature::Rank]) {
+    if is_needed(&["rank"]) {
         counts += ", rank = 0";
         body += "        rank += shared[at].bytes > queue->bytes ? 1u : 0u;\n";
     }
-    for level in Feature::LEVEL4.into_iter().filter(|level| features.contains(level)) {
+    for level in FeatureSet::level4().features().iter().filter(|level| features.contains(level)) {
         let name = level.name();
         levels += &format!("    @u64 {name} = 0;\n");
-        body += &match level.horizon() {
-            None => format!(
+        body += &match level.memory() {
+            Memory::Nothing | Memory::MovingAverages => format!(
                 "        {name} += shared[at].bytes < queue->bytes ? shared[at].bytes : queue->bytes;\n"
             ),
-            Some(horizon) => format!(
+            Memory::ArrivalRates(horizon) => format!(
                 "        ahead = @prefixexpected(&shared[at], {eighths}u);
         {name} += ahead < queue->bytes ? ahead : queue->bytes;\n",
                 eighths = horizon.windows()
             ),
         };
     }
-    if features.iter().any(|feature| feature.horizon().is_some()) {
+    if features.iter().any(|&level| is_level(level) && level.has_time_constant()) {
         levels += "    @u64 ahead;\n";
     }
     format!(
@@ -242,23 +244,30 @@ fn scan(features: &[Feature]) -> String {
 
 /// One value of the row.
 fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
-    let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
-    let value = match feature {
-        Feature::QueueLength => "queue->bytes".to_owned(),
-        Feature::AvgQueueLength => "queue->average".to_owned(),
-        Feature::Occupancy => "buffer->bytes".to_owned(),
-        Feature::AvgOccupancy => "buffer->average".to_owned(),
-        Feature::LongestQueue => "longest".to_owned(),
-        Feature::Rank => "rank".to_owned(),
-        Feature::LongestGap => "longest > queue->bytes ? longest - queue->bytes : 0u".to_owned(),
-        Feature::ProjectedOccupancy => saturated("buffer->projected"),
-        Feature::LevelOccupancy
-        | Feature::LevelInQuarterRtt
-        | Feature::LevelInOneRtt
-        | Feature::LevelInTwoRtts => saturated(feature.name()),
-    };
+    let value = expression(feature).unwrap_or_default();
     let name = identifier(feature.name()).to_ascii_uppercase();
     format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
+}
+
+/// A feature in terms of what is kept, if there is code that keeps it.
+fn expression(feature: Feature) -> Option<String> {
+    let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
+    Some(match feature.name() {
+        "queue_length" => "queue->bytes".to_owned(),
+        "avg_queue_length" => "queue->average".to_owned(),
+        "occupancy" => "buffer->bytes".to_owned(),
+        "avg_occupancy" => "buffer->average".to_owned(),
+        "longest_queue" => "longest".to_owned(),
+        "rank" => "rank".to_owned(),
+        "longest_gap" => "longest > queue->bytes ? longest - queue->bytes : 0u".to_owned(),
+        "projected_occupancy" => saturated("buffer->projected"),
+        level if is_level(feature) => saturated(level),
+        _ => return None,
+    })
+}
+
+fn is_level(feature: Feature) -> bool {
+    FeatureSet::level4().features().contains(&feature)
 }
 
 impl Dialect<'_> {

@@ -33,7 +33,7 @@ impl MovingAverage {
 
 /// The averages of one switch: one for each queue, one for the occupancy.
 #[derive(Clone, Debug)]
-pub struct Averages {
+pub(crate) struct Averages {
     tau_ns: u64,
     occupancy: MovingAverage,
     queues: Vec<MovingAverage>,
@@ -41,7 +41,7 @@ pub struct Averages {
 
 impl Averages {
     /// Averages of a switch with `queues` queues, time constant `tau_ns` (the base RTT).
-    pub fn new(queues: usize, tau_ns: u64) -> Self {
+    pub(crate) fn new(queues: usize, tau_ns: u64) -> Self {
         Averages {
             tau_ns,
             occupancy: MovingAverage::default(),
@@ -51,18 +51,24 @@ impl Averages {
 
     /// Takes in that a packet left `queue` (departed or was pushed out) at `now_ns`, leaving
     /// `queue_bytes` in it and `occupancy_bytes` in the buffer.
-    pub fn removed(&mut self, queue: usize, queue_bytes: u32, occupancy_bytes: u32, now_ns: u64) {
+    pub(crate) fn removed(
+        &mut self,
+        queue: usize,
+        queue_bytes: u32,
+        occupancy_bytes: u32,
+        now_ns: u64,
+    ) {
         self.queues[queue].update(queue_bytes, now_ns, self.tau_ns);
         self.occupancy.update(occupancy_bytes, now_ns, self.tau_ns);
     }
 
     /// The average length of `queue`, bytes.
-    pub fn queue_bytes(&self, queue: usize) -> u32 {
+    pub(crate) fn queue_bytes(&self, queue: usize) -> u32 {
         self.queues[queue].value()
     }
 
     /// The average occupancy, bytes.
-    pub fn occupancy_bytes(&self) -> u32 {
+    pub(crate) fn occupancy_bytes(&self) -> u32 {
         self.occupancy.value()
     }
 }

@@ -1,10 +1,22 @@
-//! What features remember of the past.
+//! What features remember of past packets.
 
-use crate::projection::Projection;
-use crate::{Averages, BufferView, Feature, FeatureSet};
+use crate::average::Averages;
+use crate::projection::{Horizon, Projection};
+use crate::view::BufferView;
 
-/// The state behind features that the present buffer does not show: moving averages, arrival
-/// rates. Told of every packet that comes or leaves; only what the features need is kept.
+/// What a feature remembers of past packets. The base RTT is the time constant of each memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Nothing: it is computed from the present buffer alone.
+    Nothing,
+    /// Moving averages of queue lengths and occupancy.
+    MovingAverages,
+    /// Arrival rates, and the queues that they lead to.
+    ArrivalRates(Horizon),
+}
+
+/// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). Told of
+/// every packet that comes or leaves; keeps only what the features need.
 #[derive(Clone, Debug)]
 pub struct History {
     averages: Option<Averages>,
@@ -12,24 +24,21 @@ pub struct History {
 }
 
 impl History {
-    /// The history of an empty buffer: `line_rate_bps` has for each queue the rate of its port;
-    /// `base_rtt_ns` is the time constant.
-    pub fn new(
-        features: &FeatureSet,
+    pub(crate) fn new(
+        memories: impl Iterator<Item = Memory> + Clone,
         line_rate_bps: impl ExactSizeIterator<Item = u64>,
         base_rtt_ns: u64,
     ) -> Self {
-        let needs = |of: &[Feature]| features.features().iter().any(|feature| of.contains(feature));
-        let averages = needs(&[Feature::AvgQueueLength, Feature::AvgOccupancy]);
-        let projection = features.features().iter().any(|feature| feature.needs_projection());
+        let averages = memories.clone().any(|memory| memory == Memory::MovingAverages);
+        let projection = memories.clone().any(|memory| matches!(memory, Memory::ArrivalRates(_)));
         History {
             averages: averages.then(|| Averages::new(line_rate_bps.len(), base_rtt_ns)),
             projection: projection.then(|| Projection::new(line_rate_bps, base_rtt_ns)),
         }
     }
 
-    /// A packet of `size_bytes` arrived for `queue` and was accepted or rejected; `buffer` is how
-    /// it is after that.
+    /// A packet of `size_bytes` arrived for `queue` and was accepted or rejected; `buffer` is the
+    /// buffer after that.
     pub fn arrived(
         &mut self,
         buffer: &impl BufferView,
@@ -42,7 +51,7 @@ impl History {
         }
     }
 
-    /// A packet departed or was pushed out from `queue`; `buffer` is what remains.
+    /// A packet departed or was pushed out from `queue`; `buffer` is the buffer after that.
     pub fn removed(&mut self, buffer: &impl BufferView, queue: usize, now_ns: u64) {
         if let Some(averages) = &mut self.averages {
             averages.removed(queue, buffer.queue_bytes(queue), buffer.occupancy_bytes(), now_ns);

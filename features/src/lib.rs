@@ -1,30 +1,66 @@
 //! The definition of every feature, computed one event at a time.
 //!
 //! Nothing else in the workspace computes a feature: the tracer, the replays and the simulator
-//! call [`FeatureSet::observe`] on their buffer's state and feed a [`History`], so what a model is
-//! trained on is what it is later given. The definitions are listed in `docs/features.md`.
+//! call [`FeatureSet::observe`] on their buffer and tell a [`History`] of every packet, so a model
+//! decides on what it was trained on. `docs/features.md` lists the definitions and tells how to add
+//! one.
+//!
+//! ```
+//! use dropcast_features::{BufferView, FeatureSet, bytes_up_to};
+//!
+//! /// Two queues that share a buffer.
+//! struct Queues([u32; 2]);
+//!
+//! impl BufferView for Queues {
+//!     fn queues(&self) -> usize {
+//!         2
+//!     }
+//!     fn queue_bytes(&self, queue: usize) -> u32 {
+//!         self.0[queue]
+//!     }
+//!     fn shares(&self, _: usize) -> bool {
+//!         true
+//!     }
+//!     fn occupancy_bytes(&self) -> u32 {
+//!         self.0.iter().sum()
+//!     }
+//!     fn longest_queue_bytes(&self) -> u32 {
+//!         self.0[0].max(self.0[1])
+//!     }
+//!     fn queues_longer_than(&self, bytes: u32) -> u32 {
+//!         self.0.iter().filter(|&&length| length > bytes).count() as u32
+//!     }
+//!     fn bytes_up_to(&self, level_bytes: u32) -> u64 {
+//!         bytes_up_to(&self.0, level_bytes)
+//!     }
+//! }
+//!
+//! let features: FeatureSet = "queue_length,occupancy,rank,level_occupancy".parse()?;
+//! let (line_rate_bps, base_rtt_ns) = ([10_000_000_000; 2], 25_200);
+//! let history = features.history(line_rate_bps.into_iter(), base_rtt_ns);
+//!
+//! // A packet arrives for queue 0.
+//! let mut values = [0; 4];
+//! features.observe(&Queues([3_000, 10_000]), &history, 0, &mut values);
+//! assert_eq!(values, [3_000, 13_000, 1, 6_000]);
+//! # Ok::<(), dropcast_features::UnknownFeature>(())
+//! ```
 
 mod average;
+mod descriptor;
+mod families;
 mod feature;
 mod history;
+mod list;
 mod projection;
+mod set;
+mod unknown;
+mod view;
 
-pub use average::{Averages, MovingAverage};
-pub use feature::{BufferView, Feature, FeatureSet, UnknownFeature};
-pub use history::History;
+pub use average::MovingAverage;
+pub use feature::Feature;
+pub use history::{History, Memory};
 pub use projection::Horizon;
-
-/// Bytes that are left if queues of these lengths are cut down to `level_bytes`.
-pub fn bytes_up_to(lengths_bytes: &[u32], level_bytes: u32) -> u64 {
-    let cut = lengths_bytes.iter().map(|&length| length.min(level_bytes));
-    // Without 64-bit sums, where none is needed, twice as many queues fit into a vector.
-    match u64::from(level_bytes) * lengths_bytes.len() as u64 <= u64::from(u32::MAX) {
-        true => u64::from(cut.sum::<u32>()),
-        false => cut.map(u64::from).sum(),
-    }
-}
-
-/// The nearest value that a feature can have.
-fn saturated(bytes: u64) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
-}
+pub use set::FeatureSet;
+pub use unknown::UnknownFeature;
+pub use view::{BufferView, bytes_up_to};

@@ -1,6 +1,6 @@
 //! Where the queues are heading: what each would hold if arrivals kept their present rate.
 
-use crate::{BufferView, bytes_up_to, saturated};
+use crate::view::{BufferView, bytes_up_to, saturated};
 
 /// Arrivals are remembered for this part of the base RTT.
 const WINDOWS_PER_RTT: u64 = 8;
@@ -156,6 +156,9 @@ mod tests {
     struct Lengths<const N: usize>([u32; N]);
 
     impl<const N: usize> BufferView for Lengths<N> {
+        fn queues(&self) -> usize {
+            N
+        }
         fn queue_bytes(&self, queue: usize) -> u32 {
             self.0[queue]
         }

@@ -30,11 +30,6 @@ impl BufferScale {
         differ.then_some(BufferScale { from_bytes: from_bytes.into(), to_bytes: to_bytes.into() })
     }
 
-    /// Whether values of `feature` are scaled: those in bytes are.
-    pub fn applies_to(feature: Feature) -> bool {
-        feature.unit() == "bytes"
-    }
-
     /// `value * to / from`, rounded down, at most what 32 bits hold.
     pub fn value(self, value: u32) -> u32 {
         saturated(u64::from(value) * self.to_bytes / self.from_bytes)
@@ -73,10 +68,8 @@ pub fn scale_to_buffer(
     if scales.iter().all(Option::is_none) {
         return;
     }
-    for (_, column) in features
-        .iter()
-        .zip(&mut batch.features)
-        .filter(|(feature, _)| BufferScale::applies_to(**feature))
+    for (_, column) in
+        features.iter().zip(&mut batch.features).filter(|(feature, _)| feature.scales_with_buffer())
     {
         for (value, scale) in column.iter_mut().zip(&scales) {
             *value = scale.map_or(*value, |scale| scale.value(*value));
@@ -109,7 +102,7 @@ impl<P: Clone> Model<P> {
 fn scale_thresholds(forest: &mut Forest, features: &[Feature], scale: BufferScale) {
     for node in forest.trees.iter_mut().flat_map(|tree| &mut tree.nodes) {
         if let Node::Split { feature, threshold, .. } = node
-            && BufferScale::applies_to(features[usize::from(*feature)])
+            && features[usize::from(*feature)].scales_with_buffer()
         {
             *threshold = scale.threshold(*threshold);
         }

@@ -3,7 +3,7 @@
 use crate::json_layout::lay_out;
 use crate::{Forest, ForestError, ImportOrigin, Metrics};
 use dropcast_data::AVERAGE_NS3_TRUNC;
-use dropcast_features::{Feature, FeatureSet, UnknownFeature};
+use dropcast_features::{Feature, FeatureSet, Memory, UnknownFeature};
 use dropcast_oracle::DropOracle;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -207,7 +207,7 @@ struct FeatureText {
 }
 
 fn describe(feature: Feature) -> FeatureText {
-    let is_average = matches!(feature, Feature::AvgQueueLength | Feature::AvgOccupancy);
+    let is_average = feature.memory() == Memory::MovingAverages;
     FeatureText {
         name: feature.name().to_owned(),
         unit: feature.unit().to_owned(),
@@ -219,11 +219,7 @@ fn describe(feature: Feature) -> FeatureText {
 /// The name of a feature that we compute as the model describes it. The wording of a definition
 /// may change; a definition that means something else has another name or other parameters.
 fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
-    let feature = Feature::ALL
-        .into_iter()
-        .find(|feature| feature.name() == name)
-        .ok_or_else(|| UnknownFeature(name.to_owned()))?;
-    let ours = describe(feature);
+    let ours = describe(name.parse()?);
     let differs = |field, found: &str, expected: &str| ModelError::Definition {
         name: name.to_owned(),
         field,

@@ -1,20 +1,21 @@
 //! Forests that were trained elsewhere.
 
+mod foreign;
 mod lightgbm;
 mod lightgbm_dump;
 mod onnx;
-mod onnx_proto;
 mod printed;
 mod xgboost;
 mod xgboost_dump;
+mod xgboost_node;
 mod xgboost_text;
 
 use crate::ImportError;
-use crate::values::{MAX_TREES, ValueForest};
 use crate::weights::weigh;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
 use dropcast_train::Model;
+use foreign::{Reading, wrong};
 use std::fmt;
 use std::str::FromStr;
 
@@ -54,25 +55,6 @@ pub struct ImportTask {
     pub name: String,
     /// SHA-256 of the file, in hexadecimal, for the model's origin.
     pub sha256: String,
-}
-
-/// A logistic function in `f32` gives one half for scores this near 0.
-const LOGISTIC_BLUR: f64 = 1e-6;
-
-/// What a reader of a format finds.
-struct Foreign {
-    producer: Option<String>,
-    /// Names of the features, where the file has them.
-    names: Vec<String>,
-    /// How many features a row has.
-    features: usize,
-    forest: ValueForest,
-}
-
-/// What readers are told.
-struct Reading<'a> {
-    features: Option<&'a FeatureSet>,
-    threshold: Option<f64>,
 }
 
 /// Reads a forest from the bytes of a file and makes it an integer forest that decides every row
@@ -119,49 +101,6 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
 
 fn is_object(file: &[u8]) -> bool {
     file.trim_ascii_start().starts_with(b"{")
-}
-
-impl Foreign {
-    /// The features, in the order of the file's columns.
-    fn features(&self, given: Option<&FeatureSet>) -> Result<FeatureSet, ImportError> {
-        let wrong = |problem: String| Err(ImportError::Features(problem));
-        let count = self.features;
-        let named = FeatureSet::try_from(self.names.clone())
-            .ok()
-            .filter(|named| named.len() == count && self.names.len() == count);
-        match (given, named) {
-            (Some(given), Some(named)) if *given != named => {
-                wrong(format!("the file has {named}, in this order, but {given} was given"))
-            }
-            (Some(given), _) if given.len() != count => wrong(format!(
-                "the file has {count} columns, but {} features were given: {given}",
-                given.len()
-            )),
-            (Some(given), _) => Ok(given.clone()),
-            (None, Some(named)) => Ok(named),
-            (None, None) => wrong(format!(
-                "the file does not name its {count} columns as features; give their names in order"
-            )),
-        }
-    }
-}
-
-/// Refuses more trees than are imported, and none.
-fn check_trees(count: usize) -> Result<(), ImportError> {
-    let at = "the forest";
-    match count {
-        0 => Err(wrong(at, "has no trees".to_owned())),
-        1..=MAX_TREES => Ok(()),
-        _ => Err(refused(at, format!("has {count} trees; at most {MAX_TREES} are imported"))),
-    }
-}
-
-fn wrong(at: &str, problem: String) -> ImportError {
-    ImportError::Wrong { at: at.to_owned(), problem }
-}
-
-fn refused(at: &str, why: String) -> ImportError {
-    ImportError::Refused { at: at.to_owned(), why }
 }
 
 impl Format {

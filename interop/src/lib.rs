@@ -1,17 +1,43 @@
 //! Forests of other tools.
 //!
-//! [`import`] reads forests that were trained elsewhere (ONNX, LightGBM, XGBoost) and makes
-//! them the integer forests that everything here starts from: splits exactly, leaves as 8-bit
-//! weights with a proof that every row is decided as before, or not at all.
+//! [`import`] reads forests that were trained elsewhere (ONNX, LightGBM, XGBoost) and converts them
+//! to the integer forests that dropcast executes. Splits are exact. Leaves become 8-bit weights, with
+//! a proof that no decision changes; without that proof the forest is refused.
 //!
-//! [`train`] trains with another crate instead of our own trainer, on the same rows and with the
-//! same outcome, a measured model: linfa (feature `linfa`) or smartcore (feature `smartcore`).
-//! `docs/trainers.md` tells what differs. With `linfa`, our own trainer is an estimator of linfa's
-//! too (`linfa_traits`).
+//! [`train`] trains with another crate instead of our own trainer, on the same rows, and returns the
+//! same thing, a measured model: linfa (feature `linfa`) or smartcore (feature `smartcore`).
+//! `docs/trainers.md` tells how they differ. With `linfa`, our own trainer is also a linfa estimator
+//! (`linfa_traits`).
 //!
 //! With the feature `polars`, labelled rows, predictions and sweeps are data frames (`frame`).
 //!
-//! Nothing here opens a file, but polars when a frame that scans one is collected.
+//! Nothing here opens a file, except that polars does when a frame that scans one is collected.
+//!
+//! ```
+//! use dropcast_forest::SwitchContext;
+//! use dropcast_interop::{ImportTask, import};
+//!
+//! let dump = "booster[0]:
+//! 0:[queue_length<1000] yes=1,no=2,missing=2
+//!     1:leaf=-0.25
+//!     2:leaf=0.5";
+//! let task = ImportTask {
+//!     format: None,
+//!     features: Some("queue_length".parse()?),
+//!     switch: SwitchContext::default(),
+//!     threshold: Some(0.0),
+//!     allow_rounding: false,
+//!     name: "dump.txt".to_owned(),
+//!     sha256: String::new(),
+//! };
+//! let model = import(dump.as_bytes(), &task)?;
+//! assert!(!model.forest.predicts_drop(&[999]));
+//! assert!(model.forest.predicts_drop(&[1_000]));
+//!
+//! // Nothing is known about the rows that it was trained on.
+//! assert!(model.imported.is_some() && model.provenance.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 #[cfg(feature = "polars")]

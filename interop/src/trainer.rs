@@ -1,7 +1,10 @@
 //! Training with another crate: the same rows, parameters and outcome as our own trainer.
 
+mod error;
+mod kind;
 #[cfg(feature = "linfa")]
 mod linfa;
+mod method;
 mod params;
 mod rows;
 #[cfg(all(test, any(feature = "linfa", feature = "smartcore")))]
@@ -15,62 +18,12 @@ use dropcast_forest::{Forest, ScoreHistogram};
 use dropcast_train::{
     BatchSource, FitTask, Fitted, Model, Part, Provenance, TrainError, rows_of_part,
 };
-use rows::Rows;
-use std::fmt;
+use method::Method;
+use rows::FloatRows;
 
+pub use error::TrainerError;
+pub use kind::Trainer;
 pub use params::Unsupported;
-
-/// Another crate's trainer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Trainer {
-    /// linfa-ensemble's random forest of linfa-trees, or linfa-trees alone.
-    Linfa,
-    /// smartcore's random forest.
-    Smartcore,
-}
-
-/// Why another trainer could not train.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrainerError {
-    /// The crate was built without it.
-    #[error(
-        "this dropcast was built without {0}; build it with `cargo build --release --features {0}`"
-    )]
-    NotBuilt(Trainer),
-    /// It does not have what a parameter asks for.
-    #[error("{trainer} cannot do that: {problem}")]
-    Unsupported {
-        /// The trainer.
-        trainer: Trainer,
-        /// What it lacks.
-        problem: Unsupported,
-    },
-    /// More rows than it can count or hold.
-    #[error(
-        "{trainer} would need more than {rows} rows in memory: {why}; train on less, or with our own trainer"
-    )]
-    TooManyRows {
-        /// The trainer.
-        trainer: Trainer,
-        /// How many were read before that was clear.
-        rows: usize,
-        /// Which limit, and what it is.
-        why: String,
-    },
-    /// It failed; its own words.
-    #[error("{trainer} failed: {problem}")]
-    Failed {
-        /// The trainer.
-        trainer: Trainer,
-        /// What it said.
-        problem: String,
-    },
-    /// The rows cannot be read, or not be trained on by anyone.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-}
 
 /// Trains a forest on the training rows of `source` with another crate, makes it our integer forest,
 /// chooses its vote threshold and measures it as [`dropcast_train::fit`] does.
@@ -87,8 +40,8 @@ pub fn train<S: BatchSource + ?Sized>(
     source: &S,
     task: &FitTask,
 ) -> Result<Fitted, TrainerError> {
-    let method = trainer.method(task)?;
-    let rows = Rows::read(trainer, &method, source, task)?;
+    let method = method_of(trainer, task)?;
+    let rows = FloatRows::read(trainer, method.limits, source, task)?;
     let trees =
         (method.grow)(rows, task).map_err(|problem| TrainerError::Failed { trainer, problem })?;
     let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
@@ -132,49 +85,20 @@ fn measure<S: BatchSource + ?Sized>(
     Fitted::new(model, scores, task.vote)
 }
 
-/// How a trainer goes about a task.
-struct Method {
-    /// Its crates and their versions.
-    tool: String,
-    /// Most rows it can count.
-    most_rows: usize,
-    /// Memory that it takes for each row, bytes, as counted from its source.
-    bytes_per_row: usize,
-    grow: fn(Rows, &FitTask) -> Result<Vec<dropcast_forest::Tree>, String>,
-}
-
-impl Trainer {
-    /// Every trainer.
-    pub const ALL: [Trainer; 2] = [Trainer::Linfa, Trainer::Smartcore];
-
-    /// Its name, and that of the cargo feature that it needs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trainer::Linfa => "linfa",
-            Trainer::Smartcore => "smartcore",
+/// How `trainer` goes about `task`.
+fn method_of(trainer: Trainer, task: &FitTask) -> Result<Method, TrainerError> {
+    #[cfg(any(feature = "linfa", feature = "smartcore"))]
+    let unsupported = |problem| TrainerError::Unsupported { trainer, problem };
+    match trainer {
+        #[cfg(feature = "linfa")]
+        Trainer::Linfa => linfa::method(task).map_err(unsupported),
+        #[cfg(feature = "smartcore")]
+        Trainer::Smartcore => smartcore::method(task).map_err(unsupported),
+        #[cfg(not(all(feature = "linfa", feature = "smartcore")))]
+        _ => {
+            let _ = task;
+            Err(TrainerError::NotBuilt(trainer))
         }
-    }
-
-    fn method(self, task: &FitTask) -> Result<Method, TrainerError> {
-        #[cfg(any(feature = "linfa", feature = "smartcore"))]
-        let unsupported = |problem| TrainerError::Unsupported { trainer: self, problem };
-        match self {
-            #[cfg(feature = "linfa")]
-            Trainer::Linfa => linfa::method(task).map_err(unsupported),
-            #[cfg(feature = "smartcore")]
-            Trainer::Smartcore => smartcore::method(task).map_err(unsupported),
-            #[cfg(not(all(feature = "linfa", feature = "smartcore")))]
-            _ => {
-                let _ = task;
-                Err(TrainerError::NotBuilt(self))
-            }
-        }
-    }
-}
-
-impl fmt::Display for Trainer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

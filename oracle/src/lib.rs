@@ -8,11 +8,37 @@
 //! that the caller owns: a [`VirtualLqd`] whose queue lengths are the thresholds, the safeguard, and
 //! the oracle. [`Situation`] is the decision alone, for switches that keep their own books; the
 //! switches of `dropcast-switch` use it, too. `docs/oracle.md` shows both.
+//!
+//! ```
+//! use dropcast_oracle::{Credence, DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};
+//!
+//! /// Predicts a drop for every packet that finds 3,000 bytes or more in its queue.
+//! struct LongQueue;
+//!
+//! impl DropOracle for LongQueue {
+//!     fn predicts_drop(&self, features: &[u32]) -> bool {
+//!         features[0] >= 3_000
+//!     }
+//! }
+//!
+//! // Two ports, a buffer of 6,000 bytes, memory for 16 virtual packets.
+//! let (mut queues, mut lengths) = ([VirtualQueue::EMPTY; 2], [0; 2]);
+//! let mut packets = [VirtualPacket::FREE; 16];
+//! let lqd = VirtualLqd::new(6_000, &mut queues, &mut packets);
+//! let mut credence = Credence::new(2, &mut lengths, lqd, LongQueue);
+//!
+//! let accepted = [0, 0, 0, 1].map(|queue| {
+//!     let features = [credence.lqd().queue_bytes(queue)];
+//!     credence.arrives(queue, 1_500, &features, |_, _| {}).accepts()
+//! });
+//! assert_eq!(accepted, [true, true, false, true]);
+//! ```
 #![no_std]
 
 mod checksum;
 mod credence;
 mod decision;
+mod drop_oracle;
 mod layout;
 mod table;
 mod virtual_lqd;
@@ -20,6 +46,7 @@ mod virtual_lqd;
 pub use checksum::crc32;
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
+pub use drop_oracle::DropOracle;
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use table::{Table, TableError};
 pub use virtual_lqd::{VirtualLqd, VirtualPacket, VirtualQueue};
@@ -28,10 +55,3 @@ pub use virtual_lqd::{VirtualLqd, VirtualPacket, VirtualQueue};
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/oracle.md")]
 struct Documented;
-
-/// Something that predicts whether push-out Longest Queue Drop would drop an arriving packet.
-pub trait DropOracle {
-    /// Whether LQD is predicted to drop the packet whose features, recorded before it is added,
-    /// are `features`, in the order that the oracle was trained with.
-    fn predicts_drop(&self, features: &[u32]) -> bool;
-}

@@ -156,7 +156,7 @@ impl<'a> Table<'a> {
         self.model_id
     }
 
-    /// What each value of a row is: `dropcast_features::Feature as u8`.
+    /// What each value of a row is: `dropcast_features::Feature::code`.
     pub fn feature_codes(&self) -> &'a [u8] {
         self.feature_codes
     }

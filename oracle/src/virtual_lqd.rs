@@ -83,6 +83,11 @@ impl<'a> VirtualLqd<'a> {
         self.buffer_bytes
     }
 
+    /// Number of virtual queues.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
     /// Bytes in the virtual buffer: the feature `occupancy`.
     pub fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes

@@ -171,8 +171,8 @@ fn inspect_table(path: &Path) -> Result<Inspected, PipelineError> {
     let table = Table::parse(&bytes)
         .map_err(|error| PipelineError::unfit(path.display(), error.to_string()))?;
     let name = |&code: &u8| {
-        let feature = Feature::ALL.into_iter().find(|&feature| feature as u8 == code);
-        feature.map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
+        Feature::with_code(code)
+            .map_or_else(|| format!("feature {code}"), |feature| feature.to_string())
     };
     Ok(Inspected::Table {
         features: table.feature_codes().iter().map(name).collect(),

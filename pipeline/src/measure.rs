@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::TraceMeta;
-use dropcast_features::{Feature, FeatureSet};
+use dropcast_features::FeatureSet;
 use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub enum ReportRows {
 }
 
 /// What a report shows by label whether the model looks at it or not, where the trace has it.
-const DESCRIBED: [Feature; 2] = [Feature::QueueLength, Feature::Occupancy];
+const DESCRIBED: [&str; 2] = ["queue_length", "occupancy"];
 
 /// Measures the model of a file on trace files.
 ///
@@ -115,8 +115,8 @@ fn add_trace(
 
 /// The features of the model, and those of the trace that every report describes by label.
 fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
-    let has = |feature: &Feature| meta.features.contains(&feature.to_string());
-    let described = DESCRIBED.into_iter().filter(has);
+    let has = |name: &&str| meta.features.iter().any(|feature| feature == name);
+    let described = DESCRIBED.into_iter().filter(has).filter_map(|name| name.parse().ok());
     model.features.features().iter().copied().chain(described).collect()
 }
 

@@ -181,6 +181,10 @@ impl Buffer {
 }
 
 impl BufferView for Buffer {
+    fn queues(&self) -> usize {
+        self.lengths.len()
+    }
+
     fn queue_bytes(&self, queue: usize) -> u32 {
         self.lengths[queue]
     }

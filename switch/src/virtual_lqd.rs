@@ -63,7 +63,7 @@ impl<S: Service> VirtualLqd<S> {
 pub(crate) fn history(spec: &SwitchSpec, features: &FeatureSet) -> History {
     let queues_per_port = usize::from(spec.queues_per_port);
     let line_rate_bps = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
-    History::new(features, line_rate_bps, spec.base_rtt_ns)
+    features.history(line_rate_bps, spec.base_rtt_ns)
 }
 
 struct Watch<'a, F> {

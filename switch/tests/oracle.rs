@@ -2,7 +2,7 @@
 //! name: decision for decision, threshold for threshold, on random traffic in both time models.
 
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::{BufferView, FeatureSet, History};
+use dropcast_features::{BufferView, FeatureSet};
 use dropcast_oracle::{DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};
 use dropcast_switch::{
     Buffer, Credence, Fit, LineRate, Live, Lqd, Observer, Packet, Removal, Service, Slotted,
@@ -45,6 +45,10 @@ impl Observer for Left {
 struct View<'a, 'b>(&'a VirtualLqd<'b>);
 
 impl BufferView for View<'_, '_> {
+    fn queues(&self) -> usize {
+        self.0.queues()
+    }
+
     fn queue_bytes(&self, queue: usize) -> u32 {
         self.0.queue_bytes(queue)
     }
@@ -91,7 +95,7 @@ fn agree<S: Service + Clone>(
     let mut credence =
         dropcast_oracle::Credence::new(spec.ports() as u32, &mut lengths, virtual_lqd, hash);
     let rates = (0..spec.queues()).map(|_| spec.line_rate_bps[0]);
-    let mut history = History::new(&features, rates, spec.base_rtt_ns);
+    let mut history = features.history(rates, spec.base_rtt_ns);
 
     let mut counts = [0; 2];
     for (id, &(now, queue, size_bytes)) in (0..).zip(arrivals) {

@@ -95,7 +95,7 @@ impl EventColumns {
             file: file.to_owned(),
             column: column.to_owned(),
             has: has.to_vec(),
-            hint: "say which column it is with --column FIELD=COLUMN",
+            hint: "map the field to its column, as FIELD=COLUMN",
         };
         let required = |column: &str| place(column).ok_or_else(|| missing(column));
         let optional = |column: &str, field: &str| match place(column) {
@@ -162,7 +162,7 @@ mod tests {
             let error = EventColumns::parse(&strings(pairs)).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         };
-        check(&["ts"], "--column \"ts\": expected FIELD=COLUMN");
+        check(&["ts"], "column mapping \"ts\": expected FIELD=COLUMN");
         check(&["time=ts"], "\"time\" is not a field of an event, which has time_ns");
         check(&["port="], "names no column for port");
         check(&["port=a", "port=b"], "for the second time");
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(
             error,
             "x: has no column \"prio\", it has size_bytes, port, time_ns; \
-             say which column it is with --column FIELD=COLUMN"
+             map the field to its column, as FIELD=COLUMN"
         );
     }
 }

@@ -1,11 +1,10 @@
 //! Packet events from a file, in batches.
 
-use super::SWITCH_KEY;
 use super::columns::EventColumns;
+use super::footer::switches_in_footer;
 use super::gate::{Gate, OnBadRow};
 use super::rows::EventRows;
 use super::table::EventTable;
-
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, FileHash, Input, recorded_name};
@@ -151,15 +150,4 @@ impl Iterator for EventReader {
         self.done = !matches!(batch, Some(Ok(_)));
         batch
     }
-}
-
-pub(crate) fn switches_in_footer(
-    file: &str,
-    table: &ParquetTable,
-) -> Result<Option<SwitchSpecs>, DataError> {
-    let parse = |text| {
-        SwitchSpecs::from_toml(text)
-            .map_err(|source| DataError::Switches { file: file.to_owned(), source })
-    };
-    table.footer(SWITCH_KEY).map(parse).transpose()
 }

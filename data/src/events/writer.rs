@@ -1,6 +1,6 @@
 //! Packet events into Parquet.
 
-use super::SWITCH_KEY;
+use super::footer::SWITCH_KEY;
 use crate::parquet_writer::{ParquetWriter, integer};
 use crate::{DataError, EventBatch, SwitchSpecs};
 use arrow_array::{ArrayRef, UInt8Array, UInt16Array, UInt32Array, UInt64Array};

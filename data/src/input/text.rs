@@ -1,10 +1,12 @@
 //! Text inputs: read, hashed and decompressed on a thread of their own.
 
-use super::Bytes;
 use super::hash::HashingReader;
 use flate2::read::MultiGzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// A stream of bytes that another thread may read.
+pub(crate) type Bytes = Box<dyn Read + Send>;
 
 const BLOCK_BYTES: usize = 1 << 18;
 const BLOCKS_AHEAD: usize = 4;

@@ -1,10 +1,10 @@
 //! Labelled rows from Parquet.
 
-use super::{BASE_COLUMNS, TRACE_KEY};
+use super::columns::BASE_COLUMNS;
+use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
 use crate::parquet_table::{ParquetBatches, ParquetTable};
-use crate::trace_meta::TRACE_SCHEMA_VERSION;
 use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use arrow_array::RecordBatch;
 
@@ -40,22 +40,6 @@ struct ArrivalPlaces {
 enum LabelPlaces {
     Drop(usize),
     Outcome { outcome: usize, drop: Option<usize> },
-}
-
-/// What a Parquet file says about itself, if it is a labelled trace written by dropcast.
-pub(crate) fn meta_in_footer(
-    file: &str,
-    table: &ParquetTable,
-) -> Result<Option<TraceMeta>, DataError> {
-    let Some(text) = table.footer(TRACE_KEY) else { return Ok(None) };
-    let broken = |source| DataError::Footer { file: file.to_owned(), source };
-    let json: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
-    // The version first: the rest of a later version need not be readable.
-    let version = json.get("schema_version").and_then(serde_json::Value::as_u64);
-    if let Some(version) = version.filter(|&version| version > u64::from(TRACE_SCHEMA_VERSION)) {
-        return Err(DataError::NewerVersion { file: file.to_owned(), version });
-    }
-    serde_json::from_value(json).map(Some).map_err(broken)
 }
 
 /// What is known of a labelled trace: what it says, or what its columns tell.

@@ -1,11 +1,13 @@
 //! Labelled traces into Parquet.
 
-use super::{BASE_COLUMNS, FEATURE_ORDER, TRACE_KEY};
+use super::columns::BASE_COLUMNS;
+use super::footer::TRACE_KEY;
 use crate::error::shown;
 use crate::parquet_writer::{ParquetWriter, integer};
 use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta};
 use arrow_array::{ArrayRef, BooleanArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
+use dropcast_features::Feature;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,11 +38,9 @@ impl TraceWriter {
             }
         }
         let mut order: Vec<usize> = (0..meta.features.len()).collect();
-        let rank = |&place: &usize| {
-            let known = FEATURE_ORDER.iter().position(|name| *name == meta.features[place]);
-            known.unwrap_or(FEATURE_ORDER.len())
-        };
-        order.sort_by_key(rank);
+        // Features of other tools come after ours, in their order.
+        let known = |&place: &usize| meta.features[place].parse::<Feature>().ok();
+        order.sort_by_key(|place| (known(place).is_none(), known(place)));
         let features = order.iter().map(|&place| meta.features[place].clone()).collect();
         let meta = TraceMeta { features, ..meta.clone() };
         let mut columns = vec![

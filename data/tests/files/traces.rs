@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use dropcast_data::{
     ArrivalColumns, CollectSettings, DataError, Departures, InputProvenance, LabelledBatch,
-    Outcome, RowOrder, TRACE_KEY, TraceMeta, TraceReader, TraceWriter, Victim,
+    Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -135,7 +135,8 @@ fn the_footer_says_all_there_is_to_say() {
     writer.finish().unwrap();
     let file = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
     let pairs = file.metadata().file_metadata().key_value_metadata().unwrap();
-    let text = pairs.iter().find(|pair| pair.key == TRACE_KEY).unwrap().value.clone().unwrap();
+    let text =
+        pairs.iter().find(|pair| pair.key == "dropcast.trace").unwrap().value.clone().unwrap();
     let switches = serde_json::to_string(&switches()).unwrap();
     assert_eq!(
         text,
@@ -206,7 +207,7 @@ fn the_artifacts_text_is_read_in_its_own_order() {
     assert_eq!(
         story(&error, scratch.0.path()),
         "lqd-1.csv: its rows are not known to be in order of arrival, so it cannot be replayed or \
-         split by time or switch; use a trace made by `dropcast collect`, or a random split"
+         split by time or switch; use a trace that the tracer wrote, or a random split"
     );
 }
 

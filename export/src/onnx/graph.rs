@@ -1,115 +1,114 @@
-//! The parts of ONNX's `onnx.proto3` that a model takes, each with the numbers of its fields.
+//! The parts of an ONNX graph.
 
-use super::protobuf::Message;
-
-/// Types of a tensor's elements: `TensorProto.DataType`.
-#[derive(Clone, Copy)]
-pub(super) enum ElementType {
-    Float = 1,
-    Int64 = 7,
-    Bool = 9,
-    Double = 11,
-    Uint32 = 12,
-}
-
-/// A dimension of a tensor.
-pub(super) enum Dimension {
-    /// Any size, by name.
-    Any(&'static str),
-    /// This size.
-    Of(usize),
-}
-
-/// `AttributeProto.AttributeType`.
-const INT: u64 = 2;
-const STRING: u64 = 3;
-const TENSOR: u64 = 4;
-const FLOATS: u64 = 6;
-const INTS: u64 = 7;
-const STRINGS: u64 = 8;
+use dropcast_onnx::{
+    AttributeProto, AttributeType, DataType, DimensionProto, NodeProto, OperatorSetIdProto,
+    StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto,
+    ValueInfoProto,
+};
 
 /// An attribute that is an integer.
-pub(super) fn int(name: &str, value: u64) -> Message {
-    attribute(name, INT).number(3, value)
+pub(super) fn int(name: &str, value: i64) -> AttributeProto {
+    AttributeProto { i: value, ..attribute(name, AttributeType::Int) }
 }
 
 /// An attribute that is a string.
-pub(super) fn string(name: &str, value: &str) -> Message {
-    attribute(name, STRING).text(4, value)
-}
-
-/// An attribute that is a tensor.
-pub(super) fn tensor(name: &str, value: Message) -> Message {
-    attribute(name, TENSOR).message(5, value)
+pub(super) fn string(name: &str, value: &str) -> AttributeProto {
+    AttributeProto { s: value.into(), ..attribute(name, AttributeType::String) }
 }
 
 /// An attribute that is a list of 32-bit floating-point numbers.
-pub(super) fn floats(name: &str, values: impl IntoIterator<Item = f32>) -> Message {
-    attribute(name, FLOATS).floats(7, values)
+pub(super) fn floats(name: &str, values: impl Iterator<Item = f32>) -> AttributeProto {
+    AttributeProto { floats: values.collect(), ..attribute(name, AttributeType::Floats) }
+}
+
+/// An attribute that is a list of 64-bit floating-point numbers, as a tensor.
+pub(super) fn doubles(name: &str, values: impl Iterator<Item = f64>) -> AttributeProto {
+    let double_data: Vec<f64> = values.collect();
+    let tensor = TensorProto {
+        dims: vec![double_data.len() as i64],
+        data_type: DataType::Double.into(),
+        name: name.to_owned(),
+        double_data,
+        ..TensorProto::default()
+    };
+    AttributeProto { t: Some(tensor), ..attribute(name, AttributeType::Tensor) }
 }
 
 /// An attribute that is a list of integers.
-pub(super) fn ints(name: &str, values: impl IntoIterator<Item = u64>) -> Message {
-    attribute(name, INTS).numbers(8, values)
+pub(super) fn ints(name: &str, values: impl Iterator<Item = i64>) -> AttributeProto {
+    AttributeProto { ints: values.collect(), ..attribute(name, AttributeType::Ints) }
 }
 
 /// An attribute that is a list of strings.
-pub(super) fn strings(name: &str, values: impl IntoIterator<Item = &'static str>) -> Message {
-    let attribute = attribute(name, STRINGS);
-    values.into_iter().fold(attribute, |attribute, value| attribute.text(9, value))
+pub(super) fn strings(name: &str, values: impl Iterator<Item = &'static str>) -> AttributeProto {
+    let strings = values.map(Vec::from).collect();
+    AttributeProto { strings, ..attribute(name, AttributeType::Strings) }
 }
 
-fn attribute(name: &str, kind: u64) -> Message {
-    Message::new().text(1, name).number(20, kind)
+fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), r#type: kind.into(), ..AttributeProto::default() }
 }
 
-/// A list of 64-bit floating-point numbers as a tensor.
-pub(super) fn doubles(name: &str, values: Vec<f64>) -> Message {
-    let tensor = Message::new().number(1, values.len() as u64);
-    tensor.number(2, ElementType::Double as u64).text(8, name).doubles(10, values)
+/// A constant list of one integer.
+pub(super) fn one_integer(name: &str, value: i64) -> TensorProto {
+    TensorProto {
+        dims: vec![1],
+        data_type: DataType::Int64.into(),
+        int64_data: vec![value],
+        name: name.to_owned(),
+        ..TensorProto::default()
+    }
 }
 
-/// A list of one integer as a tensor. ONNX's integers are signed: `!0` is -1.
-pub(super) fn one_integer(name: &str, value: u64) -> Message {
-    let tensor = Message::new().number(1, 1).number(2, ElementType::Int64 as u64);
-    tensor.numbers(7, [value]).text(8, name)
-}
-
-/// An operation. Those on trees are in a domain of their own.
+/// An operation. Operators on trees are in a domain of their own.
 pub(super) fn node(
     domain: &str,
     operator: &str,
     inputs: &[&str],
     output: &str,
-    attributes: impl IntoIterator<Item = Message>,
-) -> Message {
-    let with_input = |node: Message, input: &&str| node.text(1, input);
-    let node = inputs.iter().fold(Message::new(), with_input).text(2, output).text(4, operator);
-    node.messages(5, attributes).text(7, domain)
+    attribute: Vec<AttributeProto>,
+) -> NodeProto {
+    NodeProto {
+        input: inputs.iter().map(ToString::to_string).collect(),
+        output: vec![output.to_owned()],
+        op_type: operator.to_owned(),
+        attribute,
+        domain: domain.to_owned(),
+    }
 }
 
 /// An input or an output of the graph.
 pub(super) fn value(
     name: &str,
     about: &str,
-    of: ElementType,
-    shape: impl IntoIterator<Item = Dimension>,
-) -> Message {
-    let dimension = |dimension| match dimension {
-        Dimension::Of(size) => Message::new().number(1, size as u64),
-        Dimension::Any(name) => Message::new().text(2, name),
-    };
-    let shape = Message::new().messages(1, shape.into_iter().map(dimension));
-    let tensor = Message::new().number(1, of as u64).message(2, shape);
-    Message::new().text(1, name).message(2, Message::new().message(1, tensor)).text(3, about)
+    element: DataType,
+    dim: Vec<DimensionProto>,
+) -> ValueInfoProto {
+    let shape = Some(TensorShapeProto { dim });
+    let tensor_type = Some(TensorTypeProto { elem_type: element.into(), shape });
+    ValueInfoProto {
+        name: name.to_owned(),
+        r#type: Some(TypeProto { tensor_type }),
+        doc_string: about.to_owned(),
+    }
+}
+
+/// A dimension of any size.
+pub(super) fn any_size(name: &str) -> DimensionProto {
+    DimensionProto { dim_param: name.to_owned(), ..DimensionProto::default() }
+}
+
+/// A dimension of this size.
+pub(super) fn size(size: usize) -> DimensionProto {
+    DimensionProto { dim_value: size as i64, ..DimensionProto::default() }
 }
 
 /// A domain's version that the model needs.
-pub(super) fn operators(domain: &str, version: u64) -> Message {
-    Message::new().text(1, domain).number(2, version)
+pub(super) fn operators(domain: &str, version: i64) -> OperatorSetIdProto {
+    OperatorSetIdProto { domain: domain.to_owned(), version }
 }
 
 /// A line of metadata.
-pub(super) fn property(key: &str, value: &str) -> Message {
-    Message::new().text(1, key).text(2, value)
+pub(super) fn property(key: &str, value: &str) -> StringStringEntryProto {
+    StringStringEntryProto { key: key.to_owned(), value: value.to_owned() }
 }

@@ -2,7 +2,8 @@
 
 use super::about;
 use crate::checked::Checked;
-use dropcast_features::Feature;
+use crate::origin::Column;
+use dropcast_features::{Feature, Memory};
 
 /// The module; words with an `@` are replaced.
 const LEVEL: &str = include_str!("level.v");
@@ -21,9 +22,10 @@ is. A removal takes up to 160 clocks. Other averages are computed faster, but ar
 
 /// The file, if the model has moving averages whose time constant it states.
 pub(super) fn module(model: &Checked<'_>) -> Option<String> {
-    let averages = [Feature::AvgQueueLength, Feature::AvgOccupancy].map(Feature::name);
-    let columns = &model.origin.columns;
-    let has_averages = columns.iter().any(|column| averages.contains(&column.name.as_str()));
+    let is_average = |column: &Column| {
+        column.name.parse().is_ok_and(|feature: Feature| feature.memory() == Memory::MovingAverages)
+    };
+    let has_averages = model.origin.columns.iter().any(is_average);
     (has_averages && model.average_ns > 0).then(|| {
         let name = format!("{}_level", model.prefix);
         LEVEL

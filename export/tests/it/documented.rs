@@ -5,7 +5,6 @@ use crate::forests::{Shape, example, exported, origin_of, random_forest};
 use crate::golden;
 use crate::tools::{run, tool};
 use dropcast_export::Vectors;
-use dropcast_features::Feature;
 use dropcast_forest::Forest;
 use std::fs;
 use std::path::Path;
@@ -40,15 +39,6 @@ fn the_example_table_is_what_the_encoder_writes() {
 
     assert_eq!(forest.score(&[50_000, 950_000]), 350);
     assert_eq!(forest.score(&[50_000, 800_000]), forest.vote_threshold);
-}
-
-#[test]
-fn every_feature_code_is_in_the_page() {
-    let page = page("dct.md");
-    for feature in Feature::ALL {
-        let line = format!("| {} | `{}` | {} |", feature as u8, feature.name(), feature.unit());
-        assert!(page.lines().any(|other| other == line), "{line}");
-    }
 }
 
 #[test]

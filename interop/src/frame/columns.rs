@@ -1,6 +1,6 @@
 //! Columns of a frame as plain values, or what is wrong with them.
 
-use super::FrameError;
+use super::error::FrameError;
 use polars::prelude::{DataFrame, DataType, Series};
 
 /// Whether the frame has such a column.

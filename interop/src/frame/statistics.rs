@@ -1,7 +1,7 @@
 //! What values features have, of packets that LQD accepts and of those that it drops.
 
-use super::FrameError;
 use super::columns::{flags, integers};
+use super::error::FrameError;
 use polars::prelude::{DataFrame, Engine, LazyFrame, col, len};
 use serde::Serialize;
 

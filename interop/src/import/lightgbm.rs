@@ -1,6 +1,6 @@
 //! LightGBM's text model, as `Booster.save_model` writes it.
 
-use super::{Foreign, Reading, check_trees, refused, wrong};
+use super::foreign::{Foreign, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};

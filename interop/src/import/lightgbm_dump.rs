@@ -1,8 +1,8 @@
 //! LightGBM's JSON dump, as `Booster.dump_model()` gives it and Python's `json` writes it.
 
+use super::foreign::{Foreign, Reading, check_trees};
 use super::lightgbm::{DropRule, check_missing};
 use super::printed::check_digits;
-use super::{Foreign, Reading, check_trees};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};

@@ -1,16 +1,17 @@
 //! ONNX with one tree ensemble, as skl2onnx writes scikit-learn's trees, forests and boosted trees.
 
-use super::onnx_proto::{Attribute, DOUBLE, FLOAT, Graph, INT32, INT64, Model, Node, Tensor};
-use super::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
+use super::foreign::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
-use prost::Message;
+use dropcast_onnx::{
+    AttributeProto, DataType, GraphProto, Message, ModelProto, NodeProto, TensorProto,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, ImportError> {
-    let model =
-        Model::decode(file).map_err(|error| wrong("the file", format!("is not ONNX: {error}")))?;
+    let model = ModelProto::decode(file)
+        .map_err(|error| wrong("the file", format!("is not ONNX: {error}")))?;
     let graph = model.graph.ok_or_else(|| wrong("the model", "has no graph".to_owned()))?;
     let ensemble = ensemble(&graph)?;
     let input = Input::of(&graph, ensemble)?;
@@ -44,7 +45,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
 }
 
 /// The graph's one tree ensemble, which must be fed by the input and be what predicts.
-fn ensemble(graph: &Graph) -> Result<&Node, ImportError> {
+fn ensemble(graph: &GraphProto) -> Result<&NodeProto, ImportError> {
     let mut found = None;
     for node in &graph.node {
         match node.op_type.as_str() {
@@ -72,21 +73,21 @@ struct Input {
 }
 
 impl Input {
-    fn of(graph: &Graph, ensemble: &Node) -> Result<Self, ImportError> {
+    fn of(graph: &GraphProto, ensemble: &NodeProto) -> Result<Self, ImportError> {
         let name = ensemble.input.first().map_or("", String::as_str);
         let input = graph.input.iter().find(|input| input.name == name).ok_or_else(|| {
             refused("the tree ensemble", "is not fed by the graph's input as it is".to_owned())
         })?;
-        let tensor = input.value_type.as_ref().and_then(|value| value.tensor.as_ref());
+        let tensor = input.r#type.as_ref().and_then(|value| value.tensor_type.as_ref());
         let tensor = tensor.ok_or_else(|| refused("the input", "is not a tensor".to_owned()))?;
-        let values = match tensor.elem_type {
+        let values = match tensor.elem_type() {
             // Integers are compared with thresholds in f32.
-            FLOAT | INT32 | INT64 => Values::F32,
-            DOUBLE => Values::F64,
-            other => {
+            DataType::Float | DataType::Int32 | DataType::Int64 => Values::F32,
+            DataType::Double => Values::F64,
+            _ => {
                 return Err(refused(
                     "the input",
-                    format!("has elements of type {other}, not numbers"),
+                    format!("has elements of type {}, not numbers", tensor.elem_type),
                 ));
             }
         };
@@ -97,10 +98,10 @@ impl Input {
 }
 
 /// The attributes of the ensemble.
-struct Attributes<'a>(&'a Node);
+struct Attributes<'a>(&'a NodeProto);
 
 impl<'a> Attributes<'a> {
-    fn get(&self, name: &str) -> Option<&'a Attribute> {
+    fn get(&self, name: &str) -> Option<&'a AttributeProto> {
         self.0.attribute.iter().find(|attribute| attribute.name == name)
     }
 
@@ -116,7 +117,8 @@ impl<'a> Attributes<'a> {
     /// Numbers in `f32`, or in `f64` under the same name and `_as_tensor`. `None` if neither is
     /// there.
     fn numbers(&self, name: &str) -> Result<Option<(Vec<f64>, Values)>, ImportError> {
-        if let Some(Attribute { t: Some(tensor), .. }) = self.get(&format!("{name}_as_tensor")) {
+        if let Some(AttributeProto { t: Some(tensor), .. }) = self.get(&format!("{name}_as_tensor"))
+        {
             return numbers(tensor)
                 .map(Some)
                 .ok_or_else(|| wrong(name, "is not a tensor of floats".to_owned()));
@@ -126,19 +128,19 @@ impl<'a> Attributes<'a> {
     }
 }
 
-fn numbers(tensor: &Tensor) -> Option<(Vec<f64>, Values)> {
+fn numbers(tensor: &TensorProto) -> Option<(Vec<f64>, Values)> {
     let raw = &tensor.raw_data;
-    match tensor.data_type {
-        DOUBLE if raw.is_empty() => Some((tensor.double_data.clone(), Values::F64)),
-        DOUBLE => {
+    match tensor.data_type() {
+        DataType::Double if raw.is_empty() => Some((tensor.double_data.clone(), Values::F64)),
+        DataType::Double => {
             let (chunks, rest) = raw.as_chunks::<8>();
             let numbers = chunks.iter().map(|&bytes| f64::from_le_bytes(bytes));
             rest.is_empty().then(|| (numbers.collect(), Values::F64))
         }
-        FLOAT if raw.is_empty() => {
+        DataType::Float if raw.is_empty() => {
             Some((tensor.float_data.iter().map(|&x| f64::from(x)).collect(), Values::F32))
         }
-        FLOAT => {
+        DataType::Float => {
             let (chunks, rest) = raw.as_chunks::<4>();
             let numbers = chunks.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
             rest.is_empty().then(|| (numbers.collect(), Values::F32))

@@ -1,6 +1,6 @@
 //! XGBoost's JSON model, as `save_model("m.json")` writes it.
 
-use super::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
+use super::foreign::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};

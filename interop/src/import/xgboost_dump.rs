@@ -1,27 +1,15 @@
 //! XGBoost's dumps, as `Booster.dump_model` writes them: trees without the score that all rows begin
 //! with and without the objective. As JSON (`dump_format="json"`) they are a list of nested trees.
 
-use super::printed::{check_digits, single};
-use super::{Foreign, Reading, check_trees, xgboost_text};
+use super::foreign::{Foreign, Reading, check_trees};
+use super::printed::check_digits;
+use super::xgboost_node::NodeText;
+use super::xgboost_text;
 use crate::ImportError;
-use crate::threshold::{Comparison, Values};
-use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
+use crate::threshold::Values;
+use crate::values::{ValueForest, ValueTree};
 use dropcast_features::FeatureSet;
-use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// A node of either dump.
-#[derive(Default, Deserialize)]
-pub(super) struct NodeText {
-    pub(super) nodeid: usize,
-    pub(super) leaf: Option<f64>,
-    pub(super) split: Option<String>,
-    pub(super) split_condition: Option<serde_json::Value>,
-    pub(super) yes: Option<usize>,
-    pub(super) no: Option<usize>,
-    #[serde(default)]
-    pub(super) children: Vec<NodeText>,
-}
 
 /// Whether a file is a dump, by its beginning.
 pub(super) fn is_dump(file: &[u8]) -> bool {
@@ -97,40 +85,4 @@ fn build(at: usize, tree: &[NodeText], features: &FeatureSet) -> Result<ValueTre
     ValueTree::build(at, root, features.len(), Values::F32, |node| {
         nodes.get(&node).ok_or("is not there".to_owned())?.read(features)
     })
-}
-
-impl NodeText {
-    /// Its threshold, or its leaf's value.
-    fn number(&self) -> Option<f64> {
-        self.leaf.or_else(|| self.split_condition.as_ref()?.as_f64())
-    }
-
-    fn read(&self, features: &FeatureSet) -> Result<ForeignNode, String> {
-        if let Some(value) = self.leaf {
-            return Ok(ForeignNode::Leaf(Leaf::new(f64::from(single(value)?))));
-        }
-        let missing = |field: &str| format!("has neither a leaf nor {field}");
-        let split = self.split.as_deref().ok_or_else(|| missing("a split"))?;
-        let condition =
-            self.split_condition.as_ref().ok_or_else(|| missing("a split_condition"))?;
-        let threshold = condition
-            .as_f64()
-            .ok_or_else(|| "splits on categories, which integer trees do not".to_owned())?;
-        Ok(ForeignNode::Split {
-            feature: column(split, features)?,
-            threshold: f64::from(single(threshold)?),
-            comparison: Comparison::Below,
-            left: self.yes.ok_or_else(|| missing("a yes"))?,
-            right: self.no.ok_or_else(|| missing("a no"))?,
-        })
-    }
-}
-
-/// The column that a dump calls by its name, or `f` and its number.
-fn column(name: &str, features: &FeatureSet) -> Result<usize, String> {
-    let by_name = features.names().iter().position(|feature| feature == name);
-    let by_number = || name.strip_prefix('f').and_then(|number| number.parse().ok());
-    by_name
-        .or_else(by_number)
-        .ok_or_else(|| format!("splits on {name:?}, which is no feature given"))
 }

@@ -6,7 +6,7 @@
 //!     1:leaf=-0.25,cover=5
 //! ```
 
-use super::xgboost_dump::NodeText;
+use super::xgboost_node::NodeText;
 
 /// The nodes of every tree, each tree's first one its root. An error is a line and what is wrong.
 pub(super) fn read(file: &[u8]) -> Result<Vec<Vec<NodeText>>, (String, String)> {

@@ -1,7 +1,9 @@
 //! linfa: its random forest (linfa-ensemble), or its trees (linfa-trees) on its bootstrap samples.
 
+use super::method::Method;
+use super::params::Unsupported;
+use super::rows::{FloatRows, Limits};
 use super::votes::voting_tree;
-use super::{Method, Rows, Unsupported};
 use crate::threshold::Comparison;
 use crate::values::{ForeignNode, Leaf};
 use dropcast_forest::Tree;
@@ -40,10 +42,12 @@ pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
     let features = task.features.len();
     Ok(Method {
         tool: if draws_all(task) { TREES } else { ENSEMBLE }.to_owned(),
-        most_rows: MOST_COUNTED / heaviest as usize,
-        // Floats, those of a sample and of its features, sorted pairs and a copy of the column, and
-        // for each level two masks.
-        bytes_per_row: 48 * features + 32 + 2 * usize::from(params.max_depth),
+        limits: Limits {
+            most_rows: MOST_COUNTED / heaviest as usize,
+            // The values, those of a sample and of its features, sorted pairs and a copy of a
+            // column, and two masks for each level.
+            bytes_per_row: 48 * features + 32 + 2 * usize::from(params.max_depth),
+        },
         grow,
     })
 }
@@ -68,7 +72,7 @@ fn class_weights(weight: ClassWeight) -> Option<[f32; 2]> {
     }
 }
 
-fn grow(rows: Rows, task: &FitTask) -> Result<Vec<Tree>, String> {
+fn grow(rows: FloatRows, task: &FitTask) -> Result<Vec<Tree>, String> {
     let params = task.params.get();
     let features = task.features.len();
     let count = rows.drop.len();

@@ -1,23 +1,33 @@
 //! Labelled rows in memory, as floats: what other trainers take.
 
-use super::{Method, Trainer, TrainerError};
+use super::error::TrainerError;
+use super::kind::Trainer;
 use dropcast_train::{BatchSource, FitTask, Part, TrainError, rows_of_part};
 
 /// Most memory that another trainer may be expected to take.
 const MOST_BYTES: usize = 4 << 30;
 
+/// How many rows a trainer can take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Most rows that it can count.
+    pub(super) most_rows: usize,
+    /// Memory that it takes for each row, bytes, as counted from its source.
+    pub(super) bytes_per_row: usize,
+}
+
 /// Training rows. Every 32-bit integer is an `f64`.
-pub(super) struct Rows {
+pub(super) struct FloatRows {
     /// Row after row.
     pub(super) values: Vec<f64>,
     pub(super) drop: Vec<bool>,
 }
 
-impl Rows {
+impl FloatRows {
     /// Reads the training rows, and stops where they become too many.
     pub(super) fn read<S: BatchSource + ?Sized>(
         trainer: Trainer,
-        method: &Method,
+        limits: Limits,
         source: &S,
         task: &FitTask,
     ) -> Result<Self, TrainerError> {
@@ -26,11 +36,11 @@ impl Rows {
             return Err(TrainError::NoFeatures.into());
         }
         let seed = task.params.get().random_state;
-        let mut rows = Rows { values: Vec::new(), drop: Vec::new() };
+        let mut rows = FloatRows { values: Vec::new(), drop: Vec::new() };
         for batch in rows_of_part(source, features, &task.split, seed, Part::Train)? {
             let batch = batch?.batch;
             let all = rows.drop.len() + batch.len();
-            check_room(trainer, method, all)?;
+            check_room(trainer, limits, all)?;
             for at in 0..batch.len() {
                 rows.values.extend(batch.features.iter().map(|column| f64::from(column[at])));
             }
@@ -65,13 +75,13 @@ impl Rows {
     }
 }
 
-fn check_room(trainer: Trainer, method: &Method, rows: usize) -> Result<(), TrainerError> {
+fn check_room(trainer: Trainer, limits: Limits, rows: usize) -> Result<(), TrainerError> {
     let refuse = |why| Err(TrainerError::TooManyRows { trainer, rows, why });
-    if rows > method.most_rows {
-        return refuse(format!("it counts rows in f32, right up to {}", method.most_rows));
+    if rows > limits.most_rows {
+        return refuse(format!("it counts rows in f32, right up to {}", limits.most_rows));
     }
-    if rows.saturating_mul(method.bytes_per_row) > MOST_BYTES {
-        let (each, most) = (method.bytes_per_row, MOST_BYTES >> 30);
+    if rows.saturating_mul(limits.bytes_per_row) > MOST_BYTES {
+        let (each, most) = (limits.bytes_per_row, MOST_BYTES >> 30);
         return refuse(format!(
             "it takes about {each} bytes for each, and the limit is {most} GiB"
         ));
@@ -85,13 +95,8 @@ mod tests {
 
     #[test]
     fn too_many_rows_are_refused_before_they_are_held() {
-        let method = Method {
-            tool: String::new(),
-            most_rows: 1 << 24,
-            bytes_per_row: 300,
-            grow: |_, _| Ok(Vec::new()),
-        };
-        let fault = |rows| check_room(Trainer::Linfa, &method, rows).err().map(|e| e.to_string());
+        let limits = Limits { most_rows: 1 << 24, bytes_per_row: 300 };
+        let fault = |rows| check_room(Trainer::Linfa, limits, rows).err().map(|e| e.to_string());
         assert_eq!(fault(10_000_000), None);
         assert!(fault(15_000_000).is_some_and(|fault| fault.contains("300 bytes")));
         assert!(fault((1 << 24) + 1).is_some_and(|fault| fault.contains("up to 16777216")));

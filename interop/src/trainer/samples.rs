@@ -1,19 +1,19 @@
 //! Rows for the trainers' tests.
 
-use super::rows::Rows;
+use super::rows::FloatRows;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Node, SwitchContext, Tree};
 use dropcast_train::{FitTask, ForestParams, Split};
 use std::num::NonZeroUsize;
 
 /// Rows of four features with noisy labels, the same every time.
-pub(super) fn rows(count: usize) -> Rows {
+pub(super) fn rows(count: usize) -> FloatRows {
     let mut state = 3_u64;
     let mut random = |top: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         ((state >> 33) * top) >> 31
     };
-    let mut rows = Rows { values: Vec::new(), drop: Vec::new() };
+    let mut rows = FloatRows { values: Vec::new(), drop: Vec::new() };
     for _ in 0..count {
         // Few values, many values, and some above 2^24.
         let values = [random(40), random(100_000), random(1 << 32), random(9) * 1_000];
@@ -38,7 +38,7 @@ pub(super) fn task(params: ForestParams) -> FitTask {
 }
 
 /// All rows, and for each threshold some of them moved to it and to the integers beside it.
-pub(super) fn neighbours(trees: &[Tree], rows: &Rows) -> Vec<Vec<u32>> {
+pub(super) fn neighbours(trees: &[Tree], rows: &FloatRows) -> Vec<Vec<u32>> {
     let all: Vec<Vec<u32>> = rows
         .values
         .chunks_exact(4)

@@ -1,7 +1,9 @@
 //! smartcore's random forest. Its nodes are private: they are read from what serde writes of it.
 
+use super::method::Method;
+use super::params::Unsupported;
+use super::rows::{FloatRows, Limits};
 use super::votes::voting_tree;
-use super::{Method, Rows, Unsupported};
 use crate::threshold::Comparison;
 use crate::values::{ForeignNode, Leaf};
 use dropcast_forest::Tree;
@@ -37,10 +39,11 @@ pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
     // Floats, their order, labels twice, and samples for each node that waits to be split.
     let waiting = 2 + (1 << params.max_depth);
     let bytes_per_row = 16 * task.features.len() + 40 + 8 * waiting;
-    Ok(Method { tool: TOOL.to_owned(), most_rows: usize::MAX, bytes_per_row, grow })
+    let limits = Limits { most_rows: usize::MAX, bytes_per_row };
+    Ok(Method { tool: TOOL.to_owned(), limits, grow })
 }
 
-fn grow(rows: Rows, task: &FitTask) -> Result<Vec<Tree>, String> {
+fn grow(rows: FloatRows, task: &FitTask) -> Result<Vec<Tree>, String> {
     let forest = fit(rows, task)?;
     let json = serde_json::to_value(&forest).map_err(|error| error.to_string())?;
     let forest = ForestText::deserialize(json).map_err(|error| error.to_string())?;
@@ -50,7 +53,7 @@ fn grow(rows: Rows, task: &FitTask) -> Result<Vec<Tree>, String> {
     forest.trees.iter().map(|tree| tree.convert(task.features.len())).collect()
 }
 
-fn fit(rows: Rows, task: &FitTask) -> Result<TheirForest, String> {
+fn fit(rows: FloatRows, task: &FitTask) -> Result<TheirForest, String> {
     let params = task.params.get();
     let features = task.features.len();
     let labels: Vec<u32> = rows.drop.iter().map(|&drop| u32::from(drop)).collect();

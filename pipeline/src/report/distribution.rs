@@ -46,7 +46,7 @@ const MOST_CDF_POINTS: usize = 128;
 
 /// The section of a feature from its name and its values by label.
 pub(crate) fn feature_section((name, by_label): &(String, [ValueHistogram; 2])) -> FeatureSection {
-    let known = Feature::ALL.into_iter().find(|feature| feature.name() == name);
+    let known = name.parse::<Feature>().ok();
     FeatureSection {
         name: name.clone(),
         unit: known.map(|feature| feature.unit().to_owned()),

@@ -53,7 +53,7 @@ fn purpose(report: &Report) -> Vec<String> {
 
 fn input(report: &Report) -> Vec<String> {
     let describe = |name: &String| {
-        let known = Feature::ALL.into_iter().find(|feature| feature.name() == name);
+        let known = name.parse::<Feature>().ok();
         known.map_or_else(
             || name.clone(),
             |feature| format!("{name}, {}: {}.", feature.unit(), feature.definition()),
@@ -190,8 +190,8 @@ fn limits(report: &Report) -> Vec<String> {
 
 /// Whether the model compares bytes.
 fn counts_bytes(report: &Report) -> bool {
-    let mut known = Feature::ALL.into_iter();
-    known.any(|f| f.unit() == "bytes" && report.model.features.iter().any(|own| own == f.name()))
+    let in_bytes = |name: &String| name.parse().is_ok_and(Feature::scales_with_buffer);
+    report.model.features.iter().any(in_bytes)
 }
 
 /// Why these scores may flatter the model.

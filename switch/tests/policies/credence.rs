@@ -60,7 +60,7 @@ fn asked_and_expected(
     let mut switch = Switch::new(spec, Fit::Exact, policy, service);
     let each_port = usize::from(spec.queues_per_port);
     let rates = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / each_port]);
-    let mut beside = Beside { history: History::new(&features, rates, spec.base_rtt_ns) };
+    let mut beside = Beside { history: features.history(rates, spec.base_rtt_ns) };
     let mut expected = Vec::new();
     for (now, packet) in arrivals {
         switch.advance(*now, &mut beside);

@@ -1,0 +1,18 @@
+//! The switches that an event Parquet describes in its footer.
+
+use crate::parquet_table::ParquetTable;
+use crate::{DataError, SwitchSpecs};
+
+/// Footer key of an event Parquet: the description of the switches, as TOML.
+pub(crate) const SWITCH_KEY: &str = "dropcast.switch";
+
+pub(crate) fn switches_in_footer(
+    file: &str,
+    table: &ParquetTable,
+) -> Result<Option<SwitchSpecs>, DataError> {
+    let parse = |text| {
+        SwitchSpecs::from_toml(text)
+            .map_err(|source| DataError::Switches { file: file.to_owned(), source })
+    };
+    table.footer(SWITCH_KEY).map(parse).transpose()
+}

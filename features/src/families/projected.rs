@@ -1,0 +1,18 @@
+//! The occupancy that present arrival rates lead to: a buffer overflows because of what is coming.
+//!
+//! After Smartbuf's gradient and ABM's drain rates.
+
+use crate::descriptor::Descriptor;
+use crate::history::Memory;
+use crate::projection::Horizon;
+
+/// Occupancy in two base RTTs.
+pub(crate) static PROJECTED_OCCUPANCY: Descriptor = Descriptor {
+    code: 7,
+    name: "projected_occupancy",
+    unit: "bytes",
+    definition: "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped",
+    scales_with_buffer: true,
+    memory: Memory::ArrivalRates(Horizon::TwoRtts),
+    observe: |packet| packet.history.projection().occupancy_bytes(),
+};

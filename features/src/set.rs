@@ -1,0 +1,165 @@
+//! Lists of features.
+
+use crate::descriptor::{Arrival, Descriptor};
+use crate::feature::Feature;
+use crate::history::History;
+use crate::list::{CARRY4, LEVEL4, PAPER4, SETS};
+use crate::unknown::UnknownFeature;
+use crate::view::BufferView;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// An ordered list of distinct features.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct FeatureSet(Vec<Feature>);
+
+impl FeatureSet {
+    /// The four features of the Credence paper (NSDI '24, section 4.1).
+    pub fn paper4() -> Self {
+        described_by(&PAPER4).collect()
+    }
+
+    /// Four features that look at the buffer as Longest Queue Drop does from the packet's place:
+    /// before the packet is pushed out, everything above the level of its queue is.
+    pub fn level4() -> Self {
+        described_by(&LEVEL4).collect()
+    }
+
+    /// Four features that carry over to other loads and bursts: how full the buffer is, where it
+    /// is heading, how long the packet's queue is, and how far from being the longest.
+    pub fn carry4() -> Self {
+        described_by(&CARRY4).collect()
+    }
+
+    /// No features.
+    pub fn none() -> Self {
+        FeatureSet(Vec::new())
+    }
+
+    /// Every feature there is.
+    pub fn all() -> Self {
+        FeatureSet(Feature::ALL.to_vec())
+    }
+
+    /// The features, in order.
+    pub fn features(&self) -> &[Feature] {
+        &self.0
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What these features need to remember of an empty buffer: `line_rate_bps` has for each queue
+    /// the rate of its port; `base_rtt_ns` is the time constant.
+    pub fn history(
+        &self,
+        line_rate_bps: impl ExactSizeIterator<Item = u64>,
+        base_rtt_ns: u64,
+    ) -> History {
+        let memories = self.0.iter().map(|feature| feature.memory());
+        History::new(memories, line_rate_bps, base_rtt_ns)
+    }
+
+    /// Writes the value of each feature for a packet that arrives for `queue` to `values`.
+    ///
+    /// # Panics
+    /// If `values` is shorter than the set, or `history` was made for other features.
+    pub fn observe(
+        &self,
+        buffer: &impl BufferView,
+        history: &History,
+        queue: usize,
+        values: &mut [u32],
+    ) {
+        let packet = Arrival::new(buffer, history, queue);
+        for (value, feature) in values[..self.0.len()].iter_mut().zip(&self.0) {
+            *value = feature.observe(&packet);
+        }
+    }
+
+    fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownFeature> {
+        let mut features = Vec::new();
+        for name in names.into_iter().map(str::trim) {
+            match SETS.iter().find(|(set, _)| *set == name) {
+                Some((_, set)) => features.extend(described_by(set)),
+                None => features.push(name.parse()?),
+            }
+        }
+        Ok(features.into_iter().collect())
+    }
+}
+
+fn described_by(set: &'static [&Descriptor]) -> impl Iterator<Item = Feature> {
+    set.iter().copied().map(Feature::described_by)
+}
+
+/// Reads names of features and of sets (`paper4,longest,rank`), separated by commas.
+impl FromStr for FeatureSet {
+    type Err = UnknownFeature;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFeature> {
+        FeatureSet::from_names(text.split(','))
+    }
+}
+
+/// Each feature once, where it comes first.
+impl FromIterator<Feature> for FeatureSet {
+    fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
+        let mut set = Vec::new();
+        for feature in features {
+            if !set.contains(&feature) {
+                set.push(feature);
+            }
+        }
+        FeatureSet(set)
+    }
+}
+
+impl TryFrom<Vec<String>> for FeatureSet {
+    type Error = UnknownFeature;
+
+    fn try_from(names: Vec<String>) -> Result<Self, UnknownFeature> {
+        FeatureSet::from_names(names.iter().map(String::as_str))
+    }
+}
+
+impl From<FeatureSet> for Vec<String> {
+    fn from(set: FeatureSet) -> Self {
+        set.names()
+    }
+}
+
+impl fmt::Display for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_read_by_name_without_repeats() {
+        let set: FeatureSet =
+            "paper4,longest,rank,carry4,level4,occupancy".parse().expect("known names");
+        assert_eq!(set, FeatureSet::all());
+        assert_eq!(set.to_string().parse(), Ok(set));
+        let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");
+        assert!(error.to_string().contains("\"rnak\""));
+    }
+}

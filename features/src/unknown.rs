@@ -1,0 +1,21 @@
+//! Names that no feature has.
+
+use crate::descriptor::Descriptor;
+use crate::list::{LIST, SETS};
+
+/// A name that no feature or set of features has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown feature {0:?}; known are {known} and the sets {sets}", known = features(), sets = sets())]
+pub struct UnknownFeature(pub String);
+
+fn features() -> String {
+    LIST.map(|feature| feature.name).join(", ")
+}
+
+fn sets() -> String {
+    let set = |(name, features): (&str, &[&Descriptor])| {
+        let names: Vec<&str> = features.iter().map(|feature| feature.name).collect();
+        format!("{name} = {}", names.join(", "))
+    };
+    SETS.map(set).join("; ")
+}

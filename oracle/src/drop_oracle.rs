@@ -1,0 +1,8 @@
+//! What every drop oracle does.
+
+/// Something that predicts whether push-out Longest Queue Drop would drop an arriving packet.
+pub trait DropOracle {
+    /// Whether LQD is predicted to drop the packet whose features, recorded before it is added,
+    /// are `features`, in the order that the oracle was trained with.
+    fn predicts_drop(&self, features: &[u32]) -> bool;
+}
