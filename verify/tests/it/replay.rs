@@ -6,7 +6,7 @@ use crate::ebpf::{kernel_did, loader};
 use crate::event_log::{EventLog, Happening, generated, sample};
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{EmittedFile, Origin, Target, export};
-use dropcast_features::{Feature, FeatureSet, MovingAverage};
+use dropcast_features::{Feature, FeatureSet, Memory, MovingAverage};
 use dropcast_forest::Forest;
 use dropcast_verify::{Built, FoundTool, Tool, VerifyError};
 use rand::{Rng, SeedableRng};
@@ -144,7 +144,11 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
 /// happening and bytes.
 fn projection(log: &EventLog, features: &FeatureSet, words: [&str; 6]) -> String {
     let [project, queue, buffer, place, happening, bytes] = words;
-    if !features.features().iter().any(|feature| feature.needs_projection()) {
+    if !features
+        .features()
+        .iter()
+        .any(|feature| matches!(feature.memory(), Memory::ArrivalRates(_)))
+    {
         return String::new();
     }
     let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
