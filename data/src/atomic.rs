@@ -7,12 +7,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file being written next to its target, which it replaces only when it is committed. Dropped
-/// before that, it is removed, and the target is as it was. A link stays: what it leads to is
-/// replaced.
+/// A file being written next to its target. [`commit`](Self::commit) replaces the target; dropping
+/// the file before that removes it and leaves the target unchanged. Symlinks are followed.
 #[derive(Debug)]
 pub struct AtomicFile {
-    /// How it is named in messages.
+    /// Its name in messages.
     file: String,
     target: PathBuf,
     writer: BufWriter<NamedTempFile>,
@@ -21,18 +20,18 @@ pub struct AtomicFile {
 const BUFFER_BYTES: usize = 1 << 18;
 
 impl AtomicFile {
-    /// Starts a file that will become `path`.
+    /// Starts a file that will replace `path`.
     ///
     /// # Errors
-    /// If the directory of `path` does not exist or cannot be written, or `path` is there and is no
-    /// regular file: a directory, a device, a pipe.
+    /// If the directory of `path` does not exist or is not writable, or `path` exists and is not a
+    /// regular file (a directory, a device, a pipe).
     pub fn create(path: &Path) -> Result<Self, DataError> {
         let file = shown(path);
         let target = target(path)?;
         let directory = directory(&target);
         if !directory.is_dir() {
-            let hint = if directory.exists() { "name another" } else { "make it first" };
-            let problem = format!("cannot be created, {} is no directory", directory.display());
+            let hint = if directory.exists() { "name a directory" } else { "create it first" };
+            let problem = format!("cannot be created: {} is not a directory", directory.display());
             return Err(DataError::file(&file, problem, hint));
         }
         let mut temporary = tempfile::Builder::new();
@@ -47,11 +46,11 @@ impl AtomicFile {
         Ok(AtomicFile { file, target, writer })
     }
 
-    /// Puts the file in its place: its bytes reach the disk before its name does.
+    /// Renames the file to its target, after its bytes have reached the disk.
     ///
     /// # Errors
-    /// If writing, flushing or renaming fails, or something else than a file has come in its place;
-    /// nothing is left behind then.
+    /// If writing, flushing or renaming fails, or the target is no longer a regular file. Nothing is
+    /// left behind then.
     pub fn commit(self) -> Result<(), DataError> {
         let AtomicFile { file, target, writer } = self;
         let written = writer.into_inner().map_err(io::IntoInnerError::into_error);
@@ -90,7 +89,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     file.commit()
 }
 
-/// Moves the file at `from` to `to`, as a new file would come there.
+/// Moves the file at `from` to `to`, whole or not at all.
 ///
 /// # Errors
 /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
@@ -98,7 +97,7 @@ pub fn move_file(from: &Path, to: &Path) -> Result<(), DataError> {
     if target(to)? == to {
         return std::fs::rename(from, to).map_err(DataError::io(&shown(to), "be put in place"));
     }
-    // What a link leads to may be on another disk.
+    // The target of a symlink may be on another disk.
     let mut file = AtomicFile::create(to)?;
     std::fs::File::open(from)
         .and_then(|mut from| io::copy(&mut from, &mut file))
@@ -107,7 +106,7 @@ pub fn move_file(from: &Path, to: &Path) -> Result<(), DataError> {
     std::fs::remove_file(from).map_err(DataError::io(&shown(from), "be removed"))
 }
 
-/// The file that is replaced where `path` is written: itself, or what it leads to if it is a link.
+/// The file that writing `path` replaces: itself, or the target of a symlink.
 fn target(path: &Path) -> Result<PathBuf, DataError> {
     let file = shown(path);
     refuse_irregular(&file, std::fs::metadata(path))?;
@@ -115,15 +114,15 @@ fn target(path: &Path) -> Result<PathBuf, DataError> {
         return Ok(path.to_owned());
     }
     std::fs::canonicalize(path).map_err(|_| {
-        DataError::file(&file, "is a link to no file", "remove it, or name a file to write")
+        DataError::file(&file, "is a dangling symlink", "remove it, or name a file to write")
     })
 }
 
-/// Refuses what is there and is no file that could be replaced.
+/// Refuses an existing target that is not a regular file.
 fn refuse_irregular(file: &str, found: io::Result<Metadata>) -> Result<(), DataError> {
     let problem = match found {
         Ok(found) if found.is_dir() => "is a directory",
-        Ok(found) if !found.is_file() => "is no regular file, and would be replaced by one",
+        Ok(found) if !found.is_file() => "is not a regular file",
         _ => return Ok(()),
     };
     Err(DataError::file(file, problem, "name a file to write"))
@@ -136,8 +135,8 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// What a new file usually gets (the process's umask takes its part), not the private mode of a
-/// temporary one.
+/// The usual mode of a new file (before the process's umask), not the private mode of a temporary
+/// file.
 #[cfg(unix)]
 fn permissions() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
@@ -148,7 +147,7 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
     std::fs::File::open(directory)?.sync_all()
 }
 
-/// Elsewhere a directory cannot be flushed on its own.
+/// Other systems cannot flush a directory.
 #[cfg(not(unix))]
 fn sync_directory(_directory: &Path) -> io::Result<()> {
     Ok(())
@@ -194,7 +193,7 @@ mod tests {
         let missing = directory.path().join("no/such/out");
         let error = write_atomic(&missing, b"x").unwrap_err();
         let expected = format!(
-            "{}: cannot be created, {} is no directory; make it first",
+            "{}: cannot be created: {} is not a directory; create it first",
             missing.display(),
             missing.parent().unwrap().display()
         );
@@ -203,7 +202,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_link_leads_to_is_replaced_and_the_link_stays() {
+    fn symlinks_are_followed() {
         let directory = tempfile::tempdir().unwrap();
         let place = |name: &str| directory.path().join(name);
         fs::create_dir(place("far")).unwrap();
@@ -219,19 +218,19 @@ mod tests {
         assert_eq!(names(&place("far")), ["out"]);
         fs::remove_file(place("far/out")).unwrap();
         let error = write_atomic(&place("two"), b"new").unwrap_err().to_string();
-        assert!(error.contains("two: is a link to no file; "), "{error}");
+        assert!(error.contains("two: is a dangling symlink; "), "{error}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_stays() {
+    fn a_target_that_is_not_a_regular_file_stays() {
         use std::os::unix::fs::FileTypeExt;
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("pipe");
         let make = || std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         let refused = |result: Result<(), DataError>| {
             let error = result.unwrap_err().to_string();
-            assert!(error.contains("pipe: is no regular file"), "{error}");
+            assert!(error.contains("pipe: is not a regular file"), "{error}");
             assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
         };
         let early = AtomicFile::create(&pipe).unwrap();

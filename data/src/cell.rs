@@ -24,7 +24,7 @@ pub(crate) enum BadCell {
 }
 
 impl BadCell {
-    /// The name under which skipped rows are counted.
+    /// Skipped rows are counted under this name.
     pub(crate) fn reason(&self) -> &'static str {
         match self {
             BadCell::Empty(_) => "empty",
@@ -39,7 +39,7 @@ impl BadCell {
 pub(crate) trait Cell: Copy {
     /// What is expected, for messages.
     const EXPECTED: &'static str;
-    /// Stands where a value could not be read, in a row that is then not used.
+    /// Placeholder for an unreadable value; its row is not used.
     const FILLER: Self;
     fn from_u64(value: u64) -> Option<Self>;
 

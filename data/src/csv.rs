@@ -1,7 +1,7 @@
 //! Rows of delimited text: a header line, then one row a line.
 //!
-//! Not the `csv` crate: a line is bounded here, so a file that is not text cannot fill the memory,
-//! and a quote that is never closed cannot swallow the rest of the file.
+//! This is not the `csv` crate because lines must be bounded: a file that is not text must not fill
+//! the memory, and an open quote must not swallow the rest of the file.
 
 use crate::DataError;
 use crate::cell::{BadCell, Cell, excerpt};
@@ -61,7 +61,7 @@ impl CsvRows {
         self.input.hash()
     }
 
-    /// The next row; `None` after the last. Empty lines are passed over.
+    /// The next row; `None` after the last. Skips empty lines.
     pub(crate) fn next_row(&mut self) -> Result<Option<CsvRow<'_>>, DataError> {
         if !self.read_line()? {
             return Ok(None);

@@ -29,9 +29,9 @@ pub enum FileKind {
     Trace {
         /// Its columns and size.
         table: TableShape,
-        /// Whether it says what it is; if not, `meta` is what its columns tell.
+        /// Whether it has metadata; if not, `meta` is what its columns tell.
         own: bool,
-        /// What it says about itself.
+        /// Its metadata.
         meta: Box<TraceMeta>,
     },
     /// A labelled trace in the Credence artifact's CSV.
@@ -69,7 +69,7 @@ pub fn describe(path: &Path) -> Result<FileKind, DataError> {
         Input::Parquet(opened, _) => describe_table(&file, &ParquetTable::open(&file, opened)?),
         Input::Text(input) => match CsvRows::start(&file, input) {
             Ok(rows) => Ok(describe_header(&file, rows.header())),
-            // Text that is no table, or no text.
+            // Text without a table, or no text.
             Err(DataError::File { .. }) => Ok(FileKind::Unknown),
             Err(error) => Err(error),
         },

@@ -10,27 +10,27 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{file}: cannot {doing}")]
     Io {
         /// The file.
         file: String,
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The Parquet reader or writer gave up.
+    /// The Parquet library failed.
     #[error("{file}: {problem}")]
     Parquet {
         /// The file.
         file: String,
         /// What went wrong and what to do.
         problem: &'static str,
-        /// What the Parquet library said.
+        /// The error of the library.
         source: ParquetError,
     },
-    /// The file as a whole is not what it should be.
+    /// The file as a whole is wrong.
     #[error("{file}: {problem}; {hint}")]
     File {
         /// The file.
@@ -40,7 +40,7 @@ pub enum DataError {
         /// What to do.
         hint: String,
     },
-    /// One row cannot be used.
+    /// A row is wrong.
     #[error("{file}: row {row}{}: {field} {problem}", at_line(*line))]
     Row {
         /// The file.
@@ -54,7 +54,7 @@ pub enum DataError {
         /// What is wrong and what is expected.
         problem: String,
     },
-    /// A column that is needed is not there.
+    /// A required column is missing.
     #[error("{file}: has no column {column:?}, it has {}; {hint}", listed(has))]
     MissingColumn {
         /// The file.
@@ -66,9 +66,9 @@ pub enum DataError {
         /// What to do.
         hint: &'static str,
     },
-    /// A feature that was asked for is not in the trace.
+    /// A requested feature is not in the trace.
     #[error(
-        "{file}: has no feature {feature:?}, it has {}; collect the trace with that feature or do without it",
+        "{file}: has no feature {feature:?}, it has {}; collect the trace with that feature, or leave the feature out",
         listed(has)
     )]
     MissingFeature {

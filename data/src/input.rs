@@ -1,4 +1,4 @@
-//! Opening an input: what it is by its first bytes, and the hash of all of them.
+//! Opening an input: its format, told from its first bytes, and its hash.
 
 mod hash;
 mod text;
@@ -16,13 +16,13 @@ use text::Bytes;
 
 /// An opened input that is not empty.
 pub(crate) enum Input {
-    /// Begins like a Parquet file: as a file that can be read anywhere, and its hash to be.
+    /// Begins like a Parquet file: a seekable file, and its hash, computed meanwhile.
     Parquet(File, FileHash),
-    /// Anything else: as text, decompressed if it begins like gzip.
+    /// Anything else: text, decompressed if it begins like gzip.
     Text(TextInput),
 }
 
-/// What the caller says a file is.
+/// The format that the caller expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expect {
     Anything,
@@ -85,8 +85,8 @@ fn open_file(path: &Path, file: &str) -> Result<File, DataError> {
     Ok(opened)
 }
 
-/// Parquet is read from its end, so what cannot be sought is stored first. The temporary file has
-/// no name and goes when it is closed.
+/// Parquet is read from its end, so an input that cannot seek is stored first. The temporary file
+/// has no name and disappears when it is closed.
 fn spool(mut source: Bytes) -> io::Result<(File, String)> {
     let mut spooled = tempfile::tempfile()?;
     let mut hashing = hash::HashingReader::new(&mut source);

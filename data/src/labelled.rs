@@ -43,7 +43,7 @@ pub enum RowOrder {
     Departure,
 }
 
-/// Who arrived, when and where: one value per row in each column.
+/// When and where each packet arrived: one value per row in each column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrivalColumns {
     /// Arrival time, nanoseconds.
@@ -60,17 +60,17 @@ pub struct ArrivalColumns {
 
 /// A run of consecutive rows of a labelled trace, by columns.
 ///
-/// `features[f][r]` is the value of feature `f` in row `r`; which features, and in what order, is
-/// known to whoever asked for the batch.
+/// `features[f][r]` is the value of feature `f` in row `r`. Whoever requested the batch knows which
+/// features these are, and their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelledBatch {
-    /// Absent where the input does not tell (the artifact's CSV).
+    /// Absent if the input does not have them (the artifact's CSV).
     pub arrivals: Option<ArrivalColumns>,
     /// One column per feature, each as long as `drop`.
     pub features: Vec<Vec<u32>>,
     /// The label: whether LQD dropped the packet.
     pub drop: Vec<bool>,
-    /// What became of the packet; absent where the input only has the label.
+    /// The packet's outcome; absent if the input has only the label.
     pub outcome: Option<Vec<Outcome>>,
 }
 

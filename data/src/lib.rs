@@ -1,5 +1,5 @@
-//! The data path of dropcast: what a packet event is, how a switch is described, what a
-//! labelled trace holds, and how each is read and written.
+//! The data of dropcast: packet events, switch descriptions, labelled traces, and their readers and
+//! writers.
 //!
 //! The types ([`Event`], [`SwitchSpec`], [`LabelledBatch`]) are plain data that every pure core
 //! shares. Readers and writers sit behind the `files` feature, so that a core can depend on the

@@ -31,8 +31,8 @@ pub(crate) struct ParquetBatches {
 }
 
 impl ParquetTable {
-    /// Reads the footer. Arrow's own copy of the schema is passed over, so that a column has the
-    /// type that Parquet says it has.
+    /// Reads the footer. Ignores Arrow's own copy of the schema, so that a column has its Parquet
+    /// type.
     pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
@@ -115,8 +115,7 @@ const BROKEN: &str =
     "is not a whole Parquet file; it is damaged or incomplete, make or copy it again";
 
 /// Runs a step of the Parquet library. On damaged files it may panic as well as fail (some of its
-/// checks are assertions, and the profile keeps overflow checks on); either way the file is what is
-/// wrong, not the program.
+/// checks are assertions, and the profile keeps overflow checks on). Both are errors of the file.
 fn attempt<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
     let stopped = |message| Err(ParquetError::General(format!("the reader stopped: {message}")));
     guarded(step).unwrap_or_else(stopped).map_err(|source| DataError::Parquet {

@@ -5,7 +5,7 @@ use crate::error::shown;
 use std::fs::File;
 use std::path::Path;
 
-/// A file without a name, in the folder where `beside` is or will be: it goes when it is closed,
+/// A file without a name, in the folder of `beside`: it disappears when it is closed,
 /// or when the program ends.
 ///
 /// # Errors

@@ -8,14 +8,14 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Departures {
-    /// The trace's own departures: right when the real switch ran LQD.
+    /// The departures of the trace: correct if the real switch ran LQD.
     Observed,
-    /// Each port at line rate: arrivals alone suffice, whatever the real switch ran.
+    /// Each port sends at line rate: arrivals suffice, whatever policy the real switch ran.
     #[default]
     LineRate,
 }
 
-/// Which packet goes when the buffer of virtual LQD is full.
+/// Which packet virtual LQD drops when its buffer is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
@@ -34,7 +34,7 @@ pub struct CollectSettings {
     /// What drains the queues.
     #[serde(default)]
     pub departures: Departures,
-    /// Who is dropped.
+    /// Which packet is dropped.
     #[serde(default)]
     pub victim: Victim,
     /// Whether a packet must leave at least one byte free to be accepted, as in the Credence
@@ -43,7 +43,7 @@ pub struct CollectSettings {
     pub strict_fit: bool,
 }
 
-/// A word that is none of those expected.
+/// A word that no setting has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is not one of {expected}")]
 pub struct UnknownWord {

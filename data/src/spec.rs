@@ -35,9 +35,9 @@ pub struct SwitchSpec {
     pub queues_per_port: u8,
     /// How each port serves its queues.
     pub scheduler: Scheduler,
-    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    /// Bytes that a packet takes on the wire in addition to its bytes in the buffer.
     pub wire_overhead_bytes: u32,
-    /// Packets that a port takes out of the shared buffer ahead of the one on the wire: the depth
+    /// Packets that a port takes out of the shared buffer ahead of the packet on the wire: the depth
     /// of its device queue. 0 where a packet leaves the buffer when its transmission begins; the
     /// Credence authors' ns-3 ports hold 1.
     pub transmit_ring_packets: u16,

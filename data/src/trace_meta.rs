@@ -1,4 +1,4 @@
-//! What a labelled trace says about itself: the JSON in its footer (`docs/trace.md`).
+//! The metadata of a labelled trace: the JSON in its footer (`docs/trace.md`).
 
 use crate::{CollectSettings, InputProvenance, RowOrder, SwitchSpecs};
 use serde::{Deserialize, Serialize};
@@ -9,30 +9,30 @@ pub const TRACE_SCHEMA_VERSION: u32 = 1;
 /// Name of the moving average of the Credence authors' ns-3 code (`docs/features.md`).
 pub const AVERAGE_NS3_TRUNC: &str = "ns3-trunc";
 
-/// A labelled trace's account of itself.
+/// The metadata of a labelled trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceMeta {
     /// Version of the format.
     pub schema_version: u32,
-    /// Name and version of the tool that wrote it; empty where a trace made elsewhere does not say.
+    /// Name and version of the tool that wrote it; empty if unknown.
     pub tool_version: String,
     /// The order of the rows.
     pub order: RowOrder,
-    /// The switches; absent where the trace does not say.
+    /// The switches; absent if unknown.
     pub switches: Option<SwitchSpecs>,
     /// Names of the feature columns, in column order.
     pub features: Vec<String>,
-    /// Name of the definition of the moving averages; absent where the trace does not say.
+    /// Name of the definition of the moving averages; absent if unknown.
     pub average: Option<String>,
-    /// How the labels were made; absent where the trace does not say.
+    /// How the labels were made; absent if unknown.
     pub collect: Option<CollectSettings>,
-    /// What it was made from.
+    /// The files that it was made from.
     pub inputs: Vec<InputProvenance>,
 }
 
 impl TraceMeta {
-    /// The account of a trace in arrival order written by `tool_version`, with these features and
-    /// the authors' moving average; settings and inputs are still to be filled in.
+    /// The metadata of a trace in arrival order that `tool_version` writes, with these features and
+    /// the authors' moving average. The caller fills in settings and inputs.
     pub fn new(
         tool_version: impl Into<String>,
         switches: SwitchSpecs,
@@ -50,7 +50,7 @@ impl TraceMeta {
         }
     }
 
-    /// What is known of a trace that says nothing about itself.
+    /// The metadata of a trace that has none.
     pub fn unknown(order: RowOrder, features: Vec<String>) -> Self {
         TraceMeta {
             schema_version: TRACE_SCHEMA_VERSION,

@@ -7,8 +7,8 @@
 /// time 0. Source: the public ns-3 code of Credence (NSDI '24); the paper's section 4.1 names the
 /// features, tau is the base round-trip time.
 ///
-/// The arithmetic is IEEE double precision in the order written above, because that is what the
-/// reference does and truncation makes the last bit visible: exact rational arithmetic gives other
+/// The arithmetic is IEEE double precision in the order written above, as in the reference:
+/// truncation makes the last bit visible, and: exact rational arithmetic gives other
 /// integers where `g*x + (1-g)*x` rounds just below `x`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovingAverage {

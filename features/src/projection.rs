@@ -5,8 +5,8 @@ use crate::view::{BufferView, bytes_up_to, saturated};
 /// Arrivals are remembered for this part of the base RTT.
 const WINDOWS_PER_RTT: u64 = 8;
 
-/// The projection looks this many base RTTs ahead: senders that are told of congestion now are
-/// not heard to slow down before one, and what they sent until then is still coming.
+/// The projection looks this many base RTTs ahead: senders that learn of congestion now slow down
+/// after one at the earliest, and their packets until then are still coming.
 const RTTS_AHEAD: u64 = 2;
 
 /// How far ahead expected queue lengths are.
@@ -40,7 +40,7 @@ impl Horizon {
 /// Windows until the farthest horizon.
 const FARTHEST_WINDOWS: u64 = RTTS_AHEAD * WINDOWS_PER_RTT;
 
-/// The queues that are to be expected some base RTTs ahead, if nothing were dropped.
+/// The queues that are expected some base RTTs ahead, if nothing were dropped.
 ///
 /// For each queue that shares the buffer, `recent` is how many bytes arrived for it lately: on
 /// each event of the queue (arrival, departure, push-out), `dt` after the one before,
@@ -100,7 +100,7 @@ impl Projection {
         saturated(self.total_bytes)
     }
 
-    /// Bytes to be expected in the shared buffer if all queues were then cut down to `level_bytes`.
+    /// Bytes expected in the shared buffer if all queues were then cut down to `level_bytes`.
     pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
         saturated(bytes_up_to(&self.expected_bytes[horizon as usize], level_bytes))
     }

@@ -155,10 +155,11 @@ mod tests {
 
     #[test]
     fn sets_are_read_by_name_without_repeats() {
-        let set: FeatureSet =
-            "paper4,longest,rank,carry4,level4,occupancy".parse().expect("known names");
-        assert_eq!(set, FeatureSet::all());
-        assert_eq!(set.to_string().parse(), Ok(set));
+        let set: FeatureSet = "longest, carry4,occupancy".parse().expect("known names");
+        let names = set.to_string();
+        assert_eq!(names, "longest_queue,queue_length,occupancy,longest_gap,projected_occupancy");
+        assert_eq!(names.parse(), Ok(set));
+        assert_eq!(FeatureSet::all().to_string().parse(), Ok(FeatureSet::all()));
         let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");
         assert!(error.to_string().contains("\"rnak\""));
     }

@@ -6,12 +6,12 @@ use dropcast_forest::{Agreement, ForestError};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// Not of any format that is read.
+    /// The format is unknown.
     #[error(
-        "is not a forest that we read: {0}; known are ONNX with a tree ensemble (skl2onnx), LightGBM's save_model text and dump_model JSON, XGBoost's save_model JSON and its dumps as text or JSON"
+        "is not a forest in a known format: {0}; known are ONNX with a tree ensemble (skl2onnx), LightGBM's save_model text and dump_model JSON, XGBoost's save_model JSON and its dumps as text or JSON"
     )]
     Unknown(&'static str),
-    /// Damaged, or not what its format says.
+    /// The file is damaged, or violates its format.
     #[error("{at}: {problem}")]
     Wrong {
         /// Where in the file: a line, a tree and node, a field.
@@ -19,19 +19,19 @@ pub enum ImportError {
         /// What is wrong.
         problem: String,
     },
-    /// Sound, but not something that integer trees can be.
+    /// The forest is sound, but integer trees cannot express it.
     #[error("{at}: {why}")]
     Refused {
         /// Where in the file.
         at: String,
-        /// What it has that we do not, and what to do.
+        /// What is not supported, and what to do.
         why: String,
     },
-    /// Which feature is which is not known.
-    #[error("which features it splits on: {0}")]
+    /// The features of the columns are unknown.
+    #[error("its features: {0}")]
     Features(String),
-    /// Weights of 8 bits are too coarse to decide every row as the original.
-    #[error("not every row would be decided as by the original: {}; allow rounding to accept that", describe(.0))]
+    /// Weights of 8 bits are too coarse to decide every row as the original does.
+    #[error("the imported forest would not decide every row as the original does: {}; allow rounding to accept this", describe(.0))]
     NotProven(Agreement),
     /// The forest is not sound.
     #[error("the forest is not sound: {0}")]

@@ -39,17 +39,17 @@ pub struct UnknownFormat(pub String);
 /// What to import, and as what.
 #[derive(Clone, Debug, Default)]
 pub struct ImportTask {
-    /// The file's format; told from its content unless given.
+    /// The file's format; told from its content by default.
     pub format: Option<Format>,
     /// The features that the forest was trained on, in the order of its columns; needed unless the
     /// file names them.
     pub features: Option<FeatureSet>,
     /// The switch it was trained for, as far as known.
     pub switch: SwitchContext,
-    /// The original's score (before any logistic function) above which a packet is dropped. Unless
-    /// given: where the original predicts its second class, or a value above one half.
+    /// The original's score (before any logistic function) above which a packet is dropped. By
+    /// default: where the original predicts its second class, or a value above one half.
     pub threshold: Option<f64>,
-    /// Accept a forest of which not every decision is proven to be the original's.
+    /// Accept a forest even if some decisions are not proven to be those of the original.
     pub allow_rounding: bool,
     /// The file's name, for the model's origin.
     pub name: String,

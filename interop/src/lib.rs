@@ -19,7 +19,7 @@
 //!
 //! let dump = "booster[0]:
 //! 0:[queue_length<1000] yes=1,no=2,missing=2
-//!     1:leaf=-0.25
+//!     1:leaf=-0.251953125
 //!     2:leaf=0.5";
 //! let task = ImportTask {
 //!     format: None,

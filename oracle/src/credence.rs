@@ -1,4 +1,4 @@
-//! Credence for a switch that has nothing but memory: the whole decision of a packet in one call.
+//! Credence for a device: the whole decision about a packet in one call, in fixed memory.
 
 use crate::{DropOracle, Situation, Verdict, VirtualLqd};
 
@@ -22,7 +22,7 @@ pub struct Credence<'a, O> {
 impl<'a, O: DropOracle> Credence<'a, O> {
     /// Credence for an empty switch of `ports` ports (`N`) with a buffer of the virtual LQD's size.
     /// `lengths` is where the bytes in each of the switch's queues are kept, as many as `lqd` has
-    /// queues; what is in it is overwritten.
+    /// queues; its content is overwritten.
     pub fn new(ports: u32, lengths: &'a mut [u32], lqd: VirtualLqd<'a>, oracle: O) -> Self {
         lengths.fill(0);
         Credence { ports, occupancy_bytes: 0, lengths, lqd, oracle }
@@ -45,7 +45,7 @@ impl<'a, O: DropOracle> Credence<'a, O> {
 
     /// A packet of `size_bytes` arrives for `queue`; `features` are those of its arrival, read
     /// before this call, in the order that the oracle was trained with. If the verdict accepts, the
-    /// packet is counted in its queue. `pushed_out` is told of every packet that LQD pushes out.
+    /// packet is counted in its queue. `pushed_out` is called for every packet that LQD pushes out.
     pub fn arrives(
         &mut self,
         queue: usize,

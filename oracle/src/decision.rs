@@ -24,9 +24,9 @@ pub struct Situation {
 /// What is done with a packet, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Accepted: every queue is shorter than `B/N`, whatever is predicted.
+    /// Accepted: every queue is shorter than `B/N`. The oracle is not asked.
     Safeguarded,
-    /// Accepted: below its threshold, and not predicted to be dropped.
+    /// Accepted: below its threshold, and no drop is predicted.
     Accepted,
     /// Dropped: the buffer has no room for it.
     NoRoom,
@@ -44,7 +44,7 @@ impl Verdict {
 }
 
 impl Situation {
-    /// Algorithm 1. The prediction is asked for only if the packet's fate depends on it.
+    /// Algorithm 1. The oracle is asked only if the decision depends on it.
     ///
     /// That the packet fits is asked first: in the paper's model a longest queue below `B/N`
     /// implies it, with packets of any size or several queues at a port it does not.

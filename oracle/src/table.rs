@@ -37,9 +37,9 @@ pub enum TableError {
     Version(u8),
     /// The header describes a shape that no table can have.
     Shape(ShapeError),
-    /// There are more or fewer bytes than the header says.
+    /// The length differs from that in the header.
     Length {
-        /// Bytes that the header says there are.
+        /// Bytes, by the header.
         expected: usize,
         /// Bytes that there are.
         found: usize,

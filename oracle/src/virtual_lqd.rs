@@ -58,7 +58,7 @@ pub struct VirtualLqd<'a> {
 
 impl<'a> VirtualLqd<'a> {
     /// An empty virtual switch with as many queues as `queues`, and room for as many packets as
-    /// `packets`, of which at most 65,535 are used; what is in either is overwritten.
+    /// `packets`, of which at most 65,535 are used; the content of both is overwritten.
     ///
     /// `buffer_bytes` over the smallest packet is room enough. With less, a packet for which there
     /// is no place is not admitted: thresholds get lower, and Credence more careful.

@@ -489,10 +489,10 @@ fn only_files_are_replaced() {
         "run --config small.toml --name piped",
     ] {
         let said = refuse(&room, typed);
-        assert!(said.contains(": is no regular file, and would be replaced by one; "), "{said}");
+        assert!(said.contains(": is not a regular file; "), "{said}");
     }
     let said = refuse(&room, "train --data runs/small/trace.parquet -o to-none");
-    assert!(said.contains("to-none: is a link to no file; "), "{said}");
+    assert!(said.contains("to-none: is a dangling symlink; "), "{said}");
     assert!(std::fs::metadata(room.path("to-pipe")).unwrap().file_type().is_fifo());
 
     symlink("../model.json", room.path("runs/link.json")).unwrap();

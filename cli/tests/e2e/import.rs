@@ -141,6 +141,6 @@ fn trainers_that_were_not_built_say_how_to_build_them() {
             format!("train --data runs/small/trace.parquet --trainer {trainer} -o model.json");
         let said = room.dropcast(&typed);
         assert_eq!(said.code, Some(1), "{said}");
-        assert!(said.stderr.contains(&format!("--features {trainer}")), "{said}");
+        assert!(said.stderr.contains(&format!("cargo feature {trainer}")), "{said}");
     }
 }

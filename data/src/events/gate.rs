@@ -36,7 +36,7 @@ impl Gate {
         }
     }
 
-    /// Judges the next row, which could be read. Whether it is to be used.
+    /// Checks the next readable row. Returns whether to use it.
     pub(crate) fn admit(&mut self, event: &Event, line: Option<u64>) -> Result<bool, DataError> {
         match self.checker.check(event) {
             Ok(()) => {

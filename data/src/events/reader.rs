@@ -26,11 +26,11 @@ pub enum EventFormat {
 pub struct EventOptions {
     /// Which column is which field.
     pub columns: EventColumns,
-    /// The switches; by default those described in the file.
+    /// The switches; by default those that the file describes.
     pub specs: Option<SwitchSpecs>,
     /// What to do with bad rows.
     pub on_bad_row: OnBadRow,
-    /// How they are stored; by default, what the first bytes say.
+    /// The format; told from the first bytes by default.
     pub format: Option<EventFormat>,
 }
 

@@ -29,7 +29,7 @@ impl TextInput {
     pub(crate) fn start(source: Bytes, gzip: bool) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         std::thread::spawn(move || {
-            // A receiver that is gone wants nothing more.
+            // Without a receiver there is nothing more to do.
             let _ = send_blocks(source, gzip, &sender).map_err(|error| sender.send(Err(error)));
         });
         TextInput { blocks, block: Vec::new(), used: 0, hash: None }

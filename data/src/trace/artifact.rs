@@ -21,8 +21,8 @@ pub(crate) struct ArtifactRows {
     rows: CsvRows,
     /// Places of the four features.
     places: Vec<usize>,
-    /// Which of the four were asked for, in that order.
-    asked: Vec<usize>,
+    /// Which of the four are requested, in that order.
+    requested: Vec<usize>,
     label: usize,
     row: u64,
     all_zero: u64,
@@ -53,30 +53,30 @@ impl ArtifactRows {
         };
         let label = place(LABEL)?;
         let places = FEATURES.iter().map(|(column, _)| place(column)).collect::<Result<_, _>>()?;
-        let ask = |feature: &String| {
-            let asked = FEATURES.iter().position(|(_, name)| name == feature);
-            asked.ok_or_else(|| DataError::MissingFeature {
+        let request = |feature: &String| {
+            let requested = FEATURES.iter().position(|(_, name)| name == feature);
+            requested.ok_or_else(|| DataError::MissingFeature {
                 file: file.to_owned(),
                 feature: feature.clone(),
                 has: Self::features(),
             })
         };
-        let asked = features.iter().map(ask).collect::<Result<_, _>>()?;
+        let requested = features.iter().map(request).collect::<Result<_, _>>()?;
         let file = file.to_owned();
-        Ok(ArtifactRows { file, places, asked, label, rows, row: 0, all_zero: 0 })
+        Ok(ArtifactRows { file, places, requested, label, rows, row: 0, all_zero: 0 })
     }
 
     /// The next rows; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
-        let mut features = vec![Vec::with_capacity(BATCH_ROWS); self.asked.len()];
+        let mut features = vec![Vec::with_capacity(BATCH_ROWS); self.requested.len()];
         let mut drop = Vec::with_capacity(BATCH_ROWS);
         let expected = self.rows.header().len();
         while drop.len() < BATCH_ROWS {
             let Some(row) = self.rows.next_row()? else { break };
             match read_row(&row, expected, &self.places, self.label) {
                 Ok((values, label)) => {
-                    for (column, &asked) in features.iter_mut().zip(&self.asked) {
-                        column.push(values[asked]);
+                    for (column, &requested) in features.iter_mut().zip(&self.requested) {
+                        column.push(values[requested]);
                     }
                     drop.push(label);
                     self.all_zero += u64::from(values == [0; 4] && !label);
@@ -102,8 +102,8 @@ impl ArtifactRows {
         self.row
     }
 
-    /// Rows read so far in which everything is 0: packets that carried no tag, or that found the
-    /// switch empty.
+    /// Rows read so far that are all zeros: packets without a tag, or packets that found the switch
+    /// empty.
     pub(crate) fn all_zero(&self) -> u64 {
         self.all_zero
     }

@@ -27,9 +27,9 @@ enum Source {
     Parquet(TraceTable, Option<FileHash>),
 }
 
-/// Under this name provenance counts the rows of an artifact CSV in which everything is 0.
+/// The provenance counts rows of an artifact CSV that are all zeros under this name.
 const ALL_ZERO: &str = "all-zero";
-/// Under this name provenance counts rows in order of departure.
+/// The provenance counts rows in order of departure under this name.
 const DEPARTURE_ORDER: &str = "departure-order";
 
 impl TraceReader {
@@ -73,7 +73,7 @@ impl TraceReader {
         Ok(reader)
     }
 
-    /// Refuses rows that are not known to be in order of arrival, with their times.
+    /// Refuses rows unless they are known to be in order of arrival.
     ///
     /// # Errors
     /// [`DataError::NotInArrivalOrder`].
@@ -84,7 +84,7 @@ impl TraceReader {
         }
     }
 
-    /// What the trace says about itself, or what can be told of it where it says nothing.
+    /// The metadata of the trace, or what its columns tell if it has none.
     pub fn meta(&self) -> &TraceMeta {
         &self.meta
     }

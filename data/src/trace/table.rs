@@ -22,7 +22,7 @@ pub(crate) struct TraceTable {
 
 struct Places {
     arrivals: Option<ArrivalPlaces>,
-    /// Name and place of each feature, in the order in which they were asked for.
+    /// Name and place of each feature, in the requested order.
     features: Vec<(String, usize)>,
     label: LabelPlaces,
 }
@@ -42,7 +42,7 @@ enum LabelPlaces {
     Outcome { outcome: usize, drop: Option<usize> },
 }
 
-/// What is known of a labelled trace: what it says, or what its columns tell.
+/// The metadata of a labelled trace, or what its columns tell if it has none.
 pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, DataError> {
     if let Some(meta) = meta_in_footer(file, table)? {
         return Ok(meta);
@@ -64,7 +64,7 @@ impl TraceTable {
         meta: &TraceMeta,
         features: &[String],
     ) -> Result<Self, DataError> {
-        // Labels first: a file without any is no trace, whatever features it may seem to have.
+        // Labels first: a file without labels is no trace, even if it seems to have features.
         let label = LabelPlaces::find(file, &table)?;
         let features = find_features(file, &table, meta, features)?;
         let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };

@@ -11,8 +11,8 @@ use dropcast_features::Feature;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes a labelled trace. The file appears when it is finished; equal batches and an equal account
-/// give equal bytes.
+/// Writes a labelled trace. The file appears when it is finished. Equal batches and metadata give
+/// equal bytes.
 pub struct TraceWriter {
     file: String,
     writer: ParquetWriter,
@@ -24,8 +24,8 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Starts the trace that will be at `path`. Batches have the features of `meta` in its order;
-    /// the file has them in the order of `docs/trace.md`, and so does the account in its footer.
+    /// Starts the trace at `path`. Batches have the features of `meta` in its order; the file and its
+    /// footer have them in the order of `docs/trace.md`.
     ///
     /// # Errors
     /// If the file cannot be created, or a feature is named twice or like another column.
@@ -57,7 +57,7 @@ impl TraceWriter {
         Ok(TraceWriter { file, writer, meta, order, last_time_ns: 0, rows: 0 })
     }
 
-    /// Records what the trace was made from, which is often known only at its end.
+    /// Records the inputs of the trace, which are often known only at its end.
     pub fn set_inputs(&mut self, inputs: Vec<InputProvenance>) {
         self.meta.inputs = inputs;
     }
@@ -88,7 +88,7 @@ impl TraceWriter {
         self.writer.write(columns)
     }
 
-    /// Ends the file and puts it in its place.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// If it cannot be written; nothing is left behind then.

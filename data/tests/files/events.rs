@@ -133,7 +133,7 @@ fn bad_text_is_refused_in_clear_words() {
     check("1,2,3,4\n", &format!("begins with a row of numbers (1,2,3,4); {expected}"));
     check(
         "time,port,size_bytes\n",
-        "has no column \"time_ns\", it has time, port, size_bytes; say which column it is with --column FIELD=COLUMN",
+        "has no column \"time_ns\", it has time, port, size_bytes; map the field to its column, as FIELD=COLUMN",
     );
 }
 
@@ -229,7 +229,7 @@ fn files_that_are_not_there_or_whole_are_refused() {
     let error = EventReader::open(&path, EventOptions::default()).err().unwrap();
     assert_eq!(
         story(&error, scratch.0.path()),
-        "e.csv: does not describe its switches; give a description with --switch FILE.toml"
+        "e.csv: does not describe its switches; give a switch description (docs/switch.md)"
     );
     let format = Some(EventFormat::Parquet);
     let error = EventReader::open(&path, EventOptions { format, ..options() }).err().unwrap();

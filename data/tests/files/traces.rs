@@ -223,7 +223,7 @@ fn bad_text_is_refused_in_clear_words() {
         ARTIFACT,
         &["rank"],
         "has no feature \"rank\", it has queue_length, avg_queue_length, occupancy, avg_occupancy; \
-         collect the trace with that feature or do without it",
+         collect the trace with that feature, or leave the feature out",
     );
     check(
         &ARTIFACT.replace("9 8", "9 -8"),
@@ -300,7 +300,8 @@ fn missing_features_and_labels_are_named() {
     write(&path, &meta(&["occupancy", "rank"]), &[small()]);
     let refuse =
         |path: &Path, feature| story(&read(path, &[feature]).err().unwrap(), scratch.0.path());
-    let rest = "it has occupancy, rank; collect the trace with that feature or do without it";
+    let rest =
+        "it has occupancy, rank; collect the trace with that feature, or leave the feature out";
     for feature in ["longest_queue", "port", "drop"] {
         let says = format!("t.parquet: has no feature {feature:?}, {rest}");
         assert_eq!(refuse(&path, feature), says);

@@ -1,13 +1,13 @@
-//! Why a data frame is not what it should be.
+//! Why a data frame cannot be used.
 
 use dropcast_train::TrainError;
 use polars::prelude::{DataType, PlSmallStr, PolarsError};
 
-/// Why a data frame could not be read, or not be used.
+/// Why a data frame cannot be read or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// A column that is needed is not there.
+    /// A required column is missing.
     #[error("has no column {column:?}; it has {}", .columns.join(", "))]
     Missing {
         /// The column.
@@ -15,7 +15,7 @@ pub enum FrameError {
         /// Those that are there.
         columns: Vec<String>,
     },
-    /// A column is of a type that cannot be what it should be.
+    /// A column has a wrong type.
     #[error("column {column:?} is of type {found:?}, expected {expected}")]
     Type {
         /// The column.
@@ -33,15 +33,15 @@ pub enum FrameError {
         /// How many values are not there.
         count: usize,
     },
-    /// A value is beyond what its column may hold.
-    #[error("column {column:?} has the value {value}, beyond what it may be (docs/trace.md)")]
+    /// A value is out of range for its column.
+    #[error("column {column:?} has the value {value}, which is out of range (docs/trace.md)")]
     Range {
         /// The column.
         column: String,
         /// The value.
         value: i128,
     },
-    /// Polars could not read or compute something; a file that is not there, for example.
+    /// Polars failed, for example because a file does not exist.
     #[error(transparent)]
     Polars(#[from] PolarsError),
     /// No forest can be trained on these rows.

@@ -2,7 +2,7 @@
 
 use crate::ImportError;
 
-/// Significant digits to which C++ prints floats unless told otherwise, so that they are rounded.
+/// Significant digits that C++ prints of a float by default, which rounds it.
 const ROUNDED: usize = 6;
 
 /// Significant digits after which no two `f32` look the same.

@@ -13,35 +13,35 @@ pub enum TrainerError {
         "this program was built without {0}; build it with the cargo feature {0}, or train with our own trainer"
     )]
     NotBuilt(Trainer),
-    /// It does not have what a parameter asks for.
-    #[error("{trainer} cannot do that: {problem}")]
+    /// It does not support a parameter.
+    #[error("{trainer} does not support a parameter: {problem}")]
     Unsupported {
         /// The trainer.
         trainer: Trainer,
-        /// What it lacks.
+        /// The parameter.
         problem: Unsupported,
     },
-    /// More rows than it can count or hold.
+    /// There are more rows than it can count or hold.
     #[error(
-        "{trainer} would need more than {rows} rows in memory: {why}; train on less, or with our own trainer"
+        "{trainer} cannot train on {rows} rows: {why}; train on fewer rows, or with our own trainer"
     )]
     TooManyRows {
         /// The trainer.
         trainer: Trainer,
-        /// How many were read before that was clear.
+        /// How many rows were read before the limit.
         rows: usize,
-        /// Which limit, and what it is.
+        /// The limit.
         why: String,
     },
-    /// It failed; its own words.
+    /// It failed.
     #[error("{trainer} failed: {problem}")]
     Failed {
         /// The trainer.
         trainer: Trainer,
-        /// What it said.
+        /// Its message.
         problem: String,
     },
-    /// The rows cannot be read, or not be trained on by anyone.
+    /// The rows cannot be read, or no trainer can train on them.
     #[error(transparent)]
     Train(#[from] TrainError),
 }

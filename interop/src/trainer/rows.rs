@@ -1,4 +1,4 @@
-//! Labelled rows in memory, as floats: what other trainers take.
+//! Labelled rows in memory as floats, the input of other trainers.
 
 use super::error::TrainerError;
 use super::kind::Trainer;
@@ -50,7 +50,7 @@ impl FloatRows {
         Ok(rows)
     }
 
-    /// Refuses rows that no forest can be made of, in the words of our own trainer.
+    /// Refuses rows that no forest can be trained on, with the errors of our own trainer.
     fn check<S: BatchSource + ?Sized>(&self, source: &S) -> Result<(), TrainError> {
         let rows = self.drop.len() as u64;
         let drops = self.drop.iter().filter(|&&drop| drop).count() as u64;
@@ -78,12 +78,15 @@ impl FloatRows {
 fn check_room(trainer: Trainer, limits: Limits, rows: usize) -> Result<(), TrainerError> {
     let refuse = |why| Err(TrainerError::TooManyRows { trainer, rows, why });
     if rows > limits.most_rows {
-        return refuse(format!("it counts rows in f32, right up to {}", limits.most_rows));
+        return refuse(format!(
+            "it counts rows in f32, which is exact up to {} rows",
+            limits.most_rows
+        ));
     }
     if rows.saturating_mul(limits.bytes_per_row) > MOST_BYTES {
         let (each, most) = (limits.bytes_per_row, MOST_BYTES >> 30);
         return refuse(format!(
-            "it takes about {each} bytes for each, and the limit is {most} GiB"
+            "it takes about {each} bytes for each row, and the limit is {most} GiB"
         ));
     }
     Ok(())
@@ -99,6 +102,6 @@ mod tests {
         let fault = |rows| check_room(Trainer::Linfa, limits, rows).err().map(|e| e.to_string());
         assert_eq!(fault(10_000_000), None);
         assert!(fault(15_000_000).is_some_and(|fault| fault.contains("300 bytes")));
-        assert!(fault((1 << 24) + 1).is_some_and(|fault| fault.contains("up to 16777216")));
+        assert!(fault((1 << 24) + 1).is_some_and(|fault| fault.contains("up to 16777216 rows")));
     }
 }

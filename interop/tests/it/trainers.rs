@@ -26,7 +26,7 @@ fn what_was_not_built_says_how_to_build_it() {
         match (built().contains(&trainer), outcome) {
             (true, Ok(_)) => {}
             (false, Err(error @ TrainerError::NotBuilt(_))) => {
-                let hint = format!("--features {trainer}");
+                let hint = format!("cargo feature {trainer}");
                 assert!(error.to_string().contains(&hint), "{error}");
             }
             (is_built, outcome) => panic!("{trainer}, built: {is_built}: {outcome:?}"),
