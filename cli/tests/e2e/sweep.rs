@@ -211,7 +211,7 @@ fn parts_with_few_episodes_of_drops_are_told() {
         "{said}"
     );
     let page = String::from_utf8(room.read("out/report.html")).unwrap();
-    assert_eq!(page.matches("luck").count() as u64, few);
+    assert_eq!(page.matches("scores on them are uncertain").count() as u64, few);
 }
 
 /// Killed outright, not asked to stop.
