@@ -23,7 +23,7 @@ fn their_forests_are_reported_exported_and_verified_like_ours() {
     let room = sample();
     for (trainer, tool) in [("linfa", "linfa-ensemble "), ("smartcore", "smartcore ")] {
         let train = format!(
-            "train --data trace.parquet --validation-share 0 --trainer {trainer} --format json"
+            "train --data trace.parquet --validation-share 0 --vote f1 --trainer {trainer} --format json"
         );
         let metrics = json(&room.good(&format!("{train} -o model.json")));
         room.good(&format!("{train} -o again.json"));
