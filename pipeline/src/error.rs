@@ -9,7 +9,7 @@ use dropcast_features::UnknownFeature;
 use dropcast_forest::{ModelError, UnknownBuffer};
 use dropcast_interop::{ImportError, TrainerError};
 use dropcast_replay::ForestReplayError;
-use dropcast_simulate::WorkloadError;
+use dropcast_simulate::{FabricError, FlowError, TrafficError, WorkloadError};
 use dropcast_train::{ParamError, SplitError, SweepPartError, TrainError, VoteError};
 use dropcast_verify::VerifyError;
 
@@ -84,6 +84,15 @@ pub enum PipelineError {
     /// A workload cannot be generated.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A fabric cannot be built.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The traffic of a fabric cannot be generated.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// A fabric cannot carry a flow.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
     /// Figure 14 cannot be measured.
     #[error(transparent)]
     Fig14(#[from] Fig14Error),
@@ -173,6 +182,9 @@ impl PipelineError {
             | PipelineError::Report(_)
             | PipelineError::Replay { .. }
             | PipelineError::Workload(_)
+            | PipelineError::Fabric(_)
+            | PipelineError::Traffic(_)
+            | PipelineError::Flow(_)
             | PipelineError::Fig14(_)
             | PipelineError::UnknownFeature(_)
             | PipelineError::Toml { .. }

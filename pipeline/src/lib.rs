@@ -6,6 +6,7 @@
 //! the whole run ([`run`]). Nothing here prints: long work tells a [`Progress`](progress::Progress),
 //! results are values.
 
+pub mod closed_loop;
 pub mod collect;
 pub mod cross_validation;
 mod error;

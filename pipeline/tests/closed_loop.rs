@@ -1,0 +1,58 @@
+//! Policies compared in the fabric.
+
+use dropcast_pipeline::closed_loop::Experiment;
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::resources::Resources;
+use std::num::NonZeroUsize;
+
+fn experiment(text: &str) -> Experiment {
+    toml::from_str(text).expect("an experiment")
+}
+
+const SMALL: &str = "
+    policies = ['lqd', 'complete-sharing', 'dt:alpha=[0.5]', 'credence']
+    runs = 3
+    [fabric]
+    servers = 4
+    spines = 1
+    [traffic]
+    duration_ns = 4_000_000
+    [[traffic.flows]]
+    load = 0.5
+    [[traffic.incasts]]
+    per_server_hz = 500.0
+    fan_in = 4
+";
+
+#[test]
+fn a_comparison_is_the_same_on_any_number_of_threads() {
+    let prepared = experiment(SMALL).prepare().expect("valid");
+    let with_threads = |threads| {
+        let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
+        prepared.compare(&resources, &Silent).expect("runs")
+    };
+    let comparison = with_threads(1);
+    assert_eq!(comparison, with_threads(3));
+    assert_eq!(comparison.policies.len(), 4);
+    let lqd = comparison.runs("lqd").expect("compared");
+    assert_eq!(lqd.runs.len(), 3);
+    assert_ne!(lqd.runs[0], lqd.runs[1], "each run has seeds of its own");
+    let none = comparison.difference("incast_slowdown_p95", "lqd", "lqd", 1).expect("incasts");
+    assert_eq!(none.mean, 0.0);
+    assert_eq!(comparison.difference("incast_slowdown_p95", "lqd", "abm", 1), None);
+}
+
+#[test]
+fn mistakes_are_found_before_the_first_run() {
+    let says = |text: &str, expected: &str| {
+        let error = experiment(text).prepare().expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error:?} should say {expected:?}");
+    };
+    says("policies = []", "policies: is empty");
+    says("runs = 0", "runs: is 0");
+    says("policies = ['credence:model=nowhere.json']", "nowhere.json: cannot be read");
+    says("policies = ['credence:flip_probability=2.0']", "=2.0: flip_probability: ");
+    says("flow_list = 'nowhere.csv'", "nowhere.csv: cannot be read");
+    says("[fabric]\nleaves = 0", "leaves: is 0");
+    says("[[traffic.flows]]\nload = -1.0", "flows[0]: load: is -1");
+}
