@@ -3,6 +3,7 @@
 use dropcast_pipeline::closed_loop::Experiment;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
+use dropcast_switch::policies::ndt::{Network, NetworkShape};
 use std::num::NonZeroUsize;
 
 fn experiment(text: &str) -> Experiment {
@@ -55,4 +56,23 @@ fn mistakes_are_found_before_the_first_run() {
     says("flow_list = 'nowhere.csv'", "nowhere.csv: cannot be read");
     says("[fabric]\nleaves = 0", "leaves: is 0");
     says("[[traffic.flows]]\nload = -1.0", "flows[0]: load: is -1");
+}
+
+#[test]
+fn ndt_reads_its_network() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("ndt.json");
+    let neutral = Network::neutral(NetworkShape::default()).expect("valid sizes");
+    let json = serde_json::to_string(&neutral).expect("a network as JSON");
+    std::fs::write(&path, json).expect("a writable folder");
+    let policies = [format!("ndt:model={}", path.display()), "dt:alpha=[1.0]".to_owned()];
+    let policies = policies.map(|policy| policy.parse().expect("a known policy")).to_vec();
+    let prepared = Experiment { policies, runs: 1, ..experiment(SMALL) }.prepare().expect("valid");
+    let comparison = prepared.compare(&Resources::default(), &Silent).expect("runs");
+    let [ndt, dt] = &comparison.policies[..] else { panic!("two policies") };
+    assert_eq!(ndt.runs, dt.runs, "the neutral network is DT with alpha 1");
+
+    std::fs::write(&path, "{}").expect("a writable folder");
+    let error = prepared.experiment().prepare().expect_err("no network").to_string();
+    assert!(error.contains("ndt.json: missing field `format`"), "{error}");
 }
