@@ -446,9 +446,9 @@ pub(crate) struct ResourcesArgs {
 /// Measure a model on labelled traces: scores, eta, and what Credence would gain (docs/report.md).
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The model.
+    /// The model. Without one: what every policy transmits, and what an oracle could be worth.
     #[arg(long)]
-    pub(crate) model: PathBuf,
+    pub(crate) model: Option<PathBuf>,
     /// Labelled traces.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,

@@ -30,6 +30,7 @@ pub mod table_cost;
 pub mod tool_measurements;
 pub mod traces;
 pub mod training;
+pub mod verdict;
 pub mod verification;
 mod votes;
 

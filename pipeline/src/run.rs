@@ -10,12 +10,15 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::resources::Resources;
 use crate::settings::{RunSettings, TrainSettings};
+use crate::traces::LabelledTraces;
 use crate::training::{TraceRoles, train};
+use crate::verdict::{Verdict, judge};
 use dropcast_collect::Tracer;
 use dropcast_data::{
     DataError, EventColumns, EventOptions, EventReader, move_file, read_switches, write_atomic,
 };
 use dropcast_export::Target;
+use dropcast_features::FeatureSet;
 use dropcast_train::{Split, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,14 @@ use std::path::{Path, PathBuf};
 /// Files of every run, beside its tables.
 const FILES: [&str; 6] =
     ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
+
+/// What a run ends with.
+pub enum RunResult {
+    /// A forest, measured.
+    Report(Box<Report>),
+    /// LQD drops nothing, so there is nothing to train on: what every policy transmits.
+    NoDrops(Box<Verdict>),
+}
 
 /// A run in its working folder. Nothing appears in the run's own folder until [`Run::finish`]: a
 /// run that fails leaves nothing behind, and an earlier one of its name as it was.
@@ -63,7 +74,7 @@ impl Run {
         &self,
         resources: &Resources,
         progress: &dyn Progress,
-    ) -> Result<Report, PipelineError> {
+    ) -> Result<RunResult, PipelineError> {
         let Run { settings, .. } = self;
         self.write("config.toml", &config_text(settings)?)?;
         let events = match &settings.events {
@@ -77,14 +88,18 @@ impl Run {
         self.write("switch.toml", &specs.to_toml())?;
         let trace = self.path("trace.parquet");
         let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
-        collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
-
+        let collected = collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
         let data = [trace];
+        if collected.drops == 0 {
+            let traces = LabelledTraces::open(&data, &FeatureSet::none())?;
+            return Ok(RunResult::NoDrops(Box::new(judge(&traces, resources, progress)?)));
+        }
         let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
         self.write("model.json", &fitted.model.to_json())?;
         let model = ModelFile::read(&self.path("model.json"))?;
         model.export(&self.targets, &self.path("tables"))?;
-        measure_file(&model, &data, ReportRows::Unseen, progress)
+        let report = measure_file(&model, &data, ReportRows::Unseen, progress)?;
+        Ok(RunResult::Report(Box::new(report)))
     }
 
     /// Writes a file of the run.
@@ -95,11 +110,16 @@ impl Run {
         write_atomic(&self.path(name), text.as_bytes())
     }
 
-    /// Moves everything into the run's folder, which is returned.
+    /// Moves everything into the run's folder, which is returned. What an earlier run left there and
+    /// this one does not have, such as the tables of other targets, is removed.
     ///
     /// # Errors
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
+        let _ = std::fs::remove_dir_all(self.folder.join("tables"));
+        for name in FILES.into_iter().filter(|name| !self.path(name).exists()) {
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
         move_files(&self.work.path, &self.folder)?;
         Ok(self.folder)
     }

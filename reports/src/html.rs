@@ -18,6 +18,7 @@ mod sweep;
 mod table;
 mod thresholds;
 mod throughput;
+mod verdict;
 
 use crate::{ExportError, Exporter, Json};
 use body::Body;
@@ -25,6 +26,7 @@ use document::Document;
 use dropcast_pipeline::report::Report;
 
 pub use sweep::sweep_page;
+pub use verdict::verdict_page;
 
 /// A single HTML file with plots as inline SVG and the JSON of the report inside.
 #[derive(Clone, Copy, Debug, Default)]

@@ -18,10 +18,12 @@ mod sweep_figures;
 mod sweep_view;
 mod text;
 mod trace_words;
+mod verdict_words;
 
 pub use exporter::{ExportError, Exporter};
 pub use format::{ReportFormat, UnknownFormat};
 pub use gain_words::gain_sentences;
-pub use html::{Html, sweep_page};
+pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;
 pub use text::Text;
+pub use verdict_words::{trace_sentences, verdict_sentence, verdict_text};

@@ -4,19 +4,41 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
+use dropcast_features::FeatureSet;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::measure::measure_file;
 use dropcast_pipeline::models::ModelFile;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::resources::Resources;
+use dropcast_pipeline::traces::LabelledTraces;
+use dropcast_pipeline::verdict::{Verdict, judge};
+use dropcast_reports::{ReportFormat, verdict_page, verdict_text};
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if let Some(path) = &args.output {
-        check_output(path, [&args.model].into_iter().chain(&args.data))?;
+        check_output(path, args.model.iter().chain(&args.data))?;
     }
-    let report = measure_file(&ModelFile::read(&args.model)?, &args.data, args.rows, progress)?;
-    let text = args.format.exporter().export(&report)?;
+    let text = match &args.model {
+        Some(model) => {
+            let report = measure_file(&ModelFile::read(model)?, &args.data, args.rows, progress)?;
+            args.format.exporter().export(&report)?
+        }
+        None => {
+            let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
+            write_verdict(&judge(&traces, &Resources::default(), progress)?, args.format)?
+        }
+    };
     match &args.output {
         Some(path) => Ok(write_atomic(path, text.as_bytes())?),
         None => output::print_text(&text),
     }
+}
+
+/// A verdict in a format of reports.
+pub(super) fn write_verdict(verdict: &Verdict, format: ReportFormat) -> Result<String, Failure> {
+    Ok(match format {
+        ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
+        ReportFormat::Html => verdict_page(verdict)?,
+        ReportFormat::Text => verdict_text(verdict),
+    })
 }

@@ -1,27 +1,35 @@
 //! `dropcast run`: the whole pipeline into one folder.
 
 use crate::args::RunArgs;
+use crate::commands::report::write_verdict;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Format};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_pipeline::run::Run;
+use dropcast_pipeline::run::{Run, RunResult};
 use dropcast_pipeline::settings::RunSettings;
-use dropcast_reports::{Exporter, Html, Json, Text};
+use dropcast_reports::ReportFormat;
 
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let run = Run::begin(settings(args)?, &args.runs, args.replace)?;
     let resources = Resources { threads: args.threads, ..Resources::default() };
-    let report = run.execute(&resources, progress)?;
-    run.write("report.json", &Json.export(&report)?)?;
-    run.write("report.html", &Html.export(&report)?)?;
+    let result = run.execute(&resources, progress)?;
+    let page = |format: ReportFormat| match &result {
+        RunResult::Report(report) => Ok(format.exporter().export(report)?),
+        RunResult::NoDrops(verdict) => write_verdict(verdict, format),
+    };
+    let (json, summary) = (page(ReportFormat::Json)?, page(ReportFormat::Text)?);
+    run.write("report.json", &json)?;
+    run.write("report.html", &page(ReportFormat::Html)?)?;
     let folder = run.finish()?;
-    let summary = Text.export(&report)?;
-    output::print(args.format, &report, |_| {
-        let folder = folder.display();
-        format!("{summary}\nAll of it is in {folder}; open report.html there.\n")
+    let folder = folder.display();
+    output::print_text(&match args.format {
+        Format::Json => json,
+        Format::Text => {
+            format!("{summary}\nAll of it is in {folder}; open report.html there.\n")
+        }
     })
 }
 

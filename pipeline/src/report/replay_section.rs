@@ -66,6 +66,13 @@ pub struct AgreementSection {
     pub f1: Option<f64>,
 }
 
+impl ReplayTotals {
+    /// The results of some switches together.
+    pub fn from_switches<'a>(switches: impl IntoIterator<Item = &'a Replayed>) -> Self {
+        totals(switches.into_iter())
+    }
+}
+
 /// The results of some switches together.
 pub(crate) fn totals<'a>(switches: impl Iterator<Item = &'a Replayed>) -> ReplayTotals {
     let mut sum = Sum::default();

@@ -62,7 +62,7 @@ fn policies(page: &mut Body, caption: &str, results: &ReplayTotals) {
     page.table(&caption, &heads, &rows);
 }
 
-fn data(policies: &[PolicySection]) -> Data<'static> {
+pub(super) fn data(policies: &[PolicySection]) -> Data<'static> {
     let row = |policy: &PolicySection| {
         vec![
             Cell::text(policy.policy.name()),

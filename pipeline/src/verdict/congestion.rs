@@ -1,0 +1,153 @@
+//! How full LQD's buffer is, and when it drops.
+
+use dropcast_data::SwitchSpecs;
+use dropcast_features::FeatureSet;
+use dropcast_replay::{Arrival, ReplayOptions};
+use dropcast_switch::{LineRate, Packet, VirtualLqd};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Steps of the occupancy, per mille of a buffer.
+const STEPS: u32 = 1_000;
+/// Drops further apart than this many base round-trip times belong to different episodes.
+const GAP_RTTS: u64 = 10;
+
+/// Occupancy of LQD's buffers when packets arrive, as shares of each buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OccupancySection {
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Highest.
+    pub peak: f64,
+}
+
+/// Episodes of congestion: drops of LQD at one switch, at most 10 base round-trip times apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CongestionSection {
+    /// Number of episodes.
+    pub episodes: u64,
+    /// Most packets dropped in one.
+    pub most_drops: u64,
+    /// The longest, nanoseconds from first to last dropped arrival.
+    pub longest_ns: u64,
+}
+
+/// Watches LQD beside the arrivals.
+#[derive(Default)]
+pub(super) struct Congestion {
+    switches: BTreeMap<u16, Watched>,
+    occupancy: BTreeMap<u32, u64>,
+    section: CongestionSection,
+}
+
+struct Watched {
+    lqd: VirtualLqd<LineRate>,
+    packets: u64,
+    buffer_bytes: u64,
+    gap_ns: u64,
+    episode: Option<Episode>,
+}
+
+#[derive(Clone, Copy)]
+struct Episode {
+    first_ns: u64,
+    last_ns: u64,
+    drops: u64,
+}
+
+impl Congestion {
+    /// Another trace begins, with empty buffers.
+    pub(super) fn begin(&mut self) {
+        for watched in std::mem::take(&mut self.switches).into_values() {
+            self.section.end(watched.episode);
+        }
+    }
+
+    /// A packet arrives at a switch that can take it. Returns its `level_occupancy` per mille of the
+    /// buffer, rounded down.
+    pub(super) fn arrive(
+        &mut self,
+        arrival: &Arrival,
+        specs: &SwitchSpecs,
+        options: &ReplayOptions,
+    ) -> u32 {
+        let Some(spec) = specs.get(arrival.switch_id) else { return 0 };
+        let watched = self.switches.entry(arrival.switch_id).or_insert_with(|| Watched {
+            lqd: VirtualLqd::new(spec, options.victim, options.fit, LineRate::new(spec), level()),
+            packets: 0,
+            buffer_bytes: u64::from(spec.buffer_bytes).max(1),
+            gap_ns: GAP_RTTS * spec.base_rtt_ns,
+            episode: None,
+        });
+        let permille = |bytes: u64| {
+            u32::try_from(bytes * u64::from(STEPS) / watched.buffer_bytes).unwrap_or(u32::MAX)
+        };
+        watched.lqd.advance(arrival.time_ns, |_, _| {});
+        let queue = spec.queue_index(arrival.port, arrival.queue);
+        let mut level_bytes = [0];
+        watched.lqd.observe(queue, &mut level_bytes);
+        let held = watched.lqd.buffer().shared_lengths().iter().map(|&bytes| u64::from(bytes));
+        *self.occupancy.entry(permille(held.sum()).min(STEPS)).or_default() += 1;
+        let level_permille = permille(u64::from(level_bytes[0]));
+        watched.lqd.admit(
+            &Packet::new(watched.packets, queue, arrival.size_bytes),
+            arrival.time_ns,
+            |_, _| {},
+        );
+        watched.packets += 1;
+        if arrival.dropped {
+            let ended = watched.drop_at(arrival.time_ns);
+            self.section.end(ended);
+        }
+        level_permille
+    }
+
+    pub(super) fn finish(mut self) -> (Option<OccupancySection>, CongestionSection) {
+        self.begin();
+        let all: u64 = self.occupancy.values().sum();
+        let at = |share: f64| {
+            let mut below = 0;
+            let mut steps = self.occupancy.iter();
+            let step = steps.find(|&(_, &count)| {
+                below += count;
+                below as f64 >= share * all as f64
+            });
+            step.map(|(&step, _)| f64::from(step) / f64::from(STEPS))
+        };
+        let section = || {
+            Some(OccupancySection { p50: at(0.5)?, p90: at(0.9)?, p99: at(0.99)?, peak: at(1.0)? })
+        };
+        (section(), self.section)
+    }
+}
+
+impl Watched {
+    /// LQD drops a packet that arrived now; the episode that this ends, if it does.
+    fn drop_at(&mut self, now_ns: u64) -> Option<Episode> {
+        match &mut self.episode {
+            Some(episode) if now_ns - episode.last_ns <= self.gap_ns => {
+                episode.last_ns = now_ns;
+                episode.drops += 1;
+                None
+            }
+            episode => episode.replace(Episode { first_ns: now_ns, last_ns: now_ns, drops: 1 }),
+        }
+    }
+}
+
+impl CongestionSection {
+    fn end(&mut self, episode: Option<Episode>) {
+        let Some(Episode { first_ns, last_ns, drops }) = episode else { return };
+        self.episodes += 1;
+        self.most_drops = self.most_drops.max(drops);
+        self.longest_ns = self.longest_ns.max(last_ns - first_ns);
+    }
+}
+
+fn level() -> FeatureSet {
+    "level_occupancy".parse().expect("a known feature")
+}

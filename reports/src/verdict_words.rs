@@ -1,0 +1,233 @@
+//! What an oracle could be worth on a trace, in sentences and as text.
+
+use crate::numbers::{count, ratio};
+use dropcast_pipeline::verdict::{Conclusion, Verdict};
+use dropcast_replay::{ReplayPolicy, Sent};
+
+/// The verdict in one sentence.
+pub fn verdict_sentence(verdict: &Verdict) -> String {
+    match verdict.conclusion {
+        Conclusion::NothingDropped => {
+            let peak = verdict.occupancy.map_or_else(String::new, |occupancy| {
+                format!(": its buffer is at most {} full", percent(occupancy.peak))
+            });
+            format!("LQD drops nothing on this trace{peak}. No oracle is needed.")
+        }
+        Conclusion::NoOracleNeeded { policy, more_bytes } => {
+            let more = match more_bytes {
+                0 => "as many bytes as".to_owned(),
+                more => format!("{} bytes more than", count(more)),
+            };
+            format!(
+                "No oracle is needed for throughput: {} transmits {more} Credence with a perfect \
+                 oracle.",
+                policy.name()
+            )
+        }
+        Conclusion::OracleCouldGain { policy, bytes, share_of_lqd } => {
+            let threshold = verdict.level_threshold.map_or_else(String::new, |threshold| {
+                let best = sent(verdict, policy).bytes;
+                let gained = threshold.sent.bytes.saturating_sub(best);
+                if gained == 0 {
+                    return " No single threshold on level_occupancy gets any of that gain."
+                        .to_owned();
+                }
+                format!(
+                    " One threshold on level_occupancy ({} of the buffer) gets {} of that gain.",
+                    percent(f64::from(threshold.threshold_permille) / 1_000.0),
+                    percent(gained as f64 / bytes as f64)
+                )
+            });
+            format!(
+                "An oracle can save at most {} bytes ({} of what LQD transmits) over {}, the best \
+                 policy without one.{threshold}",
+                count(bytes),
+                percent(share_of_lqd),
+                policy.name()
+            )
+        }
+    }
+}
+
+/// What the trace is like: drops, occupancy, congestion.
+pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
+    let Verdict { arrived, dropped, occupancy, congestion, .. } = verdict;
+    let mut sentences = vec![format!(
+        "{} packets arrive ({} bytes); LQD drops {} of them ({} bytes).",
+        count(arrived.packets),
+        count(arrived.bytes),
+        count(dropped.packets),
+        count(dropped.bytes)
+    )];
+    if let Some(occupancy) = occupancy {
+        sentences.push(format!(
+            "LQD's buffer when packets arrive: median {} full, 90th percentile {}, 99th percentile \
+             {}, peak {}.",
+            percent(occupancy.p50),
+            percent(occupancy.p90),
+            percent(occupancy.p99),
+            percent(occupancy.peak)
+        ));
+    }
+    if congestion.episodes > 0 {
+        let episodes = if congestion.episodes == 1 { "episode" } else { "episodes" };
+        sentences.push(format!(
+            "Drops come in {} {episodes} of congestion; the longest lasts {} us, the worst drops {} \
+             packets.",
+            count(congestion.episodes),
+            ratio(congestion.longest_ns as f64 / 1e3, 1),
+            count(congestion.most_drops)
+        ));
+    }
+    sentences.push(CAVEAT.to_owned());
+    sentences
+}
+
+const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are dropped matters to flows, \
+                      too: `dropcast simulate` shows that with senders that react.";
+
+/// The whole verdict for a terminal.
+pub fn verdict_text(verdict: &Verdict) -> String {
+    let mut lines = vec![verdict_sentence(verdict), String::new()];
+    lines.extend(trace_sentences(verdict));
+    lines.extend([
+        String::new(),
+        format!(
+            "{:<40}{:>16}{:>10}{:>20}{:>10}",
+            "transmitted", "packets", "of LQD", "bytes", "of LQD"
+        ),
+    ]);
+    let lqd = sent(verdict, ReplayPolicy::Lqd);
+    lines.extend(rows(verdict).into_iter().map(|(name, sent)| {
+        format!(
+            "{name:<40}{:>16}{:>10}{:>20}{:>10}",
+            count(sent.packets),
+            share(sent.packets, lqd.packets),
+            count(sent.bytes),
+            share(sent.bytes, lqd.bytes)
+        )
+    }));
+    lines.join("\n") + "\n"
+}
+
+/// Everything that was replayed, by name: LQD, oracles, then policies without one.
+pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
+    let mut rows = vec![
+        (ReplayPolicy::Lqd.name().to_owned(), sent(verdict, ReplayPolicy::Lqd)),
+        ("Credence, perfect oracle".to_owned(), verdict.perfect_oracle),
+    ];
+    if let Some(threshold) = verdict.level_threshold {
+        let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
+        rows.push((format!("Credence, level_occupancy > {share}"), threshold.sent));
+    }
+    let others = verdict.policies.iter().filter(|section| section.policy != ReplayPolicy::Lqd);
+    rows.extend(others.map(|section| {
+        let name = match section.policy {
+            ReplayPolicy::DynamicThresholds => {
+                format!("{}, alpha {}", section.policy.name(), verdict.dynamic_thresholds_alpha)
+            }
+            policy => policy.name().to_owned(),
+        };
+        (name, section.sent)
+    }));
+    rows
+}
+
+fn sent(verdict: &Verdict, policy: ReplayPolicy) -> Sent {
+    let section = verdict.policies.iter().find(|section| section.policy == policy);
+    section.map_or_else(Sent::default, |section| section.sent)
+}
+
+fn share(part: u64, whole: u64) -> String {
+    crate::numbers::optional((whole > 0).then(|| part as f64 / whole as f64), 4)
+}
+
+fn percent(share: f64) -> String {
+    let text = ratio(share * 100.0, 1);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_pipeline::report::PolicySection;
+    use dropcast_pipeline::verdict::{
+        CongestionSection, LevelThreshold, OccupancySection, VERDICT_SCHEMA_VERSION,
+    };
+
+    fn verdict(conclusion: Conclusion, threshold_bytes: u64) -> Verdict {
+        let sent = |bytes| Sent { packets: bytes / 1_000, bytes };
+        let section = |(policy, bytes)| PolicySection {
+            policy,
+            sent: sent(bytes),
+            packets_to_lqd: None,
+            bytes_to_lqd: None,
+        };
+        let policies = [(ReplayPolicy::Lqd, 100_000), (ReplayPolicy::FollowLqd, 98_000)];
+        Verdict {
+            schema_version: VERDICT_SCHEMA_VERSION,
+            traces: vec!["trace.parquet".to_owned()],
+            arrived: sent(110_000),
+            dropped: sent(10_000),
+            occupancy: Some(OccupancySection { p50: 0.1, p90: 0.2, p99: 0.3, peak: 0.314 }),
+            congestion: CongestionSection { episodes: 1, most_drops: 10, longest_ns: 2_500 },
+            dynamic_thresholds_alpha: 0.5,
+            policies: policies.map(section).to_vec(),
+            perfect_oracle: sent(100_000),
+            level_threshold: Some(LevelThreshold {
+                threshold_permille: 995,
+                sent: sent(threshold_bytes),
+            }),
+            conclusion,
+        }
+    }
+
+    #[test]
+    fn each_conclusion_is_one_sentence_with_numbers() {
+        let says = |conclusion, threshold_bytes, expected: &str| {
+            assert_eq!(verdict_sentence(&verdict(conclusion, threshold_bytes)), expected);
+        };
+        says(
+            Conclusion::NothingDropped,
+            0,
+            "LQD drops nothing on this trace: its buffer is at most 31.4% full. No oracle is needed.",
+        );
+        let policy = ReplayPolicy::FollowLqd;
+        says(
+            Conclusion::NoOracleNeeded { policy, more_bytes: 0 },
+            0,
+            "No oracle is needed for throughput: FollowLQD transmits as many bytes as Credence with \
+             a perfect oracle.",
+        );
+        let gain = Conclusion::OracleCouldGain { policy, bytes: 2_000, share_of_lqd: 0.02 };
+        says(
+            gain,
+            99_000,
+            "An oracle can save at most 2,000 bytes (2% of what LQD transmits) over FollowLQD, the \
+             best policy without one. One threshold on level_occupancy (99.5% of the buffer) gets \
+             50% of that gain.",
+        );
+        says(
+            gain,
+            97_000,
+            "An oracle can save at most 2,000 bytes (2% of what LQD transmits) over FollowLQD, the \
+             best policy without one. No single threshold on level_occupancy gets any of that gain.",
+        );
+    }
+
+    #[test]
+    fn a_terminal_gets_all_of_it() {
+        let conclusion = Conclusion::OracleCouldGain {
+            policy: ReplayPolicy::FollowLqd,
+            bytes: 2_000,
+            share_of_lqd: 0.02,
+        };
+        let text = verdict_text(&verdict(conclusion, 99_000));
+        assert!(text.contains("Drops come in 1 episode of congestion"), "{text}");
+        assert!(text.contains("Credence, level_occupancy > 99.5%"), "{text}");
+        assert!(
+            text.lines().any(|line| line.starts_with("FollowLQD") && line.contains("0.9800")),
+            "{text}"
+        );
+    }
+}
