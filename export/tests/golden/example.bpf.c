@@ -5,7 +5,7 @@
  * 2 trees of depth 2 on 2 features.
  * Moving averages have a time constant of 8000 ns.
  *
- * example_check answers the row that it is given as context: to try example.bpf.h out, in the kernel
+ * example_check predicts the row in its context, to try example.bpf.h in the kernel
  * (BPF_PROG_TEST_RUN) or in any eBPF machine. See docs/ebpf.md.
  */
 

@@ -1,4 +1,4 @@
-//! What rows are for.
+//! The parts that rows belong to.
 
 /// A switch of a run.
 pub type RunSwitch = (u64, u16);

@@ -99,7 +99,7 @@ impl<'a> SplitPlan<'a> {
     }
 }
 
-/// What rows are for.
+/// The parts that rows belong to.
 #[derive(Clone, Debug)]
 pub(crate) enum Parts {
     /// All rows are of one part.

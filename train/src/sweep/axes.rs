@@ -1,4 +1,4 @@
-//! What a sweep varies.
+//! The axes of a sweep.
 
 use crate::{ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError, VoteRule};
 use dropcast_features::FeatureSet;

@@ -100,7 +100,7 @@ pub struct SweepRow {
     pub model: Option<String>,
 }
 
-/// What a sweep varies, except the seed.
+/// A configuration without its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepSetting {
     /// The features, in their order.
