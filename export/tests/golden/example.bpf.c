@@ -15,7 +15,7 @@ typedef unsigned long long __u64;
 #include "example.bpf.h"
 
 /* Bits 0 to 30: the score; bit 31: whether a drop is predicted. The context is volatile so that each
- * value is read at a fixed place in it, which is all that the verifier allows. */
+ * value is read at a fixed offset, as the verifier requires. */
 __attribute__((section("syscall"), used)) int example_check(const volatile __u32 *context)
 {
     struct example_row row;

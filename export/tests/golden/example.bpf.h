@@ -15,8 +15,8 @@
 #ifndef DROPCAST_EXAMPLE_BPF_H
 #define DROPCAST_EXAMPLE_BPF_H
 
-/* Global functions are verified once and on their own; the paths of others would multiply. They need
- * the type information of -g, and Linux 5.12. */
+/* Global functions are verified once and on their own; the paths of others would multiply. They
+ * need the type information of -g, and Linux 5.12. */
 #define EXAMPLE_GLOBAL __attribute__((noinline))
 #define EXAMPLE_INLINE static inline __attribute__((always_inline))
 

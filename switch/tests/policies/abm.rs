@@ -1,4 +1,4 @@
-//! ABM (SIGCOMM '22): equation 9, and what section 3.2 claims of it.
+//! ABM (SIGCOMM '22): equation 9, and section 3.2's claims about it.
 
 use crate::log::{Event, Moment, Watched, try_random};
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted, overload, run, switch_and_arrivals};
@@ -361,7 +361,7 @@ fn theorem_3_fails_beside_a_priority_with_a_smaller_alpha() {
     assert!(drain > alpha / (1.0 + alpha) + 0.5, "{drain}");
 }
 
-/// Section 3.3: packets of the first round-trip time find room where others do not.
+/// Section 3.3: packets of the first round-trip time are accepted when others are not.
 #[test]
 fn first_rtt_packets_have_their_own_alpha() {
     let spec = spec(1, Scheduler::RoundRobin);

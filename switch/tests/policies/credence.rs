@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Packet and features of what a predictor was asked.
+/// A predictor's inputs: packet and features.
 type Questions = Vec<(u64, Vec<u32>)>;
 
 /// Predicts drops by packet number, and shows what it was asked.
@@ -44,7 +44,7 @@ impl Observer for Beside {
     }
 }
 
-/// What a predictor is asked with the features of the switch's own queues, and what it should be: of
+/// A predictor's inputs with the features of the switch's own queues, and the expected ones, for
 /// every packet.
 fn asked_and_expected(
     spec: &SwitchSpec,
