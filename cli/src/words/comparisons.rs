@@ -1,4 +1,4 @@
-//! What is said of models that are compared: of folds, and of groups of switches.
+//! Comparisons of models, by folds and by groups of switches, in words.
 
 use super::model::metrics_row;
 use dropcast_forest::Confusion;

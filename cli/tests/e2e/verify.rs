@@ -1,4 +1,4 @@
-//! `verify`: what is exported is run, and what cannot be run is said.
+//! `verify`: exports are run, and those that cannot be run are reported.
 
 use crate::bad_input::MODEL;
 use crate::room::{Room, skipped};
@@ -7,7 +7,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Whether there is gcc; CI must have it.
+/// Whether gcc is installed; CI must have it.
 fn has_gcc() -> bool {
     let version = Command::new("gcc").arg("--version").output();
     let found = version.is_ok_and(|output| output.status.success());
@@ -95,7 +95,7 @@ fn a_missing_tool_is_told_and_fails_but_not_the_other_targets() {
     assert_eq!(err, "error: not verified: c could not be run\n");
 }
 
-/// A compiler that changes a threshold by one before it compiles.
+/// A compiler that changes a threshold by one before compiling.
 #[test]
 fn a_header_that_is_not_what_was_exported_is_caught() {
     if !has_gcc() {
