@@ -1,4 +1,4 @@
-//! What a forest takes, whatever runs it.
+//! A forest's sizes, independent of the target.
 
 use crate::checked::Checked;
 use crate::{ExportError, Origin};
@@ -6,8 +6,8 @@ use dropcast_forest::{Forest, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a forest takes, whatever runs it. Logical sizes only; what a device's compiler makes of
-/// them is its own matter.
+/// A forest's sizes, independent of the target. Logical sizes only, before a device's compiler
+/// places them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Trees.

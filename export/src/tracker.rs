@@ -159,7 +159,7 @@ const PROJECTION_MEMBERS: &str =
 
 /// `features/src/projection.rs`, in C.
 const PROJECT: &str = "\
-/* The bytes to be expected in a queue after so many eighths of a base RTT (1, 2, 4, 8 or 16), if
+/* The expected bytes in a queue after this many eighths of a base RTT (1, 2, 4, 8 or 16), if
  * arrivals keep the rate of the last one. */
 @inline @u64 @prefixexpected(const struct @prefixlevel *queue, @u32 eighths)
 {

@@ -44,7 +44,7 @@ impl Verdict {
 }
 
 impl Situation {
-    /// Algorithm 1. The oracle is asked only if the decision depends on it.
+    /// Algorithm 1. The oracle is called only if the decision depends on it.
     ///
     /// Whether the packet fits is checked first: in the paper's model a longest queue below `B/N`
     /// implies it, but not with packets of any size or several queues at a port.

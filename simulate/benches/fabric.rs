@@ -2,12 +2,12 @@
 //!
 //!     cargo bench -p dropcast-simulate --bench fabric
 //!
-//! Prints packet-hops per second (a packet that crosses a link) of one core beside published
-//! simulators, events per second of the calendar queue beside a binary heap, and the memory of 256
-//! servers. The workload is the Credence artifact's (websearch at 80%, incasts of 75% of the buffer,
-//! 30 per second and server, 0.1 s); with `DROPCAST_SHARED_FLOWS` set to a folder that holds it, its
-//! `websearch80-incast75/flows.csv`. Times are CPU times, so other load on the machine matters
-//! little.
+//! Prints packet-hops per second (a packet that crosses a link) on one core compared with published
+//! simulators, events per second of the calendar queue compared with a binary heap, and the memory
+//! of 256 servers. The workload is the Credence artifact's (websearch at 80%, incasts of 75% of the
+//! buffer, 30 per second and server, 0.1 s); with `DROPCAST_SHARED_FLOWS` set to a folder that
+//! holds it, its `websearch80-incast75/flows.csv`. Times are CPU times, so other load on the
+//! machine matters little.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
 use dropcast_simulate::{

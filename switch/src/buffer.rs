@@ -102,7 +102,7 @@ impl Buffer {
         self.pushable[queue]
     }
 
-    /// Whether adding a packet of `size_bytes` would exceed the capacity, whatever [`Fit`] says.
+    /// Whether adding a packet of `size_bytes` would exceed the capacity, regardless of [`Fit`].
     pub fn overflows(&self, size_bytes: u32) -> bool {
         u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.capacity_bytes)
     }

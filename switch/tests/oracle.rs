@@ -162,7 +162,7 @@ proptest! {
         agree(&spec, &Slotted::default(), &arrivals, hash)?;
     }
 
-    /// Packets of any size, also such that exceed the buffer, at line rate; several queues a port.
+    /// Packets of any size, even larger than the buffer, at line rate; several queues per port.
     #[test]
     fn decides_alike_at_line_rate(
         (ports, per_port, arrivals) in (1_u16..5, 1_u8..3).prop_flat_map(|(ports, per_port)| {

@@ -41,7 +41,7 @@ pub(crate) struct Modules {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A module, in a file of its own or within another's.
+/// A module, in its own file or inside another's.
 pub(crate) struct Module {
     pub(crate) file: usize,
     pub(crate) parent: Option<usize>,

@@ -6,8 +6,8 @@
 //!     measure stream ROWS LIMIT_MIB [THREADS]
 //!
 //! FOLDER holds columns without headers, little-endian: the features `0.u32`, `1.u32` and so on,
-//! and `drop.u8`, 0 or 1; `test/` holds test rows alike. Times run from columns in memory to a
-//! forest.
+//! and `drop.u8`, 0 or 1; `test/` holds test rows in the same form. Times run from columns in
+//! memory to a forest.
 #![allow(clippy::print_stdout, reason = "it is a command")]
 
 use dropcast_data::LabelledBatch;

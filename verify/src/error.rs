@@ -72,9 +72,7 @@ pub enum VerifyError {
 
 /// The tools that a target without a runner would need.
 fn why_not_run(target: &str) -> String {
-    let no_tool = |needs: &str| {
-        format!("no installable tool runs {target} exports: {needs}")
-    };
+    let no_tool = |needs: &str| format!("no installable tool runs {target} exports: {needs}");
     match target {
         "ovs" => "dropcast verify does not run ovs exports: Open vSwitch (on Debian: apt-get \
         install openvswitch-switch) takes milliseconds per row. dropcast's own tests run it on a \

@@ -47,7 +47,7 @@ pub enum Evidence {
     ParsedBack,
 }
 
-/// What a program says of rows, in their order. One of the two may be missing, not both.
+/// A program's answers to rows, in order. One of the two may be missing, not both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Scores.

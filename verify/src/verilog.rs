@@ -48,7 +48,7 @@ impl Runner for Verilog {
     }
 }
 
-/// The names of the module and its testbench, each in a file of its own.
+/// The names of the module and its testbench, each in its own file.
 struct Sources {
     folder: PathBuf,
     module: String,

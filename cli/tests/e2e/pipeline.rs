@@ -36,7 +36,7 @@ fn assert_same(room: &Room, one: &str, other: &str) {
     assert!(differing.is_empty(), "differ: {differing:?}");
 }
 
-/// All rows of a trace with all features, and what it was made from.
+/// All rows of a trace with all features, and its inputs.
 pub(crate) fn rows(path: &Path) -> (Vec<LabelledBatch>, Vec<InputProvenance>) {
     let meta = TraceReader::open(path, &[]).unwrap().meta().clone();
     let reader = TraceReader::open(path, &meta.features).unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The number of ternary entries of a forest's tables.
 ///
-/// A logical count; what a device's compiler makes of it is its own matter.
+/// A logical count, before a device's compiler places the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TernaryEntries {
     /// Prefixes of all features' ranges, each range cut separately.

@@ -21,7 +21,7 @@ pub struct Interval {
 
 impl Interval {
     /// The mean of one number over independent runs, with the percentile bootstrap's interval
-    /// (Efron 1979): the middle 95% of the means of resampled runs. None of no values.
+    /// (Efron 1979): the middle 95% of the means of resampled runs. `None` without values.
     pub fn of(values: &[f64], seed: u64) -> Option<Self> {
         let count = values.len();
         if count == 0 {

@@ -17,7 +17,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// None of no values.
+    /// `None` without values.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let at = |share| at(&values, share);

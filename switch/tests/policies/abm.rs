@@ -156,7 +156,7 @@ impl Slow<'_> {
         (of_priority.filter(is_congested).count() as f64).max(1.0)
     }
 
-    /// What the scheduler gives a queue beside those that hold packets.
+    /// The scheduler's share for a queue among those that hold packets.
     fn share(&self, lengths: &[u32], queue: usize) -> f64 {
         let port = queue / usize::from(self.spec.queues_per_port);
         let at_port = (0..lengths.len())
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// ABM, held to lemma 1 whenever it has counted congested queues.
+/// ABM, checked against lemma 1 whenever it has counted congested queues.
 struct Lemma1 {
     abm: Abm,
     alpha: f64,
@@ -309,8 +309,8 @@ fn no_priority_gets_more_than_theorem_2_allows() {
     assert_close(f64::from(switch.buffer().occupancy_bytes()) / 400_000.0, 0.8);
 }
 
-/// Theorem 1: a priority has B * alpha / (1 + sum of alphas) at least, whatever others hold; here
-/// with priorities that do not share ports, so that mu = b.
+/// Theorem 1: a priority has B * alpha / (1 + sum of alphas) at least, for any lengths of the
+/// others; here with priorities that do not share ports, so that mu = b.
 #[test]
 fn isolates_priorities_at_ports_of_their_own() {
     let spec = spec(2, Scheduler::RoundRobin);

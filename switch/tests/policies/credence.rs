@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// A predictor's inputs: packet and features.
 type Questions = Vec<(u64, Vec<u32>)>;
 
-/// Predicts drops by packet number, and shows what it was asked.
+/// Predicts drops by packet number, and records its inputs.
 #[derive(Clone)]
 struct Showing {
     asked: Rc<RefCell<Questions>>,
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// A predictor is asked at all in the test above.
+/// Not vacuous: the test above calls its predictor.
 #[test]
 fn predictors_of_real_queues_are_asked() {
     let spec = SwitchSpec::uniform(4, crate::traffic::LINE_RATE_BPS, 40_000, 2_000);

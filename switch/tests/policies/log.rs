@@ -1,4 +1,4 @@
-//! A policy beside a slow one that decides from the log of all events.
+//! A policy compared with a slow one that decides from the log of all events.
 
 use dropcast_switch::{Buffer, Decision, Packet, Policy};
 use proptest::strategy::Strategy;

@@ -62,7 +62,7 @@ fn credences_own_safeguard_is_too_large_where_n_does_not_divide_b() {
     }
 }
 
-/// A share of the buffer in all is enough for Lemma 2, whatever else is done.
+/// A share of the buffer in total is enough for Lemma 2, whatever the policy does otherwise.
 #[test]
 fn its_safeguard_alone_makes_any_policy_n_competitive() {
     for size in SMALL.into_iter().chain([(2, 12), (3, 6), (4, 4)]) {

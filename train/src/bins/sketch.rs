@@ -268,7 +268,7 @@ impl Grid {
 }
 
 fn zeros() -> Box<[u32; CELLS]> {
-    vec![0; CELLS].try_into().expect("there are as many as asked for")
+    vec![0; CELLS].try_into().expect("the length is right")
 }
 
 /// The bitwise or of the training rows' values.

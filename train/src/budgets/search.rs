@@ -105,7 +105,7 @@ pub fn squeeze(
     })
 }
 
-/// The forests that are worth squeezing.
+/// The forests worth squeezing.
 fn within_reach(forests: &[Forest], budget: &Budget, cost: &impl ForestCost) -> Vec<usize> {
     let (resource, most) = budget.limits()[0];
     let costs = forests.iter().map(|forest| cost.cost(forest, resource).unwrap_or(u64::MAX));
@@ -147,7 +147,7 @@ fn is_better((value, size): (f64, u64), (other, other_size): (f64, u64)) -> bool
     }
 }
 
-/// A shrinking forest, and what it takes of the first resource.
+/// A shrinking forest, and its cost in the first resource.
 struct Descent<'a, C> {
     work: WorkForest<'a>,
     /// Present if the cost is a sum.

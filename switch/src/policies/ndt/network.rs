@@ -164,7 +164,7 @@ impl Network {
         let shape = self.shape;
         let Activations { hidden, embeddings, summary, actions } = room;
         let ports = actions.len();
-        assert_eq!(observed.len(), ports * shape.inputs(), "what is observed of each port");
+        assert_eq!(observed.len(), ports * shape.inputs(), "the observations of each port");
         assert!(observed.iter().all(|&seen| (0..=8 * ONE).contains(&seen)), "up to 8");
         let [first, second, third, last] = self.layers();
         let each = 2 * shape.embedding;
