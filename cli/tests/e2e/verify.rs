@@ -126,7 +126,7 @@ fn what_no_tool_runs_is_not_verified() {
     room.write("model.json", MODEL);
     let said = room.dropcast("verify model.json --target p4 --rows 0");
     assert_eq!(said.code, Some(1), "{said}");
-    assert!(said.stdout.contains("NOT RUN: dropcast knows no tool to install"), "{said}");
+    assert!(said.stdout.contains("NOT RUN: no installable tool runs p4 exports"), "{said}");
     assert_eq!(said.stderr, "error: not verified: p4 could not be run\n");
 }
 

@@ -126,7 +126,7 @@ impl<'a> RunRows<'a> {
     }
 }
 
-/// Maximum rows of a piece: one thread's work stays in its L2 cache.
+/// Maximum rows of a piece: one thread's work stays in its cache.
 pub(crate) const PIECE_ROWS: usize = 1 << 15;
 
 /// Makes one pass over `source`: checks its rows and passes them on in groups of pieces, so that
