@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which forests of other tools does `dropcast import` prove to be the same with 8-bit weights?
+"""Which forests of other tools does `dropcast import` prove equivalent with 8-bit weights?
 
 Fits forests of several sizes on labelled rows with scikit-learn, LightGBM and XGBoost, imports each
 and prints what the command says and how long it took.

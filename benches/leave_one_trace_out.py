@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How well forests carry over to traffic that they were not trained on.
+"""How well forests generalise to unseen traffic.
 
     python3 benches/leave_one_trace_out.py [--dropcast BINARY] [--seeds N] [--trace TRACE ...]
 
 Generates eight leaf-switch scenarios of different loads, bursts, flow sizes and seeds, labels them,
-and trains forests of 4 trees of depth 4 on all traces but one, which they are tested on: for each
-set of features, the F1 on the trace left out (mean over seeds; the vote threshold is chosen on the
-training traces). Labelled traces given with --trace join the set. Then: trained on all of these, whose
-buffers are of one size (but for given ones), tested on switches with smaller and larger buffers. The
-last table is the other way round: trained on each given trace alone, tested on every other.
+and trains forests of 4 trees of depth 4 on all traces but one, then tests on that one: for each set
+of features, the F1 on the trace left out (mean over seeds; the vote threshold is chosen on the
+training traces). --trace adds labelled traces to the set. The second table: trained on all of these,
+whose buffers have one size (except given traces), tested on switches with smaller and larger buffers.
+The last tables: trained on each given trace alone, tested on every other.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tempfile
 
 FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4"]
 
-# Fields of docs/workloads.md; what is not named has its default.
+# Fields of docs/workloads.md; others have their defaults.
 SCENARIOS = {
     "load80-burst75": dict(incast_per_server_hz=30.0, outgoing_incast_per_server_hz=30.0),
     "load40-burst100": dict(load=0.4, incast_burst=1.0, incast_per_server_hz=30.0, outgoing_incast_per_server_hz=30.0),
@@ -33,7 +33,7 @@ SCENARIOS = {
 }
 DURATION_NS = 80_000_000
 
-# Smaller and larger buffers than the 1 MB of the above; bursts that the uplinks can carry.
+# Smaller and larger buffers than the 1 MB above; bursts that the uplinks can carry.
 BUFFERS = {
     "buffer-quarter": dict(buffer_bytes=263_168, duration_ns=200_000_000),
     "buffer-half": dict(buffer_bytes=526_336, duration_ns=200_000_000),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long does a prediction take, beside other tools' code for the same forest?
+"""How long does a prediction take, compared with other tools' code for the same forest?
 
 scikit-learn fits a forest on the first 60% of a labelled trace, on the paper's four features. The
 same trees become a model.json, which dropcast exports, and the input of TL2cgen, m2cgen, emlearn,
-onnxruntime and treelite. Each predicts the rows after that, in their order. Prints a table of
+onnxruntime and treelite. Each predicts the remaining rows, in order. Prints a table of
 nanoseconds per prediction; exits with 1 if our C header takes more than 15 ns.
 
     cargo build --release
@@ -12,12 +12,12 @@ nanoseconds per prediction; exits with 1 if our C header takes more than 15 ns.
 Without a trace, `dropcast run` generates one. The other tools are installed from PyPI into a virtual
 environment, target/predict-latency, on the first run.
 
-"latency" lets each prediction begin when the one before has ended; "throughput" lets the processor
-overlap them. Both are medians over 101 passes, with the call and the loop; the line "nothing" is a
-predictor that looks at one value. C code is compiled on its own, without link-time optimisation, and
-each tool reads the type it wants. onnxruntime and treelite are called from Python, one row per call,
-and that is part of their time. Ours sums leaf weights of 8 bits, theirs are floating-point shares, and
-emlearn counts a vote for each tree: the numbers of predicted drops are close, not equal.
+"latency" starts each prediction after the previous one has ended; "throughput" lets the processor
+overlap them. Both are medians over 101 passes, including the call and the loop; the line "nothing" is
+a predictor that reads one value. C code is compiled separately, without link-time optimisation, and
+each tool gets its preferred type. onnxruntime and treelite are called from Python, one row per call,
+which is part of their time. Ours adds 8-bit leaf weights, theirs are floating-point shares, and
+emlearn counts one vote per tree: the numbers of predicted drops are close, not equal.
 """
 
 import argparse
@@ -48,12 +48,12 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 ENVIRONMENT = REPOSITORY / "target" / "predict-latency"
 PAPER4 = ["queue_length", "avg_queue_length", "occupancy", "avg_occupancy"]
 BAR_NS = 15.0
-# The form that users get who define nothing.
+# The default form.
 DEFAULT = "dropcast C"
 
 
 def in_environment():
-    """Starts this script again where the other tools are, installing them first."""
+    """Restarts this script in the virtual environment, installing the other tools first."""
     python = ENVIRONMENT / "bin" / "python"
     wanted = "\n".join(PACKAGES)
     installed = ENVIRONMENT / "installed"
@@ -146,7 +146,7 @@ def model_json(forest):
 
 
 def c_sources(forest, folder, dropcast):
-    """For each tool that makes C: its name, the type of a value, and the source with predict()."""
+    """For each tool that emits C: its name, the type of a value, and the source with predict()."""
     checked([*dropcast, "export", folder / "model.json", "--target", "c", "-o", folder])
     drop = '#include "model.h"\nint predict(const uint32_t *row) { return model_drop(row); }\n'
     yield "nothing", np.uint32, "int predict(const value_t *row) { return row[0] >> 31; }\n", []
@@ -195,7 +195,7 @@ def c_sources(forest, folder, dropcast):
 
 @contextlib.contextmanager
 def quiet():
-    """Keeps what other tools' native code prints off the table."""
+    """Suppresses the output of other tools' native code."""
     sys.stdout.flush()
     kept = os.dup(1)
     with open(os.devnull, "w") as nowhere:
@@ -211,7 +211,7 @@ C_TYPES = {np.uint32: "uint32_t", np.float32: "float", np.float64: "double"}
 
 
 def measure_c(dtype, source, more, folder, rows, compiler, flags):
-    """Latency and throughput in ns, and how many rows are predicted to be dropped."""
+    """Latency and throughput in ns, and the number of predicted drops."""
     place = pathlib.Path(tempfile.mkdtemp(dir=folder))
     shutil.copy(REPOSITORY / "benches" / "predict_latency.c", place / "main.c")
     (place / "predict.h").write_text(

@@ -9,7 +9,7 @@ test rows. Prints a table; exits with 1 if a mean differs by more than noise exp
     python3 benches/sklearn_agreement.py TRACE.parquet
 
 TRACE.parquet is a labelled trace in order of arrival (`dropcast collect` writes it). The rows are
-split here and handed to dropcast as two files, so that both sides see exactly the same.
+split here and passed to dropcast as two files, so that both sides use exactly the same rows.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def fit_dropcast(command, files, features, size, seed, jobs):
         if done.returncode != 0:
             sys.exit(f"{shlex.join(map(str, call))}\n{done.stderr}")
         metrics[vote] = json.loads(model.read_text())["metrics"]["test"]
-    # An F1 is null where it has no denominator; there are drops to find, so it has one.
+    # F1 is null only if its denominator is 0; the test rows have drops.
     f1 = [metrics[vote]["f1"] for vote in ("fixed:0.5", "f1")]
     return seconds, f1 + [metrics["f1"]["average_precision"]]
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Are our forests as good oracles as scikit-learn's of the same size, by exact eta?
 
-Fits both on the same training rows, over several seeds. scikit-learn's forests come by skl2onnx and
-`dropcast import`; the vote threshold of both is the one with the best F1 on training rows, in the
-middle of its gap. `dropcast report` then replays the same test rows with both: F1, and 1/eta (the
-share of what LQD transmits that FollowLQD does without the predicted drops, Definition 1 of the
+Fits both on the same training rows, over several seeds. scikit-learn's forests are converted
+with skl2onnx and `dropcast import`; both get the vote threshold with the best F1 on training rows, in
+the middle of its gap. `dropcast report` then replays the same test rows with both: F1, and 1/eta
+(FollowLQD's packets without the predicted drops, as a share of LQD's packets; Definition 1 of the
 Credence paper). Exits with 1 if our mean of either is lower by more than noise explains.
 
     python3 -m pip install numpy pyarrow scikit-learn skl2onnx
@@ -120,7 +120,7 @@ class Bench:
         kind = [("x", FloatTensorType([None, len(features)]))]
         onnx = to_onnx(forest, initial_types=kind, options={id(forest): {"zipmap": False}})
         self.onnx.write_bytes(onnx.SerializeToString())
-        # Large forests are not proven to decide every row alike with 8-bit weights.
+        # For large forests 8-bit weights are not proven to decide every row the same.
         self.run(
             *("import", self.onnx, "--features", ",".join(features), "-o", self.model),
             *("--allow-rounding", f"--threshold={threshold}"),

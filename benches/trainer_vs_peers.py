@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""How fast is the trainer, and how good, beside scikit-learn, LightGBM and XGBoost?
+"""How fast and how good is the trainer, compared with scikit-learn, LightGBM and XGBoost?
 
 Generates labelled rows once (four integers a row, like queue lengths and occupancies, and rare
-drops), gives the same rows to every trainer, each in a process of its own with the same number of
+drops), gives the same rows to every trainer, each in its own process with the same number of
 threads, and prints a table with ratios. Binning is included on all sides: the time is from columns
 in memory to a finished forest. Then the sweep of 64 configurations and the prediction rates.
 
     python3 -m venv /tmp/peers && /tmp/peers/bin/pip install numpy scikit-learn lightgbm xgboost
     /tmp/peers/bin/python benches/trainer_vs_peers.py
 
-Ours is measured by train/examples/measure.rs, which `cargo` builds first. F1 is that of the test
-rows, at the threshold that is best on training rows. Memory is the peak of the resident size while
-fitting, minus what the process held before: the columns, as 32-bit numbers, in each process.
+train/examples/measure.rs measures ours; `cargo` builds it first. F1 is measured on test rows, at the
+best threshold on training rows. Memory is the peak resident size during the fit, minus the process's
+memory before it: the columns, as 32-bit numbers, in each process.
 """
 
 import argparse
@@ -33,7 +33,7 @@ except ImportError as error:
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEASURE = ROOT / "target" / "release" / "examples" / "measure"
 BUFFER_BYTES = 1_000_000
-# What is imported of each, by the name of its package.
+# The imported module, by package name.
 PEERS = {"scikit-learn": "sklearn.ensemble", "lightgbm": "lightgbm", "xgboost": "xgboost"}
 TREES = DEPTH = 4
 
@@ -74,7 +74,7 @@ def generate(folder, rows, seed):
 
 
 def read(folder):
-    """The columns as they are, and the labels."""
+    """The raw columns, and the labels."""
     files = sorted(folder.glob("*.u32"))
     columns = [np.fromfile(file, "<u4") for file in files]
     return columns, np.fromfile(folder / "drop.u8", "u1")
@@ -105,7 +105,7 @@ def f1(predicted, drops):
 
 
 def fit_peer(name, module, values, drops, threads, seed):
-    """Fits a forest of the imported module; it as a function from values to scores."""
+    """Fits a forest with the imported module; returns a function from values to scores."""
     if name == "scikit-learn":
         forest = module.RandomForestClassifier(
             n_estimators=TREES, max_depth=DEPTH, n_jobs=threads, random_state=seed
@@ -145,13 +145,13 @@ def fit_peer(name, module, values, drops, threads, seed):
 
 
 def measure_peer(options):
-    """One fit in this process; prints what it took as JSON."""
+    """One fit in this process; prints its time and memory as JSON."""
     folder = pathlib.Path(options.folder)
     columns, drops = read(folder)
-    # What each likes best: 32-bit floats, which scikit-learn would copy anything else to.
+    # Each trainer's preferred input: 32-bit floats, to which scikit-learn copies anything else.
     values = np.stack(columns, axis=1).astype(np.float32)
     del columns
-    # Once imported, a module takes neither time nor memory of the fit.
+    # Imported before, so that the import does not count as time or memory of the fit.
     module = importlib.import_module(PEERS[options.peer])
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS")
@@ -209,7 +209,7 @@ def measure_others(options, folder):
     for trees, depth in [(4, 4), (16, 8)]:
         rates = run([MEASURE, "predict", folder, trees, depth])
         binned, raw = rates["binned_rows_per_s"], rates["raw_rows_per_s"]
-        # Null where the forest has more thresholds in a feature than bins.
+        # Null if the forest has more thresholds in a feature than bins.
         of_bins = "" if binned is None else f"{binned / 1e6:.0f} M rows/s of bins, "
         print(f"prediction, one core, {trees}x{depth}: {of_bins}{raw / 1e6:.0f} M rows/s of integers")
     if not options.no_sweep:

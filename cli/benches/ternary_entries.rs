@@ -1,5 +1,4 @@
-//! How many ternary entries trained forests take, ranges cut into the fewest prefixes and the naive
-//! way.
+//! Ternary entries of trained forests, with ranges cut into minimal and into naive prefixes.
 //!
 //! `cargo bench -p dropcast --bench ternary_entries` trains 100 forests for each shape, each on its
 //! own generated trace, and prints the mean and extremes of the ratio, as rows of the table in

@@ -1,8 +1,8 @@
-//! How fast the tracer labels events, file reading excluded: one core, generated arrivals.
+//! Speed of the tracer on generated arrivals: one core, without reading files.
 //!
 //! `cargo bench -p dropcast --bench tracer` prints events per second for each way of draining the
-//! queues and each set of features. Fixed seed; the fastest of several passes counts, because
-//! everything else on the machine only slows a pass down.
+//! queues and each set of features. Fixed seed; the fastest of several passes counts, because other
+//! load only slows a pass down.
 
 use dropcast_collect::Tracer;
 use dropcast_data::{
@@ -62,7 +62,7 @@ fn fastest(
 }
 
 /// The arrivals with the departures of a line-rate LQD switch among them, as its trace would
-/// show: one per packet that LQD transmits, when its port could begin with it.
+/// show: one per packet that LQD transmits, at the earliest time its port can start it.
 fn with_departures(spec: &SwitchSpec, arrivals: &[EventBatch]) -> Vec<EventBatch> {
     let settings = CollectSettings::default();
     let mut tracer = Tracer::new(SwitchSpecs::Same(spec.clone()), settings, FeatureSet::paper4());

@@ -1,9 +1,9 @@
-//! Credence, and Credence that pays back what its safeguard took, on the arrivals of a trace with
-//! LQD's drops flipped, and with the predictions of forests (`docs/theory.md`).
+//! Credence, and Credence that pays back its safeguard, on the arrivals of a trace, with LQD's
+//! drops flipped at random and with the predictions of forests (`docs/theory.md`).
 //!
 //! `cargo run --release -p dropcast --example pay_back_on_events -- EVENTS SWITCH.toml [MODEL.json ...]`
 //!
-//! Prints packets that are not transmitted, means over seeds. Switch 0 only; line rate.
+//! Prints untransmitted packets, means over seeds. Switch 0 only; line rate.
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 

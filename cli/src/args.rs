@@ -83,34 +83,34 @@ Examples:
   dropcast run --events events.parquet --switch switch.toml --name mine
   dropcast run --config runs/mine/config.toml")]
 pub(crate) struct RunArgs {
-    /// Settings of the run; what is said on the command line goes before them.
+    /// Settings of the run; the command line takes precedence.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Packet events (docs/events.md) instead of generated ones.
     #[arg(long, value_name = "PATH")]
     pub(crate) events: Option<PathBuf>,
-    /// Switch description (docs/switch.md), if the events do not bring one.
+    /// Switch description (docs/switch.md), if the events do not contain one.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
-    /// The column that holds a field of the events. May be repeated.
+    /// Read a field of the events from this column. May be repeated.
     #[arg(long = "column", value_name = "FIELD=COLUMN")]
     pub(crate) columns: Vec<String>,
     /// Name of the run, and of its folder.
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Replace an earlier run of this name that had other settings.
+    /// Replace an earlier run of this name that has other settings.
     #[arg(long)]
     pub(crate) replace: bool,
     /// Folder of all runs.
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub(crate) runs: PathBuf,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Threads for training; the result is the same with any number.
+    /// Threads for training; they do not change the result.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
@@ -123,34 +123,34 @@ Examples:
   dropcast simulate --seed 7 -o events.parquet
   dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet")]
 pub(crate) struct SimulateArgs {
-    /// Which switches.
+    /// The switches to simulate.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) topology: Topology,
     /// Workload settings, the fields of docs/workloads.md.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) workload: Option<PathBuf>,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     /// Length of the trace, milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) duration_ms: Option<u64>,
-    /// Load of the flows, as a share of the rate of the links between leaves and spines; of a leaf
-    /// alone, of those towards the servers.
+    /// Load of the flows, as a share of the rate of the links between leaves and spines; for a
+    /// single leaf, of the flows towards the servers.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) load: Option<f64>,
     /// Payload of an incast, as a share of the buffer.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) burst: Option<f64>,
-    /// Where the events go.
+    /// File for the events.
     #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
     pub(crate) output: PathBuf,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Which switches are simulated.
+/// The simulated switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Topology {
     /// One leaf.
@@ -160,7 +160,7 @@ pub(crate) enum Topology {
     LeafSpine,
 }
 
-/// Label packet events: run Longest Queue Drop virtually beside whatever the real switch did.
+/// Label packet events: run Longest Queue Drop virtually beside the real switch.
 ///
 /// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
 /// dropped it (docs/trace.md).
@@ -173,35 +173,35 @@ pub(crate) struct CollectArgs {
     /// Packet events, Parquet or CSV (docs/events.md); - for standard input.
     #[arg(long, value_name = "PATH")]
     pub(crate) events: PathBuf,
-    /// Switch description (docs/switch.md), if the events do not bring one.
+    /// Switch description (docs/switch.md), if the events do not contain one.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
-    /// The column that holds a field of the event. May be repeated.
+    /// Read a field of the events from this column. May be repeated.
     #[arg(long = "column", value_name = "FIELD=COLUMN")]
     pub(crate) columns: Vec<String>,
-    /// What to do with a row that is wrong.
+    /// What to do with a bad row.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
-    /// Rows that may wait for a label before the trace is refused; each takes about 60 bytes.
+    /// Maximum rows that wait for a label before the trace is refused; each takes about 60 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
-    /// Where the labelled trace goes.
+    /// File for the labelled trace.
     #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
     pub(crate) output: PathBuf,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// What to do with a row that is wrong.
+/// What to do with a bad row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BadRows {
-    /// Stop with an error that names it.
+    /// Stop with an error that names the row.
     #[default]
     Fail,
-    /// Leave it out and count it.
+    /// Skip the row and count it.
     Skip,
 }
 
@@ -226,36 +226,36 @@ pub(crate) struct TrainArgs {
     /// Labelled traces to choose the vote threshold on; then all of --data trains.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) validation: Vec<PathBuf>,
-    /// Train once for each fold of the runs (files of --data) and test on that, then on all runs
-    /// for the model: runs, to leave one out at a time, or a number of folds.
+    /// Cross-validate over the runs (files of --data), then train the model on all: runs, to leave
+    /// one out at a time, or a number of folds.
     #[arg(long, value_name = "runs|FOLDS", value_parser = folds, conflicts_with_all = ["test", "validation", "model_per"])]
     pub(crate) cross_validate: Option<Folds>,
-    /// Which switches share a model. Models of one switch or role are named after the one of all:
+    /// Which switches share a model. Models of one switch or role are named after the pooled one:
     /// MODEL.switch-3.json, MODEL.leaf.json.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) model_per: ModelPer,
     #[command(flatten)]
     pub(crate) settings: TrainSettings,
-    /// Threads; the model is the same with any number.
+    /// Threads; they do not change the model.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Memory for binned rows, MiB; those beyond it go to a temporary file beside the model, and
-    /// every pass reads them from there. The model is the same. What --budget and --refit-leaves
-    /// count is not limited (docs/training.md).
+    /// Memory for binned rows, MiB; further rows go to a temporary file beside the model, which
+    /// every pass reads. The model is the same. The counts of --budget and --refit-leaves are not
+    /// limited (docs/training.md).
     #[arg(long, value_name = "MIB")]
     pub(crate) memory_limit: Option<u64>,
-    /// Where the model goes.
+    /// File for the model.
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
-    /// How the metrics are printed.
+    /// Format of the metrics.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Import a forest that was trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
+/// Import a forest trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
 ///
 /// Splits become integer comparisons that send every 32-bit value the same way. Leaves become 8-bit
-/// weights; that every row is still decided as by the original is proven, or the forest is refused.
+/// weights; the forest is refused unless every decision provably equals the original's.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -267,35 +267,35 @@ pub(crate) struct ImportArgs {
     /// model, or its dump as text or JSON.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Format of the file: onnx, lightgbm or xgboost; told from its content unless given.
+    /// Format of the file: onnx, lightgbm or xgboost; detected from its content by default.
     #[arg(long, value_name = "onnx|lightgbm|xgboost")]
     pub(crate) from: Option<dropcast_interop::Format>,
-    /// The features that it was trained on, in the order of its columns, unless the file has their
-    /// names: paper4, or names separated by commas.
+    /// The features it was trained on, in the order of its columns, if the file lacks their names:
+    /// paper4, or names separated by commas.
     #[arg(long, value_name = "NAME,...")]
     pub(crate) features: Option<FeatureSet>,
-    /// Switch description (docs/switch.md) of the switch that it was trained for.
+    /// Switch description (docs/switch.md) of the switch it was trained for.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
-    /// Its score above which a packet is dropped, before any logistic function; unless given, where
-    /// it predicts class 1, or a value above one half. XGBoost's dumps need it: see docs/trainers.md.
+    /// The score above which it predicts a drop, before any logistic function; by default where it
+    /// predicts class 1, or a value above one half. XGBoost's dumps need it: see docs/trainers.md.
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<f64>,
-    /// Accept a forest of which not every decision is proven to stay the same.
+    /// Accept a forest even if some decisions may differ from the original's.
     #[arg(long)]
     pub(crate) allow_rounding: bool,
-    /// Where the model goes.
+    /// File for the model.
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
 /// Train every combination of settings, and compare them (docs/sweep.md).
 ///
-/// Writes a row for each forest (sweep.json, rows.parquet), the models that no other is better and
-/// smaller than (models/), and how long they took (timings.json).
+/// Writes a row for each forest (sweep.json, rows.parquet), the Pareto-optimal models (models/),
+/// and durations (timings.json).
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example, sweep.toml:
@@ -310,34 +310,33 @@ Example, sweep.toml:
 
   dropcast sweep sweep.toml -o runs/sweep")]
 pub(crate) struct SweepArgs {
-    /// What to sweep.
+    /// The sweep's configuration.
     #[arg(value_name = "SWEEP.toml")]
     pub(crate) config: PathBuf,
-    /// Folder for what is found; runs/ and the name of the file unless given. One that holds a
+    /// Folder for the results; by default runs/ and the name of the file. A folder that holds a
     /// sweep is refused without --resume.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Go on where an earlier sweep of this folder was interrupted; parts that no longer fit are
-    /// trained again.
+    /// Resume an interrupted sweep in this folder; parts that no longer fit are trained again.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Threads; what is found is the same with any number.
+    /// Threads; they do not change the results.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Memory for binned rows, MiB; those beyond it go to a temporary file in the folder, and every
-    /// pass reads them from there. What is found is the same.
+    /// Memory for binned rows, MiB; further rows go to a temporary file in the folder, which every
+    /// pass reads. The results are the same.
     #[arg(long, value_name = "MIB")]
     pub(crate) memory_limit: Option<u64>,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
 /// Scale a model's thresholds to a switch with another buffer (docs/features.md).
 ///
-/// The new model decides on that switch's features, in its own bytes, exactly as the model does on the
-/// same features scaled to its buffer: for export, where nothing scales features. `report` and `train`
-/// scale the rows of traces by themselves.
+/// The new model decides on that switch's features, in its own bytes, exactly as the model does on
+/// the same features scaled to its buffer: for exports, which do not scale features. `report` and
+/// `train` scale the rows of traces automatically.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -349,10 +348,10 @@ pub(crate) struct RescaleArgs {
     /// Shared buffer of the other switch.
     #[arg(long, value_name = "BYTES")]
     pub(crate) buffer_bytes: std::num::NonZeroU32,
-    /// Where the rescaled model goes.
+    /// File for the rescaled model.
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
@@ -364,31 +363,31 @@ pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// What to write, one or more of the targets below.
+    /// One or more of the targets below.
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Folder for the files.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// How the summary is printed.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// What a model can be exported to.
+/// The list of export targets.
 fn targets() -> String {
     let line = |target: &Target| format!("  {:8} {}\n", target.name(), target.about());
     let lines: String = Target::all().iter().map(line).collect();
     format!("Targets:\n{lines}\nExample:\n  dropcast export model.json --target c p4 -o tables")
 }
 
-/// Build what a model is exported to with the tools of this machine, run it, and compare every
-/// answer with the model's (docs/verify.md).
+/// Build a model's exports with the tools of this machine, run them, and compare every answer with
+/// the model's (docs/verify.md).
 ///
-/// The rows are those that tell a forest from any other that differs in one place: both sides of
-/// every threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the
-/// rows of a trace. One mismatch, a tool that is missing, or a target that nothing here can execute:
-/// the model is not verified, and the exit code is 1.
+/// The rows distinguish a forest from any other that differs in one place: both sides of every
+/// threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the rows
+/// of a trace. The model is not verified, and the exit code is 1, if there is a mismatch, a missing
+/// tool, or a target without a runner.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -398,31 +397,31 @@ pub(crate) struct VerifyArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// What to build and run; the targets of `dropcast export`.
+    /// Targets to build and run, as of `dropcast export`.
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) rows: usize,
-    /// A labelled trace whose rows are predicted, too.
+    /// A labelled trace whose rows are also predicted.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Seed of the random rows.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Measure how long one prediction takes on the rows of the trace, in their order.
+    /// Measure the time of one prediction on the rows of the trace, in order.
     #[arg(long, requires = "trace")]
     pub(crate) time: bool,
-    /// How the result is printed.
+    /// Format of the result.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Tell what a model takes as match-action tables: entries, TCAM and SRAM bits, stages.
+/// Print the size of a model as match-action tables: entries, TCAM and SRAM bits, stages.
 ///
-/// Ranges are cut into the fewest prefixes; beside it, the naive way and the encodings of Flowrest,
-/// Planter and NetBeacon (docs/resources.md). These are logical estimates: what the tables hold, not
-/// where a vendor's compiler places them.
+/// Ranges are cut into the fewest prefixes, compared with naive prefixes and the encodings of
+/// Flowrest, Planter and NetBeacon (docs/resources.md). These are logical estimates: what the
+/// tables hold, not where a vendor's compiler places them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -432,18 +431,18 @@ pub(crate) struct ResourcesArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Also have the tools of this machine measure: Yosys the Verilog's lookup tables and flip-flops,
-    /// clang the eBPF program's instructions, a C compiler the header's time for a prediction. Takes
-    /// seconds, for large forests minutes. What a tool cannot tell is said on standard error and
-    /// stays null.
+    /// Also measure with the tools of this machine: the Verilog's lookup tables and flip-flops
+    /// (Yosys), the eBPF program's instructions (clang), the C header's time for a prediction (a C
+    /// compiler). Takes seconds, for large forests minutes. A failed measurement is reported on
+    /// standard error and stays null.
     #[arg(long)]
     pub(crate) measure: bool,
-    /// How it is printed.
+    /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Measure a model on labelled traces: scores, eta, and what Credence would gain (docs/report.md).
+/// Measure a model on labelled traces: scores, eta, and Credence's gain (docs/report.md).
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The model. Without one: what every policy transmits, and what an oracle could be worth.
@@ -452,33 +451,33 @@ pub(crate) struct ReportArgs {
     /// Labelled traces.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
-    /// Which rows: of a trace that the model was trained on, only those it was not.
+    /// Which rows: of a trace that the model was trained on, only its test rows.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: ReportRows,
-    /// What to write: text, a summary; json, everything for programs; html, a page with plots.
+    /// Format: text, a summary; json, everything for programs; html, a page with plots.
     #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Where it goes; standard output unless given.
+    /// File for the report; by default standard output.
     #[arg(short, long, value_name = "PATH", value_parser = output_path())]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Tell what a file is and what is in it: events, traces, models, tables, reports.
+/// Print the kind and content of a file: events, traces, models, tables, reports.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Of a labelled trace in Parquet, also: what values each feature has, in rows that LQD accepted
-    /// and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
+    /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
+    /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
     #[arg(long)]
     pub(crate) statistics: bool,
-    /// How it is printed.
+    /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Make a figure of the Credence paper again: numbers as CSV, picture as SVG.
+/// Reproduce a figure of the Credence paper: numbers as CSV, picture as SVG.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     #[command(subcommand)]
@@ -491,7 +490,7 @@ pub(crate) enum Figure {
     Fig15(Fig15Args),
 }
 
-/// Figure 14: throughput of LQD over throughput of Credence, as predictions are flipped.
+/// Figure 14: throughput of LQD over that of Credence, against the flip probability.
 #[derive(Debug, Args)]
 pub(crate) struct Fig14Args {
     /// Output ports N.
@@ -503,20 +502,19 @@ pub(crate) struct Fig14Args {
     /// Full-buffer bursts per slot. The paper does not say; by default the curve ends near its 2.9.
     #[arg(long, default_value_t = BurstTraffic::default().bursts_per_slot, allow_negative_numbers = true)]
     pub(crate) bursts_per_slot: f64,
-    /// Let a whole burst arrive in one slot, instead of at most N packets in each.
+    /// Let a whole burst arrive in one slot, instead of at most N packets per slot.
     #[arg(long)]
     pub(crate) bursts_at_once: bool,
     /// Slots.
     #[arg(long, default_value_t = BurstTraffic::default().slots)]
     pub(crate) slots: u64,
-    /// How often predictions are flipped anew for each probability.
+    /// Independent repetitions per flip probability.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repetitions: u32,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder for fig14.csv, fig14.svg and, of other ports, buffers and burst rates,
-    /// fig14-cases.csv.
+    /// Folder for fig14.csv, fig14.svg and fig14-cases.csv (other ports, buffers and burst rates).
     #[arg(short, long, default_value = "runs/fig14", value_name = "DIR")]
     pub(crate) output: PathBuf,
 }
@@ -524,13 +522,13 @@ pub(crate) struct Fig14Args {
 /// Figure 15: prediction scores against the number of trees, depth 4.
 #[derive(Debug, Args)]
 pub(crate) struct Fig15Args {
-    /// Labelled traces; generated unless given.
+    /// Labelled traces; by default one is generated.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder for fig15-paper and fig15-ours, each .csv and .svg, and for what is generated.
+    /// Folder for fig15-paper and fig15-ours, each .csv and .svg, and for generated files.
     #[arg(short, long, default_value = "runs/fig15", value_name = "DIR")]
     pub(crate) output: PathBuf,
 }

@@ -11,7 +11,7 @@ use std::thread;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The pipeline could not do it.
+    /// The pipeline failed.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
     /// A gate that the user asked for: the model is not verified.
@@ -44,7 +44,7 @@ impl Failure {
     }
 }
 
-/// The exit code of a command, after telling on stderr what went wrong.
+/// The exit code of a command, after reporting its error on stderr.
 pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode {
     match result {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -57,7 +57,7 @@ pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode
             tell(&format!("internal error: {}", message(&error)));
             ExitCode::from(2)
         }
-        // The panic hook has told what and where.
+        // The panic hook has printed what and where.
         Err(_) => {
             tell(
                 "internal error: this is a bug in dropcast, please report it with the lines above",
@@ -67,7 +67,7 @@ pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode
     }
 }
 
-/// Prints what `clap` has to say: help and version are data, the rest are the user's errors.
+/// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
 pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
     match error.print() {
         Ok(()) if error.use_stderr() => ExitCode::from(1),
@@ -85,7 +85,7 @@ fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
     chain
 }
 
-/// An error and its causes in one line; some errors repeat their cause in their own words.
+/// An error and its causes in one line, without causes that an error already contains.
 fn message(error: &Failure) -> String {
     let mut message = String::new();
     for cause in chain(error) {
@@ -102,7 +102,7 @@ fn message(error: &Failure) -> String {
 }
 
 fn tell(message: &str) {
-    // Nobody is left to be told if stderr is gone.
+    // If stderr is closed, nobody can be told.
     let _ = writeln!(io::stderr(), "{message}");
 }
 

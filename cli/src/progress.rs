@@ -1,4 +1,4 @@
-//! Progress on stderr; nothing where that is no terminal.
+//! Progress on stderr, if it is a terminal.
 
 use dropcast_pipeline::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Draws the stage under way: a spinner with a name and a count of rows. Notes are always printed.
+/// Draws the current stage: a spinner with a name and a count of rows. Notes are always printed.
 #[derive(Default)]
 pub(crate) struct Terminal {
     stage: Mutex<Option<Stage>>,
@@ -66,7 +66,7 @@ impl Progress for Terminal {
         bar.finish_and_clear();
         if !bar.is_hidden() {
             let elapsed = bar.elapsed();
-            // Progress is worth no error.
+            // Failed progress output is not an error.
             let _ = writeln!(std::io::stderr(), "  {name:10} {done}  ({elapsed:.1?})");
         }
     }

@@ -1,9 +1,9 @@
 //! The tracer: packet events in, labelled rows out.
 //!
-//! [`Tracer`] runs push-out Longest Queue Drop *virtually* beside whatever the real switch did. For
-//! each arrival it records the features and whether LQD would have dropped the packet. It opens no
-//! files: it takes batches of checked events and returns batches of rows, one row per arrival, in
-//! order of arrival.
+//! [`Tracer`] runs push-out Longest Queue Drop *virtually* beside the real switch. For each arrival
+//! it records the features and whether LQD would have dropped the packet. It opens no files: it
+//! takes batches of checked events and returns batches of rows, one row per arrival, in order of
+//! arrival.
 //!
 //! ```
 //! use dropcast_collect::Tracer;

@@ -5,7 +5,7 @@ use dropcast_data::{CollectSettings, Departures, Event, EventKind, Outcome, Swit
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
 
-/// One switch's virtual queues, drained in one of the two ways.
+/// One switch's virtual queues, with one of the two ways to drain them.
 #[derive(Debug)]
 pub(crate) struct SwitchTracer {
     spec: SwitchSpec,
@@ -39,7 +39,7 @@ impl SwitchTracer {
         usize::from(event.port) < self.spec.ports() && event.queue < self.spec.queues_per_port
     }
 
-    /// Takes in an event of this switch, for a queue it has.
+    /// Processes an event of this switch, for an existing queue.
     pub(crate) fn event(&mut self, event: &Event, waiting: &mut Waiting) {
         let queue = self.spec.queue_index(event.port, event.queue);
         match (event.kind, &mut self.queues) {
@@ -56,14 +56,14 @@ impl SwitchTracer {
         }
     }
 
-    /// Serves the queues up to `now_ns`, if time alone does that.
+    /// Serves the queues up to `now_ns`, if they drain at line rate.
     pub(crate) fn advance(&mut self, now_ns: u64, waiting: &mut Waiting) {
         if let Queues::LineRate(lqd) = &mut self.queues {
             lqd.advance(now_ns, |row, outcome| waiting.resolve(row, outcome));
         }
     }
 
-    /// No more arrivals come: everything held is transmitted.
+    /// Ends the input: every packet still held is transmitted.
     pub(crate) fn drain(&self, waiting: &mut Waiting) {
         let buffer = match &self.queues {
             Queues::Observed(lqd) => lqd.buffer(),
@@ -75,7 +75,7 @@ impl SwitchTracer {
     }
 }
 
-/// Records the features of an arriving packet, then lets LQD have it.
+/// Records the features of an arriving packet, then passes it to LQD.
 fn arrival<S: dropcast_switch::Service>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,

@@ -1,4 +1,4 @@
-//! Many switches, one stream of rows.
+//! The tracer: many switches, one stream of rows.
 
 use crate::error::CollectError;
 use crate::switch_tracer::SwitchTracer;
@@ -9,8 +9,9 @@ use dropcast_features::FeatureSet;
 /// Virtual LQD at every switch of an input.
 ///
 /// Switches are independent of each other; their rows come out in order of arrival. A row waits
-/// until its packet's fate and those of all rows before it are known: memory is bounded by the
-/// packets that arrive while one packet is held, and by [`Tracer::with_max_waiting_rows`].
+/// until its label and the labels of all rows before it are known. So memory is bounded by the
+/// number of packets that arrive while one packet is held, and by
+/// [`Tracer::with_max_waiting_rows`].
 #[derive(Debug)]
 pub struct Tracer {
     specs: SwitchSpecs,
@@ -23,7 +24,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Rows that may wait unless another limit is set: about 1 GB of them.
+    /// Default limit on waiting rows: about 1 GB.
     pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 24;
 
     /// A tracer for these switches that records these features.
@@ -44,7 +45,7 @@ impl Tracer {
         self
     }
 
-    /// Takes in events, in order of time, and gives back the rows that are now known.
+    /// Takes events in time order and returns the rows whose labels are now known.
     ///
     /// # Errors
     /// If an event is for an unknown switch or queue, or too many rows wait.
@@ -53,7 +54,7 @@ impl Tracer {
             self.event(event)?;
         }
         if let Some(last) = batch.events.last() {
-            // A switch that fell silent must not keep the others' rows waiting.
+            // A silent switch must not hold up the others' rows.
             for (_, switch) in &mut self.switches {
                 switch.advance(last.time_ns, &mut self.waiting);
             }
@@ -63,7 +64,7 @@ impl Tracer {
         Ok(rows)
     }
 
-    /// No more events come: the packets still held are transmitted, and the last rows known.
+    /// Ends the input: packets still held are transmitted, and the last rows are returned.
     pub fn finish(mut self) -> LabelledBatch {
         for (_, switch) in &self.switches {
             switch.drain(&mut self.waiting);

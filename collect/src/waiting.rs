@@ -1,4 +1,4 @@
-//! Rows whose label is not known yet.
+//! Rows that wait for their label.
 
 use dropcast_data::{ArrivalColumns, LabelledBatch, Outcome};
 use dropcast_features::Feature;
@@ -12,12 +12,12 @@ pub(crate) struct Row {
     pub(crate) switch_id: u16,
     pub(crate) port: u16,
     pub(crate) queue: u8,
-    /// Filled as far as there are features.
+    /// Only the first entries are used, one per feature.
     pub(crate) values: [u32; Feature::ALL.len()],
 }
 
-/// Rows in order of arrival, from the first whose label is not known on. A row's number counts
-/// the arrivals before it.
+/// Rows in order of arrival, from the first without a label on. A row's number is the count of
+/// arrivals before it.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     rows: VecDeque<(Row, Option<Outcome>)>,
@@ -39,7 +39,7 @@ impl Waiting {
         self.rows.push_back((row, None));
     }
 
-    /// The row that keeps the others waiting, and its number.
+    /// The row that the others wait for, and its number.
     pub(crate) fn first(&self) -> Option<(u64, &Row)> {
         self.rows.front().map(|(row, _)| (self.first, row))
     }
@@ -50,7 +50,7 @@ impl Waiting {
         self.rows[at].1 = Some(outcome);
     }
 
-    /// Takes the rows up to the first that still waits.
+    /// Removes and returns the rows before the first that still waits.
     pub(crate) fn take_known(&mut self, features: usize) -> LabelledBatch {
         let known = self.rows.iter().take_while(|(_, outcome)| outcome.is_some()).count();
         let mut batch = with_room(features, known);

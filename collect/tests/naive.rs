@@ -8,7 +8,7 @@ use dropcast_data::{
 use dropcast_features::FeatureSet;
 use proptest::prelude::*;
 
-/// A row as the naive tracer sees it: all features in column order, and what became of it.
+/// A row of the naive tracer: all features in column order, and its outcome.
 type Row = ([u32; 12], Outcome);
 
 /// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
@@ -18,12 +18,12 @@ struct Naive {
     queues: Vec<Vec<(usize, u32)>>,
     averages: Vec<(u32, u64)>,
     occupancy_average: (u32, u64),
-    /// By port: when it may take out its next packet, the queue whose turn it is.
+    /// By port: when it may dequeue its next packet, and the queue whose turn it is.
     ports: Vec<(u64, usize)>,
-    /// By port: when each of its packets began and ended on the wire.
+    /// By port: the start and end of each of its transmissions.
     wire: Vec<Vec<(u64, u64)>>,
     credit: Vec<u32>,
-    /// By queue, all that happened to it: when, bytes that arrived, its length after.
+    /// By queue, its history: time, bytes that arrived, length afterwards.
     events: Vec<Vec<(u64, u32, u32)>>,
 }
 
@@ -80,7 +80,7 @@ impl Naive {
         self.events[queue].push((now, arrived, length));
     }
 
-    /// What a queue will hold in so many eighths of a base RTT, from all that ever happened to it.
+    /// The projected length of a queue some eighths of a base RTT ahead, from its whole history.
     fn expected(&self, queue: usize, eighths: u64) -> u64 {
         let tau = self.spec.base_rtt_ns;
         let window = (tau / 8).max(1);
@@ -108,8 +108,8 @@ impl Naive {
     }
 
     /// Line rate: the port that may send earliest (ties: lowest) sends, as long as it is not later
-    /// than `now`. `idle_since` is folded into `ports`: an empty port may send when its next packet
-    /// comes.
+    /// than `now`. `ports` also covers idle ports: an empty port may send when its next packet
+    /// arrives.
     fn serve(&mut self, now: u64, rows: &mut [Row]) {
         let per_port = usize::from(self.spec.queues_per_port);
         loop {
@@ -137,8 +137,8 @@ impl Naive {
         }
     }
 
-    /// When the next packet may leave the buffer: as the last one ends, or, with a ring of `r`
-    /// places, as the `r`-th before it begins.
+    /// When the next packet may leave the buffer: when the last one ends, or, with a ring of `r`
+    /// slots, when the `r`-th before it begins.
     fn next_out(&self, port: usize) -> u64 {
         let sent = &self.wire[port];
         match usize::from(self.spec.transmit_ring_packets) {
@@ -183,7 +183,7 @@ impl Naive {
         ]
     }
 
-    /// Steps 3 and 4 of the virtual LQD; whether the packet was accepted.
+    /// Steps 3 and 4 of the virtual LQD; returns whether the packet was accepted.
     fn admit(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut [Row]) -> bool {
         let capacity = self.spec.buffer_bytes;
         while self.occupancy() + bytes > capacity {
@@ -209,7 +209,7 @@ impl Naive {
 
     fn arrive(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut Vec<Row>) {
         let row = rows.len();
-        // Whoever is not removed before the end is transmitted.
+        // Packets not removed by the end are transmitted.
         rows.push((self.features(queue), Outcome::Departed));
         if self.shares(queue) && !self.admit(queue, bytes, now, rows) {
             rows[row].1 = Outcome::Rejected;
@@ -258,7 +258,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 scheduler: if strict { Scheduler::StrictPriority } else { Scheduler::RoundRobin },
                 wire_overhead_bytes: overhead,
                 transmit_ring_packets: ring,
-                // Mostly true: a switch nobody can be pushed out of shows little.
+                // Mostly true: a switch without push-outs tests little.
                 pushable: (0..queues_per_port).map(|q| q == 0 || class[q]).collect(),
                 shared: (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect(),
                 ..SwitchSpec::uniform(ports, 4_000_000_000, buffer, rtt)
@@ -276,7 +276,7 @@ fn settings() -> impl Strategy<Value = CollectSettings> {
     })
 }
 
-/// Events for a few switches: time steps, where, how large, arrival or departure.
+/// Events for a few switches: time step, place, size, arrival or departure.
 type Step = (u64, u16, u16, u8, u32, bool);
 
 fn events(steps: &[Step], spec: &SwitchSpec) -> Vec<Event> {

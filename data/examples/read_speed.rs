@@ -1,5 +1,5 @@
-//! Prints how fast files are read: `cargo run --release -p dropcast-data --example read_speed -- \
-//! FILE [SWITCH.toml]`. A labelled trace is read with all its features.
+//! Prints the reading speed of files: `cargo run --release -p dropcast-data --example read_speed --
+//! \ FILE [SWITCH.toml]`. A labelled trace is read with all its features.
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 use dropcast_data::{EventOptions, EventReader, TraceReader, read_switches};

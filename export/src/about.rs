@@ -1,9 +1,9 @@
-//! What every emitted text says of itself.
+//! The header comment of every emitted text file.
 
 use crate::checked::Checked;
 use crate::ident::plain;
 
-/// Lines for the comment at the top of an emitted file: what it is, and where it comes from.
+/// Lines of the comment at the top of an emitted file: its content and origin.
 pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
     let (origin, forest) = (model.origin, model.forest);
     let averages = match model.average_ns {
@@ -39,7 +39,7 @@ pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
     lines
 }
 
-/// The lines as a comment that each line opens.
+/// The lines as a line comment.
 pub(crate) fn commented(lines: &[String], opening: &str) -> String {
     lines.iter().map(|line| format!("{opening} {line}").trim_end().to_owned() + "\n").collect()
 }

@@ -36,7 +36,7 @@ fn header(model: &Checked<'_>) -> String {
     .join("\n")
 }
 
-/// How the header is used.
+/// Usage of the header.
 fn usage(name: &str) -> String {
     format!(
         " * {name}_drop(x) is 1 if the packet is predicted to be dropped. x holds the packet's features,
@@ -45,7 +45,7 @@ fn usage(name: &str) -> String {
     )
 }
 
-/// The functions to call: which variant scores is the includer's choice.
+/// The functions to call; the includer chooses the variant.
 fn decision(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     format!(

@@ -1,31 +1,31 @@
-//! A forest that targets can rely on.
+//! A checked forest, as targets receive it.
 
 use crate::complete::Complete;
 use crate::ident::identifier;
 use crate::{ExportError, Origin};
 use dropcast_forest::Forest;
 
-/// A forest whose trees are trees, with its origin: what a target is given.
+/// A checked forest with its origin: the input of a target.
 pub(crate) struct Checked<'a> {
     /// The forest as trained.
     pub(crate) forest: &'a Forest,
-    /// Where it comes from.
+    /// Its origin.
     pub(crate) origin: &'a Origin,
     /// The forest as complete trees, level by level.
     pub(crate) complete: Complete,
     /// First bytes of the hash of `model.json`.
     pub(crate) id: [u8; 8],
-    /// Time constant of the moving averages, ns; 0: not stated.
+    /// Time constant of the moving averages, ns; 0 if not stated.
     pub(crate) average_ns: u32,
-    /// What files and identifiers are named after.
+    /// The base of file names and identifiers.
     pub(crate) prefix: String,
 }
 
 impl<'a> Checked<'a> {
-    /// Checks everything that targets rely on.
+    /// Checks all that targets rely on.
     ///
     /// # Errors
-    /// If the forest is not one, or not the one that `origin` describes, or too large.
+    /// If the forest is invalid or too large, or `origin` describes another one.
     pub(crate) fn new(forest: &'a Forest, origin: &'a Origin) -> Result<Self, ExportError> {
         check_forest(forest)?;
         check_columns(forest, origin)?;
@@ -40,10 +40,10 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// Checks that predictions with `forest` end, in a leaf, having looked at values that rows have.
+/// Checks that each prediction with `forest` reaches a leaf and reads only values that rows have.
 ///
 /// # Errors
-/// If not, or if there are more trees or features than targets count.
+/// If not, or if there are more trees or features than targets can index.
 pub(crate) fn check_forest(forest: &Forest) -> Result<(), ExportError> {
     forest.check().map_err(ExportError::Forest)?;
     let (trees, features) = (forest.trees.len(), forest.features.len());
@@ -56,7 +56,7 @@ pub(crate) fn check_forest(forest: &Forest) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// Checks that `origin` describes the forest's features, in the same order, by distinct names.
+/// Checks that `origin` describes the forest's features, in the same order and with distinct names.
 fn check_columns(forest: &Forest, origin: &Origin) -> Result<(), ExportError> {
     let described: Vec<&str> = origin.columns.iter().map(|column| column.name.as_str()).collect();
     if forest.features != described {

@@ -1,4 +1,4 @@
-//! A forest as complete trees, level by level: what tables without pointers are written from.
+//! A forest as complete trees, level by level: the source of tables without pointers.
 
 use crate::ExportError;
 use dropcast_forest::{Forest, Node, Tree};
@@ -6,8 +6,8 @@ use dropcast_oracle::Layout;
 
 /// A forest whose trees are all complete and equally deep.
 ///
-/// A leaf above the last level becomes splits that send everything left, so that predictions do
-/// not change; the leaves that this leaves unreachable have its weight, too.
+/// A leaf above the last level becomes splits that send everything left, so predictions do not
+/// change; the resulting unreachable leaves get its weight too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Complete {
     /// Numbers of trees, levels and features.
@@ -36,7 +36,7 @@ pub(crate) struct Split {
 /// A split that sends every value left.
 const ALWAYS_LEFT: Split = Split { column: 0, threshold: u32::MAX };
 
-/// The most bytes a table may take: beyond any switch's memory, within any compiler's.
+/// Maximum bytes of a table: beyond any switch's memory, within any compiler's.
 const MAX_BYTES: usize = 16 << 20;
 
 impl Complete {
@@ -57,7 +57,7 @@ fn layout(forest: &Forest) -> Result<Layout, ExportError> {
     let features = forest.features.len();
     let layout = Layout::new(
         u16::try_from(trees).map_err(|_| ExportError::TooManyTrees(trees))?,
-        // Depths beyond a byte are as impossible as the largest that is one.
+        // Depths beyond a byte are as impossible as 255.
         u8::try_from(forest.depth()).unwrap_or(u8::MAX),
         u8::try_from(features).map_err(|_| ExportError::FeatureCount(features))?,
     )

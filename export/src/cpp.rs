@@ -1,5 +1,5 @@
-//! A C++17 header that takes the place of the Credence artifact's per-packet call into Python, in
-//! ns-3 or any other simulator. `docs/ns3.md` says how.
+//! A C++17 header that replaces the Credence artifact's per-packet call into Python, in ns-3 or any
+//! other simulator. `docs/ns3.md` says how.
 
 use crate::ExportError;
 use crate::c::{branches, preamble};
@@ -119,7 +119,7 @@ constexpr bool predicts_drop(const Row &x)
     )
 }
 
-/// The call with the arguments of the artifact's, if the model needs no others.
+/// The call with the artifact's arguments, if the model needs no others.
 fn artifact_call(model: &Checked<'_>) -> String {
     let mut values = String::new();
     for column in &model.origin.columns {

@@ -1,5 +1,5 @@
-//! The compact byte table `.dct`, for whatever links `dropcast-oracle` or reads bytes.
-//! `docs/dct.md` describes it byte by byte.
+//! The compact byte table `.dct`, for programs that link `dropcast-oracle` or read bytes.
+//! `docs/dct.md` describes the layout.
 
 use crate::ExportError;
 use crate::checked::Checked;

@@ -1,10 +1,10 @@
-//! eBPF: C that the kernel's verifier accepts, whatever the number of trees.
-//! `docs/ebpf.md` says how to build and load it.
+//! eBPF: C that the kernel's verifier accepts for any number of trees. `docs/ebpf.md` says how to
+//! build and load it.
 //!
-//! The verifier follows every path through a program. Where it follows calls, too (into inlined and
-//! static functions), the paths of all trees multiply: 8 trees of depth 4 are more than the million
-//! instructions it is willing to look at. A *global* function is verified on its own, once, for any
-//! arguments, and a call of it is a single step; so each tree is one.
+//! The verifier follows every path through a program. It also follows calls into inlined and static
+//! functions, so the paths of all trees multiply: 8 trees of depth 4 exceed its limit of a million
+//! instructions. A *global* function is verified once, on its own, for any arguments, and a call to
+//! it is a single step; so each tree is one.
 
 use crate::ExportError;
 use crate::c::{branches, preamble};
@@ -15,17 +15,17 @@ use crate::tracker::{self, Dialect};
 /// C for eBPF.
 pub(crate) const TARGET: Target = Target {
     name: "ebpf",
-    about: "C header for eBPF programs, and a program that tries it out, see docs/ebpf.md",
+    about: "C header for eBPF programs, and a test program, see docs/ebpf.md",
     emit,
 };
 
-/// A program has at most 256 functions, its own and those that keep features among them.
+/// A program has at most 256 functions, including its own and those that keep features.
 const MOST_TREES: usize = 240;
 
 /// Jumps reach 32,767 instructions; deeper trees could need more.
 const MOST_LEVELS: u8 = 12;
 
-/// Rows live on the stack, of which there are 512 bytes.
+/// Rows live on the stack, which has 512 bytes.
 const MOST_FEATURES: usize = 64;
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
@@ -77,8 +77,8 @@ fn header(model: &Checked<'_>) -> String {
 fn linkage(upper: &str) -> String {
     format!(
         "\
-/* Global functions are verified once and on their own; the paths of others would multiply. That needs
- * the type information of -g, and Linux 5.12. */
+/* Global functions are verified once and on their own; the paths of others would multiply. They
+ * need the type information of -g, and Linux 5.12. */
 #define {upper}_GLOBAL __attribute__((noinline))
 #define {upper}_INLINE static inline __attribute__((always_inline))
 "
@@ -104,7 +104,7 @@ fn trees(model: &Checked<'_>) -> String {
         )
     };
     let trees: Vec<String> = model.forest.trees.iter().enumerate().map(tree).collect();
-    "/* The verifier knows nothing of a global function's argument: each checks that it is not null. */\n"
+    "/* The verifier assumes nothing about a global function's argument, so each checks for null. */\n"
         .to_owned()
         + &trees.join("\n")
 }
@@ -154,11 +154,11 @@ fn keeping(model: &Checked<'_>) -> String {
     )
 }
 
-/// A program that can be given rows.
+/// A program that predicts given rows.
 fn program(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let usage = format!(
-        " * {name}_check answers the row that it is given as context: to try {name}.bpf.h out, in the kernel
+        " * {name}_check predicts the row in its context, to try {name}.bpf.h in the kernel
  * (BPF_PROG_TEST_RUN) or in any eBPF machine. See docs/ebpf.md.
 "
     );
@@ -175,7 +175,7 @@ typedef unsigned long long __u64;
 #include \"{name}.bpf.h\"
 
 /* Bits 0 to 30: the score; bit 31: whether a drop is predicted. The context is volatile so that each
- * value is read at a fixed place in it, which is all that the verifier allows. */
+ * value is read at a fixed offset, as the verifier requires. */
 __attribute__((section(\"syscall\"), used)) int {name}_check(const volatile __u32 *context)
 {{
     struct {name}_row row;

@@ -7,16 +7,16 @@ use dropcast_oracle::ShapeError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The forest is not a sound one.
+    /// The forest is unsound.
     #[error("the forest is not sound")]
     Forest(#[source] ForestError),
     /// More trees than any target counts.
     #[error("the forest has {0} trees; at most {max} can be exported", max = u16::MAX)]
     TooManyTrees(usize),
-    /// The number of features is one that no target can index.
+    /// No feature, or more than a target can index.
     #[error("the forest has {0} features; 1 to {max} can be exported", max = u8::MAX)]
     FeatureCount(usize),
-    /// The forest's features are not the ones that its origin describes.
+    /// The forest's features differ from those its origin describes.
     #[error("the forest's features are {forest}, the model's are {origin}")]
     OtherFeatures {
         /// The forest's.
@@ -30,18 +30,18 @@ pub enum ExportError {
     /// The time constant of the moving averages does not fit 32 bits.
     #[error("the averages' time constant of {0} ns is more than 4.29 s")]
     TimeConstant(u64),
-    /// The model's hash is not one.
+    /// The model's hash is not a SHA-256.
     #[error("{0:?} is not a SHA-256 in hexadecimal")]
     NotAHash(String),
     /// The forest does not fit into complete trees.
     #[error("the forest does not fit into a table")]
     Shape(#[source] ShapeError),
-    /// The table would be larger than any device or compiler takes.
+    /// The table would be too large for any device or compiler.
     #[error("the table would take {bytes} bytes, more than {max}")]
     TooLarge {
-        /// What it would take.
+        /// Its size.
         bytes: usize,
-        /// The most that is written.
+        /// The maximum.
         max: usize,
     },
     /// A target cannot express the forest.
@@ -49,7 +49,7 @@ pub enum ExportError {
     Unsupported {
         /// The target.
         target: &'static str,
-        /// What it cannot express, and what to do.
+        /// The part it cannot express, and what to do.
         problem: String,
     },
 }

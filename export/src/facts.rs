@@ -1,4 +1,4 @@
-//! What a forest takes, whatever runs it.
+//! A forest's sizes, independent of the target.
 
 use crate::checked::Checked;
 use crate::{ExportError, Origin};
@@ -6,8 +6,8 @@ use dropcast_forest::{Forest, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a forest takes, whatever runs it. Logical sizes only: what a device's compiler makes of
-/// them is the device's.
+/// A forest's sizes, independent of the target. Logical sizes only, before a device's compiler
+/// places them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Trees.
@@ -18,14 +18,14 @@ pub struct Facts {
     pub splits: usize,
     /// Leaves of all trees, as trained.
     pub leaves: usize,
-    /// Splits of all trees when each is filled up to `depth`.
+    /// Splits of all trees if each is filled up to `depth`.
     pub complete_splits: usize,
     /// Bytes of the `.dct` table.
     pub dct_bytes: usize,
-    /// The largest score that any weights of these leaves could add up to.
+    /// The largest score that weights of these leaves could add up to.
     pub max_score: u32,
-    /// How many different thresholds each feature is compared with, in the order of a row: what a
-    /// dataplane that encodes ranges pays for.
+    /// Number of distinct thresholds of each feature, in the order of a row: the cost of a
+    /// dataplane that encodes ranges.
     pub thresholds: Vec<FeatureThresholds>,
 }
 
@@ -65,7 +65,7 @@ impl Facts {
     }
 }
 
-/// The different thresholds that each feature of a checked forest is compared with.
+/// The distinct thresholds of each feature of a checked forest.
 pub(crate) fn thresholds_by_feature(forest: &Forest) -> Vec<BTreeSet<u32>> {
     let mut sets = vec![BTreeSet::new(); forest.features.len()];
     for node in forest.trees.iter().flat_map(|tree| &tree.nodes) {

@@ -1,7 +1,7 @@
-//! Names from outside made safe for code, comments and file names.
+//! Makes outside names safe for code, comments and file names.
 
-/// An identifier in lower case from any text: letters and digits stay, all else becomes `_`.
-/// Never empty, never starting with a digit or (as those are reserved in C) an underscore.
+/// An identifier in lower case from any text: letters and digits stay, anything else becomes `_`.
+/// Never empty, never starting with a digit or an underscore (reserved in C).
 pub(crate) fn identifier(text: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let kept: String = text.chars().map(keep).collect();
@@ -13,8 +13,8 @@ pub(crate) fn identifier(text: &str) -> String {
     }
 }
 
-/// Text that a C comment or string can hold: nothing in it ends a comment, opens one, continues a
-/// line, ends a string or forms a trigraph.
+/// Text that is safe inside a C comment or string: it does not open or end a comment, continue a
+/// line, end a string or form a trigraph.
 pub(crate) fn plain(text: &str) -> String {
     let keep = |c: char| match c {
         '*' | '\\' | '"' | '?' | '%' => '_',

@@ -1,5 +1,4 @@
-//! The forest as a JSON document, for programs in whatever language. `docs/json-table.md` describes
-//! it.
+//! The forest as a JSON document, for programs in any language. `docs/json-table.md` describes it.
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -12,11 +11,11 @@ use std::fmt::Display;
 pub(crate) const TARGET: Target =
     Target { name: "json", about: "JSON table, integers only, see docs/json-table.md", emit };
 
-/// Version of the format; what changes the meaning of a field gets a new one.
+/// Version of the format; it changes when the meaning of a field does.
 const FORMAT_VERSION: u32 = 1;
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
-    // Not NAME.json: that is what the model itself may be called.
+    // Not NAME.json, which may be the model itself.
     let name = format!("{}.table.json", model.prefix);
     Ok(vec![EmittedFile { name, bytes: document(model).into_bytes() }])
 }

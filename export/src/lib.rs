@@ -1,10 +1,11 @@
-//! Forests as tables and code for devices, and the vectors that verify them.
+//! Exports forests as tables and code for devices, with vectors that verify them.
 //!
-//! [`export`] turns a forest into the files of one [`Target`]. It does no IO: the caller writes
-//! what it returns. [`Vectors`] are the rows on which whatever runs a forest must agree with
-//! [`Forest::score`](dropcast_forest::Forest::score), and [`Facts`] say what a forest takes.
+//! [`export`] turns a forest into the files of one [`Target`]. It does no IO: the caller writes the
+//! files. [`Vectors`] are the rows on which a device must agree with
+//! [`Forest::score`](dropcast_forest::Forest::score), and [`Facts`] are a forest's sizes.
 //!
-//! A target is one file that turns a checked model into text or bytes, and one line in `target.rs`.
+//! A target is one file that turns a checked forest into text or bytes, plus one line in
+//! `target.rs`.
 
 mod about;
 mod c;

@@ -16,8 +16,8 @@ use dropcast_onnx::{
 pub(crate) const TARGET: Target =
     Target { name: "onnx", about: "ONNX model, see docs/onnx.md", emit };
 
-/// Version of the model format (2021), of the operators, and of those on trees: version 3 of the
-/// latter is the first to know double precision.
+/// Versions of the model format (2021), the operators and the operators on trees; the last support
+/// double precision from version 3 on.
 const IR_VERSION: i64 = 7;
 const OPERATORS: i64 = 13;
 const ML_OPERATORS: i64 = 3;
@@ -46,7 +46,7 @@ fn onnx_model(model: &Checked<'_>) -> ModelProto {
     }
 }
 
-/// Where the model comes from, and what only C code would have as constants.
+/// The model's origin, and the constants that C headers have.
 fn properties(model: &Checked<'_>) -> Vec<StringStringEntryProto> {
     let origin = model.origin;
     let feature = |column: &Column| format!("{} ({})", column.name, column.unit);
@@ -63,7 +63,7 @@ fn properties(model: &Checked<'_>) -> Vec<StringStringEntryProto> {
     properties
 }
 
-/// Integers in, integers out; floating point only where the operator on trees has nothing else.
+/// Integers in, integers out; floating point only where the operator on trees requires it.
 fn onnx_graph(model: &Checked<'_>) -> GraphProto {
     let precision = Precision::needed_by(model);
     let columns = model.forest.features.len();
@@ -77,7 +77,7 @@ fn onnx_graph(model: &Checked<'_>) -> GraphProto {
         ],
         name: model.prefix.clone(),
         initializer: vec![
-            graph::one_integer("one_per_row", -1), // for Reshape: as many as there are
+            graph::one_integer("one_per_row", -1), // for Reshape: inferred
             graph::one_integer("vote_threshold", model.forest.vote_threshold.into()),
         ],
         input: vec![graph::value(
@@ -102,13 +102,13 @@ fn cast(from: &str, to: &str, element: DataType) -> NodeProto {
     graph::node(STANDARD, "Cast", &[from], to, vec![graph::int("to", element.into())])
 }
 
-/// What features and thresholds are compared in.
+/// The number type of comparisons.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Precision {
-    /// 32 bits: what every runtime has. Exact while all thresholds are below 2^24. A value up to
-    /// 2^24 is itself; a larger one rounds to 2^24 or more, which is still above every threshold.
+    /// 32 bits, which every runtime supports. Exact while all thresholds are below 2^24: values up
+    /// to 2^24 are exact, and larger ones round to 2^24 or more, still above every threshold.
     Single,
-    /// 64 bits, in which every value is itself.
+    /// 64 bits, exact for every value.
     Double,
 }
 
@@ -136,7 +136,7 @@ fn thresholds(model: &Checked<'_>) -> impl Iterator<Item = u32> {
     })
 }
 
-/// A node, and where it is.
+/// A node with its tree and index.
 struct Place<'a> {
     tree: i64,
     nth: i64,
@@ -150,7 +150,7 @@ fn nodes<'a>(model: &Checked<'a>) -> impl Iterator<Item = Place<'a>> {
 }
 
 /// The attributes of `TreeEnsembleRegressor`: parallel lists over the nodes of all trees, and over
-/// their leaves. In a leaf's places of the former, 0 stands for nothing.
+/// their leaves. Unused entries of leaves in the former are 0.
 fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<AttributeProto> {
     let all = |of: fn(&Node) -> i64| nodes(model).map(move |at| of(at.node));
     let leaves = || nodes(model).filter(|at| matches!(at.node, Node::Leaf { .. }));
@@ -202,7 +202,7 @@ fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<AttributeProto> {
     ]
 }
 
-/// A list of integers, none of which the precision rounds, as floating-point numbers.
+/// A list of integers as floating-point numbers, all exact in this precision.
 fn reals(name: &str, values: impl Iterator<Item = i64>, precision: Precision) -> AttributeProto {
     match precision {
         Precision::Single => graph::floats(name, values.map(|value| value as f32)),

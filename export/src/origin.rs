@@ -1,26 +1,26 @@
-//! Where a forest comes from, as every emitted file states it.
+//! A forest's origin, as every emitted file states it.
 
 use crate::ExportError;
 use dropcast_features::FeatureSet;
 use dropcast_forest::Model;
 
-/// Where a forest comes from: what emitted files say of the model, its features and the tool.
+/// A forest's origin: the model, its features and the tool, for emitted files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Name of the model. Emitted files and the identifiers in emitted code are named after it.
     pub model_name: String,
     /// SHA-256 of `model.json`, 64 hexadecimal digits.
     pub model_sha256: String,
-    /// Version of dropcast that exports.
+    /// Version of the exporting dropcast.
     pub tool_version: String,
-    /// What the values of a row are, in their order.
+    /// The values of a row, in order.
     pub columns: Vec<Column>,
     /// Time constant of the moving averages among the features, ns (`tau`, the base round-trip
-    /// time), where the model states one.
+    /// time), if the model states it.
     pub average_ns: Option<u64>,
-    /// Shared buffer of the switch that the model is for, bytes, where the model states it.
+    /// Shared buffer of the switch that the model is for, bytes, if the model states it.
     pub buffer_bytes: Option<u32>,
-    /// Output ports of that switch, where the model states them.
+    /// Output ports of that switch, if the model states them.
     pub ports: Option<u16>,
 }
 
@@ -31,15 +31,14 @@ pub struct Column {
     pub name: String,
     /// Unit of its values.
     pub unit: String,
-    /// What it is, in one sentence.
+    /// Its definition, in one sentence.
     pub definition: String,
     /// Its number in tables: `Feature::code`.
     pub code: u8,
 }
 
 impl Origin {
-    /// A model trained on `features`, exported by this version of dropcast; nothing is known of
-    /// the switch.
+    /// A model trained on `features`, exported by this version of dropcast, for an unknown switch.
     pub fn new(model_name: &str, model_sha256: &str, features: &FeatureSet) -> Self {
         let columns = features.features().iter().map(|&feature| Column {
             name: feature.name().to_owned(),

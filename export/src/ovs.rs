@@ -1,4 +1,4 @@
-//! Open vSwitch: flows that predict from registers, by the same ternary entries as other targets.
+//! Open vSwitch: flows that predict from registers, with the same ternary entries as other targets.
 //! `docs/ovs.md` says how to use them.
 
 mod adder;
@@ -18,10 +18,10 @@ use registers::{RESULT, Registers, SCORE, Word};
 pub(crate) const TARGET: Target =
     Target { name: "ovs", about: "Open vSwitch flows on registers, see docs/ovs.md", emit };
 
-/// The table to ask; the others follow.
+/// The first table; the others follow.
 const FIRST_TABLE: usize = 100;
 
-/// Tables above this one are Open vSwitch's own.
+/// Open vSwitch reserves the tables above this one.
 const LAST_TABLE: usize = 253;
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
@@ -30,7 +30,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![EmittedFile { name, bytes: oracle.text().into_bytes() }])
 }
 
-/// What is written: the tables, and where everything is.
+/// The tables, and where everything is stored.
 struct Oracle<'a> {
     model: &'a Checked<'a>,
     tables: Tables,
@@ -49,8 +49,8 @@ impl<'a> Oracle<'a> {
         let trees = oracle.tables.trees.len();
         if last > LAST_TABLE || score_bits > 16 {
             let problem = format!(
-                "{trees} trees take tables {FIRST_TABLE} to {last}, and {LAST_TABLE} is the last \
-                 there is; train fewer trees"
+                "{trees} trees take tables {FIRST_TABLE} to {last}, and {LAST_TABLE} is the last; \
+                train fewer trees"
             );
             return Err(ExportError::Unsupported { target: "Open vSwitch", problem });
         }
@@ -93,10 +93,10 @@ impl<'a> Oracle<'a> {
             text += &self.tree_flows(self.tree_table(nth), at, tree);
         }
         if !self.trees().is_empty() {
-            text += "\n# score += weight, bit by bit; where nothing matches there is no carry\n";
+            text += "\n# score += weight, bit by bit; without a match there is no carry\n";
             text += &adder::flows(self.adder_table(0), self.score_bits);
         }
-        text += "\n# the vote: a tie accepts\n";
+        text += "\n# the vote; a tie accepts\n";
         text + &self.vote_flows()
     }
 

@@ -1,6 +1,5 @@
-//! P4_16: the oracle as a control that any architecture can apply, and a complete program for BMv2
-//! (v1model) with its entries for simple_switch_CLI and P4Runtime. `docs/p4.md` says how to use
-//! them.
+//! P4_16: the oracle as a control for any architecture, and a complete program for BMv2 (v1model)
+//! with its entries for simple_switch_CLI and P4Runtime. `docs/p4.md` says how to use them.
 
 mod cli;
 mod entries;

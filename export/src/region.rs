@@ -1,4 +1,4 @@
-//! The rows that reach a node: one interval for each feature.
+//! The rows that reach a node, as one interval per feature.
 
 use crate::splitmix::SplitMix;
 use dropcast_forest::{Node, Tree};
@@ -16,21 +16,21 @@ impl Region {
         Region { low: vec![0; features], high: vec![u32::MAX; features] }
     }
 
-    /// The rows that go left, if there are any.
+    /// The rows that go left, if any.
     pub(crate) fn left(&self, feature: usize, threshold: u32) -> Option<Self> {
         let mut region = self.clone();
         region.high[feature] = region.high[feature].min(threshold);
         (region.low[feature] <= region.high[feature]).then_some(region)
     }
 
-    /// The rows that go right, if there are any.
+    /// The rows that go right, if any.
     pub(crate) fn right(&self, feature: usize, threshold: u32) -> Option<Self> {
         let mut region = self.clone();
         region.low[feature] = region.low[feature].max(threshold.checked_add(1)?);
         (region.low[feature] <= region.high[feature]).then_some(region)
     }
 
-    /// The rows in both, if there are any.
+    /// The rows in both, if any.
     pub(crate) fn and(&self, other: &Self) -> Option<Self> {
         let low: Vec<u32> = self.low.iter().zip(&other.low).map(|(a, b)| *a.max(b)).collect();
         let high: Vec<u32> = self.high.iter().zip(&other.high).map(|(a, b)| *a.min(b)).collect();
@@ -44,7 +44,7 @@ impl Region {
     }
 }
 
-/// For each node of a checked tree, the rows that reach it, if there are any.
+/// For each node of a checked tree, the rows that reach it, if any.
 pub(crate) fn regions(tree: &Tree, features: usize) -> Vec<Option<Region>> {
     let mut regions = vec![None; tree.nodes.len()];
     regions[0] = Some(Region::all(features));

@@ -1,4 +1,4 @@
-//! What a forest takes as match-action tables, and what other published encodings of it would.
+//! The resources of a forest as match-action tables, and of other published encodings.
 
 mod encodings;
 
@@ -12,24 +12,23 @@ use std::borrow::Cow;
 
 /// What a forest takes as match-action tables.
 ///
-/// Logical estimates: how much the tables hold. Where a vendor's compiler places them, and what it
-/// rounds them up to, is not in here.
+/// Logical estimates: what the tables hold, without a vendor compiler's placement and rounding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Says that these are estimates.
+    /// A note that these are estimates.
     pub note: Cow<'static, str>,
-    /// What the forest takes whatever runs it.
+    /// The forest's sizes, independent of the target.
     pub forest: Facts,
-    /// The tables of features, those that some tree needs.
+    /// The tables of the features that some tree needs.
     pub features: Vec<FeatureResources>,
-    /// The tables of trees, in the forest's order; one that is the same for every row has no key
+    /// The tables of trees, in the forest's order; a tree with one weight for every row has no key
     /// and no entries.
     pub trees: Vec<TreeResources>,
     /// All tables together.
     pub totals: TableTotals,
-    /// The same forest in our encoding and in those of others, ours first.
+    /// The same forest in our encoding, then in others'.
     pub encodings: Vec<Encoding>,
-    /// What tools measured, where they did.
+    /// Measurements by tools, if run.
     pub measured: Measured,
 }
 
@@ -44,7 +43,7 @@ pub struct FeatureResources {
     pub range_entries: usize,
     /// Entries of a table that matches prefixes, as exported.
     pub ternary_entries: usize,
-    /// The same if every range were cut into prefixes by itself.
+    /// The same with every range cut into prefixes separately.
     pub naive_ternary_entries: usize,
     /// Bits of all the codes that an entry writes, one code for each tree that needs the feature.
     pub code_bits: usize,
@@ -64,11 +63,11 @@ pub struct TreeResources {
 pub struct TableTotals {
     /// Tables.
     pub tables: usize,
-    /// Entries of the features' tables where they match ranges.
+    /// Entries of the features' tables if they match ranges.
     pub range_entries: usize,
     /// Ternary entries of all tables, as exported.
     pub ternary_entries: u64,
-    /// The same if every range were cut into prefixes by itself.
+    /// The same with every range cut into prefixes separately.
     pub naive_ternary_entries: u64,
     /// `ternary_entries / naive_ternary_entries`; null if there are none.
     pub ternary_share: Option<f64>,
@@ -78,12 +77,12 @@ pub struct TableTotals {
     pub sram_action_bits: usize,
     /// Bits of codes that a packet carries between the tables.
     pub metadata_bits: usize,
-    /// Steps that depend on the one before: features, trees, additions two at a time, the
-    /// comparison. 0 if the answer is the same for every row.
+    /// Dependent steps: features, trees, pairwise additions, the comparison. 0 if the answer is the
+    /// same for every row.
     pub stages: usize,
 }
 
-/// What tools measured; null where none was run.
+/// Measurements by tools; null for tools not run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Look-up tables of the Verilog, as synthesised.
@@ -96,7 +95,7 @@ pub struct Measured {
     pub ns_per_prediction: Option<f64>,
 }
 
-/// What [`Resources::note`] says.
+/// The text of [`Resources::note`].
 const NOTE: &str =
     "logical estimates: what the tables hold, not where a vendor's compiler places them";
 
@@ -107,7 +106,7 @@ const VALUE_BITS: usize = 32;
 const WEIGHT_BITS: usize = 8;
 
 impl Resources {
-    /// Counts; nothing is measured.
+    /// Counts all resources; measures nothing.
     ///
     /// # Errors
     /// If the forest cannot be exported.
@@ -173,7 +172,7 @@ fn totals(
         metadata_bits: features.iter().map(|feature| feature.code_bits).sum(),
         stages: match lookups {
             0 => 0,
-            // A binary tree of additions is as deep as the number of trees has doublings.
+            // The depth of a binary tree of additions.
             lookups => 3 + lookups.next_power_of_two().trailing_zeros() as usize,
         },
     }

@@ -1,4 +1,4 @@
-//! Random numbers for vectors: few, reproducible for ever, no dependency whose stream may change.
+//! Random numbers for vectors, reproducible for ever: a dependency's stream could change.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
 /// 2014).
@@ -17,8 +17,7 @@ impl SplitMix {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`, both included; their order is the caller's promise. The bias
-    /// is below 2^-32.
+    /// A number from `low` to `high`, both included, with `low <= high`. The bias is below 2^-32.
     pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
         let choices = u64::from(high - low) + 1;
         // Less than `choices`, hence at most `high - low`.
@@ -26,7 +25,7 @@ impl SplitMix {
         low + offset as u32
     }
 
-    /// A random element, or none of none.
+    /// A random element; `None` if there are none.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let last = u32::try_from(from.len().checked_sub(1)?).unwrap_or(u32::MAX);
         from.get(self.between(0, last) as usize).copied()

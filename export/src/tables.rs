@@ -1,4 +1,4 @@
-//! The table IR: what every match-action target is written from.
+//! The table IR, from which every match-action target is written.
 
 mod build;
 mod code;
@@ -19,18 +19,17 @@ use std::ops::RangeInclusive;
 
 /// A forest as match-action tables.
 ///
-/// One table for each feature maps its value to codes: for each tree that asks for the feature, one
-/// bit for each of the *tree's* thresholds, 1 if the value is above it (bit 0: the smallest
-/// threshold). One table for each tree matches the codes of its features with ternary patterns, one
-/// for each leaf, and gives the leaf's weight. The weights are added up; a drop is predicted if and
-/// only if the sum is larger than the vote threshold.
+/// One table per feature maps its value to codes: for each tree that uses the feature, one bit per
+/// threshold of *that tree*, 1 if the value is above it (bit 0: the smallest threshold). One table
+/// per tree matches the codes of its features with ternary patterns, one per leaf, and gives the
+/// leaf's weight. The weights are added up; a drop is predicted if and only if the sum is larger
+/// than the vote threshold.
 ///
-/// Codes are each tree's own, so that a tree matches only bits that it needs; a value is still
-/// looked up once, because the tables of features are shared: all codes of a feature are data of
-/// one action.
+/// Each tree has its own codes, so it matches only bits that it needs; a value is still looked up
+/// once, because all codes of a feature are data of one action.
 ///
-/// Trees are pruned first (leaves that no row reaches, splits between equal weights), which changes
-/// no row's score.
+/// Trees are pruned first (unreachable leaves, splits between equal weights), which changes no
+/// row's score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// One for each feature that some tree needs, in the order of a row.
@@ -48,20 +47,20 @@ pub struct FeatureTable {
     pub column: usize,
     /// The feature's name.
     pub name: String,
-    /// The different thresholds of all trees, rising, at least one. Range `r` has the values above
-    /// exactly `r` of them, so there is one range more.
+    /// The distinct thresholds of all trees, ascending, at least one. Range `r` holds the values
+    /// above exactly `r` of them, so there is one more range than thresholds.
     pub thresholds: Vec<u32>,
-    /// The trees that need the feature, rising: the action writes one code for each.
+    /// The trees that need the feature, ascending: the action writes one code for each.
     pub trees: Vec<usize>,
-    /// The ranges as the fewest prefixes, longer ones win.
+    /// The ranges as a minimal set of prefixes; the longest match wins.
     pub prefixes: Vec<PrefixEntry>,
 }
 
 /// Maps the codes of a tree's features to the weight of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeTable {
-    /// What is matched: a code for each feature that the tree needs, in the order of a row. None if
-    /// the tree has the same weight for every row.
+    /// The key: a code for each feature that the tree needs, in the order of a row. Empty if the
+    /// tree has the same weight for every row.
     pub keys: Vec<CodeKey>,
     /// One for each leaf, left to right; no row matches two.
     pub leaves: Vec<LeafEntry>,
@@ -72,27 +71,27 @@ pub struct TreeTable {
 pub struct CodeKey {
     /// Which value of a row, from 0.
     pub column: usize,
-    /// The tree's thresholds of the feature, rising, at least one; bit `i` of the code says whether
-    /// the value is above threshold `i`.
+    /// The tree's thresholds of the feature, ascending, at least one; bit `i` of the code says
+    /// whether the value is above threshold `i`.
     pub thresholds: Vec<u32>,
 }
 
 /// The rows that end in a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafEntry {
-    /// For each key of the tree, how many of the key's thresholds the value may be above.
+    /// For each key of the tree, the range of how many of the key's thresholds the value is above.
     pub ranks: Vec<RangeInclusive<usize>>,
-    /// What the leaf weighs.
+    /// The leaf's weight.
     pub weight: u8,
 }
 
 impl Tables {
-    /// The sum of the weights of trees that are the same for every row, which need no table.
+    /// The total weight of trees with the same weight for every row, which need no table.
     pub fn constant_score(&self) -> u32 {
         self.trees.iter().filter_map(TreeTable::constant).map(u32::from).sum()
     }
 
-    /// The largest sum of weights that leaves could add up to.
+    /// The largest possible sum of leaf weights.
     pub fn max_score(&self) -> u32 {
         let heaviest = |tree: &TreeTable| tree.leaves.iter().map(|leaf| leaf.weight).max();
         self.trees.iter().filter_map(heaviest).map(u32::from).sum()
@@ -103,8 +102,7 @@ impl Tables {
         self.trees.get(tree)?.keys.iter().find(|key| key.column == column)
     }
 
-    /// The codes that an entry of `feature` writes: for each of its trees, what the values of
-    /// `range` are to it.
+    /// The codes that an entry of `feature` for `range` writes, one for each of its trees.
     pub fn codes(&self, feature: &FeatureTable, range: usize) -> Vec<Code> {
         let value = *feature.bounds(range).start();
         let keys = feature.trees.iter().filter_map(|&tree| self.key(tree, feature.column));
@@ -120,7 +118,7 @@ impl FeatureTable {
         low..=high
     }
 
-    /// The ranges as prefixes the naive way: each by itself, none within another.
+    /// The ranges as naive prefixes: each range separately, no prefix within another.
     pub fn disjoint_prefixes(&self) -> Vec<PrefixEntry> {
         disjoint_prefixes(&self.thresholds)
     }

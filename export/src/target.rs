@@ -1,4 +1,4 @@
-//! What a forest can be exported to.
+//! The targets that a forest can be exported to.
 
 use crate::checked::Checked;
 use crate::{ExportError, Origin, c, cpp, dct, dpdk, ebpf, json, onnx, ovs, p4, tna, verilog};
@@ -6,7 +6,7 @@ use dropcast_forest::Forest;
 use std::fmt;
 use std::str::FromStr;
 
-/// Something that a forest can be exported to.
+/// An export target.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub(crate) name: &'static str,
@@ -14,7 +14,7 @@ pub struct Target {
     pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
-/// Every target; a new one is a file with a `TARGET` and a line here.
+/// Every target; to add one, write a file with a `TARGET` and add a line here.
 const TARGETS: &[Target] = &[
     c::TARGET,
     cpp::TARGET,
@@ -29,19 +29,19 @@ const TARGETS: &[Target] = &[
     verilog::TARGET,
 ];
 
-/// A file to be written.
+/// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmittedFile {
     /// Its name, without a folder: letters, digits, `_` and `.` only.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// The files that hold `forest` for `target`. The same arguments give the same bytes.
+/// The files of `forest` for `target`. The same arguments give the same bytes.
 ///
 /// # Errors
-/// If the forest is not a valid one, not the one that `origin` describes, or too large.
+/// If the forest is invalid or too large, or `origin` describes another one.
 pub fn export(
     forest: &Forest,
     origin: &Origin,
@@ -51,7 +51,7 @@ pub fn export(
 }
 
 impl Target {
-    /// Every target there is, in the order of their names.
+    /// Every target, in the order of their names.
     pub fn all() -> &'static [Target] {
         TARGETS
     }
@@ -61,7 +61,7 @@ impl Target {
         self.name
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn about(self) -> &'static str {
         self.about
     }

@@ -1,16 +1,16 @@
-//! Rows whose score is exactly a given number, vote ties above all: where `>` and `>=` differ.
+//! Rows with a given score, mainly vote ties, where `>` and `>=` differ.
 
 use crate::facts::thresholds_by_feature;
 use crate::region::{Region, regions};
 use crate::splitmix::SplitMix;
 use dropcast_forest::{Forest, Node};
 
-/// What is known of rows whose score equals the vote threshold.
+/// The rows whose score equals the vote threshold, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
     /// This many of the rows are ties.
     Found(usize),
-    /// No row is one: the search was exhaustive.
+    /// No row is a tie: the search was exhaustive.
     Impossible,
     /// None was found before the search gave up.
     NotFound,
@@ -22,18 +22,18 @@ pub(crate) enum Search {
     Rows(Vec<Vec<u32>>),
     /// There are none.
     Impossible,
-    /// Perhaps there are some.
+    /// Unknown.
     GaveUp,
 }
 
-/// Rows that are enough: one is, the others are for good measure.
+/// Enough rows: one is needed, the others are extra.
 const ENOUGH: usize = 8;
 
 /// How many combinations of leaves are tried.
 const COMBINATIONS: usize = 100_000;
 
-/// Looks for rows that score exactly `target`: through the combinations of leaves while that is
-/// cheap, then uphill from random rows.
+/// Searches for rows that score exactly `target`: through the combinations of leaves while that is
+/// cheap, then by hill climbing from random rows.
 pub(crate) fn rows_scoring(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
     match by_leaves(forest, target, random) {
         Search::GaveUp => uphill(forest, target, random),
@@ -51,13 +51,13 @@ struct Reach {
 struct Choice {
     /// The rows that reach the leaves chosen in the trees before.
     region: Region,
-    /// What those leaves weigh.
+    /// The total weight of those leaves.
     score: u32,
-    /// The leaf to be tried next.
+    /// The next leaf to try.
     next: usize,
 }
 
-/// Depth first through the trees' leaves, leaving out what cannot reach the target.
+/// Depth-first through the trees' leaves, pruning what cannot reach the target.
 fn by_leaves(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
     let trees = leaves(forest);
     let least = suffix_sums(&trees, |leaves| leaves.iter().map(|leaf| leaf.weight).min());
@@ -122,8 +122,8 @@ fn suffix_sums(trees: &[Vec<Reach>], of: impl Fn(&[Reach]) -> Option<u32>) -> Ve
     sums
 }
 
-/// From random rows, changes one value at a time to one beside a threshold, whenever this brings
-/// the score no further from the target.
+/// From random rows, changes one value at a time to one beside a threshold, if the score moves no
+/// further from the target.
 fn uphill(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
     const STARTS: usize = 32;
     const STEPS: usize = 1000;

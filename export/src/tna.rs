@@ -1,5 +1,5 @@
 //! Tofino: a TNA program around the oracle of the P4 target, and a script of entries for the
-//! driver's Python shell. `docs/tna.md` says how to use them, and that nobody here could run them.
+//! driver's Python shell. `docs/tna.md` says how to use them. They have not been run on a device.
 
 mod bfrt;
 mod program;
@@ -29,7 +29,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![oracle_file(&p4), program::program(&p4), bfrt::script(&p4)])
 }
 
-/// Refuses what no Tofino can hold; what passes may still not fit.
+/// Refuses what no Tofino can hold; the rest may still not fit.
 fn check(p4: &P4<'_>) -> Result<(), ExportError> {
     let refuse = |problem: String| Err(ExportError::Unsupported { target: "TNA", problem });
     let mut all_bits = 32 * p4.model.origin.columns.len();
@@ -37,16 +37,16 @@ fn check(p4: &P4<'_>) -> Result<(), ExportError> {
         let bits: usize = tree.keys.iter().map(|key| key.width()).sum();
         if bits > MAX_KEY_BITS {
             return refuse(format!(
-                "tree {at} matches {bits} bits of codes, one for each threshold, and a stage \
-                 matches at most {MAX_KEY_BITS}; train shallower trees"
+                "tree {at} matches {bits} bits of codes, one per threshold, but a stage matches at \
+                most {MAX_KEY_BITS}; train shallower trees"
             ));
         }
         all_bits += bits + p4.score_bits();
     }
     if all_bits > MAX_METADATA_BITS {
         return refuse(format!(
-            "features, codes and weights take {all_bits} bits, and a packet header vector has \
-             {MAX_METADATA_BITS}; train fewer or shallower trees"
+            "features, codes and weights take {all_bits} bits, but a packet header vector has \
+            {MAX_METADATA_BITS}; train fewer or shallower trees"
         ));
     }
     Ok(())

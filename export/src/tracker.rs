@@ -1,50 +1,50 @@
-//! The state machine that keeps a model's features, as code of the C family: what the tracer
-//! computes from events, a switch computes with this.
+//! The state machine that keeps a model's features, as code in C dialects: a switch computes with
+//! it what the tracer computes from events.
 
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 use dropcast_features::{Feature, FeatureSet, Memory};
 
-/// How a language of the C family says it.
+/// A C dialect.
 pub(crate) struct Dialect<'a> {
-    /// What names of functions and types begin with.
+    /// Prefix of functions and types.
     pub(crate) prefix: &'a str,
-    /// What names of constants begin with.
+    /// Prefix of constants.
     pub(crate) constant_prefix: &'a str,
     /// The unsigned types of 32 and 64 bits.
     pub(crate) types: [&'a str; 2],
-    /// What functions begin with that are to be inlined.
+    /// Declaration of inline functions.
     pub(crate) inline: &'a str,
-    /// What functions begin with that need not be.
+    /// Declaration of other functions.
     pub(crate) outlined: &'a str,
     /// The time constant of the averages, ns.
     pub(crate) tau: &'a str,
-    /// The declaration of a row that is filled.
+    /// The declaration of the row to fill.
     pub(crate) row: &'a str,
     /// The values of that row.
     pub(crate) values: &'a str,
 }
 
-/// The averages' arithmetic; words with an `@` are replaced.
+/// The averages' arithmetic; placeholders begin with `@`.
 const AVERAGE: &str = include_str!("tracker/average.h");
 
 /// The code that keeps the features of `model`, or a comment that says why there is none.
 pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     match Tracker::new(model) {
         Ok(tracker) => dialect.spell(&tracker.template(dialect)),
-        Err(reason) => format!("/* There is no code to keep the features: {reason}. */\n"),
+        Err(reason) => format!("/* No code to keep the features: {reason}. */\n"),
     }
 }
 
-/// What has to be kept.
+/// The state to keep.
 struct Tracker {
     /// The features, in the order of a row.
     features: Vec<Feature>,
-    /// Whether an average is among them.
+    /// Whether there is an average.
     averages: bool,
     /// Whether the other queues' lengths matter.
     others: bool,
-    /// Whether the projection is among them.
+    /// Whether there is a projection.
     projection: bool,
 }
 
@@ -159,7 +159,7 @@ const PROJECTION_MEMBERS: &str =
 
 /// `features/src/projection.rs`, in C.
 const PROJECT: &str = "\
-/* The bytes to be expected in a queue after so many eighths of a base RTT (1, 2, 4, 8 or 16), if
+/* The expected bytes in a queue after this many eighths of a base RTT (1, 2, 4, 8 or 16), if
  * arrivals keep the rate of the last one. */
 @inline @u64 @prefixexpected(const struct @prefixlevel *queue, @u32 eighths)
 {
@@ -192,9 +192,9 @@ const PROJECT: &str = "\
 
 ";
 
-/// The same call for models that need no projection, so that the code around need not change.
+/// The same call for models without projection, so that the surrounding code need not change.
 const NO_PROJECT: &str = "\
-/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
  * every model. */
 @inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
     @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
@@ -208,7 +208,7 @@ const NO_PROJECT: &str = "\
 
 ";
 
-/// The loop over other queues: only what some feature needs, since compilers warn of the rest.
+/// The loop over other queues, with only what some feature needs: compilers warn about the rest.
 fn scan(features: &[Feature]) -> String {
     let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
     let (mut counts, mut levels, mut body) = (String::new(), String::new(), String::new());
@@ -249,7 +249,7 @@ fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
     format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
 }
 
-/// A feature in terms of what is kept, if there is code that keeps it.
+/// A feature as an expression of the state, if there is code that keeps it.
 fn expression(feature: Feature) -> Option<String> {
     let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
     Some(match feature.name() {
@@ -271,7 +271,7 @@ fn is_level(feature: Feature) -> bool {
 }
 
 impl Dialect<'_> {
-    /// The text with this language's words.
+    /// Fills in this dialect's words.
     fn spell(&self, template: &str) -> String {
         let [u32_type, u64_type] = self.types;
         template

@@ -1,4 +1,4 @@
-//! The rows on which whatever runs a forest must agree with the reference.
+//! The rows on which a device must agree with the reference.
 
 use crate::ExportError;
 use crate::checked::check_forest;
@@ -7,11 +7,11 @@ use crate::splitmix::SplitMix;
 use crate::ties::{Search, Ties, critical_values, rows_scoring};
 use dropcast_forest::{Forest, Node, Tree};
 
-/// Rows for a forest that tell it from forests that differ in one place.
+/// Rows that distinguish a forest from forests that differ in one place.
 ///
 /// For every split, both sides of its threshold by rows that reach it; for every leaf, rows that
-/// reach it; values 0 and `u32::MAX`; vote ties and scores one above; random rows. Sorted, without
-/// repeats; the same forest and seed give the same rows.
+/// reach it; values 0 and `u32::MAX`; vote ties and scores one above; random rows. Sorted and
+/// distinct; the same forest and seed give the same rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vectors {
     rows: Vec<Vec<u32>>,
@@ -20,7 +20,7 @@ pub struct Vectors {
     ties: Ties,
 }
 
-/// What a row is for. A row that serves several ends is of the first of their kinds.
+/// The purpose of a row. A row with several purposes is of the first kind that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RowKind {
@@ -34,7 +34,7 @@ pub enum RowKind {
     Tie,
     /// Its score is one above the vote threshold.
     AboveTie,
-    /// For good measure.
+    /// A random row.
     Random,
 }
 
@@ -60,10 +60,10 @@ pub struct LeafPlace {
 }
 
 impl Vectors {
-    /// Rows for `forest`, `random_rows` of them random.
+    /// Rows for `forest`, including `random_rows` random ones.
     ///
     /// # Errors
-    /// If the forest is not a valid one.
+    /// If the forest is invalid.
     pub fn new(forest: &Forest, seed: u64, random_rows: usize) -> Result<Self, ExportError> {
         check_forest(forest)?;
         let mut random = SplitMix::new(seed);
@@ -97,7 +97,7 @@ impl Vectors {
         &self.rows
     }
 
-    /// What each of the rows is for.
+    /// The kind of each row.
     pub fn kinds(&self) -> &[RowKind] {
         &self.kinds
     }
@@ -112,8 +112,7 @@ impl Vectors {
         self.ties
     }
 
-    /// The rows as CSV with what `forest` says of each: its features' values, `score`, `drop` (0
-    /// or 1).
+    /// The rows as CSV with `forest`'s predictions: the features' values, `score`, `drop` (0 or 1).
     pub fn to_csv(&self, forest: &Forest) -> String {
         let mut text = forest.features.join(",") + ",score,drop\n";
         for row in &self.rows {
@@ -126,7 +125,7 @@ impl Vectors {
     }
 }
 
-/// Rows that are being gathered.
+/// Rows being collected.
 #[derive(Default)]
 struct Rows(Vec<(Vec<u32>, RowKind)>);
 
@@ -135,7 +134,7 @@ impl Rows {
         self.0.extend(rows.into_iter().map(|row| (row, kind)));
     }
 
-    /// Sorted, each row once, of the first of its kinds.
+    /// Sorted; each row once, with the first of its kinds.
     fn sorted(mut self) -> (Vec<Vec<u32>>, Vec<RowKind>) {
         self.0.sort_unstable();
         self.0.dedup_by(|one, before| one.0 == before.0);
@@ -143,7 +142,7 @@ impl Rows {
     }
 }
 
-/// All values at an end, and each alone at the other.
+/// All values at one extreme, and each alone at the other.
 fn extremes(features: usize) -> Vec<Vec<u32>> {
     let mut rows = Vec::new();
     for (most, one) in [(0, u32::MAX), (u32::MAX, 0)] {
@@ -184,7 +183,8 @@ fn settings(region: &Region, random: &mut SplitMix) -> [Vec<u32>; 3] {
     [region.low.clone(), region.high.clone(), region.draw(random)]
 }
 
-/// Random rows: by turns anything, up to twice the largest threshold, and beside thresholds.
+/// Random rows, in turn: any values, values up to twice the largest threshold, and values beside
+/// thresholds.
 fn random_rows_of(
     forest: &Forest,
     count: usize,

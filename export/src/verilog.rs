@@ -1,5 +1,5 @@
-//! The forest as a pipeline in Verilog, one level of the trees a clock. `docs/verilog.md` describes
-//! it.
+//! The forest as a pipeline in Verilog, one level of the trees per clock. `docs/verilog.md`
+//! describes it.
 
 mod about;
 mod adders;
@@ -36,25 +36,25 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(files)
 }
 
-/// The stages of the pipeline. Registers of stage `s` hold what was at the inputs `s + 1` clocks
-/// before.
+/// The stages of the pipeline. Registers of stage `s` hold the inputs of `s + 1` clocks before.
 struct Pipeline {
     /// The features, in the order of a row.
     features: Vec<PipedFeature>,
     /// Levels of splits. Features are in stages 0 to `depth - 1`, paths in stages 1 to `depth`.
     depth: usize,
-    /// How many terms are left at each stage from the trees' weights on: halved at each, to 1.
+    /// The number of terms at each stage, from the trees' weights on: halved at each stage, down to
+    /// 1.
     terms: Vec<usize>,
 }
 
 /// A feature on its way through the pipeline.
 struct PipedFeature {
-    /// What ports and registers are named after.
+    /// The base name of ports and registers.
     name: String,
-    /// The bits kept of it: as many as are needed to count one beyond its largest threshold. Larger
-    /// values become all ones, which is above every threshold, too.
+    /// The number of bits kept: enough for one more than its largest threshold. Larger values
+    /// saturate at all ones, which is also above every threshold.
     bits: usize,
-    /// In how many stages it is kept: up to the last level that asks for it.
+    /// The number of stages that keep it: up to the last level that needs it.
     stages: usize,
 }
 
@@ -90,7 +90,7 @@ impl Pipeline {
         1 + self.depth + 1 + (self.terms.len() - 1) + 1
     }
 
-    /// Bits of a term at the `level`-th stage from the weights on.
+    /// Bits of a term at stage number `level`, counted from the weights.
     fn term_bits(level: usize) -> usize {
         WEIGHT_BITS + level
     }
@@ -101,12 +101,12 @@ impl Pipeline {
     }
 }
 
-/// Whether a split sends anything right.
+/// Whether a split sends any value right.
 fn decides(split: &Split) -> bool {
     split.threshold < u32::MAX
 }
 
-/// How many bits it takes to write a number; 0 takes none.
+/// Bits needed to write a number; 0 takes none.
 fn bits(number: u32) -> usize {
     (u32::BITS - number.leading_zeros()) as usize
 }

@@ -8,8 +8,8 @@
 /// features, tau is the base round-trip time.
 ///
 /// The arithmetic is IEEE double precision in the order written above, as in the reference:
-/// truncation makes the last bit visible, and: exact rational arithmetic gives other
-/// integers where `g*x + (1-g)*x` rounds just below `x`.
+/// truncation makes the last bit visible. Exact rational arithmetic gives other integers where `g*x
+/// + (1-g)*x` rounds just below `x`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovingAverage {
     value: u32,
@@ -17,12 +17,12 @@ pub struct MovingAverage {
 }
 
 impl MovingAverage {
-    /// The average now.
+    /// The current average.
     pub fn value(self) -> u32 {
         self.value
     }
 
-    /// Takes in the value `x` that holds from `now_ns` on.
+    /// Updates the average with the value `x`, which holds from `now_ns` on.
     pub fn update(&mut self, x: u32, now_ns: u64, tau_ns: u64) {
         let dt_ns = now_ns.saturating_sub(self.updated_ns).min(tau_ns);
         let g = dt_ns as f64 / tau_ns as f64;
@@ -31,7 +31,7 @@ impl MovingAverage {
     }
 }
 
-/// The averages of one switch: one for each queue, one for the occupancy.
+/// The averages of one switch: one per queue, one for the occupancy.
 #[derive(Clone, Debug)]
 pub(crate) struct Averages {
     tau_ns: u64,
@@ -49,8 +49,8 @@ impl Averages {
         }
     }
 
-    /// Takes in that a packet left `queue` (departed or was pushed out) at `now_ns`, leaving
-    /// `queue_bytes` in it and `occupancy_bytes` in the buffer.
+    /// A packet left `queue` (departed or was pushed out) at `now_ns`; `queue_bytes` remain in the
+    /// queue and `occupancy_bytes` in the buffer.
     pub(crate) fn removed(
         &mut self,
         queue: usize,

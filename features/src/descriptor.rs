@@ -1,14 +1,13 @@
-//! What defines a feature, and what it is computed from.
+//! The definition of a feature, and its inputs.
 
 use crate::history::{History, Memory};
 use crate::view::BufferView;
 
-/// Everything there is to know about a feature. To add one, write its descriptor and list it in
-/// `list.rs`.
+/// The complete definition of a feature. To add one, write its descriptor and list it in `list.rs`.
 pub(crate) struct Descriptor {
-    /// Its number in exported tables, and its place in the list. Never changes.
+    /// Its number in exported tables, and its index in the list. Never changes.
     pub(crate) code: u8,
-    /// Its name: the column of a trace, and what `model.json` says.
+    /// Its name, in trace columns and `model.json`.
     pub(crate) name: &'static str,
     /// Unit of its values.
     pub(crate) unit: &'static str,
@@ -16,13 +15,13 @@ pub(crate) struct Descriptor {
     pub(crate) definition: &'static str,
     /// Whether its values double when the buffer and all queues double.
     pub(crate) scales_with_buffer: bool,
-    /// What has to be remembered of past packets to compute it.
+    /// The memory of past packets that it needs.
     pub(crate) memory: Memory,
-    /// Its value for a packet that arrives.
+    /// Its value for an arriving packet.
     pub(crate) observe: fn(&Arrival<'_>) -> u32,
 }
 
-/// A packet that arrives, before it is added: what it finds in the buffer.
+/// The state that an arriving packet finds, before it is added.
 pub(crate) struct Arrival<'a> {
     /// Length of the packet's queue.
     pub(crate) queue_bytes: u32,
@@ -32,7 +31,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) queue: usize,
     /// The other queues.
     pub(crate) buffer: &'a dyn BufferView,
-    /// What is remembered, as far as [`Descriptor::memory`] asks for it.
+    /// The memory that [`Descriptor::memory`] asks for.
     pub(crate) history: &'a History,
 }
 

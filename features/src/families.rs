@@ -1,4 +1,4 @@
-//! The features, one family in each file.
+//! The features, one family per file.
 
 pub(crate) mod levels;
 pub(crate) mod longest;

@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A feature: what a prediction is made from. Its value is recorded when a packet arrives, before
-/// the packet is added.
+/// A feature: an input of a prediction. Its value is recorded when a packet arrives, before the
+/// packet is added.
 #[derive(Clone, Copy)]
 pub struct Feature(&'static Descriptor);
 
@@ -39,7 +39,7 @@ impl Feature {
         self.0.code
     }
 
-    /// Its name: the column of a trace, and what `model.json` says.
+    /// Its name, in trace columns and `model.json`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
@@ -60,7 +60,7 @@ impl Feature {
         self.0.scales_with_buffer
     }
 
-    /// What has to be remembered of past packets to compute it.
+    /// The memory of past packets that it needs.
     pub fn memory(self) -> Memory {
         self.0.memory
     }

@@ -1,22 +1,23 @@
-//! What features remember of past packets.
+//! The features' memory of past packets.
 
 use crate::average::Averages;
 use crate::projection::{Horizon, Projection};
 use crate::view::BufferView;
 
-/// What a feature remembers of past packets. The base RTT is the time constant of each memory.
+/// The memory of past packets that a feature needs. The base RTT is the time constant of each
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// Nothing: it is computed from the present buffer alone.
     Nothing,
     /// Moving averages of queue lengths and occupancy.
     MovingAverages,
-    /// Arrival rates, and the queues that they lead to.
+    /// Arrival rates, and the queue lengths they project.
     ArrivalRates(Horizon),
 }
 
-/// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). Told of
-/// every packet that comes or leaves; keeps only what the features need.
+/// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). It hears
+/// of every packet that arrives or leaves; it keeps only what the features need.
 #[derive(Clone, Debug)]
 pub struct History {
     averages: Option<Averages>,
@@ -62,14 +63,14 @@ impl History {
     }
 
     /// # Panics
-    /// If no feature it was made for is an average.
+    /// If none of its features is an average.
     pub(crate) fn averages(&self) -> &Averages {
-        self.averages.as_ref().expect("averages are kept where a feature needs them")
+        self.averages.as_ref().expect("averages are kept if a feature needs them")
     }
 
     /// # Panics
-    /// If no feature it was made for is a projection.
+    /// If none of its features is a projection.
     pub(crate) fn projection(&self) -> &Projection {
-        self.projection.as_ref().expect("projections are kept where a feature needs them")
+        self.projection.as_ref().expect("projections are kept if a feature needs them")
     }
 }

@@ -1,9 +1,9 @@
 //! The definition of every feature, computed one event at a time.
 //!
 //! Nothing else in the workspace computes a feature: the tracer, the replays and the simulator
-//! call [`FeatureSet::observe`] on their buffer and tell a [`History`] of every packet, so a model
-//! decides on what it was trained on. `docs/features.md` lists the definitions and tells how to add
-//! one.
+//! call [`FeatureSet::observe`] on their buffer and report every packet to a [`History`], so a
+//! model decides on the features it was trained on. `docs/features.md` lists the definitions and
+//! says how to add one.
 //!
 //! ```
 //! use dropcast_features::{BufferView, FeatureSet, bytes_up_to};

@@ -1,4 +1,4 @@
-//! The list of features, and the sets of them that have a name. A new feature gets a line here.
+//! The list of features and the named sets. A new feature gets a line here.
 
 use crate::descriptor::Descriptor;
 use crate::families::levels::{
@@ -8,7 +8,7 @@ use crate::families::longest::{LONGEST_GAP, LONGEST_QUEUE, RANK};
 use crate::families::paper::{AVG_OCCUPANCY, AVG_QUEUE_LENGTH, OCCUPANCY, QUEUE_LENGTH};
 use crate::families::projected::PROJECTED_OCCUPANCY;
 
-/// Every feature, in the order of trace columns, which is that of the codes.
+/// Every feature, in the order of trace columns and codes.
 pub(crate) static LIST: [&Descriptor; 12] = [
     &QUEUE_LENGTH,
     &AVG_QUEUE_LENGTH,
@@ -28,7 +28,7 @@ pub(crate) static LIST: [&Descriptor; 12] = [
 pub(crate) static PAPER4: [&Descriptor; 4] =
     [&QUEUE_LENGTH, &AVG_QUEUE_LENGTH, &OCCUPANCY, &AVG_OCCUPANCY];
 
-/// The buffer as Longest Queue Drop sees it from the packet's place, now and later.
+/// The buffer from Longest Queue Drop's view of the packet's queue, now and later.
 pub(crate) static LEVEL4: [&Descriptor; 4] =
     [&LEVEL_OCCUPANCY, &LEVEL_IN_QUARTER_RTT, &LEVEL_IN_ONE_RTT, &LEVEL_IN_TWO_RTTS];
 
@@ -37,7 +37,7 @@ pub(crate) static LEVEL4: [&Descriptor; 4] =
 pub(crate) static CARRY4: [&Descriptor; 4] =
     [&QUEUE_LENGTH, &OCCUPANCY, &LONGEST_GAP, &PROJECTED_OCCUPANCY];
 
-/// The sets that have a name.
+/// The named sets.
 pub(crate) static SETS: [(&str, &[&Descriptor]); 4] =
     [("paper4", &PAPER4), ("level4", &LEVEL4), ("carry4", &CARRY4), ("longest", &[&LONGEST_QUEUE])];
 
@@ -45,7 +45,7 @@ pub(crate) static SETS: [(&str, &[&Descriptor]); 4] =
 mod tests {
     use super::*;
 
-    /// Tables hold codes and traces hold names, so both must stay apart.
+    /// Tables hold codes and traces hold names, so both must be unique.
     #[test]
     fn codes_count_up_and_names_differ() {
         for (place, feature) in LIST.iter().enumerate() {

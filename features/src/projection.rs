@@ -1,4 +1,4 @@
-//! Where the queues are heading: what each would hold if arrivals kept their present rate.
+//! Projected queue lengths, if arrivals kept their present rate.
 
 use crate::view::{BufferView, bytes_up_to, saturated};
 
@@ -6,13 +6,13 @@ use crate::view::{BufferView, bytes_up_to, saturated};
 const WINDOWS_PER_RTT: u64 = 8;
 
 /// The projection looks this many base RTTs ahead: senders that learn of congestion now slow down
-/// after one at the earliest, and their packets until then are still coming.
+/// after one at the earliest, and their earlier packets still arrive.
 const RTTS_AHEAD: u64 = 2;
 
-/// How far ahead expected queue lengths are.
+/// How far ahead a projection looks.
 ///
-/// Each is a whole number of eighths of a base RTT, the window in which arrivals are remembered, so
-/// that what arrives until then is a multiple of what arrived in the last one.
+/// Each is a whole number of windows, eighths of a base RTT in which arrivals are counted, so the
+/// expected arrivals are a multiple of those in the last window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Horizon {
     /// A quarter of a base RTT.
@@ -27,7 +27,7 @@ impl Horizon {
     /// Every horizon, nearest first.
     pub const ALL: [Horizon; 3] = [Horizon::QuarterRtt, Horizon::OneRtt, Horizon::TwoRtts];
 
-    /// How many windows of an eighth of a base RTT it is away.
+    /// Its distance in windows of an eighth of a base RTT.
     pub fn windows(self) -> u64 {
         match self {
             Horizon::QuarterRtt => WINDOWS_PER_RTT / 4,
@@ -40,9 +40,9 @@ impl Horizon {
 /// Windows until the farthest horizon.
 const FARTHEST_WINDOWS: u64 = RTTS_AHEAD * WINDOWS_PER_RTT;
 
-/// The queues that are expected some base RTTs ahead, if nothing were dropped.
+/// The expected queue lengths some base RTTs ahead, if nothing were dropped.
 ///
-/// For each queue that shares the buffer, `recent` is how many bytes arrived for it lately: on
+/// For each queue that shares the buffer, `recent` is the bytes that arrived for it recently: on
 /// each event of the queue (arrival, departure, push-out), `dt` after the one before,
 ///
 /// ```text
@@ -51,13 +51,13 @@ const FARTHEST_WINDOWS: u64 = RTTS_AHEAD * WINDOWS_PER_RTT;
 /// expected(h) = max(0, length + k * recent - floor(drain * k / 16))   0 if the queue is empty
 /// ```
 ///
-/// where k = h / w, 16 for two base RTTs, and `drain` is what its port sends in two base RTTs. The
-/// projected occupancy is the sum of `expected` in two base RTTs. It costs a dataplane two words per
-/// queue and one sum, changed by one queue's difference per event; integers only. The levels
-/// sum `min(expected(h), length of the packet's queue)` over the queues, for each packet.
+/// where k = h / w, 16 for two base RTTs, and `drain` is the bytes its port sends in two base RTTs.
+/// The projected occupancy is the sum of `expected` in two base RTTs. A dataplane needs two words
+/// per queue and one sum, updated by one queue's difference per event, all integers. The levels sum
+/// `min(expected(h), length of the packet's queue)` over the queues, for each packet.
 ///
 /// The idea is that of Smartbuf's gradient and of ABM's drain rates: a buffer overflows because of
-/// what is coming, not of what is there.
+/// the packets to come, not the packets present.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
     window_ns: u64,
@@ -77,7 +77,7 @@ struct Inflow {
 }
 
 impl Projection {
-    /// Empty queues, of ports with these rates; one rate for each queue.
+    /// Empty queues; one port rate per queue.
     pub(crate) fn new(line_rate_bps: impl IntoIterator<Item = u64>, base_rtt_ns: u64) -> Self {
         let inflow = |rate_bps| Inflow {
             recent_bytes: 0,
@@ -100,13 +100,14 @@ impl Projection {
         saturated(self.total_bytes)
     }
 
-    /// Bytes expected in the shared buffer if all queues were then cut down to `level_bytes`.
+    /// Bytes expected in the shared buffer at the horizon if all queues were then cut down to
+    /// `level_bytes`.
     pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
         saturated(bytes_up_to(&self.expected_bytes[horizon as usize], level_bytes))
     }
 
-    /// Something happened to `queue` at `now_ns`: `arrived_bytes` came (0 if packets left), and
-    /// `buffer` is how it is since.
+    /// An event of `queue` at `now_ns`: `arrived_bytes` arrived (0 if packets left); `buffer` is
+    /// the state after it.
     pub(crate) fn changed(
         &mut self,
         buffer: &impl BufferView,
@@ -141,7 +142,7 @@ impl Projection {
     }
 }
 
-/// What a port of this rate sends in [`RTTS_AHEAD`] base RTTs.
+/// Bytes that a port of this rate sends in [`RTTS_AHEAD`] base RTTs.
 fn drain_bytes(rate_bps: u64, base_rtt_ns: u64) -> u64 {
     let bit_ns_per_byte = 8_000_000_000 / u128::from(RTTS_AHEAD);
     let bytes = u128::from(rate_bps) * u128::from(base_rtt_ns) / bit_ns_per_byte;
@@ -189,7 +190,7 @@ mod tests {
         let mut projection = projection();
         projection.changed(&Lengths([300, 0, 0]), 0, 300, 1000);
         assert_eq!(projection.occupancy_bytes(), 300 + 16 * 300 - 1600);
-        // Half a window later half is forgotten, and nothing new came.
+        // Half a window later half has decayed, and nothing new arrived.
         projection.changed(&Lengths([250, 0, 0]), 0, 0, 1050);
         assert_eq!(projection.occupancy_bytes(), 250 + 16 * 150 - 1600);
         projection.changed(&Lengths([200, 0, 0]), 0, 0, 2000);

@@ -21,8 +21,8 @@ impl FeatureSet {
         described_by(&PAPER4).collect()
     }
 
-    /// Four features that look at the buffer as Longest Queue Drop does from the packet's place:
-    /// before the packet is pushed out, everything above the level of its queue is.
+    /// Four features with Longest Queue Drop's view of the packet's queue: before the packet,
+    /// everything above the level of its queue is pushed out.
     pub fn level4() -> Self {
         described_by(&LEVEL4).collect()
     }
@@ -38,7 +38,7 @@ impl FeatureSet {
         FeatureSet(Vec::new())
     }
 
-    /// Every feature there is.
+    /// All features.
     pub fn all() -> Self {
         FeatureSet(Feature::ALL.to_vec())
     }
@@ -53,18 +53,18 @@ impl FeatureSet {
         self.0.iter().map(ToString::to_string).collect()
     }
 
-    /// How many there are.
+    /// Number of features.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What these features need to remember of an empty buffer: `line_rate_bps` has for each queue
-    /// the rate of its port; `base_rtt_ns` is the time constant.
+    /// The memory of these features for an empty buffer: `line_rate_bps` is the port rate of each
+    /// queue; `base_rtt_ns` is the time constant.
     pub fn history(
         &self,
         line_rate_bps: impl ExactSizeIterator<Item = u64>,
@@ -74,7 +74,7 @@ impl FeatureSet {
         History::new(memories, line_rate_bps, base_rtt_ns)
     }
 
-    /// Writes the value of each feature for a packet that arrives for `queue` to `values`.
+    /// Writes the features of a packet that arrives for `queue` to `values`.
     ///
     /// # Panics
     /// If `values` is shorter than the set, or `history` was made for other features.
@@ -116,7 +116,7 @@ impl FromStr for FeatureSet {
     }
 }
 
-/// Each feature once, where it comes first.
+/// Duplicates are removed; the first occurrence counts.
 impl FromIterator<Feature> for FeatureSet {
     fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
         let mut set = Vec::new();

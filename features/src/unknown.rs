@@ -1,9 +1,9 @@
-//! Names that no feature has.
+//! Unknown feature names.
 
 use crate::descriptor::Descriptor;
 use crate::list::{LIST, SETS};
 
-/// A name that no feature or set of features has.
+/// A name that is neither a feature nor a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown feature {0:?}; known are {known} and the sets {sets}", known = features(), sets = sets())]
 pub struct UnknownFeature(pub String);

@@ -1,6 +1,6 @@
-//! A buffer as features see it.
+//! The features' view of a buffer.
 
-/// What features need to know of a buffer. All lengths are bytes.
+/// The state of a buffer that features use. All lengths are in bytes.
 pub trait BufferView {
     /// Number of queues.
     fn queues(&self) -> usize;
@@ -22,15 +22,15 @@ pub trait BufferView {
 /// Bytes that remain if queues of these lengths are cut down to `level_bytes`.
 pub fn bytes_up_to(lengths_bytes: &[u32], level_bytes: u32) -> u64 {
     let cut = lengths_bytes.iter().map(|&length| length.min(level_bytes));
-    // Neither sum can wrap. A check for it in each step would keep the loop out of vector registers,
-    // and sums in 32 bits put twice as many queues into one.
+    // Neither sum can wrap. Overflow checks in each step would prevent vectorization, and 32-bit
+    // sums fit twice as many queues into a vector register.
     match u64::from(level_bytes) * lengths_bytes.len() as u64 <= u64::from(u32::MAX) {
         true => u64::from(cut.fold(0, u32::wrapping_add)),
         false => cut.map(u64::from).fold(0, u64::wrapping_add),
     }
 }
 
-/// The nearest value that a feature can have.
+/// Saturates at the largest value of a feature.
 pub(crate) fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

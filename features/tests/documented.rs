@@ -1,4 +1,4 @@
-//! The page on features has a row for each.
+//! The page on features has a row for each feature.
 
 use dropcast_features::Feature;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Bins: ranges of a feature's values, one byte each. Trainers and scorers work on bins, which
-//! loses nothing: a split between bins is a split of values.
+//! Bins: ranges of a feature's values, numbered in one byte. Trainers and scorers work on bins
+//! without loss: a split between bins is a split of values.
 
 mod bins;
 mod masks;
@@ -7,8 +7,8 @@ mod masks;
 pub use bins::{Bins, CoarserBins};
 pub use masks::BinMasks;
 
-/// Bins of a feature at most.
+/// Maximum number of bins of a feature.
 pub const BINS: usize = 256;
 
-/// Rows that are scored together: what is gathered about them stays in the nearest cache.
+/// Rows scored together: their intermediate results stay in the L1 cache.
 pub const BLOCK_ROWS: usize = 1024;

@@ -1,42 +1,41 @@
 //! Byte features on the scale of another buffer.
 //!
-//! LQD pushes out when the buffer is full, so what counts is a queue's share of the buffer: if the
-//! buffer and all queues were twice as large, LQD would decide alike. Rows of switches with different
-//! buffers are therefore scaled to one buffer before a forest sees them, and a forest's thresholds
-//! are scaled to the buffer of the switch that it is to run in.
+//! LQD pushes out when the buffer is full, so what counts is a queue's share of the buffer: with
+//! the buffer and all queues twice as large, LQD would decide the same. So rows of switches with
+//! different buffers are scaled to one buffer before a forest sees them, and a forest's thresholds
+//! are scaled to the buffer of the switch it will run in.
 
 use crate::{Forest, Model, Node};
 use dropcast_data::{LabelledBatch, SwitchSpecs};
 use dropcast_features::Feature;
 use std::collections::BTreeMap;
 
-/// From the bytes of a switch with one buffer to those of a switch with another.
+/// Scales bytes of a switch with one buffer to those of a switch with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferScale {
     from_bytes: u64,
     to_bytes: u64,
 }
 
-/// There is a model, but no buffer to scale it from.
+/// The model does not record its buffer, so there is nothing to scale from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the model does not say what buffer its thresholds are for")]
+#[error("the model does not record the buffer its thresholds are for")]
 pub struct UnknownBuffer;
 
 impl BufferScale {
-    /// The scale from buffer to buffer, bytes; none where there is nothing to scale: they are the
-    /// same, or a buffer is 0.
+    /// The scale from buffer to buffer, bytes; `None` if they are equal or one is 0.
     pub fn between(from_bytes: u32, to_bytes: u32) -> Option<Self> {
         let differ = from_bytes != to_bytes && from_bytes > 0 && to_bytes > 0;
         differ.then_some(BufferScale { from_bytes: from_bytes.into(), to_bytes: to_bytes.into() })
     }
 
-    /// `value * to / from`, rounded down, at most what 32 bits hold.
+    /// `value * to / from`, rounded down, saturating at `u32::MAX`.
     pub fn value(self, value: u32) -> u32 {
         saturated(u64::from(value) * self.to_bytes / self.from_bytes)
     }
 
-    /// The threshold by which unscaled values are told apart as scaled ones are by `threshold`: the
-    /// largest `x` with `value(x) <= threshold`.
+    /// The threshold that splits unscaled values as `threshold` splits scaled ones: the largest `x`
+    /// with `value(x) <= threshold`.
     pub fn threshold(self, threshold: u32) -> u32 {
         if threshold == u32::MAX {
             return u32::MAX;
@@ -46,9 +45,9 @@ impl BufferScale {
     }
 }
 
-/// Scales the columns of `features`, those in bytes, of each row of a switch with another buffer to
-/// `buffer_bytes`. Rows that say no switch are of switch 0; those of a switch without a description
-/// stay as they are.
+/// Scales the byte columns of `features` to `buffer_bytes`, for each row of a switch with another
+/// buffer. Rows without a switch number belong to switch 0; rows of a switch without a description
+/// are unchanged.
 pub fn scale_to_buffer(
     batch: &mut LabelledBatch,
     features: &[Feature],
@@ -82,8 +81,8 @@ fn saturated(value: u64) -> u32 {
 }
 
 impl<P: Clone> Model<P> {
-    /// The same model for a switch with another buffer, bytes: it decides there, on features as they
-    /// are, as this one does on features that are scaled to its own buffer.
+    /// The same model for a switch with another buffer, in bytes: on unscaled features it decides
+    /// there as this one does on features scaled to its own buffer.
     ///
     /// # Errors
     /// [`UnknownBuffer`].

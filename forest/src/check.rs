@@ -1,21 +1,21 @@
-//! What makes a forest sound: a sound one can be evaluated on any row and exported.
+//! Checks that a forest is sound: that it can be evaluated on any row and exported.
 
 use crate::{Forest, Node, Tree};
 
-/// No tree is deeper, in splits.
+/// Maximum depth of a tree, in splits.
 pub const MAX_DEPTH: usize = 32;
 
-/// What is wrong with a forest, and where.
+/// The fault of an unsound forest, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForestError {
-    /// There is nothing to ask.
+    /// The forest has no trees.
     #[error("the forest has no trees")]
     NoTrees,
-    /// A name occurs twice.
+    /// A feature name occurs twice.
     #[error("feature {0:?} is listed twice")]
     FeatureTwice(String),
-    /// No row could be predicted to be dropped, however the trees vote.
+    /// No score can exceed the vote threshold, so no drop would ever be predicted.
     #[error("vote_threshold is {threshold}, above {most}, the highest score of {trees} trees")]
     Threshold {
         /// The vote threshold.
@@ -35,24 +35,24 @@ pub enum ForestError {
     },
 }
 
-/// What is wrong with a tree, and at which node.
+/// The fault of an unsound tree, and its node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// There is no root.
+    /// The tree has no nodes.
     #[error("has no nodes")]
     Empty,
-    /// A split asks for a feature that the forest does not list.
+    /// A split uses a feature that the forest does not list.
     #[error("node {node} splits on feature {feature}, but there are only {features} (from 0)")]
     Feature {
         /// The split.
         node: usize,
-        /// What it asks for.
+        /// The feature's index.
         feature: u16,
         /// How many features the forest lists.
         features: usize,
     },
-    /// A child is not after its parent, or beyond the last node.
+    /// A child's index is not greater than its parent's, or is past the last node.
     #[error("node {node} has child {child}, expected a number above {node} and below {nodes}")]
     Child {
         /// The parent.
@@ -62,7 +62,7 @@ pub enum TreeError {
         /// How many nodes the tree has.
         nodes: usize,
     },
-    /// Not the child of exactly one node.
+    /// A node is the child of no node or of several.
     #[error("node {node} is the child of {parents} nodes, expected one")]
     Parents {
         /// The node.

@@ -1,4 +1,4 @@
-//! The confusion matrix and the scores that follow from it.
+//! The confusion matrix and the scores derived from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Confusion {
         self.tp + self.fp + self.tn + self.fn_
     }
 
-    /// Share of right predictions.
+    /// Share of correct predictions.
     pub fn accuracy(&self) -> Option<f64> {
         ratio(self.tp + self.tn, self.total())
     }
@@ -104,7 +104,7 @@ mod tests {
         let silent = Confusion { tp: 0, fp: 0, tn: 90, fn_: 10 };
         assert_eq!(silent.precision(), None);
         assert_eq!(silent.recall(), Some(0.0));
-        assert_eq!(silent.eta_bound(10), None, "9 * 10 drops missed eat all 90");
+        assert_eq!(silent.eta_bound(10), None, "9 * 10 missed drops use up all 90");
         assert_eq!(silent.eta_bound(9), Some(9.0));
     }
 }

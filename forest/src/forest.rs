@@ -1,4 +1,4 @@
-//! The forest IR: what every trainer produces, and what every export starts from.
+//! The forest IR: every trainer produces it, every export starts from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum Node {
         /// Index of the right child.
         right: u32,
     },
-    /// Where a row ends.
+    /// A leaf.
     Leaf {
         /// Drop share of the leaf scaled to 0..=255.
         weight: u8,
@@ -37,7 +37,7 @@ pub struct Tree {
 /// predicted to be dropped if and only if `score > vote_threshold` (a tie means accept).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forest {
-    /// Names of the features, in the order that predictions expect them.
+    /// Names of the features, in the order predictions expect.
     pub features: Vec<String>,
     /// `score > vote_threshold` predicts a drop.
     pub vote_threshold: u32,

@@ -1,9 +1,9 @@
-//! The layout of our JSON: what fits on a line stays on it, so that a tree's node is a line.
+//! The layout of our JSON: whatever fits on a line stays on it, so each node of a tree is one line.
 
 /// Longest line that holds a whole array or object, in bytes.
 const WIDTH: usize = 100;
 
-/// Lays out JSON text that has no space between its tokens. Ends with a newline.
+/// Lays out compact JSON text (no whitespace between tokens). Ends with a newline.
 pub(crate) fn lay_out(compact: &str) -> String {
     let mut text = String::with_capacity(2 * compact.len());
     write(compact, 0, &mut text);
@@ -11,7 +11,7 @@ pub(crate) fn lay_out(compact: &str) -> String {
     text
 }
 
-/// Writes the value or the member (`"key":value`) that `part` is.
+/// Writes `part`, a value or a member (`"key":value`).
 fn write(part: &str, indent: usize, text: &mut String) {
     let line = on_one_line(part);
     let value = value_of(part);
@@ -37,7 +37,7 @@ fn write(part: &str, indent: usize, text: &mut String) {
     text.push_str(close);
 }
 
-/// The structural characters of JSON text with their places: those outside of strings.
+/// The structural characters of JSON text (those outside strings) with their positions.
 fn structure(text: &str) -> impl Iterator<Item = (usize, u8)> {
     let (mut in_string, mut escaped) = (false, false);
     text.bytes().enumerate().filter(move |&(_, byte)| {
@@ -52,7 +52,7 @@ fn structure(text: &str) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// The value of a member, or all of what is not a member.
+/// The value of a member; anything else is returned whole.
 fn value_of(part: &str) -> &str {
     if !part.starts_with('"') {
         return part;
@@ -61,7 +61,7 @@ fn value_of(part: &str) -> &str {
     colon.map_or(part, |(at, _)| &part[at + 1..])
 }
 
-/// What the commas outside of brackets separate.
+/// The items between the commas outside brackets.
 fn elements(inside: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let (mut depth, mut from) = (0_usize, 0);

@@ -1,4 +1,4 @@
-//! Forests of integer trees, and what they are worth.
+//! Forests of integer trees, and their measurement.
 //!
 //! Every trainer produces a [`Forest`], and every export starts from one. A [`Model`] is a forest with
 //! its features, its switch and its metrics; its file is `model.json` (`docs/model.md`).

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// On the rows that it was made from.
+    /// On the training rows.
     pub train: PartMetrics,
-    /// On the rows that the vote threshold was chosen on; absent if those were training rows.
+    /// On the validation rows, which the vote threshold was chosen on; absent if it was chosen on
+    /// the training rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<PartMetrics>,
-    /// On the rows kept for testing; absent if there were none.
+    /// On the test rows; absent if there were none.
     pub test: Option<PartMetrics>,
 }
 
@@ -34,9 +35,9 @@ pub struct PartMetrics {
     pub recall: Option<f64>,
     /// [`Confusion::f1`].
     pub f1: Option<f64>,
-    /// [`Confusion::eta_bound`]; `None` also where the number of ports is not known.
+    /// [`Confusion::eta_bound`]; also `None` if the number of ports is unknown.
     pub eta_bound: Option<f64>,
-    /// [`ScoreHistogram::average_precision`]: of all vote thresholds.
+    /// [`ScoreHistogram::average_precision`], over all vote thresholds.
     pub average_precision: Option<f64>,
 }
 

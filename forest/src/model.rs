@@ -12,56 +12,56 @@ use std::borrow::Cow;
 /// Version of the format that [`Model::to_json`] writes and [`Model::from_json`] reads.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// A forest with what is needed to use it right: its features, the switch it is for, how it was
-/// made, and how good it is.
+/// A forest with everything needed to use it correctly: its features, the switch it is for, how it
+/// was made, and its metrics.
 ///
 /// `P` is the record of how it was made. It belongs to the trainer; this crate only stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<P> {
-    /// What is executed. Its features are those of `features`, by name.
+    /// The forest that is executed. It lists the names of `features`.
     pub forest: Forest,
-    /// The features, in the order that predictions expect them.
+    /// The features, in the order predictions expect.
     pub features: FeatureSet,
     /// The switch it is for.
     pub switch: SwitchContext,
-    /// The buffer, bytes, that it was made for, if its thresholds were then scaled to another's
+    /// The buffer it was trained for, bytes, if its thresholds were later scaled to another
     /// ([`Model::for_buffer`]).
     pub rescaled_from_bytes: Option<u32>,
-    /// How it was made; absent if not by training.
+    /// Record of its training; absent if dropcast did not train it.
     pub provenance: Option<P>,
-    /// What it was imported from, if it was trained elsewhere.
+    /// Its origin, if it was trained elsewhere.
     pub imported: Option<ImportOrigin>,
-    /// How good it is; absent if it was not measured.
+    /// Its metrics; absent if it was not measured.
     pub metrics: Option<Metrics>,
 }
 
-/// What is known of the switch (or of all the switches) that the labelled rows come from.
+/// The switch (or all the switches) that the labelled rows come from, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchContext {
     /// Number of output ports, the papers' `N`.
     pub ports: Option<u16>,
-    /// Shared buffer `B`, bytes: thresholds in bytes are for features on its scale. The largest, if
-    /// the switches had different ones.
+    /// Shared buffer `B`, bytes: thresholds in bytes are on its scale. The largest, if the switches
+    /// differ.
     pub buffer_bytes: Option<u32>,
     /// Base round-trip time, nanoseconds: the time constant of averages.
     pub base_rtt_ns: Option<u64>,
 }
 
-/// Why a text is not a model.
+/// Why a text cannot be read as a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Not JSON, or not of the shape of a model.
+    /// Not JSON, or JSON of another shape.
     #[error("not a dropcast model: {0}")]
     Json(#[from] serde_json::Error),
-    /// JSON, but nothing says that it is a model.
+    /// JSON without a `format_version`.
     #[error("not a dropcast model: there is no format_version")]
     NoVersion,
-    /// Of another version.
+    /// Another format version.
     #[error("the model has format_version {found}, but this dropcast reads {FORMAT_VERSION}")]
     Version {
-        /// What the text says.
+        /// The version in the text.
         found: String,
     },
     /// The forest is not sound.
@@ -70,7 +70,7 @@ pub enum ModelError {
     /// A feature that this dropcast cannot compute.
     #[error("the model's features: {0}")]
     UnknownFeature(#[from] UnknownFeature),
-    /// A feature is not described as this dropcast computes it.
+    /// The description of a feature differs from how this dropcast computes it.
     #[error(
         "the model's feature {name} has {field} {found}, but this dropcast computes {expected}"
     )]
@@ -79,9 +79,9 @@ pub enum ModelError {
         name: String,
         /// What differs.
         field: &'static str,
-        /// What the model says.
+        /// The model's value.
         found: String,
-        /// What it would have to say.
+        /// This dropcast's value.
         expected: String,
     },
     /// The forest's list of features is not that of the model.
@@ -95,7 +95,7 @@ pub enum ModelError {
 }
 
 impl<P> Model<P> {
-    /// A model with nothing but a forest, its features and its switch. `features` name the forest's
+    /// A model with only a forest, its features and its switch. `features` must name the forest's
     /// features.
     pub fn new(forest: Forest, features: FeatureSet, switch: SwitchContext) -> Self {
         let forest = Forest { features: features.names(), ..forest };
@@ -132,7 +132,7 @@ impl<P> Model<P> {
     /// Reads the text of a `model.json` and checks all of it.
     ///
     /// # Errors
-    /// What is wrong, and where: a line and column, or a tree and node.
+    /// The fault, and where it is: a line and column, or a tree and node.
     pub fn from_json(text: &str) -> Result<Self, ModelError>
     where
         P: DeserializeOwned,
@@ -163,14 +163,14 @@ impl<P> Model<P> {
     }
 }
 
-/// A forest is asked directly, without a table.
+/// The forest itself predicts, without a table.
 impl DropOracle for Forest {
     fn predicts_drop(&self, features: &[u32]) -> bool {
         Forest::predicts_drop(self, features)
     }
 }
 
-/// What is looked at first, whatever else the text holds.
+/// Read first, whatever else the text holds.
 #[derive(Deserialize)]
 struct Header {
     format_version: Option<serde_json::Value>,
@@ -201,7 +201,7 @@ struct FeatureText {
     name: String,
     unit: String,
     definition: String,
-    /// Which moving average; absent for features that are none.
+    /// Which moving average; absent for other features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     average: Option<String>,
 }
@@ -216,8 +216,8 @@ fn describe(feature: Feature) -> FeatureText {
     }
 }
 
-/// The name of a feature that we compute as the model describes it. The wording of a definition
-/// may change; a definition that means something else has another name or other parameters.
+/// The name of a feature, checked to be computed here as the model describes it. The wording of a
+/// definition may change; a different definition has another name or other parameters.
 fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
     let ours = describe(name.parse()?);
     let differs = |field, found: &str, expected: &str| ModelError::Definition {

@@ -1,4 +1,5 @@
-//! Forest scores counted by class: all that a vote threshold and a precision-recall curve need.
+//! Forest scores counted by class: enough to choose a vote threshold or draw a precision-recall
+//! curve.
 
 use crate::Confusion;
 
@@ -11,7 +12,7 @@ pub struct ScoreHistogram {
     drops: Vec<u64>,
 }
 
-/// A vote threshold and the confusion matrix that it gives.
+/// A vote threshold and its confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperatingPoint {
     /// `score > threshold` predicts a drop.
@@ -27,7 +28,7 @@ impl ScoreHistogram {
         ScoreHistogram { accepts: vec![0; scores], drops: vec![0; scores] }
     }
 
-    /// Counts one row. The histogram grows if it has no place for `score`.
+    /// Counts one row. The histogram grows to hold `score` if needed.
     pub fn add(&mut self, score: u32, drop: bool) {
         let at = score as usize;
         if at >= self.accepts.len() {
@@ -38,19 +39,20 @@ impl ScoreHistogram {
         class[at] += 1;
     }
 
-    /// Counts rows of one class, whose scores the histogram has places for.
+    /// Counts rows of one class. The histogram must be large enough for their scores.
     pub fn add_all(&mut self, scores: &[u16], drop: bool) {
         let class = if drop { &mut self.drops } else { &mut self.accepts };
         scores.iter().for_each(|&score| class[usize::from(score)] += 1);
     }
 
-    /// Counts accepted and dropped rows of one score, which the histogram has a place for.
+    /// Counts accepted and dropped rows of one score. The histogram must be large enough for it.
     pub fn add_rows(&mut self, score: u32, [accepts, drops]: [u64; 2]) {
         self.accepts[score as usize] += accepts;
         self.drops[score as usize] += drops;
     }
 
-    /// Takes rows from one score to another; the histogram has places for both, and holds them.
+    /// Moves rows from one score to another. The histogram must hold the rows and be large enough
+    /// for both.
     pub fn move_rows(&mut self, from: u32, to: u32, [accepts, drops]: [u64; 2]) {
         self.accepts[from as usize] -= accepts;
         self.drops[from as usize] -= drops;
@@ -67,17 +69,17 @@ impl ScoreHistogram {
         }
     }
 
-    /// Rows that were accepted, by score.
+    /// Accepted rows, by score.
     pub fn accepts(&self) -> &[u64] {
         &self.accepts
     }
 
-    /// Rows that were dropped, by score.
+    /// Dropped rows, by score.
     pub fn drops(&self) -> &[u64] {
         &self.drops
     }
 
-    /// Number of rows that were accepted and that were dropped.
+    /// Numbers of accepted and dropped rows.
     pub fn totals(&self) -> (u64, u64) {
         (self.accepts.iter().sum(), self.drops.iter().sum())
     }
@@ -91,9 +93,9 @@ impl ScoreHistogram {
         Confusion { tp, fp, tn: accepts - fp, fn_: drops - tp }
     }
 
-    /// Every operating point that some vote threshold gives, by increasing threshold: one for each gap
-    /// between neighbouring scores that occur, at its middle, and last the one that predicts no
-    /// drops. Empty if there are no rows.
+    /// Every distinct operating point, by increasing vote threshold: one for each gap between
+    /// neighbouring scores that occur, at its middle, and last the one that predicts no drops.
+    /// Empty if there are no rows.
     pub fn operating_points(&self) -> Vec<OperatingPoint> {
         let (accepts, drops) = self.totals();
         let mut confusion = Confusion { tp: drops, fp: accepts, tn: 0, fn_: 0 };
@@ -108,7 +110,7 @@ impl ScoreHistogram {
                     points
                         .push(OperatingPoint { threshold: below + (score - below) / 2, confusion });
                 }
-                // Everything scores more than this: all drops.
+                // Every row scores more than this: all predicted as drops.
                 None if score > 0 => {
                     points.push(OperatingPoint { threshold: (score - 1) / 2, confusion });
                 }

@@ -1,10 +1,10 @@
-//! Scores of many rows by a forest, given by columns.
+//! Scores many rows, given as columns, with a forest.
 //!
 //! After QuickScorer (Lucchese et al., QuickScorer: a fast algorithm to rank documents with
 //! additive ensembles of regression trees, SIGIR 2015): each leaf has a bit, and a test that sends
-//! a row right rules out the leaves to its left; the first leaf that is left is the row's. Which
-//! leaves all tests of a feature rule out depends on the feature's bin alone and is looked up, so a
-//! row costs a look-up for each feature and one for each tree, without a branch.
+//! a row right rules out the leaves to its left; the first remaining leaf is the row's. The leaves
+//! that all tests of a feature rule out depend only on the feature's bin and are looked up, so a
+//! row costs one look-up per feature and one per tree, without branches.
 
 mod leaf_words;
 
@@ -34,11 +34,11 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub struct ForestScorer {
     parts: Vec<BinnedForest>,
-    /// Trees with more leaves than there are masks for.
+    /// Trees with too many leaves for the masks.
     large: Vec<Tree>,
 }
 
-/// Trees that have few enough thresholds in each feature to be asked for bins instead of values.
+/// Trees with few enough thresholds in each feature to score bins instead of values.
 #[derive(Debug)]
 pub struct BinnedForest {
     bins: Vec<Bins>,
@@ -66,8 +66,8 @@ impl ForestScorer {
         ForestScorer { parts, large: large.into_iter().cloned().collect() }
     }
 
-    /// Scores of rows whose values are in `columns`, one for each feature of the forest, all of
-    /// the same length.
+    /// Scores of rows whose values are in `columns`, one per feature of the forest, all of the same
+    /// length.
     ///
     /// # Panics
     /// If there are fewer columns than features, or one is shorter than the first.
@@ -116,7 +116,7 @@ impl BinnedForest {
         bins
     }
 
-    /// Scores of rows whose bins are in `columns`, one for each feature, all of the same length.
+    /// Scores of rows whose bins are in `columns`, one per feature, all of the same length.
     ///
     /// # Panics
     /// If there are fewer columns than features, or one is shorter than the first.
@@ -131,13 +131,13 @@ impl BinnedForest {
         scores
     }
 
-    /// Trees of at most 256 leaves, each of whose thresholds is an edge of its feature's bins.
+    /// Trees of at most 256 leaves; each threshold is an edge of its feature's bins.
     pub fn new(trees: &[Tree], bins: Vec<Bins>) -> Self {
         let trees: Vec<&Tree> = trees.iter().collect();
         BinnedForest { trees: LeafWord::of_trees(&trees, &bins), bins }
     }
 
-    /// Adds to the scores of rows, at most [`BLOCK_ROWS`] of them.
+    /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
     pub fn add_scores<C: AsRef<[u8]>>(&self, columns: &[C], scores: &mut [u32]) {
         let columns: Vec<&[u8]> = columns.iter().map(AsRef::as_ref).collect();
         self.trees.iter().for_each(|trees| trees.add_scores(&columns, scores));
@@ -156,7 +156,7 @@ fn add_one_by_one(tree: &Tree, columns: &[&[u32]], scores: &mut [u32]) {
     }
 }
 
-/// Trees gathered until a feature has too many thresholds.
+/// Trees collected until a feature has too many thresholds.
 struct PartTrees<'a> {
     trees: Vec<&'a Tree>,
     /// By feature.
@@ -168,7 +168,7 @@ impl<'a> PartTrees<'a> {
         PartTrees { trees: Vec::new(), thresholds: vec![BTreeSet::new(); features] }
     }
 
-    /// Takes in a tree, unless there would be more thresholds than bins.
+    /// Adds a tree, unless a feature would then have more thresholds than bins.
     fn take(&mut self, tree: &'a Tree) -> bool {
         let mut thresholds = self.thresholds.clone();
         for node in &tree.nodes {

@@ -1,7 +1,8 @@
 //! The checksum of a table.
 
 /// CRC-32 as in zip, PNG and Ethernet (reflected polynomial `0xEDB88320`), so that any tool can
-/// check a table. Bit by bit: a table is checked once and is small, a lookup table would not be.
+/// check a table. Computed bit by bit: a table is checked once, and a look-up table would take more
+/// memory.
 pub fn crc32(bytes: &[u8]) -> u32 {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     !bytes.iter().fold(u32::MAX, |crc, &byte| {

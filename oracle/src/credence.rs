@@ -3,12 +3,12 @@
 use crate::{DropOracle, Situation, Verdict, VirtualLqd};
 
 /// A switch's shared buffer under Credence (Algorithm 1): the lengths of its queues, the virtual LQD
-/// whose queue lengths are the thresholds, and the oracle. No allocation; all memory that grows with
-/// the switch is the caller's.
+/// whose queue lengths are the thresholds, and the oracle. No allocation; the caller owns all
+/// memory that grows with the switch.
 ///
-/// For a packet that arrives: read its features off [`lqd`](Self::lqd) (and the caller's moving
-/// averages), then call [`arrives`](Self::arrives), and enqueue or drop it as told. When a packet
-/// leaves the switch, call [`departs`](Self::departs); when the virtual LQD's port may send, call
+/// For each arriving packet, read its features from [`lqd`](Self::lqd) (and the caller's moving
+/// averages), call [`arrives`](Self::arrives), and follow its verdict. When a packet leaves the
+/// switch, call [`departs`](Self::departs); when the virtual LQD's port may send, call
 /// [`virtual_departs`](Self::virtual_departs).
 #[derive(Debug)]
 pub struct Credence<'a, O> {
@@ -21,8 +21,8 @@ pub struct Credence<'a, O> {
 
 impl<'a, O: DropOracle> Credence<'a, O> {
     /// Credence for an empty switch of `ports` ports (`N`) with a buffer of the virtual LQD's size.
-    /// `lengths` is where the bytes in each of the switch's queues are kept, as many as `lqd` has
-    /// queues; its content is overwritten.
+    /// `lengths` holds the bytes in each of the switch's queues, as many as `lqd` has; its content
+    /// is overwritten.
     pub fn new(ports: u32, lengths: &'a mut [u32], lqd: VirtualLqd<'a>, oracle: O) -> Self {
         lengths.fill(0);
         Credence { ports, occupancy_bytes: 0, lengths, lqd, oracle }
@@ -72,8 +72,8 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         }
     }
 
-    /// The packet at the head of a queue of the virtual LQD leaves; returns its size, or none if
-    /// there is none. `UpdateThreshold(i, departure)` of Algorithm 1.
+    /// The packet at the head of a queue of the virtual LQD leaves; returns its size, or `None` if
+    /// the queue is empty. `UpdateThreshold(i, departure)` of Algorithm 1.
     pub fn virtual_departs(&mut self, queue: usize) -> Option<u32> {
         self.lqd.departs(queue)
     }

@@ -1,8 +1,8 @@
 //! What Credence does with an arriving packet (Algorithm 1, lines 6 to 16).
 
-/// All that the decision depends on, when the packet has arrived and the thresholds have moved, but
-/// nothing has been added to the switch's own queues. All lengths are bytes (packets, in the paper's
-/// model of unit packets).
+/// The inputs of the decision, after the packet has arrived and the thresholds have moved, but
+/// before anything is added to the switch's own queues. All lengths are bytes (packets, in the
+/// paper's model of unit packets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// Whether the switch's buffer has room for the packet: `Q + s <= B`.
@@ -21,7 +21,7 @@ pub struct Situation {
     pub threshold_bytes: u32,
 }
 
-/// What is done with a packet, and why.
+/// The decision about a packet, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Accepted: every queue is shorter than `B/N`. The oracle is not asked.
@@ -44,10 +44,10 @@ impl Verdict {
 }
 
 impl Situation {
-    /// Algorithm 1. The oracle is asked only if the decision depends on it.
+    /// Algorithm 1. The oracle is called only if the decision depends on it.
     ///
-    /// That the packet fits is asked first: in the paper's model a longest queue below `B/N`
-    /// implies it, with packets of any size or several queues at a port it does not.
+    /// Whether the packet fits is checked first: in the paper's model a longest queue below `B/N`
+    /// implies it, but not with packets of any size or several queues at a port.
     pub fn decide(self, predicts_drop: impl FnOnce() -> bool) -> Verdict {
         if !self.fits {
             Verdict::NoRoom

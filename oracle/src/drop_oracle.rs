@@ -1,6 +1,6 @@
-//! What every drop oracle does.
+//! The interface of drop oracles.
 
-/// Something that predicts whether push-out Longest Queue Drop would drop an arriving packet.
+/// A predictor of whether push-out Longest Queue Drop would drop an arriving packet.
 pub trait DropOracle {
     /// Whether LQD is predicted to drop the packet whose features, recorded before it is added,
     /// are `features`, in the order that the oracle was trained with.

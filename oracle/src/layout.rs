@@ -1,16 +1,16 @@
-//! Where each part of a `.dct` table lies. The reader here and the writer in `dropcast-export`
-//! both use this, so that the format exists once; `docs/dct.md` describes it for people.
+//! The layout of a `.dct` table. The reader here and the writer in `dropcast-export` both use it,
+//! so the format is defined once; `docs/dct.md` documents it.
 
 use core::fmt;
 use core::ops::Range;
 
-/// What a table's first bytes are; the version is the byte after them.
+/// A table's first bytes; the version byte follows.
 pub const MAGIC: [u8; 3] = *b"DCT";
 
 /// The version of the format written and read here.
 pub const VERSION: u8 = 1;
 
-/// Most levels of splits a table can have. Trees are stored complete, so each level doubles it.
+/// Maximum levels of splits in a table. Trees are stored complete, so each level doubles the size.
 pub const MAX_DEPTH: u8 = 16;
 
 /// The header's fields, all little-endian, as ranges of bytes.
@@ -30,7 +30,7 @@ impl Field {
     pub const DEPTH: Range<usize> = 10..11;
     /// Number of features, `u8`, at least 1.
     pub const FEATURES: Range<usize> = 11..12;
-    /// A row is predicted to be dropped if and only if its score is larger than this `u32`.
+    /// A drop is predicted if and only if the score is larger than this `u32`.
     pub const VOTE_THRESHOLD: Range<usize> = 12..16;
     /// Time constant of the moving averages among the features, ns, `u32`; 0: not stated.
     pub const AVERAGE_NS: Range<usize> = 16..20;
@@ -41,11 +41,11 @@ impl Field {
 /// Bytes of the header.
 const HEADER_BYTES: u64 = 28;
 
-/// The shape of a table, which fixes where its arrays lie and how long it is.
+/// The shape of a table, which determines the place of its arrays and its length.
 ///
 /// With `t` trees of depth `d` and `f` features, the header is followed by `t * (2^d - 1)`
 /// thresholds (`u32`), as many columns (`u8`), `t * 2^d` leaf weights (`u8`) and `f` feature codes
-/// (`u8`). Thresholds come first so that they are aligned wherever the table is.
+/// (`u8`). Thresholds come first, so that an aligned table has aligned thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     trees: u16,
@@ -138,7 +138,7 @@ impl Layout {
         after(self.columns().end, usize::from(self.trees) * self.leaves_per_tree())
     }
 
-    /// The bytes of the feature codes, one for each column of a row, `u8`.
+    /// The bytes of the feature codes, one per column of a row, `u8`.
     pub fn feature_codes(self) -> Range<usize> {
         after(self.weights().end, usize::from(self.features))
     }
@@ -147,7 +147,7 @@ impl Layout {
         usize::from(self.trees) * self.splits_per_tree()
     }
 
-    /// Bytes of the whole table, before it is known that they fit in a `usize`.
+    /// Bytes of the whole table, which may not fit a `usize`.
     fn total_u64(self) -> u64 {
         let (trees, leaves) = (u64::from(self.trees), 1_u64 << self.depth);
         HEADER_BYTES + trees * (5 * (leaves - 1) + leaves) + u64::from(self.features)
@@ -158,7 +158,7 @@ fn after(start: usize, bytes: usize) -> Range<usize> {
     start..start + bytes
 }
 
-// By hand, as this crate has no dependencies: it is what goes onto a device.
+// By hand: this crate runs on devices and has no dependencies.
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

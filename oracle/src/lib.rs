@@ -1,13 +1,14 @@
-//! Drop oracles: what a switch asks when a packet arrives, and Credence, which asks them.
+//! Drop oracles, which predict for a switch whether LQD would drop an arriving packet, and
+//! Credence, which uses them.
 //!
-//! [`Table`] is a forest as a device holds it: a view of the bytes of a `.dct` file (byte by byte
-//! in `docs/dct.md`) that predicts without `std`, allocation, floating point or panics.
-//! `dropcast-export` writes these files; [`Layout`] says once, for both, where everything lies.
+//! [`Table`] is a forest on a device: a view of the bytes of a `.dct` file (layout in
+//! `docs/dct.md`) that predicts without `std`, allocation, floating point or panics.
+//! `dropcast-export` writes these files; [`Layout`] defines the format for both.
 //!
 //! [`Credence`] is the whole per-packet decision of that policy (Credence, Algorithm 1) in memory
 //! that the caller owns: a [`VirtualLqd`] whose queue lengths are the thresholds, the safeguard, and
-//! the oracle. [`Situation`] is the decision alone, for switches that keep their own books; the
-//! switches of `dropcast-switch` use it, too. `docs/oracle.md` shows both.
+//! the oracle. [`Situation`] is the decision alone, for switches with their own state; those of
+//! `dropcast-switch` use it too. `docs/oracle.md` shows both.
 //!
 //! ```
 //! use dropcast_oracle::{Credence, DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};

@@ -1,4 +1,4 @@
-//! A forest as a device holds it.
+//! A forest on a device.
 
 use crate::layout::{Field, Layout, MAGIC, ShapeError, VERSION};
 use crate::{DropOracle, crc32};
@@ -26,14 +26,14 @@ pub struct Table<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableError {
-    /// There are fewer bytes than a header has.
+    /// Fewer bytes than a header.
     NoHeader {
-        /// Bytes that there are.
+        /// Bytes found.
         found: usize,
     },
     /// The first bytes are not [`MAGIC`].
     NotATable,
-    /// A version that this reader does not know.
+    /// A version unknown to this reader.
     Version(u8),
     /// The header describes a shape that no table can have.
     Shape(ShapeError),
@@ -41,23 +41,23 @@ pub enum TableError {
     Length {
         /// Bytes, by the header.
         expected: usize,
-        /// Bytes that there are.
+        /// Bytes found.
         found: usize,
     },
-    /// The bytes were changed after they were written.
+    /// The checksum does not match: the bytes are damaged.
     Checksum {
-        /// What the header says.
+        /// The checksum in the header.
         expected: u32,
-        /// What the bytes give.
+        /// The checksum of the bytes.
         found: u32,
     },
     /// A split compares a column that rows do not have.
     Column {
-        /// Which split, counted through all trees.
+        /// The split, counted through all trees.
         split: usize,
         /// Its column.
         column: u8,
-        /// How many columns there are.
+        /// Number of columns.
         features: u8,
     },
 }
@@ -108,9 +108,9 @@ impl<'a> Table<'a> {
 
     /// Sum of the weights of the leaves that `row` reaches, one in each tree.
     ///
-    /// The values of `row` are in the order of [`feature_codes`](Self::feature_codes). Values
-    /// that a short row lacks count as 0, and what a long one has beyond the features is ignored:
-    /// on a device there is nobody to tell, and a wrong prediction is survivable.
+    /// The values of `row` are in the order of [`feature_codes`](Self::feature_codes). Missing
+    /// values of a short row count as 0, and extra values of a long one are ignored: a device has
+    /// nobody to report an error to, and survives a wrong prediction.
     pub fn score(&self, row: &[u32]) -> u32 {
         let splits = self.layout.splits_per_tree();
         let leaves_of_trees = self.weights.chunks_exact(self.layout.leaves_per_tree());
@@ -136,7 +136,7 @@ impl<'a> Table<'a> {
         self.score(row) > self.vote_threshold
     }
 
-    /// The numbers of trees, levels and features, and where they lie.
+    /// The numbers of trees, levels and features, and the place of each array.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -146,7 +146,7 @@ impl<'a> Table<'a> {
         self.vote_threshold
     }
 
-    /// Time constant of the moving averages among the features, ns, where the model states it.
+    /// Time constant of the moving averages among the features, ns, if the model states it.
     pub fn average_ns(&self) -> Option<u32> {
         (self.average_ns != 0).then_some(self.average_ns)
     }
@@ -156,7 +156,7 @@ impl<'a> Table<'a> {
         self.model_id
     }
 
-    /// What each value of a row is: `dropcast_features::Feature::code`.
+    /// The feature of each value of a row: `dropcast_features::Feature::code`.
     pub fn feature_codes(&self) -> &'a [u8] {
         self.feature_codes
     }
@@ -173,7 +173,7 @@ fn field<const N: usize>(header: &[u8; Layout::HEADER_BYTES], range: Range<usize
     core::array::from_fn(|byte| header[range.start + byte])
 }
 
-// By hand, as this crate has no dependencies: it is what goes onto a device.
+// By hand: this crate runs on devices and has no dependencies.
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever passes the checks can be scored; whatever does not is an error, never a panic.
+        /// Bytes that pass the checks can be scored; others are an error, never a panic.
         #[test]
         fn no_bytes_panic(
             trees in 0_u16..4, depth in 0_u8..5, features in 0_u8..4,

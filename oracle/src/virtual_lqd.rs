@@ -1,10 +1,9 @@
 //! The device's virtual LQD: Longest Queue Drop beside a switch, in memory that the caller owns.
 //!
-//! The tracer has its own, `dropcast_switch::VirtualLqd`, which allocates, finds the longest queue in
-//! O(1) and has every option. This one runs where there is no heap, and has the defaults only: the
-//! tail of the longest queue is the victim, ties go to the lowest queue, a packet fits if
-//! `Q + s <= B`. A property test (`switch/tests/device_lqd.rs`) holds it to the tracer's, victim by
-//! victim.
+//! The tracer has its own, `dropcast_switch::VirtualLqd`, which allocates, finds the longest queue
+//! in O(1) and has every option. This one needs no heap and has only the defaults: the tail of the
+//! longest queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`. A
+//! property test (`switch/tests/device_lqd.rs`) compares both, victim by victim.
 
 /// A queue of the virtual LQD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +13,17 @@ pub struct VirtualQueue {
     tail: u16,
 }
 
-/// A packet that the virtual LQD holds, or room for one.
+/// A packet in the virtual LQD, or a free slot for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VirtualPacket {
     size_bytes: u32,
-    /// Towards the tail; in the list of free places, the next one.
+    /// The next towards the tail; in the free list, the next free slot.
     next: u16,
-    /// Towards the head.
+    /// The next towards the head.
     previous: u16,
 }
 
-/// The end of a list: no packet has this number.
+/// The end of a list; no packet has this index.
 const NONE: u16 = u16::MAX;
 
 impl VirtualQueue {
@@ -33,35 +32,34 @@ impl VirtualQueue {
 }
 
 impl VirtualPacket {
-    /// Room for a packet.
+    /// A free slot.
     pub const FREE: Self = VirtualPacket { size_bytes: 0, next: NONE, previous: NONE };
 }
 
-/// Push-out Longest Queue Drop beside a switch: the packets that it would hold. Their bytes by queue
+/// Push-out Longest Queue Drop beside a switch: the packets that it would hold. Its queue lengths
 /// are the thresholds of Credence (Algorithm 1: "thresholds are treated as LQD queue lengths") and
-/// what a model's features are about.
+/// the source of a model's features.
 ///
 /// When a packet does not fit, packets are pushed out from the tail of the longest queue (ties: the
 /// lowest) until it does; the arriving packet does not count in its own queue. Every queue shares
-/// the buffer and may be pushed out of. The longest queue is found by looking at all of them, so an
-/// arrival takes O(N) for each packet that it pushes out, and O(1) if it fits; a departure takes
-/// O(1).
+/// the buffer and may be pushed out of. A scan finds the longest queue, so an arrival takes O(N)
+/// for each packet that it pushes out, and O(1) if it fits; a departure takes O(1).
 #[derive(Debug)]
 pub struct VirtualLqd<'a> {
     buffer_bytes: u32,
     occupancy_bytes: u32,
     queues: &'a mut [VirtualQueue],
     packets: &'a mut [VirtualPacket],
-    /// The first free place.
+    /// The first free slot.
     free: u16,
 }
 
 impl<'a> VirtualLqd<'a> {
-    /// An empty virtual switch with as many queues as `queues`, and room for as many packets as
-    /// `packets`, of which at most 65,535 are used; the content of both is overwritten.
+    /// An empty virtual switch with the memory of its queues and packets (at most 65,535 of
+    /// `packets` are used); the content of both is overwritten.
     ///
-    /// `buffer_bytes` over the smallest packet is room enough. With less, a packet for which there
-    /// is no place is not admitted: thresholds get lower, and Credence more careful.
+    /// `buffer_bytes` divided by the smallest packet size is always enough. With fewer slots, a
+    /// packet without a free slot is not admitted: thresholds get lower, and Credence drops more.
     pub fn new(
         buffer_bytes: u32,
         queues: &'a mut [VirtualQueue],
@@ -70,7 +68,7 @@ impl<'a> VirtualLqd<'a> {
         queues.fill(VirtualQueue::EMPTY);
         let places = packets.len().min(usize::from(NONE));
         for (place, packet) in packets.iter_mut().enumerate().take(places) {
-            // Below `NONE`, as there are at most so many places.
+            // Below `NONE`, the maximum number of slots.
             let next = if place + 1 < places { place as u16 + 1 } else { NONE };
             *packet = VirtualPacket { next, ..VirtualPacket::FREE };
         }
@@ -104,7 +102,7 @@ impl<'a> VirtualLqd<'a> {
         self.queues.iter().map(|queue| queue.bytes).max().unwrap_or(0)
     }
 
-    /// How many virtual queues hold more than `bytes`: with a queue's own length, the feature
+    /// Number of virtual queues with more than `bytes`: with a queue's own length, the feature
     /// `rank`.
     pub fn queues_longer_than(&self, bytes: u32) -> usize {
         self.queues.iter().filter(|queue| queue.bytes > bytes).count()
@@ -116,9 +114,9 @@ impl<'a> VirtualLqd<'a> {
         self.queues.iter().map(|queue| u64::from(queue.bytes.min(level_bytes))).sum()
     }
 
-    /// A packet of `size_bytes` arrives for `queue`. `pushed_out` is told the queue of each packet
-    /// that goes to make room for it, when it has gone: where averages are updated. Returns whether
-    /// LQD takes the packet.
+    /// A packet of `size_bytes` arrives for `queue`. `pushed_out` is called with the queue of each
+    /// packet pushed out for it, after the push-out, to update averages. Returns whether LQD
+    /// accepts the packet.
     pub fn arrives(
         &mut self,
         queue: usize,
@@ -133,7 +131,7 @@ impl<'a> VirtualLqd<'a> {
         self.add(queue, size_bytes)
     }
 
-    /// The packet at the head of `queue` leaves; returns its size, or none if there is none.
+    /// The packet at the head of `queue` leaves; returns its size, or `None` if the queue is empty.
     pub fn departs(&mut self, queue: usize) -> Option<u32> {
         let head = self.queues.get(queue)?.head;
         self.remove(queue, head)
@@ -143,7 +141,7 @@ impl<'a> VirtualLqd<'a> {
         u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.buffer_bytes)
     }
 
-    /// The longest queue, if any packet is held; ties go to the lowest.
+    /// The longest queue, if not all are empty; ties go to the lowest.
     fn longest(&self) -> Option<usize> {
         let mut longest = (None, 0);
         for (queue, state) in self.queues.iter().enumerate() {
@@ -180,7 +178,7 @@ impl<'a> VirtualLqd<'a> {
         true
     }
 
-    /// Takes a packet out of either end of its queue.
+    /// Removes the packet at either end of its queue.
     fn remove(&mut self, queue: usize, place: u16) -> Option<u32> {
         if place == NONE {
             return None;

@@ -1,5 +1,5 @@
-//! Many forests and vote thresholds replayed in one pass over the arrivals: what `eta` or Credence
-//! would be with each.
+//! Replays many forests and vote thresholds in one pass over the arrivals, to get `eta` or
+//! Credence's result with each.
 
 use crate::replay::{
     Arrival, Lane, PredictedLane, ReplayError, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
@@ -11,7 +11,7 @@ use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-/// What was transmitted, over all switches.
+/// Transmitted packets and bytes, over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LanesSent {
     /// By push-out Longest Queue Drop.
@@ -24,7 +24,7 @@ pub struct LanesSent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForestReplayError {
-    /// The rows are in another order than that of arrival.
+    /// The rows are not in order of arrival.
     #[error("its rows are not known to be in order of arrival, so they cannot be replayed")]
     Order,
     /// No switch to replay at.
@@ -33,21 +33,21 @@ pub enum ForestReplayError {
     /// Rows without arrivals.
     #[error("it does not say when and where its packets arrived, so it cannot be replayed")]
     NoArrivals,
-    /// A forest asks for a feature that there is no column of.
+    /// A forest needs a feature without a column.
     #[error("it has no feature {0}, which a forest needs")]
     MissingFeature(String),
-    /// A row that cannot be.
+    /// An impossible row.
     #[error("row {row}: {source}")]
     Row {
-        /// The row among those given, from 0.
+        /// The row's number in the batch, from 0.
         row: u64,
         /// What is wrong.
         source: ReplayError,
     },
 }
 
-/// Replays of one trace. As much memory as the lanes' buffers hold packets, and the forests' scores of
-/// one batch.
+/// Replays of one trace. Memory: the packets in the lanes' buffers, and the forests' scores of one
+/// batch.
 pub struct ForestReplay {
     forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
@@ -56,7 +56,7 @@ pub struct ForestReplay {
     rows: u64,
     /// By switch.
     arrived: BTreeMap<u16, Known>,
-    /// Policies without predictions: LQD, and those that lanes begin with.
+    /// Policies without predictions: LQD, and the starting states of lanes.
     plain: Vec<PlainLanes>,
     lanes: Vec<(VoteLane, BTreeMap<u16, PredictedLane>)>,
 }
@@ -65,7 +65,7 @@ pub struct ForestReplay {
 struct PlainLanes {
     policy: ReplayPolicy,
     switches: BTreeMap<u16, Lane>,
-    /// The lane of the row's switch before each row of the batch with which lanes may begin.
+    /// The state of the row's switch before each row of the batch at which lanes may start.
     before: BTreeMap<usize, Lane>,
 }
 
@@ -76,8 +76,8 @@ struct ScoredForest {
 }
 
 impl ForestReplay {
-    /// Replays of a trace that says `meta` of itself and whose batches have these feature
-    /// `columns`: LQD, and `lanes`, on up to `threads` threads.
+    /// Replays of a trace with this `meta` and these feature `columns`: LQD, and `lanes`, on up to
+    /// `threads` threads.
     ///
     /// # Errors
     /// If the trace cannot be replayed or lacks a feature.
@@ -111,11 +111,11 @@ impl ForestReplay {
         })
     }
 
-    /// The next rows, in order of arrival, and whether what becomes of each is counted: the others
-    /// only take room.
+    /// The next rows, in order of arrival, and whether each counts: the others only occupy the
+    /// buffer.
     ///
     /// # Errors
-    /// If they have no arrivals, or one does not fit its switch or comes before another.
+    /// If they have no arrivals, or one does not fit its switch or is out of order.
     pub fn add(
         &mut self,
         batch: &LabelledBatch,
@@ -157,7 +157,7 @@ impl ForestReplay {
         LanesSent { lqd: sum(&mut lqd.map(Lane::finish)), lanes }
     }
 
-    /// Checks every row; the packets, with nothing predicted.
+    /// Checks every row; returns the packets without predictions.
     fn check(
         &mut self,
         batch: &LabelledBatch,
@@ -181,22 +181,22 @@ impl ForestReplay {
     }
 }
 
-/// What is known of the packets that came to a switch.
+/// A switch's arrivals so far.
 #[derive(Default)]
 struct Known {
     packets: u64,
-    /// When the last one arrived.
+    /// Time of the last arrival.
     last_ns: u64,
-    /// Whether the last one counted.
+    /// Whether the last arrival counted.
     counted: bool,
 }
 
-/// A packet that arrived.
+/// An arrived packet.
 struct Arrived {
     packet: Packet,
     switch_id: u16,
     time_ns: u64,
-    /// Whether it is the first that counts after others.
+    /// Whether it starts a stretch of packets that count.
     begins: bool,
 }
 
@@ -219,7 +219,7 @@ impl PlainLanes {
     }
 }
 
-/// Replays packets in one lane, with the predictions that these scores are.
+/// Replays packets in one lane, with predictions from these scores.
 fn replay(
     packets: &[Arrived],
     lane: VoteLane,
@@ -266,7 +266,7 @@ impl ScoredForest {
     }
 }
 
-/// The policy that does what `policy` does where no drop is predicted.
+/// The policy equal to `policy` while no drop is predicted.
 fn without_predictions(policy: VotePolicy) -> ReplayPolicy {
     match policy {
         VotePolicy::Followed => ReplayPolicy::FollowLqd,
@@ -275,15 +275,15 @@ fn without_predictions(policy: VotePolicy) -> ReplayPolicy {
 }
 
 impl LanesSent {
-    /// Adds what was transmitted in the same lanes elsewhere.
+    /// Adds the totals of the same lanes elsewhere.
     pub fn add(&mut self, more: &LanesSent) {
         self.lqd.add(more.lqd);
         self.lanes.resize(self.lanes.len().max(more.lanes.len()), Sent::default());
         self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
     }
 
-    /// LQD's packets over those of a lane: `eta` if it [follows](VotePolicy::Followed). `None`
-    /// where it transmitted nothing, or there is no such lane.
+    /// LQD's packets over those of a lane: `eta` if it [follows](VotePolicy::Followed). `None` if
+    /// it transmitted nothing or does not exist.
     pub fn lqd_to_lane(&self, lane: usize) -> Option<f64> {
         let sent = self.lanes.get(lane)?.packets;
         (sent > 0).then(|| self.lqd.packets as f64 / sent as f64)

@@ -1,9 +1,9 @@
 //! Replays: the same arrivals through every buffer-sharing policy.
 //!
 //! A [`Replay`] runs all policies on one trace with given predictions. Its result holds the exact
-//! prediction error `eta` (Credence, Definition 1): what LQD transmits over what FollowLQD transmits
-//! of the arrivals without the predicted drops. A [`ForestReplay`] runs many forests and vote
-//! thresholds in one pass; vote rules choose by it.
+//! prediction error `eta` (Credence, Definition 1): LQD's transmitted packets divided by
+//! FollowLQD's on the arrivals without the predicted drops. A [`ForestReplay`] runs many forests
+//! and vote thresholds in one pass, for vote rules.
 //!
 //! ```
 //! use dropcast_data::{SwitchSpec, SwitchSpecs};
@@ -38,5 +38,5 @@ mod replay;
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
 pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed};
 
-/// What replays transmit, as vote rules ask for it.
+/// Replays for vote rules.
 pub use dropcast_train::Sent;

@@ -1,7 +1,7 @@
 //! Replays: the same arrivals through every policy, and the exact error `eta`.
 //!
-//! Streaming: one arrival at a time, and as much memory as the buffers hold packets. All switches
-//! run in continuous time with packets of any size, drained at line rate.
+//! Streaming: one arrival at a time, with memory for the packets in the buffers. All switches run
+//! in continuous time with packets of any size, drained at line rate.
 
 use dropcast_data::{Outcome, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
@@ -30,12 +30,12 @@ pub struct Arrival {
     pub dropped: bool,
     /// Whether a drop was predicted.
     pub predicted: bool,
-    /// Whether what becomes of it is counted; other packets only take room.
+    /// Whether it counts; other packets only occupy the buffer.
     pub counted: bool,
 }
 
 impl Arrival {
-    /// Whether it can arrive at a switch like `spec`, after another at `before_ns`.
+    /// Checks that it can arrive at a switch like `spec`, after another at `before_ns`.
     pub(crate) fn check(&self, spec: &SwitchSpec, before_ns: u64) -> Result<(), ReplayError> {
         let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = self;
         let (ports, queues) = (spec.ports(), spec.queues_per_port);
@@ -52,20 +52,20 @@ impl Arrival {
         Ok(())
     }
 
-    /// The packet, the `number`th at its switch.
+    /// The packet, number `number` at its switch.
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
         let queue = spec.queue_index(self.port, self.queue);
         Packet::new(tag(number, self), queue, self.size_bytes)
     }
 }
 
-/// A buffer-sharing policy that is replayed.
+/// A replayed buffer-sharing policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayPolicy {
-    /// Push-out Longest Queue Drop: what the others are measured against.
+    /// Push-out Longest Queue Drop, the baseline.
     Lqd,
-    /// Credence (Algorithm 1) with the predictions of this report.
+    /// Credence (Algorithm 1) with the report's predictions.
     Credence,
     /// Credence without predictions: every packet is predicted to be accepted.
     AlwaysAccept,
@@ -94,7 +94,7 @@ impl ReplayPolicy {
         ReplayPolicy::CompletePartitioning,
     ];
 
-    /// What readers know it as.
+    /// Its display name.
     pub fn name(self) -> &'static str {
         match self {
             ReplayPolicy::Lqd => "LQD",
@@ -114,7 +114,7 @@ impl ReplayPolicy {
         match self {
             ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
             ReplayPolicy::FollowLqd => Box::new(FollowLqd::new(spec, victim, fit, service())),
-            // Predictions come with the packets, or do not.
+            // Predictions come with the packets, if at all.
             ReplayPolicy::Credence | ReplayPolicy::AlwaysAccept => {
                 let predictions = Recorded(is_predicted as fn(u64) -> bool);
                 Box::new(Credence::new(spec, victim, fit, service(), predictions))
@@ -127,10 +127,10 @@ impl ReplayPolicy {
     }
 }
 
-/// How the replayed switches work.
+/// Options of the replayed switches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayOptions {
-    /// Who makes room in LQD.
+    /// LQD's choice of victims.
     pub victim: Victim,
     /// When a packet fits, for every policy.
     pub fit: Fit,
@@ -138,7 +138,7 @@ pub struct ReplayOptions {
     pub alpha: f64,
 }
 
-/// The labels' defaults, and the `alpha` of the Credence paper.
+/// The defaults of labels, and the `alpha` of the Credence paper.
 impl Default for ReplayOptions {
     fn default() -> Self {
         ReplayOptions {
@@ -150,7 +150,7 @@ impl Default for ReplayOptions {
 }
 
 impl ReplayOptions {
-    /// As the labels of a trace were made.
+    /// The options that a trace's labels were made with.
     pub fn of(meta: &TraceMeta) -> Self {
         let collect = meta.collect.unwrap_or_default();
         let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
@@ -158,7 +158,7 @@ impl ReplayOptions {
     }
 }
 
-/// What became of one switch's arrivals.
+/// The result of one switch's replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// Ports of the switch, the papers' `N`.
@@ -167,12 +167,12 @@ pub struct Replayed {
     pub arrived: Sent,
     /// What each policy transmitted, in the order of [`ReplayPolicy::ALL`].
     pub sent: [Sent; ReplayPolicy::ALL.len()],
-    /// What FollowLQD transmitted of the arrivals without the predicted drops: the denominator
-    /// of `eta` (Credence, Definition 1).
+    /// What FollowLQD transmitted on the arrivals without the predicted drops: the denominator of
+    /// `eta` (Credence, Definition 1).
     pub followed: Sent,
-    /// The trace's labels (truth) against those of the replay's own LQD (prediction).
+    /// The trace's labels (truth) against the replay's own LQD (prediction).
     pub agreement: Confusion,
-    /// The trace's labels against the predictions replayed.
+    /// The trace's labels against the replayed predictions.
     pub confusion: Confusion,
 }
 
@@ -180,7 +180,7 @@ pub struct Replayed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A packet that no buffer of this size can hold, or none at all.
+    /// A packet that is empty or larger than the buffer.
     #[error(
         "switch {switch_id}: a packet of {size_bytes} bytes, expected 1 to the buffer's {buffer_bytes}"
     )]
@@ -206,12 +206,12 @@ pub enum ReplayError {
         port: u16,
         /// Its queue.
         queue: u8,
-        /// Ports there are.
+        /// Number of ports.
         ports: usize,
-        /// Queues each port has.
+        /// Number of queues per port.
         queues: u8,
     },
-    /// Time goes back.
+    /// Arrivals out of order.
     #[error("an arrival at switch {switch_id} at {time_ns} ns, after one at {before_ns} ns")]
     TimeGoesBack {
         /// The switch.
@@ -231,7 +231,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A replay that begins with empty buffers.
+    /// A replay that starts with empty buffers.
     pub fn new(specs: SwitchSpecs, options: ReplayOptions) -> Self {
         Replay { specs, options, switches: BTreeMap::new() }
     }
@@ -252,7 +252,7 @@ impl Replay {
         }
     }
 
-    /// Drains every buffer; the results by switch, of switches where a packet counted.
+    /// Drains every buffer; returns the results of the switches where a packet counted.
     pub fn finish(self) -> BTreeMap<u16, Replayed> {
         let counts = |(_, switch): &(u16, SwitchReplay)| switch.arrived.packets > 0;
         let switches = self.switches.into_iter().filter(counts);
@@ -260,8 +260,8 @@ impl Replay {
     }
 }
 
-/// A packet's number with what the replay must know of it, so that nothing is kept beside the
-/// packets that the buffers hold: bit 0 the prediction, bit 1 the label, bit 2 whether it counts.
+/// A packet's number with its flags, so that only the packets in the buffers take memory: bit 0 is
+/// the prediction, bit 1 the label, bit 2 whether it counts.
 fn tag(number: u64, arrival: &Arrival) -> u64 {
     let &Arrival { counted, dropped, predicted, .. } = arrival;
     number << 3 | u64::from(counted) << 2 | u64::from(dropped) << 1 | u64::from(predicted)
@@ -353,9 +353,9 @@ impl SwitchReplay {
     }
 }
 
-/// The place of Credence in [`ReplayPolicy::ALL`].
+/// The index of Credence in [`ReplayPolicy::ALL`].
 const CREDENCE: usize = 1;
-/// The places of policies among the lanes without predictions.
+/// The indices of policies among the lanes without predictions.
 const ALWAYS_ACCEPT: usize = 1;
 const FOLLOW_LQD: usize = 2;
 
@@ -376,7 +376,7 @@ impl Clone for Box<dyn LanePolicy> {
     }
 }
 
-/// One policy's switch, and what left it.
+/// One policy's switch, and its transmitted packets.
 #[derive(Clone)]
 pub(crate) struct Lane {
     switch: Switch<Box<dyn LanePolicy>, LineRate>,
@@ -386,11 +386,11 @@ pub(crate) struct Lane {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: Sent,
-    /// The trace's labels against what this policy did.
+    /// The trace's labels against this policy's decisions.
     labels: Confusion,
     /// The number of the first packet that it may count.
     from: u64,
-    /// Packets in the buffer that it counts.
+    /// Counted packets in the buffer.
     waiting: u64,
 }
 
@@ -437,21 +437,20 @@ impl Lane {
     }
 }
 
-/// A lane that depends on predictions. Only packets that count have their predictions followed, and what
-/// arrives until all of these have left: each stretch of such packets begins with the switch as it is
-/// without predictions.
+/// A lane that depends on predictions. It runs from the first of a stretch of counted packets until
+/// all of these have left; each stretch starts from the state of the switch without predictions.
 #[derive(Default)]
 pub(crate) struct PredictedLane {
     lane: Option<Lane>,
-    /// What stretches before this one counted.
+    /// The totals of earlier stretches.
     before: Tally,
     /// Whether the last packet counted.
     goes_on: bool,
 }
 
 impl PredictedLane {
-    /// The next packet, `removed` if the policy is not to see it. `without_predictions` is a lane of
-    /// the same policy to which all packets before this one came, without predictions.
+    /// The next packet, `removed` if the policy must not see it. `without_predictions` is a lane of
+    /// the same policy that has seen all earlier packets, without predictions.
     pub(crate) fn arrive(
         &mut self,
         packet: &Packet,

@@ -1,4 +1,4 @@
-//! What every format of a report does.
+//! The interface of report formats.
 
 use dropcast_pipeline::report::Report;
 
@@ -7,7 +7,7 @@ pub trait Exporter {
     /// The report as text.
     ///
     /// # Errors
-    /// See [`ExportError`]; none is known to happen to a report from a builder.
+    /// See [`ExportError`]; a report from a builder causes none that we know of.
     fn export(&self, report: &Report) -> Result<String, ExportError>;
 }
 

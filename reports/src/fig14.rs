@@ -42,7 +42,7 @@ pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
     }
 }
 
-/// What the paper says of one point.
+/// The paper's value at a point.
 fn expectation(flip_probability: f64, algorithm: Fig14Algorithm) -> Option<String> {
     if algorithm != Fig14Algorithm::Credence {
         return None;

@@ -8,7 +8,7 @@ use dropcast_pipeline::reproduce::fig15::{DEPTH, Fig15Row, Recipe};
 pub(crate) const PAPER_AT_4_TREES: [(&str, f64); 5] =
     [("accuracy", 0.99), ("precision", 0.65), ("recall", 0.35), ("F1", 0.45), ("1/eta", 0.99)];
 
-/// The scores in the order of the figure; undefined ones are `None`.
+/// The scores in the figure's order; undefined ones are `None`.
 fn scores(row: &Fig15Row) -> [(&'static str, Option<f64>); 6] {
     let PartMetrics { accuracy, precision, recall, f1, eta_bound, .. } = row.metrics;
     [
@@ -89,7 +89,7 @@ mod tests {
             metrics: PartMetrics::of(&scores, threshold, None),
             eta: Some(1.25),
         };
-        // Nobody is predicted to be dropped at 1020, so precision has no value there.
+        // At 1020 no drop is predicted, so precision is undefined there.
         let [paper, _] = recipes(1);
         let figure = figure(&[row(4, 500), row(8, 1020)], &paper);
         let of = |name: &str| {

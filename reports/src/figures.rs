@@ -76,7 +76,7 @@ pub(crate) fn by_threshold(report: &Report) -> LineFigure {
     }
 }
 
-/// What each policy transmits less than LQD, percent.
+/// Each policy's throughput loss against LQD, percent.
 pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
     let others = || policies.iter().filter(|policy| policy.policy != ReplayPolicy::Lqd);
     let group = |name: &str, of: fn(&PolicySection) -> Option<f64>| {

@@ -1,10 +1,10 @@
-//! The formats of a report, one small file for each.
+//! The formats of a report, one small file each.
 
 use crate::{Exporter, Html, Json, Text};
 use std::fmt;
 use std::str::FromStr;
 
-/// A format that a user can ask for.
+/// A report format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportFormat {
     /// Every number, for programs.
@@ -34,7 +34,7 @@ impl ReportFormat {
         }
     }
 
-    /// What writes it.
+    /// Its exporter.
     pub fn exporter(self) -> &'static dyn Exporter {
         match self {
             ReportFormat::Json => &Json,

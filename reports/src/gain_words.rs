@@ -1,4 +1,4 @@
-//! What the oracle gains, in sentences.
+//! The oracle's gain, in sentences.
 
 use crate::numbers::count;
 use dropcast_pipeline::report::{Gain, GainSection};

@@ -1,7 +1,7 @@
-//! A report as a page: one file, nothing fetched, readable on screen and on paper.
+//! A report as a page: one self-contained file, readable on screen and on paper.
 //!
-//! Sections are written to a `body`, and `document` makes the file around them. Each section has a
-//! file named after it.
+//! Sections are written to a `body`, and `document` wraps them into a file. Each section has a file
+//! named after it.
 
 mod body;
 mod calibration;

@@ -1,4 +1,4 @@
-//! How numbers are written for readers.
+//! Formatting of numbers.
 
 /// Shown for an undefined number.
 pub(crate) const UNDEFINED: &str = "undefined";

@@ -1,10 +1,10 @@
 //! Plots as SVG: what a figure is, and how it is drawn.
 //!
 //! A [`LineFigure`], [`BarFigure`] or [`HeatFigure`] is data with a title, axes with units and a
-//! description for those who cannot see it. The same figure gives the same bytes. Series differ in
-//! colour (tested for colour-blind readers), dash and marker, so that no meaning depends on colour
-//! alone. The legend is above the plot, never on the data. On a page, hit areas show the values of
-//! points ([`Page::Inline`]).
+//! description for screen readers. The same figure gives the same bytes. Series differ in colour
+//! (tested for colour-blind readers), dash and marker, so that no meaning depends on colour alone.
+//! The legend is above the plot, never on the data. On a page, hit areas show the values of points
+//! ([`Page::Inline`]).
 
 mod bars;
 mod canvas;

@@ -9,14 +9,14 @@ use dropcast_train::{FrontPart, SweepRow, SweepTable};
 /// Maximum number of lines in a figure: the colours of the palette.
 const MOST_LINES: usize = 6;
 
-/// What is varied along the horizontal axis.
+/// The quantity on the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
     Trees,
     Depth,
 }
 
-/// A score against trees, a line for each depth, or the other way round.
+/// A score against trees with a line per depth, or vice versa.
 pub(crate) fn lines(
     recipe: &Recipe<'_>,
     part: FrontPart,
@@ -109,7 +109,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
         point.label = point.label.map(|label| format!("{label} seed {} {recipe}", row.seed));
         Some(point)
     });
-    // Written where no forest can be.
+    // Labels go where no forest can be.
     let labels = if measure == Measure::Eta { Labels::BelowLeft } else { Labels::AboveLeft };
     let front = Series { points: best, labels, ..Series::new("Pareto front", Draw::Steps, []) };
     let others =
@@ -133,8 +133,8 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     })
 }
 
-/// Scores against trees at the depth of the paper's Figure 15, and what the paper's text says. None
-/// where the sweep has no forest of that depth, or just one number of trees.
+/// Scores against trees at the depth of the paper's Figure 15, and the values in the paper's text.
+/// `None` if the sweep has no forest of that depth, or only one number of trees.
 pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> {
     let at_depth = |trees: &u16| recipe.shape(*trees, DEPTH);
     let trees: Vec<u16> = recipe.trees().into_iter().filter(|t| at_depth(t).is_some()).collect();
@@ -218,7 +218,7 @@ fn few(values: &[u32]) -> Vec<u32> {
     (0..MOST_LINES).map(|at| values[place(at)]).collect()
 }
 
-/// What a figure leaves out, as a sentence for its caption.
+/// A caption sentence about what a figure leaves out.
 pub(crate) fn left_out(all: usize, what: &str) -> String {
     let more = all.saturating_sub(MOST_LINES);
     if more == 0 {

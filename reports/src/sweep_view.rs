@@ -88,7 +88,7 @@ pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
     let mut recipes: Vec<Recipe<'_>> = Vec::new();
     let mut rows = sweep.rows.iter().peekable();
     for summary in &sweep.summary {
-        // A configuration's forests follow each other, in the order of the summary.
+        // A configuration's forests are adjacent, in the order of the summary.
         let mut own = Vec::new();
         while let Some(row) = rows.next_if(|row| row.setting == summary.setting) {
             own.push(row);
@@ -181,7 +181,7 @@ impl<'a> Recipe<'a> {
 }
 
 impl Shape<'_> {
-    /// A score over the seeds; none if it is undefined for a seed.
+    /// A score over the seeds; `None` if it is undefined for a seed.
     pub(crate) fn score(&self, part: FrontPart, measure: Measure) -> Option<OverSeeds> {
         let of = |row: &&SweepRow| measure.of(row.scores(part)?);
         let scores: Vec<f64> = self.rows.iter().map(of).collect::<Option<_>>()?;

@@ -1,5 +1,5 @@
-//! Pages in a real browser: every plot is drawn, shows the JSON's numbers, can be reached and read
-//! without a mouse, and nothing goes wrong or out.
+//! Pages in a real browser: every plot is drawn, shows the JSON's numbers, is accessible without a
+//! mouse, and there are no errors or fetches.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -36,7 +36,7 @@ fn page(report: &Report) -> PageFile {
     page_file(&Html.export(report).unwrap())
 }
 
-/// Nothing was logged or thrown, and nothing but the page itself was asked for.
+/// Nothing was logged or thrown, and only the page itself was fetched.
 fn check_quiet(browser: &Chromium) {
     for event in ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"] {
         let told = browser.told(event);
@@ -46,7 +46,7 @@ fn check_quiet(browser: &Chromium) {
     assert_eq!(requests.len(), 1, "only the page itself: {requests:?}");
 }
 
-/// Each figure: name, drawn shapes, and its marks as `[series, x, y, text]`.
+/// Each figure: name, drawn shapes, and marks as `[series, x, y, text]`.
 const FIGURES: &str = r#"[...document.querySelectorAll("figure")].map((figure) => {
   const svg = figure.querySelector(".plot svg");
   const frame = svg.getBoundingClientRect();
@@ -129,8 +129,8 @@ fn check_tables(browser: &mut Chromium) {
     assert_eq!(wrong[1], json!([]), "numbers that are not those of the JSON");
 }
 
-/// Tab reaches every plot in the order of the page; keys then step through its points, and what
-/// is shown is said.
+/// Tab reaches every plot in the order of the page; keys then step through its points, and a screen
+/// reader announces them.
 fn check_keyboard(browser: &mut Chromium) {
     browser.evaluate("document.activeElement.blur()");
     let plots = browser.evaluate("document.querySelectorAll('.plot').length").as_u64().unwrap();
@@ -192,7 +192,7 @@ fn check_pointer(browser: &mut Chromium) {
     assert!(shown.as_str().is_some_and(|text| !text.is_empty()), "{shown} at {place}");
 }
 
-/// Everything that a screen reader stops at has a name.
+/// Every element that a screen reader stops at has a name.
 fn check_names(browser: &mut Chromium) {
     let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
     let mut plots = 0;
@@ -208,7 +208,7 @@ fn check_names(browser: &mut Chromium) {
     assert_eq!(json!(plots), all, "every plot is in the accessibility tree");
 }
 
-/// On paper and in a narrow window nothing is cut off or in the way; in the dark it is dark.
+/// On paper and in a narrow window nothing is cut off or overlaps; in dark mode the page is dark.
 fn check_media(browser: &mut Chromium, file: &PageFile) {
     let media = |browser: &mut Chromium, media: &str, scheme: &str| {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
@@ -232,7 +232,7 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     browser.open(&file.path, 1300);
 }
 
-/// Without scripts the texts of points and the tables are still there.
+/// Without scripts the texts of points and the tables are still present.
 fn check_without_script(browser: &mut Chromium, file: &PageFile) {
     browser.ask("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     browser.open(&file.path, 1300);
@@ -277,8 +277,8 @@ fn a_sweep_in_a_browser() {
     check_page(&mut browser, &file, &sweep_figures::expected(&json));
 }
 
-/// For a picture alone: its hit areas, what they change in it, and what is drawn. An image sees no
-/// style sheet of the page around it.
+/// For a picture alone: its hit areas, their effect on its pixels, and its drawn shapes. An image
+/// does not see the page's style sheet.
 const ALONE: &str = r#"(async (text) => {
   const [width, height] = [720, 480];
   const pixels = async (text) => {
@@ -304,7 +304,7 @@ const ALONE: &str = r#"(async (text) => {
   };
 })"#;
 
-/// Every picture of these pages, each as it would be saved to a file of its own.
+/// Every picture of these pages, as if saved to its own file.
 fn pictures(pages: &[String]) -> Vec<&str> {
     let pictures = pages.iter().flat_map(|html| html.split("<svg ").skip(1));
     pictures.map(|rest| rest.split_once("</svg>").unwrap().0).collect()
@@ -342,7 +342,7 @@ fn a_mistake_of_a_page_is_seen() {
     browser.open(&page_file(&wrong).path, 1300);
     browser.evaluate("1");
     assert_eq!(browser.told("Runtime.consoleAPICalled").len(), 1);
-    // What the policy forbids is not fetched, and it is told.
+    // A forbidden fetch is blocked and reported.
     let wrong = html.replace("</body>", "<img src=\"http://example.org/x.png\"></body>");
     browser.open(&page_file(&wrong).path, 1300);
     browser.evaluate("1");

@@ -190,7 +190,7 @@ fn names_cannot_break_out_of_their_place() {
     assert_eq!(embedded(&html)["traces"][0]["name"], "</script><script>\"&");
 }
 
-/// However long the traces: what a page shows of them is bounded.
+/// A page is bounded in size for any length of the traces.
 #[test]
 fn the_largest_page_of_eight_features_is_small() {
     let mut report = tiny::leaf::report();

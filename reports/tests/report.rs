@@ -50,7 +50,7 @@ fn why_a_forest_cannot_be_exported_is_said() {
 }
 
 /// The JSON is a format: a change to it shows here and in `docs/report.md`, and may need a new
-/// schema version. `UPDATE_GOLDEN=1 cargo test` writes the file anew.
+/// schema version. `UPDATE_GOLDEN=1 cargo test` rewrites the file.
 #[test]
 fn json_and_text_are_as_recorded() {
     let report = tiny::report(RowOrder::Arrival);

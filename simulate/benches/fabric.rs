@@ -2,12 +2,12 @@
 //!
 //!     cargo bench -p dropcast-simulate --bench fabric
 //!
-//! Prints packet-hops per second (a packet that crosses a link) of one core beside published
-//! simulators, events per second of the calendar queue beside a binary heap, and the memory of 256
-//! servers. The workload is the Credence artifact's (websearch at 80%, incasts of 75% of the buffer,
-//! 30 per second and server, 0.1 s); with `DROPCAST_SHARED_FLOWS` set to a folder that holds it, its
-//! `websearch80-incast75/flows.csv`. Time is that on the processor, so that what others do on the
-//! machine counts little.
+//! Prints packet-hops per second (a packet that crosses a link) on one core compared with published
+//! simulators, events per second of the calendar queue compared with a binary heap, and the memory
+//! of 256 servers. The workload is the Credence artifact's (websearch at 80%, incasts of 75% of the
+//! buffer, 30 per second and server, 0.1 s); with `DROPCAST_SHARED_FLOWS` set to a folder that
+//! holds it, its `websearch80-incast75/flows.csv`. Times are CPU times, so other load on the
+//! machine matters little.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
 use dropcast_simulate::{
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-/// Millions of packet-hops per second of others on such flows.
+/// Millions of packet-hops per second of other simulators on such flows.
 const OTHERS: [(&str, f64); 3] = [
     ("ns-3 of the artifact, as published", 0.015),
     ("ns-3 of the artifact, endpoint lookup mended, no event log", 0.067),
@@ -84,7 +84,7 @@ fn best(fabric: &Fabric, name: &str) -> (Outcome, f64) {
     runs.min_by(|a, b| a.1.total_cmp(&b.1)).expect("some runs")
 }
 
-/// Time on the processor, or on the wall where that is not known.
+/// CPU time, or wall time if that is unknown.
 struct Clock(Option<u64>, Instant);
 
 impl Clock {

@@ -2,7 +2,7 @@
 //! packet (`docs/fabric.md`).
 //!
 //! [`FabricConfig`] describes a fabric and is checked into a [`Fabric`]; a [`Workload`] gives flows;
-//! a [`Simulation`] runs them, tells a [`Sink`] what happens and ends with an [`Outcome`]. One
+//! a [`Simulation`] runs them, reports events to a [`Sink`] and ends with an [`Outcome`]. One
 //! thread, integer nanoseconds, one seed: the same input gives the same bytes.
 
 mod config;

@@ -1,4 +1,4 @@
-//! Flow-size distributions: published tables, or a user's own.
+//! Flow-size distributions: published or user-defined tables.
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,8 @@ impl FlowSizeName {
     }
 }
 
-/// Where a workload's flow sizes come from: `"websearch"`, or the points of a table,
-/// `[[0, 0.0], [10000, 1.0]]`, so that a configuration with a user's table is complete in itself.
+/// The source of a workload's flow sizes: `"websearch"`, or the points of a table, `[[0, 0.0],
+/// [10000, 1.0]]`, so that a configuration with a user's table is self-contained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -62,7 +62,7 @@ impl FlowSizeChoice {
     /// The distribution chosen.
     ///
     /// # Errors
-    /// The given points are not a distribution.
+    /// The points are not a distribution.
     pub fn load(&self) -> Result<FlowSizes, FlowSizesError> {
         match self {
             FlowSizeChoice::Named(name) => FlowSizes::from_text(name.text()),
@@ -91,7 +91,7 @@ pub enum FlowSizesError {
         /// What is wrong and what is expected.
         problem: String,
     },
-    /// There is no point at all.
+    /// The table is empty.
     #[error("flow sizes: no points, expected lines of `{HEADER}`")]
     Empty,
 }
@@ -110,11 +110,11 @@ pub struct FlowSizes {
 
 impl FlowSizes {
     /// Reads a table: one point per line, `size_bytes,cumulative` (or separated by spaces, as in
-    /// the tables of common traffic generators), sizes rising, shares from 0 to 1 not falling, the
-    /// last 1. Empty lines, a header and lines that start with `#` are skipped.
+    /// the tables of common traffic generators), sizes strictly ascending, shares from 0 to 1 not
+    /// descending, the last 1. Empty lines, a header and lines that start with `#` are skipped.
     ///
     /// # Errors
-    /// Names the first line that is not so.
+    /// Names the first invalid line.
     pub fn from_text(text: &str) -> Result<Self, FlowSizesError> {
         let mut table = Builder::default();
         let mut last_line = 0;
@@ -134,7 +134,7 @@ impl FlowSizes {
     /// The distribution with these `(size_bytes, cumulative)` points, as in [`Self::from_text`].
     ///
     /// # Errors
-    /// Names the first point that is not as a table needs it.
+    /// Names the first invalid point.
     pub fn from_points(points: &[(u64, f64)]) -> Result<Self, FlowSizesError> {
         let mut table = Builder::default();
         for (point, &(size, share)) in (1..).zip(points) {
@@ -206,7 +206,7 @@ impl FlowSizes {
     }
 }
 
-/// A table under construction; what is in it is in order.
+/// A table under construction, always in order.
 #[derive(Default)]
 struct Builder {
     sizes: Vec<u64>,

@@ -5,8 +5,8 @@
 //! Credence paper's slotted experiment (Figure 14). No sender reacts to a queue or a loss.
 //!
 //! Closed loop (`docs/fabric.md`): a [`Simulation`] runs a [`Fabric`]'s servers, links and switches
-//! packet by packet, with senders that react; a [`Workload`] gives it flows, a [`Sink`] is told what
-//! happens.
+//! packet by packet, with senders that react; a [`Workload`] gives it flows, a [`Sink`] observes
+//! it.
 //!
 //! [`FlowSizes`] holds the published flow-size distributions.
 

@@ -1,4 +1,4 @@
-//! Open-loop traffic: packets that arrive whatever the network does (`docs/workloads.md`).
+//! Open-loop traffic: packets that arrive independently of the network (`docs/workloads.md`).
 //!
 //! No sender reacts to a queue or a loss. A generator reads no file and no clock; the same
 //! parameters and seed give the same packets, one at a time, in memory that does not grow with the

@@ -1,9 +1,9 @@
-//! Randomness: one seed, one independent stream for each thing that is random.
+//! Randomness: one seed, one independent stream per purpose.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream is for. The numbers are part of what a seed means: never reuse one.
+/// The purpose of a stream. The numbers determine what a seed produces: never reuse one.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum Stream {
@@ -30,7 +30,7 @@ pub(crate) enum Stream {
 }
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not
-/// overlap, so that changing one source leaves the draws of the others as they were.
+/// overlap, so changing one source does not affect the draws of others.
 pub(crate) fn stream(seed: u64, stream: Stream) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(stream as u64);

@@ -1,4 +1,4 @@
-//! What a run was like: slowdowns, late flows, drops, innocents (`docs/fabric.md`).
+//! Summary of a run: slowdowns, late flows, drops, innocents (`docs/fabric.md`).
 
 mod bootstrap;
 mod percentiles;
@@ -10,23 +10,23 @@ use crate::fabric::{Drop, DropReason, Fabric, FlowClass, FlowRecord, Occupancy, 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Most payload of a short flow, bytes.
+/// Maximum payload of a short flow, bytes.
 pub const SHORT_BYTES: u64 = 100_000;
-/// Least payload of a long flow, bytes.
+/// Minimum payload of a long flow, bytes.
 pub const LONG_BYTES: u64 = 1_000_000;
-/// A flow that takes this long has met a timeout, nanoseconds.
+/// A flow that takes this long has had a timeout, nanoseconds.
 const LATE_NS: u64 = 10_000_000;
 /// Steps of the occupancy, as shares of the buffer.
 const OCCUPANCY_STEPS: usize = 1_000;
 
-/// Flows of a kind.
+/// Statistics of a class of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassSummary {
     /// Flows that started.
     pub flows: u64,
     /// Flows that completed.
     pub completed: u64,
-    /// Of those that completed; null if none did.
+    /// Slowdowns of completed flows; null if there are none.
     pub slowdown: Option<Percentiles>,
     /// Share of flows that took 10 ms or more, or did not complete; null without flows.
     pub over_10_ms: Option<f64>,
@@ -40,16 +40,16 @@ pub struct ClassSummary {
     pub retransmissions: u64,
 }
 
-/// Harm done to those who did not cause it.
+/// Harm to flows that did not cause the congestion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Innocents {
     /// Packets dropped at queues shorter than an equal share of the buffer, `B/N`.
     pub drops: u64,
     /// Their share of all drops; null without drops.
     pub share_of_drops: Option<f64>,
-    /// Timeouts of short flows that are no part of an incast.
+    /// Timeouts of short flows outside incasts.
     pub timeouts: u64,
-    /// Share of short flows that are no part of an incast whose timer went off; null without them.
+    /// Share of short flows outside incasts with a timeout; null without such flows.
     pub timed_out: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ pub struct RunSummary {
     pub short: ClassSummary,
     /// Other flows of at least [`LONG_BYTES`].
     pub long: ClassSummary,
-    /// All flows that are no part of an incast or a collective.
+    /// All flows outside incasts and collectives.
     pub single: ClassSummary,
     /// Parts of collective operations.
     pub collective: ClassSummary,
@@ -78,7 +78,7 @@ pub struct RunSummary {
     pub innocents: Innocents,
 }
 
-/// Makes a [`RunSummary`] of what a simulation tells.
+/// A sink that makes a [`RunSummary`].
 #[derive(Clone, Debug)]
 pub struct Summarizer {
     incast: Flows,
@@ -114,7 +114,7 @@ impl Summarizer {
         }
     }
 
-    /// The summary of a run that has ended.
+    /// The summary of a finished run.
     pub fn finish(self, outcome: &Outcome) -> RunSummary {
         let drops = DropReason::ALL.map(|reason| (reason, outcome.dropped(reason)));
         let dropped = outcome.all_dropped();
@@ -196,7 +196,7 @@ impl Flows {
 }
 
 impl RunSummary {
-    /// Every number by name, in a fixed order; none where it is undefined.
+    /// Every number by name, in a fixed order; `None` if undefined.
     pub fn metrics(&self) -> Vec<(String, Option<f64>)> {
         let mut metrics = Vec::new();
         for (class, summary) in [

@@ -1,7 +1,7 @@
-//! Transports: what a sender does with acknowledgements, marks and losses (`docs/fabric.md`).
+//! Transports: a sender's reaction to acknowledgements, marks and losses (`docs/fabric.md`).
 //!
-//! Window-based transports share one [`Sender`], loss recovery as ns-3's `TcpSocketBase` does it,
-//! and differ in their [`CongestionControl`], one file each. An unresponsive sender has none.
+//! Window-based transports share one [`Sender`], loss recovery like ns-3's `TcpSocketBase`, and
+//! differ in their [`CongestionControl`], one file each. An unresponsive sender has none.
 
 mod cubic;
 mod dctcp;
@@ -34,7 +34,7 @@ pub enum Transport {
     Cubic,
     /// PowerTCP with in-band telemetry (Addanki et al., NSDI 2022, Algorithm 1).
     PowerTcp,
-    /// Sends at a fixed rate, whatever happens, and repeats nothing.
+    /// Sends at a fixed rate and retransmits nothing.
     Unresponsive,
 }
 
@@ -65,7 +65,8 @@ impl Transport {
     }
 }
 
-/// What a congestion control sees of its sender and may change. Sequence numbers count segments.
+/// The sender's state that a congestion control reads and may change. Sequence numbers count
+/// segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// Most payload of a segment, bytes.
@@ -75,7 +76,7 @@ pub(crate) struct Window {
     pub(crate) ssthresh_bytes: u64,
     /// Segments below it are acknowledged.
     pub(crate) acknowledged: u32,
-    /// The segment after the one sent last, which may have been a repeated one (SND.NXT).
+    /// The segment after the one sent last, which may have been a retransmission (SND.NXT).
     pub(crate) next: u32,
     /// The first segment that was never sent.
     pub(crate) highest: u32,
@@ -99,12 +100,12 @@ pub(crate) trait CongestionControl {
     /// The slow-start threshold after a loss or a mark, bytes.
     fn reduced_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64;
 
-    /// Segments were acknowledged, in whatever state.
+    /// Segments were acknowledged, in any state.
     fn acknowledged(&mut self, window: &mut Window, segments: u64, now_ns: u64) {
         let _ = (window, segments, now_ns);
     }
 
-    /// Segments were acknowledged and nothing is being recovered: the window grows.
+    /// Segments were acknowledged outside recovery: the window grows.
     fn grow(&mut self, window: &mut Window, segments: u64, now_ns: u64);
 
     /// The retransmission timer went off.
@@ -112,13 +113,13 @@ pub(crate) trait CongestionControl {
         let _ = (window, now_ns);
     }
 
-    /// An acknowledgement of `acknowledged` brought the telemetry of the switches it went through.
+    /// An acknowledgement of `acknowledged` carried telemetry of the switches on its path.
     fn told(&mut self, window: &mut Window, acknowledged: u32, hops: &[Hop]) {
         let _ = (window, acknowledged, hops);
     }
 }
 
-/// What configures transports, beside a flow's own.
+/// Settings of transports shared by all flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tuning {
     /// Rate of a server's link, bits per second.
@@ -140,7 +141,7 @@ pub(crate) enum Control {
 }
 
 impl Control {
-    /// An unresponsive sender gets NewReno's, and never asks it.
+    /// An unresponsive sender gets NewReno's but never uses it.
     fn new(transport: Transport, tuning: &Tuning) -> Self {
         match transport {
             Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::default()),

@@ -22,8 +22,8 @@ pub trait Workload {
     /// The next flow, in order of start.
     fn next_flow(&mut self) -> Option<Flow>;
 
-    /// A flow is over; `start` gets the flows that follow from it. Those that should have started
-    /// before `now_ns` start now.
+    /// A flow has ended; `start` gets the flows that follow it. Flows due before `now_ns` start
+    /// now.
     fn flow_ended(&mut self, record: &FlowRecord, now_ns: u64, start: &mut Vec<Flow>) {
         let _ = (record, now_ns, start);
     }

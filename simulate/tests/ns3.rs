@@ -1,11 +1,11 @@
-//! Against the Credence authors' ns-3 code on the same 2,271 flows. Its files are too large to ship:
-//! this runs where `DROPCAST_SHARED_FLOWS` names the folder with them or `../../shared/flows` is
-//! there, says that it is skipped elsewhere, and then passes.
+//! Against the Credence authors' ns-3 code on the same 2,271 flows. Its files are too large to
+//! ship: the test runs if `DROPCAST_SHARED_FLOWS` names their folder or `../../shared/flows`
+//! exists; otherwise it says that it is skipped and passes.
 //!
-//! The paths of flows depend in ns-3 on port numbers that are not recorded. So each number is measured
-//! over seeds of the paths, and ns-3's, which is one draw, is to lie within 20% of the mean or within
-//! the 95% prediction interval of one more draw. Of such intervals one in twenty misses: so many
-//! numbers may, but no median and no share of late flows, which barely depend on the paths.
+//! In ns-3 the paths of flows depend on unrecorded port numbers. So each number is measured over
+//! seeds of the paths, and ns-3's, a single draw, must lie within 20% of the mean or within the 95%
+//! prediction interval of one more draw. One in twenty such intervals misses, so that many numbers
+//! may miss, but no median and no share of late flows, which barely depend on the paths.
 #![allow(clippy::print_stderr, clippy::expect_used)]
 
 #[path = "../examples/against_ns3/comparison.rs"]
@@ -31,7 +31,7 @@ fn shared() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The mean, and how far from it one more draw may lie.
+/// The mean, and the half-width of the interval for one more draw.
 fn prediction(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -89,7 +89,8 @@ fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     eprintln!("{} of {compared} missed: {missed:#?}", missed.len());
     assert!(20 * missed.len() <= compared, "{missed:#?}");
-    // Where ns-3 tells two policies apart by more than a few late flows, so does the fabric.
+    // If two policies differ in ns-3 by more than a few late flows, they differ alike in the
+    // fabric.
     for (there, here) in &late {
         for (other_there, other_here) in &late {
             if other_there - there > 0.05 {

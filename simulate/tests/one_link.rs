@@ -1,4 +1,4 @@
-//! Each transport on one bottleneck link, against what its paper or RFC computes.
+//! Each transport on one bottleneck link, against the predictions of its paper or RFC.
 #![allow(clippy::unwrap_used)]
 
 use dropcast_simulate::{
@@ -10,7 +10,7 @@ use dropcast_switch::PolicySpec;
 /// Bytes of a full packet in a buffer.
 const PACKET: f64 = 1432.0;
 
-/// What is seen of a leaf whose only busy port is the bottleneck.
+/// Samples of a leaf whose only busy port is the bottleneck.
 #[derive(Default)]
 struct Watch {
     flows: Vec<FlowRecord>,
@@ -51,11 +51,11 @@ fn fabric(buffer_packets: f64, aqm: &str) -> Fabric {
     .unwrap()
 }
 
-/// What is on its way without queueing, packets of 10 Gbps: propagation, a packet and its
+/// Flight without queueing, in packets at 10 Gbps: propagation, plus a packet and its
 /// acknowledgement on two links of each rate.
 const PIPE: f64 = (40_000.0 + 2.0 * (1172.0 + 293.0) + 2.0 * (52.0 + 13.0)) / 1172.0;
 
-/// Flows of so many packets each, from servers 0, 1, ... to servers 4, 5, ...
+/// Flows of this many packets each, from servers 0, 1, ... to servers 4, 5, ...
 fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch {
     let flow = |from| Flow {
         start_ns: 0,
@@ -74,7 +74,7 @@ fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch
     watch
 }
 
-/// Share of the line's rate that the payload of the flows took, up to the last completion.
+/// Goodput of the flows as a share of the line rate, up to the last completion.
 fn utilisation(watch: &Watch) -> f64 {
     let end_ns = watch.flows.iter().filter_map(|flow| flow.fct_ns).max().unwrap();
     let packets: u64 = watch.flows.iter().map(|flow| flow.flow.size_bytes / 1400).sum();
@@ -101,7 +101,7 @@ fn dctcp_saws_as_its_paper_computes() {
         let critical = (PIPE + k) / n;
         let alpha = (2.0 / critical).sqrt();
         let amplitude = n * (critical + 1.0) * alpha / 2.0;
-        // One packet is on the wire and one in the ring, outside the queue that is counted.
+        // One packet is on the wire and one in the ring, outside the counted queue.
         assert!((most - (k + n)).abs() <= 2.5, "{flows} flows: at most {most}, expected {}", k + n);
         let low = k + n - amplitude;
         assert!(
@@ -112,8 +112,8 @@ fn dctcp_saws_as_its_paper_computes() {
     }
 }
 
-/// NewReno halves what is in flight, which is the bandwidth-delay product and the buffer, and grows
-/// by one packet per round trip: the time between losses is that of climbing back (RFC 5681).
+/// NewReno halves the flight size, which is the bandwidth-delay product plus the buffer, and grows
+/// by one packet per round trip: the time between losses is the time to grow back (RFC 5681).
 #[test]
 fn new_reno_halves_and_climbs_back_in_as_many_round_trips() {
     let buffer = 100.0;
@@ -138,8 +138,8 @@ fn new_reno_halves_and_climbs_back_in_as_many_round_trips() {
     assert!(utilisation(&watch) > 0.95, "a buffer above the product keeps the line busy");
 }
 
-/// RFC 9438, section 4.6: after a loss 0.7 of the window stays. With a buffer of 6/7 of the
-/// bandwidth-delay product or more that keeps the line busy, where NewReno's half does not.
+/// RFC 9438, section 4.6: a loss leaves 0.7 of the window. With a buffer of at least 6/7 of the
+/// bandwidth-delay product that keeps the line busy, while NewReno's half does not.
 #[test]
 fn cubic_keeps_seven_tenths() {
     let fabric = fabric(26.0, "none");
@@ -166,7 +166,7 @@ fn power_tcp_keeps_the_line_busy_with_an_empty_queue() {
     assert!(*most as f64 / *least as f64 <= 1.1, "{fcts:?}");
 }
 
-/// An unresponsive sender takes its rate, and DCTCP what is left.
+/// An unresponsive sender takes its rate, and DCTCP the rest.
 #[test]
 fn dctcp_takes_what_an_unresponsive_sender_leaves() {
     let config = FabricConfig { unresponsive_rate: 0.125, ..fabric(500.0, "ecn").config().clone() };

@@ -1,5 +1,5 @@
-//! The fabric's packet events are what a tracer of virtual LQD needs: where switches ran LQD, virtual
-//! LQD beside them, from arrivals alone, drops the same packets and sends the others at the same times.
+//! The fabric's packet events suffice for a tracer: beside switches that run LQD, virtual LQD drops
+//! the same packets and sends the others at the same times, from arrivals alone.
 #![allow(clippy::unwrap_used)]
 
 use dropcast_data::{Event, EventKind, Outcome, Scheduler};
@@ -28,7 +28,7 @@ impl Sink for Log {
     }
 }
 
-/// Times and queues of what left a switch.
+/// Times and queues of the packets that left a switch.
 #[derive(Default)]
 struct Left {
     departed: Vec<(u64, usize, u32)>,
@@ -97,7 +97,7 @@ fn check(change: impl FnOnce(&mut FabricConfig)) {
             .map(|drop| (drop.time_ns, spec.queue_index(drop.port, drop.queue), drop.size_bytes))
             .collect();
         assert_eq!(left.pushed_out, pushed_out, "switch {id}");
-        // Ports that send at the same instant may be told of in either order.
+        // Ports that send at the same instant may be reported in either order.
         left.departed.sort_unstable();
         departed.sort_unstable();
         assert_eq!(left.departed, departed, "switch {id}");

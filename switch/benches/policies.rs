@@ -1,9 +1,9 @@
-//! How long a packet takes at a switch under each policy and AQM: one core, no queues' worth of
-//! simulation around it.
+//! Time per packet at a switch under each policy and AQM, on one core, without a simulation around
+//! it.
 //!
 //! `cargo bench -p dropcast-switch` prints nanoseconds per packet, arrival and departure together,
 //! and the ratio to Complete Sharing. Fixed seed; the fastest of several passes counts, because
-//! everything else on the machine only slows a pass down.
+//! other load only slows a pass down.
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::aqm::{Action, Aqm};
@@ -44,7 +44,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A leaf of the papers: 16 servers and 4 spines at 10 Gbps, ACKs in a queue of their own.
+/// A leaf of the papers: 16 servers and 4 spines at 10 Gbps, ACKs in a separate queue.
 fn leaf() -> SwitchSpec {
     let mut spec = SwitchSpec::uniform(20, 10_000_000_000, 1_052_672, 32_000);
     spec.queues_per_port = 2;
@@ -59,8 +59,8 @@ fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }
 
-/// Packets of 1,440 bytes at 90% of what the ports send, in bursts of 16 to 256 for a port each, from
-/// 16 senders at once.
+/// Packets of 1,440 bytes at 90% load, in bursts of 16 to 256 packets for one port each, from 16
+/// senders at once.
 fn arrivals(spec: &SwitchSpec) -> Vec<(u64, Packet)> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut draw = |below: u64| random.next_u64() % below;

@@ -6,15 +6,15 @@
 //!
 //! - `lqd credence lemma1 lemma1-own eta theorem2 perfect`: the paper's claims, under each reading;
 //! - `theorem1`: its shortest counterexample of at most 12 packets, under each reading;
-//! - `others`: other policies; `ratios`: the least ratio of each policy that holds;
+//! - `others`: other policies; `ratios`: the least ratio that holds for each policy;
 //! - `changed`: Lemma 1 of changed safeguards and drop criteria; `any`: how they follow any
 //!   reference; `robust`: which safeguards alone make a policy N-competitive.
 //!
 //! States grow fast with N and B: `4,4` takes seconds, `4,6` minutes.
 //!
-//! A packet is its port and a letter. What was predicted: `a` accept, `d` drop; a capital says
-//! that OPT takes the packet (`*` and `.` where nothing is predicted). For `theorem2`: `t` true
-//! negative, `n` false negative, `p` false positive, `P` true positive.
+//! A packet is its port and a letter. The prediction: `a` accept, `d` drop; a capital means that
+//! OPT takes the packet (`*` and `.` without predictions). For `theorem2`: `t` true negative, `n`
+//! false negative, `p` false positive, `P` true positive.
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(dead_code, reason = "the tests use more of the modules it shares with them")]
@@ -43,7 +43,7 @@ use reading::{Order, Reading, Share, Victims};
 use rivals::{Competitive, Rival};
 use safeguards::{ChangedLemma1, FollowsAny, Limit, Safeguard, SafeguardedCompetitive};
 
-/// Packets of the sequences among which a counterexample to Theorem 1 is searched.
+/// Maximum packets of a sequence in the search for a counterexample to Theorem 1.
 const MOST_OF_THEOREM_1: usize = 12;
 
 fn main() {
@@ -75,7 +75,7 @@ fn print_claim(claim: &str, size: (usize, u8)) {
     }
 }
 
-/// The readings that can make a difference to a claim.
+/// The readings that can affect a claim.
 fn readings(claim: &str, (ports, buffer): (usize, u8)) -> Vec<Reading> {
     let has_safeguard = !matches!(claim, "lqd" | "eta" | "theorem2");
     let shares = if has_safeguard && usize::from(buffer) % ports != 0 {
@@ -184,7 +184,7 @@ fn in_hundredths(ratio: Option<i32>) -> String {
     ratio.map_or("none".to_owned(), |c| format!("{:.2}", f64::from(c) / 100.0))
 }
 
-/// The smallest c, in hundredths, for which the claim holds; none if it fails for 10.
+/// The smallest c, in hundredths, for which the claim holds; `None` if it fails for 10.
 ///
 /// # Panics
 /// If a ratio could not be decided.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The factor of a threshold on the free buffer, for each queue within a port (each priority).
-/// Positive and finite. Written as one number, or as a list of which the last serves all further
+/// Positive and finite. Written as one number, or as a list whose last number serves all further
 /// queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
@@ -24,7 +24,7 @@ impl Alphas {
         }
     }
 
-    /// That of a queue within a port.
+    /// The alpha of a queue within a port.
     pub fn of(&self, queue_in_port: usize) -> f64 {
         self.0[queue_in_port.min(self.0.len() - 1)]
     }
@@ -43,10 +43,10 @@ impl TryFrom<f64> for Alphas {
     }
 }
 
-/// Why numbers are no alphas.
+/// Why numbers are not valid alphas.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AlphaError {
-    /// None is given.
+    /// The list is empty.
     #[error("alpha: the list is empty, expected a number or a list of numbers")]
     Missing,
     /// One is not positive, or not finite.

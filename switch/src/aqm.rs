@@ -1,4 +1,4 @@
-//! Active queue management: who tells senders of congestion before the buffer is full.
+//! Active queue management: tells senders about congestion before the buffer is full.
 
 pub mod ecn_threshold;
 pub mod pred;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum Action {
     /// Nothing.
     Pass,
-    /// Mark it: the packet goes on with "congestion experienced" (ECN).
+    /// Mark it "congestion experienced" (ECN).
     Mark,
     /// Drop it.
     Drop,
@@ -23,7 +23,7 @@ pub enum Action {
 /// For each packet a switch asks its AQM first, then its [`crate::Policy`], unless the AQM dropped the
 /// packet. A mark counts only if the packet is then accepted. Times are nanoseconds and come in order.
 pub trait Aqm {
-    /// What to do with a packet that arrives at `now_ns`, given the buffer before it is added.
+    /// The action on a packet that arrives at `now_ns`, given the buffer before it is added.
     fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action;
 
     /// A packet of `size_bytes` left `queue` at `time_ns`; `buffer` is what remains.
@@ -53,7 +53,7 @@ impl Aqm for NoAqm {
     }
 }
 
-/// How senders are told of congestion.
+/// How senders learn of congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Signal {

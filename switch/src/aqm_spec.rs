@@ -8,9 +8,9 @@ use crate::registry::registry;
 use dropcast_data::SwitchSpec;
 
 registry! {
-    /// An AQM and its parameters, as users name it: `red`, `red:min_bytes=5000,signal=drop`, or in
-    /// TOML `{ name = "red", min_bytes = 5000, signal = "drop" }`. Parameters that are not given have
-    /// their defaults.
+    /// An AQM and its parameters, as users write it: `red`, `red:min_bytes=5000,signal=drop`, or in
+    /// TOML `{ name = "red", min_bytes = 5000, signal = "drop" }`. Parameters that are not given
+    /// have their defaults.
     AqmSpec builds dyn Aqm + Send, from own and site: AqmSite<'_> {
         /// [`NoAqm`].
         "none" => None(NoAqm): *own,
@@ -23,11 +23,11 @@ registry! {
     }
 }
 
-/// Where an AQM is built: its switch, and what its randomness is drawn from.
+/// The context an AQM is built in: its switch, and its random seed.
 #[derive(Clone, Copy, Debug)]
 pub struct AqmSite<'a> {
     /// The switch.
     pub spec: &'a SwitchSpec,
-    /// What randomness is drawn from.
+    /// Seed of its randomness.
     pub seed: u64,
 }

@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The number it was admitted with.
+    /// Its number.
     pub id: u64,
     /// Bytes it takes in the buffer.
     pub size_bytes: u32,
 }
 
-/// When a packet of `s` bytes fits into a buffer of `B` that holds `Q`.
+/// The rule by which a packet of `s` bytes fits into a buffer of `B` bytes that holds `Q`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fit {
     /// `Q + s <= B`.
@@ -102,7 +102,7 @@ impl Buffer {
         self.pushable[queue]
     }
 
-    /// Whether adding a packet of `size_bytes` would exceed the capacity, whatever [`Fit`] says.
+    /// Whether adding a packet of `size_bytes` would exceed the capacity, regardless of [`Fit`].
     pub fn overflows(&self, size_bytes: u32) -> bool {
         u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.capacity_bytes)
     }
@@ -116,14 +116,14 @@ impl Buffer {
         }
     }
 
-    /// Whether a queue's length would still be a length, 32 bits, with `size_bytes` more. Matters
-    /// only to queues that do not share the buffer, whose length nothing else bounds.
+    /// Whether a queue's length would still fit 32 bits with `size_bytes` more. Matters only for
+    /// queues outside the shared buffer, whose length has no other bound.
     pub fn can_count(&self, queue: usize, size_bytes: u32) -> bool {
         self.lengths[queue].checked_add(size_bytes).is_some()
     }
 
-    /// The longest queue that may be pushed out of, and its length; none if all are empty.
-    /// Ties go to the lowest port, then queue.
+    /// The longest pushable queue, and its length; `None` if all are empty. Ties go to the lowest
+    /// port, then queue.
     pub fn longest_pushable(&self) -> Option<(usize, u32)> {
         let (queue, bytes) = self.longest_pushable.winner();
         (bytes > 0).then_some((queue, bytes))

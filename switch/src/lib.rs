@@ -1,13 +1,13 @@
 //! Shared-buffer switches: one event loop, two time models, one file per buffer-sharing policy.
 //!
 //! A [`Switch`] is a [`Buffer`], a [`Policy`] that admits packets to it and a [`Service`] that
-//! takes them out. The services are the time models: [`Slotted`] is the papers' (Credence,
+//! takes them out. The services are the time models: [`Slotted`] is the papers' model (Credence,
 //! appendix A: unit packets, every queue sends one per slot), [`LineRate`] is continuous time with
-//! packets of any size, and [`Observed`] lets a trace's own departures drain the queues.
+//! packets of any size, and [`Observed`] drains the queues by a trace's own departures.
 //!
 //! [`VirtualLqd`] is push-out Longest Queue Drop with the moving averages of `dropcast-features`
 //! beside it: the tracer labels packets with it, and FollowLQD and Credence take their thresholds
-//! and features from it. So what is trained is what runs.
+//! and features from it. So a model runs on the features it was trained on.
 //!
 //! [`PolicySpec`] and [`AqmSpec`] name policies and AQMs with their parameters, in TOML and on
 //! command lines.

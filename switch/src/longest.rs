@@ -1,4 +1,4 @@
-//! The longest of many queues, without looking at all of them.
+//! The longest of many queues, without a scan.
 
 /// A tournament over queue lengths: setting one costs O(log N), the winner O(1).
 ///
@@ -10,7 +10,7 @@ pub(crate) struct Longest {
     /// `winner[k]` is the queue that wins the subtree at `k`; the root is 1, leaves start at
     /// `leaves`.
     winner: Vec<u32>,
-    /// Lengths by queue; queues that do not take part stay 0.
+    /// Lengths by queue; queues outside the tournament stay 0.
     bytes: Vec<u32>,
 }
 

@@ -1,11 +1,11 @@
-//! What a buffer-sharing policy is.
+//! The interface of buffer-sharing policies.
 
 use crate::Buffer;
 
 /// A packet at the moment it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// A number that tells it from every other packet of the switch.
+    /// Its number, unique at the switch.
     pub id: u64,
     /// Index of the queue it is for ([`dropcast_data::SwitchSpec::queue_index`]).
     pub queue: usize,
@@ -18,7 +18,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Flag of packets that are sent in the first round-trip time of their flow (unscheduled).
+    /// Flag of packets sent in the first round-trip time of their flow (unscheduled).
     pub const FIRST_RTT: u8 = 1;
     /// Flag of packets that can be marked instead of dropped (ECN).
     pub const ECN_CAPABLE: u8 = 2;
@@ -50,15 +50,15 @@ pub enum Decision {
     PushOut(usize),
 }
 
-/// A buffer-sharing policy. Time is whatever the switch's [`crate::Service`] counts: nanoseconds,
-/// or slots.
+/// A buffer-sharing policy. Time is in the unit of the switch's [`crate::Service`]: nanoseconds or
+/// slots.
 ///
 /// For each packet the switch calls `advance` up to its arrival time, then `arrives` once, then
-/// `decide` until the answer is not a push-out, then `settled` once. Queues that do not draw on the
-/// shared buffer are never asked about. `departed` and `settled` come in order of time; `advance` may
-/// have been called with a later time than a departure that is told after it.
+/// `decide` until the answer is not a push-out, then `settled` once. It never asks about queues
+/// outside the shared buffer. `departed` and `settled` come in time order; `advance` may have been
+/// called with a later time than a subsequent `departed`.
 pub trait Policy {
-    /// Time goes on to `now`: a policy with virtual queues serves them.
+    /// Time advances to `now`: a policy with virtual queues serves them.
     fn advance(&mut self, now: u64) {
         let _ = now;
     }
@@ -71,15 +71,14 @@ pub trait Policy {
     /// What to do with the packet that arrives at `now`, given the buffer before it is added.
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision;
 
-    /// The packet that arrived at `now` was added to its queue or dropped; `buffer` is how it is
+    /// The packet that arrived at `now` was added to its queue or dropped; `buffer` is the state
     /// after that.
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
         let _ = (buffer, packet, accepted, now);
     }
 
     /// A packet of `size_bytes` left `queue` at `time`, to be transmitted or because the policy
-    /// pushed it out; `buffer` is what remains. Also told of queues that do not draw on the shared
-    /// buffer.
+    /// pushed it out; `buffer` is what remains. Also called for queues outside the shared buffer.
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
         let _ = (buffer, queue, size_bytes, time);
     }

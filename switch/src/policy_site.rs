@@ -4,7 +4,7 @@ use crate::policies::ndt::network::Network;
 use crate::{Fit, Predictor, Victim};
 use dropcast_data::SwitchSpec;
 
-/// Where a policy is built: its switch, and what else it depends on.
+/// The context a policy is built in: its switch and its other inputs.
 pub struct PolicySite<'a> {
     /// The switch.
     pub spec: &'a SwitchSpec,
@@ -13,9 +13,9 @@ pub struct PolicySite<'a> {
     pub fit: Fit,
     /// Whom LQD pushes out, also virtually.
     pub victim: Victim,
-    /// What the policy's randomness is drawn from.
+    /// Seed of the policy's randomness.
     pub seed: u64,
-    /// What was read from the file that [`crate::PolicySpec::model`] names.
+    /// The content of the file that [`crate::PolicySpec::model`] names.
     pub model: Option<Model>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> PolicySite<'a> {
     }
 }
 
-/// Something that was trained. Whoever may open files reads it.
+/// A trained model, read by the caller.
 pub enum Model {
     /// An oracle, for Credence.
     Predictor(Box<dyn Predictor + Send>),

@@ -14,10 +14,9 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 registry! {
-    /// A buffer-sharing policy and its parameters, as users name it: `abm`,
-    /// `abm:alpha=[64,0.5],first_rtt_alpha=1024`, or in TOML
-    /// `{ name = "abm", alpha = [64, 0.5], first_rtt_alpha = 1024 }`. Parameters that are not given
-    /// have their defaults.
+    /// A buffer-sharing policy and its parameters, as users write it: `abm`,
+    /// `abm:alpha=[64,0.5],first_rtt_alpha=1024`, or in TOML `{ name = "abm", alpha = [64, 0.5],
+    /// first_rtt_alpha = 1024 }`. Parameters that are not given have their defaults.
     PolicySpec builds dyn Policy + Send, from own and site: PolicySite<'_> {
         /// [`Lqd`].
         "lqd" => Lqd(NoParameters): Lqd::new(site.victim),
@@ -53,7 +52,7 @@ registry! {
 pub struct NoParameters {}
 
 impl PolicySpec {
-    /// The file with what the policy was trained to, if its parameters name one.
+    /// The file of the policy's model, if its parameters name one.
     pub fn model(&self) -> Option<&str> {
         match self {
             PolicySpec::Credence(own) => own.model.as_deref(),

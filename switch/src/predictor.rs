@@ -1,4 +1,4 @@
-//! Who predicts drops.
+//! Predictors of drops.
 
 use crate::Packet;
 use dropcast_features::FeatureSet;
@@ -6,7 +6,7 @@ use dropcast_oracle::DropOracle;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// What a predictor is asked: a packet, and the features of its arrival.
+/// The input of a predictor: a packet, and the features of its arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The packet.
@@ -15,7 +15,7 @@ pub struct Asked<'a> {
     pub features: &'a [u32],
 }
 
-/// Predicts which packets LQD would drop. Asked only about packets whose fate depends on it.
+/// Predicts which packets LQD would drop. Called only for packets whose fate depends on it.
 pub trait Predictor {
     /// The features it wants to see.
     fn features(&self) -> FeatureSet;
@@ -51,7 +51,7 @@ impl<F: FnMut(u64) -> bool> Predictor for Recorded<F> {
     }
 }
 
-/// An oracle that is asked as packets arrive.
+/// An oracle, called as packets arrive.
 #[derive(Clone, Debug)]
 pub struct Live<O> {
     /// The features the oracle was trained with, in its order.
@@ -89,7 +89,7 @@ impl Predictor for AlwaysAccept {
 #[derive(Clone, Debug)]
 pub struct Flipped<P> {
     predictor: P,
-    /// Of 2^32 answers this many are flipped.
+    /// Flip probability, in units of 2^-32.
     flips: u64,
     random: ChaCha8Rng,
 }

@@ -1,4 +1,4 @@
-//! How policies and AQMs are named, with their parameters.
+//! Names and parameters of policies and AQMs.
 
 use serde::de::{DeserializeOwned, Error as _};
 
@@ -14,12 +14,12 @@ pub enum BuildError {
         /// What is wrong, and what is expected.
         problem: String,
     },
-    /// It needs something that was trained.
+    /// It needs a trained model.
     #[error("{policy}: no model is given, expected the name of a file with a {expected}")]
     NoModel {
-        /// What cannot do without.
+        /// The policy.
         policy: &'static str,
-        /// What should be in the file.
+        /// The expected content of the file.
         expected: &'static str,
     },
 }
@@ -30,7 +30,7 @@ impl BuildError {
     }
 }
 
-/// Why a text names no policy or AQM.
+/// Why a text is not a policy or AQM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?}: {problem}")]
 pub struct NameError {
@@ -46,7 +46,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
         for setting in split_outside_brackets(settings) {
             let (key, value) = setting
                 .split_once('=')
-                .ok_or_else(|| toml::de::Error::custom(format!("{setting:?} is no key=value")))?;
+                .ok_or_else(|| toml::de::Error::custom(format!("{setting:?} is not key=value")))?;
             let value = value.trim();
             let value = value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned()));
             table.insert(key.trim().to_owned(), value);
@@ -57,7 +57,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
     read().map_err(|error| NameError { text: text.to_owned(), problem: error.message().to_owned() })
 }
 
-/// The parts between commas that are not within brackets; none of an empty text.
+/// The parts between commas outside brackets; none for an empty text.
 fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |letter| {
@@ -104,7 +104,7 @@ macro_rules! registry {
             /// Builds it for a switch.
             ///
             /// # Errors
-            /// If a parameter is out of range, or something that was trained is missing.
+            /// If a parameter is out of range, or a trained model is missing.
             pub fn build(&self, $site: $context) -> Result<Box<$built>, $crate::BuildError> {
                 Ok(match self {
                     $($spec::$variant($own) => {

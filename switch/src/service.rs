@@ -1,11 +1,11 @@
-//! When packets leave: the time models.
+//! The time models: when packets leave.
 
 use crate::{Buffer, Turn};
 use dropcast_data::SwitchSpec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Says which packet leaves next, and when. Time never goes back.
+/// Chooses which packet leaves next, and when. Time never goes back.
 pub trait Service {
     /// A packet was added to `queue` at `now`.
     fn arrived(&mut self, queue: usize, now: u64);
@@ -20,9 +20,9 @@ pub trait Service {
 /// Arrivals of slot `t` come at time `t`, so they see the departure phases of all slots before.
 #[derive(Clone, Debug, Default)]
 pub struct Slotted {
-    /// The slot whose departure phase is under way.
+    /// The slot of the current departure phase.
     slot: u64,
-    /// The first queue that has not had its turn in it.
+    /// The first queue not yet served in it.
     queue: usize,
 }
 
@@ -47,30 +47,30 @@ impl Service for Slotted {
 /// Continuous time: each port serves its queues by its scheduler at line rate.
 ///
 /// A packet leaves the buffer when its transmission begins, and the port is busy for its time on
-/// the wire, [`SwitchSpec::wire_time_ns`]. A port with a transmit ring takes packets out that much
-/// earlier: the next one leaves the buffer when the ring has a place for it. Ports that are due at
-/// the same time go in port order.
+/// the wire, [`SwitchSpec::wire_time_ns`]. A port with a transmit ring dequeues packets earlier:
+/// the next one leaves the buffer when the ring has a free slot. Ports due at the same time go in
+/// port order.
 #[derive(Clone, Debug)]
 pub struct LineRate {
     spec: SwitchSpec,
-    /// When each port that is busy or backlogged may take out its next packet.
+    /// When each busy or backlogged port may dequeue its next packet.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     ports: Vec<Port>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Port {
-    /// Whether the port stands in `due`.
+    /// Whether the port is in `due`.
     is_due: bool,
-    /// When the last packet taken out has been sent.
+    /// End of transmission of the last dequeued packet.
     sent_ns: u64,
-    /// When the last packets taken out begin on the wire, as many as the ring has places.
+    /// Transmission starts of the last dequeued packets, one per ring slot.
     ring_ns: VecDeque<u64>,
     turn: Turn,
 }
 
 impl Port {
-    /// A packet is taken out at `now`; returns when the next one may be.
+    /// A packet is dequeued at `now`; returns when the next one may be.
     fn send(&mut self, now: u64, wire_ns: u64, ring_packets: usize) -> u64 {
         let begins_ns = self.sent_ns.max(now);
         self.sent_ns = begins_ns.saturating_add(wire_ns);
@@ -128,13 +128,13 @@ impl Service for LineRate {
 /// A trace's own departures drain the queues.
 ///
 /// Departing bytes are credited to the queue they left; its head packets leave as far as the
-/// credit covers them. Where the traced switch ran LQD, that is exactly the packet that departed.
-/// Credit that an empty queue has no use for is lost, as a threshold that is 0 stays 0 (Credence,
-/// Algorithm 1, UpdateThreshold).
+/// credit covers them. If the traced switch ran LQD, that is exactly the packet that departed.
+/// Credit of an empty queue is lost, as a threshold of 0 stays 0 (Credence, Algorithm 1,
+/// UpdateThreshold).
 #[derive(Clone, Debug)]
 pub struct Observed {
     credit_bytes: Vec<u64>,
-    /// The departure that is being applied.
+    /// The departure being applied.
     departure: Option<(u64, usize)>,
 }
 
@@ -144,8 +144,8 @@ impl Observed {
         Observed { credit_bytes: vec![0; queues], departure: None }
     }
 
-    /// `size_bytes` were seen to leave `queue` at `time`. Applied by the next
-    /// [`crate::Switch::advance`], which must come before another departure is told.
+    /// `size_bytes` left `queue` at `time` in the trace. Applied by the next
+    /// [`crate::Switch::advance`], which must precede the next departure.
     pub fn departed(&mut self, queue: usize, size_bytes: u32, time: u64) {
         self.credit_bytes[queue] += u64::from(size_bytes);
         self.departure = Some((time, queue));

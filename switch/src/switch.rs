@@ -17,13 +17,13 @@ pub struct Removal {
     pub outcome: Outcome,
 }
 
-/// Somebody who is told of every packet that leaves the buffer.
+/// An observer of every packet that leaves the buffer.
 pub trait Observer {
     /// A packet left; `buffer` is what remains.
     fn removed(&mut self, removal: &Removal, buffer: &Buffer);
 }
 
-/// Nobody.
+/// No observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
@@ -55,7 +55,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         &self.policy
     }
 
-    /// Its policy, to take out what it has gathered.
+    /// Its policy, to extract what it has recorded.
     pub fn policy_mut(&mut self) -> &mut P {
         &mut self.policy
     }
@@ -77,8 +77,8 @@ impl<P: Policy, S: Service> Switch<P, S> {
         }
     }
 
-    /// A packet arrives at `now`, up to which the switch was advanced. Returns whether it was
-    /// accepted. A queue that does not share the buffer takes every packet up to 4 GiB.
+    /// A packet arrives at `now`; the switch must be advanced to `now`. Returns whether it was
+    /// accepted. A queue outside the shared buffer accepts every packet up to 4 GiB.
     pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
         let shares = self.buffer.shares(packet.queue);
         let has_room = if shares {
@@ -96,7 +96,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         has_room
     }
 
-    /// [`Switch::advance`] to `now`, then [`Switch::admit`], with nobody watching.
+    /// [`Switch::advance`] to `now`, then [`Switch::admit`], without an observer.
     pub fn arrive(&mut self, packet: &Packet, now: u64) -> bool {
         self.advance(now, &mut NoObserver);
         self.admit(packet, now, &mut NoObserver)

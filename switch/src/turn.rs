@@ -1,12 +1,12 @@
-//! Which queue of a port is served next.
+//! Schedulers: which queue of a port is served next.
 
 use crate::Buffer;
 use dropcast_data::{Scheduler, SwitchSpec};
 
-/// Where a port's scheduler stands.
+/// The state of a port's scheduler.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// Round robin and DWRR: the queue that is looked at first.
+    /// Round robin and DWRR: the first queue to consider.
     queue: usize,
     /// DWRR: bytes each queue may still send.
     deficit_bytes: Vec<u64>,
@@ -20,8 +20,8 @@ impl Turn {
         Turn { deficit_bytes: vec![0; spec.quantum_bytes.len()], ..Turn::default() }
     }
 
-    /// The queue of a port to serve now, or none if all are empty. The head of that queue is then
-    /// taken out.
+    /// The queue of a port to serve now, or `None` if all are empty. The caller then dequeues its
+    /// head.
     pub fn pick(&mut self, spec: &SwitchSpec, buffer: &Buffer, port: usize) -> Option<usize> {
         let queues = usize::from(spec.queues_per_port);
         let first = port * queues;
@@ -80,7 +80,7 @@ impl Turn {
         None
     }
 
-    /// Credits at once the rounds in which no queue could send: with quanta far below the packet
+    /// Credits all rounds in which no queue could send at once: with quanta far below the packet
     /// sizes there are many.
     fn skip_rounds(
         &mut self,

@@ -1,10 +1,10 @@
-//! Longest Queue Drop, run beside whatever the real switch does.
+//! Longest Queue Drop, run virtually beside the real switch.
 
 use crate::{Buffer, Fit, Lqd, Observer, Packet, Removal, Service, Switch, Victim};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
 
-/// A switch that runs LQD, with what features need to remember.
+/// A switch that runs LQD, with the memory of features.
 #[derive(Clone, Debug)]
 pub struct VirtualLqd<S> {
     switch: Switch<Lqd, S>,
@@ -13,7 +13,7 @@ pub struct VirtualLqd<S> {
 }
 
 impl<S: Service> VirtualLqd<S> {
-    /// An empty switch that can be asked for these features; their time constant is the base RTT.
+    /// An empty switch that records these features; their time constant is the base RTT.
     pub fn new(
         spec: &SwitchSpec,
         victim: Victim,
@@ -28,7 +28,7 @@ impl<S: Service> VirtualLqd<S> {
         }
     }
 
-    /// The packets LQD would hold now.
+    /// The packets that LQD would hold now.
     pub fn buffer(&self) -> &Buffer {
         self.switch.buffer()
     }
@@ -38,8 +38,8 @@ impl<S: Service> VirtualLqd<S> {
         self.switch.service_mut()
     }
 
-    /// Applies the departures up to and including `now`; `left` is told the number and outcome of
-    /// each packet.
+    /// Applies the departures up to and including `now`; calls `left` with the number and outcome
+    /// of each packet.
     pub fn advance(&mut self, now: u64, left: impl FnMut(u64, Outcome)) {
         self.switch.advance(now, &mut Watch { history: &mut self.history, left });
     }
@@ -49,8 +49,8 @@ impl<S: Service> VirtualLqd<S> {
         self.features.observe(self.switch.buffer(), &self.history, queue, values);
     }
 
-    /// A packet arrives at `now`, up to which the queues were advanced. Returns whether LQD
-    /// accepts it; `left` is told of packets that are pushed out for it.
+    /// A packet arrives at `now`; the queues must be advanced to `now`. Returns whether LQD accepts
+    /// it; calls `left` for packets pushed out for it.
     pub fn admit(&mut self, packet: &Packet, now: u64, left: impl FnMut(u64, Outcome)) -> bool {
         let watch = &mut Watch { history: &mut self.history, left };
         let accepted = self.switch.admit(packet, now, watch);
@@ -59,7 +59,7 @@ impl<S: Service> VirtualLqd<S> {
     }
 }
 
-/// What these features remember of a switch that has been empty.
+/// The memory of these features for an empty switch.
 pub(crate) fn history(spec: &SwitchSpec, features: &FeatureSet) -> History {
     let queues_per_port = usize::from(spec.queues_per_port);
     let line_rate_bps = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);

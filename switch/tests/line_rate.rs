@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// An arrival: time, queue, bytes.
 type Arrival = (u64, usize, u32);
 
-/// What happens to a packet, in the order in which it happens: packet number, time, outcome.
+/// Outcomes in time order: packet number, time, outcome.
 type Fate = (u64, u64, Outcome);
 
 struct Queue {
@@ -28,7 +28,7 @@ struct Port {
     queues: Vec<Queue>,
     /// When the transmission of each packet that left the buffer ends.
     ends: Vec<u64>,
-    /// When the packets it holds began to wait without a break.
+    /// Start of its current busy period.
     backlogged_since: u64,
     /// Round robin: the queue served last. DWRR: the queue being visited.
     cursor: usize,
@@ -107,7 +107,7 @@ impl Port {
         }
     }
 
-    /// A port that has nothing to take when it may starts its rounds afresh.
+    /// A port with nothing to send when it is free restarts its rounds.
     fn forget_rounds(&mut self) {
         self.cursor = 0;
         self.is_credited = false;

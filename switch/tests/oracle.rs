@@ -162,7 +162,7 @@ proptest! {
         agree(&spec, &Slotted::default(), &arrivals, hash)?;
     }
 
-    /// Packets of any size, also such that exceed the buffer, at line rate; several queues a port.
+    /// Packets of any size, even larger than the buffer, at line rate; several queues per port.
     #[test]
     fn decides_alike_at_line_rate(
         (ports, per_port, arrivals) in (1_u16..5, 1_u8..3).prop_flat_map(|(ports, per_port)| {
@@ -181,7 +181,7 @@ proptest! {
     }
 }
 
-/// Not vacuous: a loaded switch accepts and drops in great numbers.
+/// Not vacuous: a loaded switch accepts and drops many packets.
 #[test]
 fn a_long_incast_is_decided_alike() {
     let spec = SwitchSpec::uniform(8, 8_000_000_000, 60_000, 5_000);
@@ -193,7 +193,7 @@ fn a_long_incast_is_decided_alike() {
     assert!(counts.iter().all(|&count| count > 2_000), "{counts:?}");
 }
 
-/// Without a place for every packet, thresholds are lower, and nothing else goes wrong.
+/// With too few slots for packets, thresholds are lower, and nothing else goes wrong.
 #[test]
 fn too_few_places_make_it_careful() {
     let mut queues = [VirtualQueue::EMPTY; 2];

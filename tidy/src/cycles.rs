@@ -1,8 +1,8 @@
-//! Groups of files that reach each other.
+//! Strongly connected files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The groups of more than one of `nodes` that reach each other along `edges`.
+/// The strongly connected components of more than one of `nodes` under `edges`.
 pub(crate) fn cycles(nodes: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<Vec<usize>> {
     let mut after: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     edges.iter().for_each(|&(from, to)| after.entry(from).or_default().push(to));

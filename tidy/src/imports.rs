@@ -1,11 +1,11 @@
-//! Every path that a crate's files name.
+//! Every path that a crate's files mention.
 
 use crate::modules::Modules;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::UseTree;
 use syn::visit::{self, Visit};
 
-/// Every path in the source, with the module it is in. The last segment of a glob is `*`.
+/// Every path in the source, with its module. The last segment of a glob is `*`.
 pub(crate) fn paths(krate: &Modules) -> Vec<(usize, Vec<String>)> {
     let mut all = Vec::new();
     for (at, module) in krate.modules.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Found {
         }
     }
 
-    /// Takes in what looks like a path: names with `::` between them.
+    /// Collects everything that looks like a path: names separated by `::`.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

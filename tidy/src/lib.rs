@@ -1,8 +1,8 @@
 //! Checks of this repository's own source.
 //!
 //! [`import_cycles`] finds the files of a crate that import each other. A path counts for the file
-//! that defines what it names, also where the path goes through a re-export; so a module that only
-//! declares and re-exports its children is in no cycle.
+//! that defines its target, even through a re-export; so a module that only declares and re-exports
+//! its children is never in a cycle.
 //!
 //! ```no_run
 //! let cycles = dropcast_tidy::import_cycles("train/src".as_ref())?;

@@ -16,12 +16,12 @@ pub enum TidyError {
         /// Why.
         source: std::io::Error,
     },
-    /// A file is no Rust.
+    /// A file is not valid Rust.
     #[error("{}: {source}", file.display())]
     Parse {
         /// The file.
         file: PathBuf,
-        /// Where, and what was expected.
+        /// The position, and the expected syntax.
         source: syn::Error,
     },
     /// A module is declared, but has no file.
@@ -41,18 +41,18 @@ pub(crate) struct Modules {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A module, in a file of its own or within another's.
+/// A module, in its own file or inside another's.
 pub(crate) struct Module {
     pub(crate) file: usize,
     pub(crate) parent: Option<usize>,
     pub(crate) children: BTreeMap<String, usize>,
-    /// Names of what it defines.
+    /// Names of its definitions.
     pub(crate) defined: BTreeSet<String>,
     /// By name, the path that a `use` gives it.
     pub(crate) used: BTreeMap<String, Vec<String>>,
-    /// Paths of which everything is used.
+    /// Paths of glob imports.
     pub(crate) globs: Vec<Vec<String>>,
-    /// What is in it, but for its child modules.
+    /// Its content without child modules.
     pub(crate) items: Vec<Item>,
 }
 
@@ -130,7 +130,7 @@ impl Modules {
     }
 }
 
-/// The name of what an item defines.
+/// The name that an item defines.
 fn defined(item: &Item) -> Option<String> {
     let ident = match item {
         Item::Const(item) => &item.ident,
@@ -148,7 +148,7 @@ fn defined(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// Takes in the names that a `use` gives.
+/// Adds the names of a `use`.
 fn add_uses(tree: &UseTree, path: &mut Vec<String>, module: &mut Module) {
     match tree {
         UseTree::Path(tree) => {

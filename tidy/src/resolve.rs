@@ -1,17 +1,17 @@
-//! From a path to the file that defines what it names.
+//! Resolves a path to the file that defines its target.
 
 use crate::modules::Modules;
 use std::collections::BTreeSet;
 
-/// The files that `path`, as it stands in `module`, names: the one that defines it, or of a glob
-/// those of everything that it brings in. None if it is of another crate.
+/// The files of `path` in `module`: the one that defines its target, or for a glob those of
+/// everything it imports. Empty for another crate.
 pub(crate) fn files(krate: &Modules, module: usize, path: &[String]) -> BTreeSet<usize> {
     Resolver { krate, seen: BTreeSet::new() }.files(module, path)
 }
 
 struct Resolver<'a> {
     krate: &'a Modules,
-    /// Names being looked up, so that circles of re-exports end.
+    /// Names being resolved, so that cyclic re-exports terminate.
     seen: BTreeSet<(usize, String)>,
 }
 
@@ -29,7 +29,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What `path` names in a module.
+    /// The target of `path` in a module.
     fn below(&mut self, module: usize, path: &[String]) -> BTreeSet<usize> {
         let Some((first, rest)) = path.split_first() else { return BTreeSet::new() };
         let krate = self.krate;
@@ -40,7 +40,7 @@ impl Resolver<'_> {
         if first == "*" {
             return self.everything(module);
         }
-        // A name may stand for a module and for something else: a path goes on below a module only.
+        // A name may be a module and another item: only a module can be followed further.
         if let Some(&child) = own.children.get(first).filter(|_| !rest.is_empty()) {
             return self.below(child, rest);
         }
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// The files of all that a module defines.
+    /// The files of all definitions of a module.
     fn everything(&self, module: usize) -> BTreeSet<usize> {
         let own = &self.krate.modules[module];
         let defines = !own.defined.is_empty();

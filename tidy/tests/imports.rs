@@ -15,7 +15,7 @@ fn no_two_files_import_each_other() {
     }
 }
 
-/// The cycles of a crate of these files.
+/// The cycles of a crate with these files.
 fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().expect("a crate can be written and read");
     for (name, text) in files {

@@ -5,8 +5,9 @@
 //!     measure predict FOLDER TREES DEPTH
 //!     measure stream ROWS LIMIT_MIB [THREADS]
 //!
-//! FOLDER holds columns without headers, little-endian: `0.u32`, `1.u32` and so on, the features,
-//! and `drop.u8`, 0 or 1; the same under `test/`. Times are of columns in memory to a forest.
+//! FOLDER holds columns without headers, little-endian: the features `0.u32`, `1.u32` and so on,
+//! and `drop.u8`, 0 or 1; `test/` holds test rows in the same form. Times run from columns in
+//! memory to a forest.
 #![allow(clippy::print_stdout, reason = "it is a command")]
 
 use dropcast_data::LabelledBatch;
@@ -115,7 +116,7 @@ fn memory(field: &str) -> Outcome<u64> {
     Ok(1024 * kib.ok_or_else(|| format!("no {field} in /proc/self/status"))?.parse::<u64>()?)
 }
 
-/// Forgets the peak so far; the memory in use now.
+/// Resets the peak; returns the memory in use now.
 fn restart_peak() -> Outcome<u64> {
     std::fs::write("/proc/self/clear_refs", "5")?;
     memory("VmRSS")
@@ -131,7 +132,8 @@ fn f1(forest: &Forest, columns: &Columns) -> Option<f64> {
     confusion.f1()
 }
 
-/// CPU time of all threads so far, to hundredths: what else runs on the machine does not count.
+/// CPU time of all threads so far, to hundredths of a second: other programs on the machine do not
+/// count.
 fn cpu_s() -> Outcome<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(") ").ok_or("no name in /proc/self/stat")?;
@@ -189,7 +191,7 @@ fn sweep(folder: &str, threads: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Rows that are made as they are read, many more than there is memory for.
+/// Rows generated as they are read, many more than fit into memory.
 struct Made {
     rows: u64,
 }
@@ -202,7 +204,7 @@ impl BatchSource for Made {
         Ok(Box::new((0..rows).step_by(BATCH_ROWS).map(move |from| {
             let mut batch = LabelledBatch { features: vec![Vec::new(); 4], ..Default::default() };
             for row in from..rows.min(from + BATCH_ROWS as u64) {
-                // Weyl sequences: anything that is spread out and quick to make.
+                // Weyl sequences: spread out and cheap to generate.
                 let random =
                     |nth: u64| (row.wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ nth << 33) >> 40) as u32;
                 let occupancy = random(1) % 1_000_000;
@@ -219,7 +221,7 @@ impl BatchSource for Made {
     }
 }
 
-/// A forest of 4 trees of depth 4 on made rows, with a limit to the rows in memory.
+/// A forest of 4 trees of depth 4 on generated rows, with a limit on rows in memory.
 fn stream(rows: &str, limit_mib: &str, threads: &str) -> Outcome<()> {
     let (made, threads) = (Made { rows: rows.parse()? }, threads.parse()?);
     let limit_bytes = limit_mib.parse::<u64>()? << 20;
@@ -250,7 +252,7 @@ fn predict(folder: &str, trees: &str, depth: &str) -> Outcome<()> {
     let forest = fit_many(&rows, &[task], threads)?.remove(0).model.forest;
     drop(rows);
     let scorer = ForestScorer::new(&forest);
-    // Short passes: the fastest is one that nothing interrupted.
+    // Short passes: the fastest ran undisturbed.
     let rows = columns.drop.len().min(1 << 19);
     let rate = |work: &dyn Fn() -> Vec<u32>| {
         let pass = |_| {

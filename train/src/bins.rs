@@ -1,4 +1,4 @@
-//! Where a feature's values are divided into bins.
+//! Choosing the bins of a feature's values.
 
 pub(crate) mod edges;
 pub(crate) mod sketch;

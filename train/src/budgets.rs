@@ -1,4 +1,4 @@
-//! Budgets: forests that fit into tables, pruned and rounded with the least loss.
+//! Budgets: forests pruned and rounded, with the least loss, until they fit into tables.
 
 mod budget;
 mod cost;

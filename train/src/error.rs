@@ -22,7 +22,7 @@ pub enum TrainError {
         /// How many columns the batch has.
         found: usize,
     },
-    /// A split by time needs arrival times.
+    /// A split by time without arrival times.
     #[error(
         "the {split} split needs arrival times, but run {run} has none: split at random, or keep whole \
          runs for testing"
@@ -33,7 +33,7 @@ pub enum TrainError {
         /// The run.
         run: u64,
     },
-    /// A split by switch needs switch numbers.
+    /// A split by switch without switch numbers.
     #[error(
         "the switches split needs switch numbers, but run {run} has none: keep whole runs for testing"
     )]
@@ -41,7 +41,7 @@ pub enum TrainError {
         /// The run.
         run: u64,
     },
-    /// There is nothing to split on.
+    /// No features.
     #[error("no features to train on")]
     NoFeatures,
     /// The source is empty.
@@ -87,17 +87,17 @@ pub enum TrainError {
         /// Validation rows.
         rows: u64,
     },
-    /// A later pass over the source showed a run that an earlier one did not.
+    /// A later pass over the source found a run that an earlier one did not.
     #[error("the labelled data changed while it was read")]
     SourceChanged,
-    /// The forest cannot grow on these rows: they were read with other settings.
-    #[error("the forest asks for another {what} than the rows were read with")]
+    /// The forest cannot grow on these rows: they were read with different settings.
+    #[error("the forest needs a different {what} than the rows were read with")]
     Rows {
         /// What differs.
         what: &'static str,
     },
-    /// The file for rows that do not fit into memory failed.
-    #[error("cannot write rows to the temporary file, or cannot read them back")]
+    /// The temporary file for rows that do not fit into memory failed.
+    #[error("cannot write rows to the temporary file or read them back")]
     Spill(#[source] std::io::Error),
     /// The vote threshold could not be chosen.
     #[error(transparent)]

@@ -14,7 +14,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext};
 use std::num::NonZeroUsize;
 
-/// What to train, and how. The model depends on all of it but `threads`.
+/// What to train, and how. The model depends on everything here except `threads`.
 #[derive(Clone, Debug)]
 pub struct FitTask {
     /// The features, in the order of the batches' columns.
@@ -44,7 +44,7 @@ pub struct ForestTask {
     pub vote: VoteRule,
 }
 
-/// A trained model and how its scores are distributed.
+/// A trained model and the distribution of its scores.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The model, with its metrics.
@@ -58,11 +58,11 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// A model whose forest gives these scores to the training, validation and test rows: `vote`
-    /// chooses its vote threshold, and it is measured.
+    /// A model from a forest and its scores of the training, validation and test rows: `vote`
+    /// chooses the vote threshold, and the model is measured.
     ///
     /// # Errors
-    /// [`TrainError::EmptyPart`] and [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] where a
+    /// [`TrainError::EmptyPart`], [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] if a
     /// vote threshold cannot be chosen.
     pub fn new(
         model: Model,
@@ -70,7 +70,7 @@ impl Fitted {
         vote: VoteRule,
     ) -> Result<Fitted, TrainError> {
         let [train_scores, validation_scores, test_scores] = scores;
-        // Of some switches alone there may be none.
+        // Single switches may have no such rows.
         let split = model.provenance.as_ref().map(|provenance| &provenance.split);
         if let Some(split) = split.filter(|split| !matches!(split, Split::Only { .. })) {
             let others = [
@@ -91,9 +91,9 @@ impl Fitted {
         Ok(fitted)
     }
 
-    /// Gives each model the vote threshold that `vote` chooses, and measures it anew. The models are
-    /// for one switch, and were measured on the same rows; `replay` replays those that the votes are
-    /// [chosen on](Fitted::vote_scores).
+    /// Gives each model the vote threshold that `vote` chooses, and measures it again. The models
+    /// must be for one switch and measured on the same rows; `replay` replays the rows that votes
+    /// are [chosen on](Fitted::vote_scores).
     ///
     /// # Errors
     /// If a vote threshold cannot be chosen, or the replay fails.
@@ -123,13 +123,13 @@ impl Fitted {
     }
 
     /// The scores that a vote threshold is chosen on: of the validation rows, or of the training
-    /// rows if there are no others.
+    /// rows if there are no validation rows.
     pub fn vote_scores(&self) -> &ScoreHistogram {
         let has_validation = self.validation_scores.totals() != (0, 0);
         if has_validation { &self.validation_scores } else { &self.train_scores }
     }
 
-    /// This model with the squeezed forest in place of its own; `vote` chooses the threshold.
+    /// This model with the squeezed forest instead of its own; `vote` chooses the threshold.
     ///
     /// # Errors
     /// If the vote threshold cannot be chosen.
@@ -149,15 +149,15 @@ impl Fitted {
         Ok(fitted)
     }
 
-    /// This model with other leaf weights, and the scores of the training, validation and test rows
-    /// with them. The vote threshold is still to be chosen.
+    /// This model with new leaf weights, and its scores of the training, validation and test rows.
+    /// The vote threshold is not chosen yet.
     pub fn with_leaves(&self, forest: Forest, scores: [ScoreHistogram; 3]) -> Fitted {
         let [train_scores, validation_scores, test_scores] = scores;
         let model = Model { forest, ..self.model.clone() };
         Fitted { model, train_scores, validation_scores, test_scores }
     }
 
-    /// Gives the model another vote threshold, which was chosen by `vote`, and measures it anew.
+    /// Gives the model another vote threshold, which `vote` chose, and measures it again.
     pub fn set_vote(&mut self, vote: VoteRule, threshold: u32) {
         self.model.forest.vote_threshold = threshold;
         let ports = self.model.switch.ports;
@@ -178,9 +178,9 @@ impl Fitted {
 /// Trains a forest on the training rows of `source`, chooses its vote threshold on the validation
 /// rows (on the training rows if the split has none), and measures it on every part.
 ///
-/// The same rows and task give the same model, to the byte of its `model.json`, however the rows
-/// are cut into batches, in whatever order runs come, and on any number of threads. Rows are kept
-/// in memory, binned: as many bytes each as there are features.
+/// The same rows and task give the same model, to the byte of its `model.json`, for any division
+/// into batches, any order of runs and any number of threads. Rows are kept in memory, binned: one
+/// byte per row and feature.
 ///
 /// # Errors
 /// See [`TrainError`].
@@ -191,7 +191,7 @@ pub fn fit<S: BatchSource + ?Sized>(source: &S, task: &FitTask) -> Result<Fitted
 }
 
 impl FitTask {
-    /// The part of the task that is about rows.
+    /// The task's settings for rows.
     pub fn reading(&self) -> ReadTask {
         let params = self.params.get();
         ReadTask {
@@ -205,22 +205,22 @@ impl FitTask {
         }
     }
 
-    /// The part of the task that is about the forest.
+    /// The task's settings for the forest.
     pub fn forest(&self) -> ForestTask {
         let FitTask { features, params, vote, .. } = self.clone();
         ForestTask { features, params, vote }
     }
 }
 
-/// Trains a forest for each task, each the same as [`fit`] would train alone, to the byte.
+/// Trains a forest for each task, byte-identical to what [`fit`] would train alone.
 ///
-/// Tasks that differ only in `n_estimators`, `max_depth` and vote rule cost one forest, the
-/// largest, and one pass that scores it: a tree does not depend on those that follow it, nor do
-/// its upper levels on the lower ones.
+/// Tasks that differ only in `n_estimators`, `max_depth` and vote rule cost one forest (the
+/// largest) and one scoring pass: a tree does not depend on later trees, nor its upper levels on
+/// lower ones.
 ///
 /// # Errors
-/// [`TrainError::Rows`] where a task asks for what the rows were not read for, and
-/// [`TrainError::Vote`] where a vote threshold cannot be chosen.
+/// [`TrainError::Rows`] if the rows were not read for a task's settings, and [`TrainError::Vote`]
+/// if a vote threshold cannot be chosen.
 pub fn fit_many(
     rows: &TrainingRows,
     tasks: &[ForestTask],
@@ -261,7 +261,7 @@ impl ForestTask {
         Err(TrainError::Rows { what })
     }
 
-    /// Whether the trees of one are the trees of the other, as far as both have them.
+    /// Whether both grow the same trees, as far as each has them.
     fn is_related(&self, other: &ForestTask) -> bool {
         let trees = |task: &ForestTask| ForestParams {
             n_estimators: 1,
@@ -278,7 +278,7 @@ impl ForestTask {
     }
 }
 
-/// Tasks whose forests are parts of one forest; at least one. Each with its place among all.
+/// Tasks whose forests are parts of one forest, at least one; each with its index among all tasks.
 struct NestedTasks<'a> {
     tasks: Vec<(usize, &'a ForestTask)>,
 }

@@ -1,5 +1,5 @@
 //! Trees grow level by level: rows are counted in histograms by node and bin, and each node takes
-//! the split that lowers the impurity most.
+//! the split with the largest decrease in impurity.
 
 pub(crate) mod best_split;
 pub(crate) mod bootstrap;

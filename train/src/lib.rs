@@ -38,9 +38,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules are the steps: rows are divided into parts (`splits`), put into bins (`bins`, `rows`)
-//! and grown into trees (`growth`); a vote threshold is chosen (`votes`), a forest is squeezed into a
-//! budget (`budgets`), and many forests are compared (`sweep`).
+//! The modules are the steps: `splits` divides rows into parts, `bins` and `rows` store them as
+//! bins, `growth` grows trees, `votes` chooses a vote threshold, `budgets` squeezes a forest into a
+//! budget, and `sweep` compares many forests.
 
 mod bins;
 mod budgets;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
-/// Parameters of a forest as they are given; [`ForestParams::check`] makes them valid.
+/// Unchecked parameters of a forest; [`ForestParams::check`] validates them.
 ///
 /// Names, meanings and defaults follow scikit-learn's `RandomForestClassifier`, except the
 /// defaults of `n_estimators` and `max_depth`, which are the Credence paper's 4 and 4.
@@ -16,26 +16,26 @@ pub struct ForestParams {
     pub n_estimators: u16,
     /// Longest path from a root to a leaf, in splits, 1 to 8.
     pub max_depth: u8,
-    /// How many features are drawn to look for a node's split. Where none of them has one, the
-    /// search goes on among the others.
+    /// How many features are drawn to search for a node's split. If none of them has a valid split,
+    /// the others are searched.
     pub max_features: MaxFeatures,
     /// Fewest distinct rows on either side of a split.
     pub min_samples_leaf: u32,
-    /// Fewest distinct rows in a node that is split.
+    /// Fewest distinct rows in a node that may split.
     pub min_samples_split: u32,
-    /// What a split shall lower.
+    /// The impurity that splits lower.
     pub criterion: Criterion,
     /// Weights of the classes.
     pub class_weight: ClassWeight,
     /// Whether each tree grows on a bootstrap sample: rows drawn Poisson(1) times each.
     pub bootstrap: bool,
-    /// The mean of these draws is this share of 1, from 0.001, as chances are rounded to 1/65,536;
-    /// needs `bootstrap`.
+    /// The mean number of draws per row, 0.001 to 1 (probabilities are rounded to 1/65,536); needs
+    /// `bootstrap`.
     pub max_samples: Option<f64>,
-    /// Seed of everything random.
+    /// The seed of all randomness.
     pub random_state: u64,
-    /// Most bins of a feature, 2 to 256. scikit-learn's forest has no bins; this is the parameter
-    /// of its histogram gradient boosting.
+    /// Maximum bins of a feature, 2 to 256. scikit-learn's forest has no bins; the name is from its
+    /// histogram gradient boosting.
     pub max_bins: u16,
 }
 
@@ -57,7 +57,7 @@ impl Default for ForestParams {
     }
 }
 
-/// Parameters that were checked: a value of this type can be trained with.
+/// Checked parameters, ready to train with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "ForestParams", into = "ForestParams")]
 pub struct CheckedForestParams(ForestParams);
@@ -68,9 +68,9 @@ pub struct CheckedForestParams(ForestParams);
 pub struct ParamError {
     /// The parameter.
     pub name: &'static str,
-    /// What was given.
+    /// The given value.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub expected: &'static str,
 }
 
@@ -98,8 +98,9 @@ impl ForestParams {
         let bins = self.max_bins;
         check((2..=256).contains(&bins), "max_bins", &bins, "2 to 256")?;
         if let Some(share) = self.max_samples {
-            // Near 1/65,536 the share would be far off, and well below it no row would be drawn.
-            let expected = "0.001 to 1: chances are rounded to 1/65,536";
+            // Near 1/65,536 rounding would distort the share, and well below it no row would be
+            // drawn.
+            let expected = "0.001 to 1: probabilities are rounded to 1/65,536";
             check((1e-3..=1.0).contains(&share), "max_samples", &share, expected)?;
             check(self.bootstrap, "max_samples", &share, "none without bootstrap")?;
         }
@@ -157,7 +158,7 @@ impl MaxFeatures {
     }
 }
 
-/// What a split shall lower: the impurity of the classes in its two sides.
+/// The impurity of the classes that splits lower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Criterion {
@@ -172,10 +173,11 @@ pub enum Criterion {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ClassWeight {
-    /// Every row counts alike.
+    /// Every row has weight 1.
     #[default]
     None,
-    /// `rows / (2 * rows of the class)`, counted over the training rows: both classes weigh alike.
+    /// `rows / (2 * rows of the class)`, counted over the training rows: both classes have equal
+    /// total weight.
     Balanced,
     /// These.
     Explicit {
@@ -187,7 +189,7 @@ pub enum ClassWeight {
 }
 
 impl ClassWeight {
-    /// The weights `[accept, drop]` for training rows with these counts, neither of them 0.
+    /// The weights `[accept, drop]` for training rows with these counts, neither 0.
     pub fn of(self, accepts: u64, drops: u64) -> [f64; 2] {
         match self {
             ClassWeight::None => [1.0, 1.0],
@@ -283,7 +285,7 @@ impl fmt::Display for ClassWeight {
     }
 }
 
-/// Serialised as the text that is read from a command line.
+/// Serialised as the command-line text.
 macro_rules! as_text {
     ($($name:ty),*) => {$(
         impl TryFrom<String> for $name {
@@ -322,7 +324,7 @@ mod tests {
         for share in [f64::NAN, 7e-6, 1.5] {
             let mut params = ForestParams { max_samples: Some(share), ..ForestParams::default() };
             let message = params.clone().check().unwrap_err().to_string();
-            let expected = "expected 0.001 to 1: chances are rounded to 1/65,536";
+            let expected = "expected 0.001 to 1: probabilities are rounded to 1/65,536";
             assert_eq!(message, format!("max_samples is {share}, {expected}"));
             params.max_samples = Some(1e-3);
             assert!(params.check().is_ok());

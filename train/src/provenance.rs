@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A model with the record of how this crate trained it.
 pub type Model = dropcast_forest::Model<Provenance>;
 
-/// How a model was made: the same again gives the same model.
+/// How a model was made: repeating it gives the same model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
@@ -23,23 +23,23 @@ pub struct Provenance {
     pub split: Split,
     /// How the vote threshold was chosen.
     pub vote: VoteRule,
-    /// What the forest was squeezed into after it was grown; absent if it was not.
+    /// The budget that the grown forest was squeezed into, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// The ridge penalty toward the grown weights with which all leaf weights were fitted together,
-    /// in rows per leaf; absent if they were not.
+    /// The ridge penalty toward the grown weights, in rows per leaf, if leaf weights were refitted
+    /// jointly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refit_leaves: Option<f64>,
 }
 
-/// A file, or whatever else rows come from.
+/// A file or another source of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataOrigin {
-    /// Its name, without the path: a model does not depend on where its data lay.
+    /// Its name without the path: a model does not depend on where its data was stored.
     pub name: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
-    /// The number that stands for it in every random draw ([`crate::RunBatch::run`]).
+    /// The number that identifies it in every random draw ([`crate::RunBatch::run`]).
     pub run: u64,
 }

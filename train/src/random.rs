@@ -1,8 +1,8 @@
-//! What training draws, each draw addressed by what it is for.
+//! Training's random streams, one per purpose.
 
 use dropcast_data::random::Stream;
 
-/// What a draw is for: draws for different purposes are independent.
+/// The purpose of a draw: draws for different purposes are independent.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(crate) enum Purpose {
@@ -12,7 +12,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// The stream of this purpose for everything in `key`.
+    /// The stream of this purpose for `key`.
     pub(crate) fn stream(self, seed: u64, key: &[u64]) -> Stream {
         Stream::new(seed, self as u64, key)
     }

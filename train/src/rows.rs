@@ -1,4 +1,4 @@
-//! Rows: where they come from, which of them train, and how they are kept in memory as bins.
+//! Rows: their source, which of them train, and how they are kept in memory as bins.
 
 pub(crate) mod binned;
 pub(crate) mod part_rows;

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A number from 0 up to, not including, 1.
+/// A number in [0, 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Share(f64);
 
 /// A number that is not a [`Share`].
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{0} is not a share, a number from 0 up to, not including, 1")]
+#[error("{0} is not a share: expected a number from 0, below 1")]
 pub struct NotAShare(f64);
 
 impl Share {
@@ -27,7 +27,7 @@ impl Share {
         if (0.0..1.0).contains(&value) { Ok(Share(value)) } else { Err(NotAShare(value)) }
     }
 
-    /// Whether it is nothing.
+    /// Whether it is 0.
     pub fn is_zero(&self) -> bool {
         self.0 == 0.0
     }

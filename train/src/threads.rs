@@ -4,7 +4,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 
-/// A number of threads, which wait for work between calls.
+/// A pool of threads, idle between calls.
 ///
 /// ```
 /// use dropcast_train::Threads;
@@ -15,11 +15,11 @@ use std::num::NonZeroUsize;
 /// ```
 #[derive(Debug)]
 pub struct Threads {
-    /// None for one thread: the caller's.
+    /// `None` for one thread, the caller's.
     pool: Option<ThreadPool>,
 }
 
-/// More threads than this are of no use to anyone, and may be more than the system can start.
+/// More threads than this do not help, and the system may be unable to start them.
 const MOST_THREADS: usize = 256;
 
 impl Threads {
@@ -31,12 +31,12 @@ impl Threads {
         Threads { pool: if threads > 1 { start() } else { None } }
     }
 
-    /// How many there are.
+    /// The number of threads.
     pub fn count(&self) -> usize {
         self.pool.as_ref().map_or(1, ThreadPool::current_num_threads)
     }
 
-    /// `work` of each item, in their order. Whichever thread is free takes an item.
+    /// The results of `work` on each item, in order. Free threads take items.
     pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
         match &self.pool {
             Some(pool) if items.len() > 1 => {

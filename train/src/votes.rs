@@ -1,5 +1,5 @@
-//! Votes: how the vote threshold of a forest is chosen. It is chosen on validation rows, or on
-//! training rows if a split has no validation rows; never on test rows.
+//! Votes: how the vote threshold of a forest is chosen. Validation rows are used, or training rows
+//! if a split has no validation rows; never test rows.
 
 mod choose;
 mod error;

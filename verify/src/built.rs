@@ -8,19 +8,19 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// What a target emits for a forest, built and ready to be asked. Its files are in a temporary
-/// folder, which goes when this does.
+/// A target's output for a forest, built and ready to run. Its files are in a temporary folder,
+/// which is removed on drop.
 pub struct Built {
-    /// Kept until the programs are gone.
+    /// Outlives the programs.
     folder: TempDir,
     programs: Vec<Box<dyn Program>>,
 }
 
 impl Built {
-    /// Exports `forest` and builds what is emitted.
+    /// Exports `forest` and builds the emitted files.
     ///
     /// # Errors
-    /// If it cannot be exported, or not be built here.
+    /// If it cannot be exported or built here.
     pub fn new(forest: &Forest, origin: &Origin, target: Target) -> Result<Self, VerifyError> {
         let files = export(forest, origin, target)
             .map_err(|source| VerifyError::Export { target: target.name(), source })?;
@@ -59,7 +59,7 @@ impl Built {
         &mut self.programs
     }
 
-    /// Where they were built.
+    /// The folder they were built in.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -1,4 +1,4 @@
-//! The C header, compiled with every C compiler there is, in both of its forms.
+//! The C header, compiled with every installed C compiler, in both of its forms.
 
 use crate::compiled::{Compiled, Language};
 use crate::tool::checked;
@@ -47,7 +47,7 @@ enum Form {
     Tables,
 }
 
-/// A program that tells how long it takes, too.
+/// A program that can also time itself.
 struct Timed(Compiled);
 
 fn compile(
@@ -83,7 +83,7 @@ impl Program for Timed {
         let printed = String::from_utf8_lossy(&printed);
         let bad = || VerifyError::BadAnswer {
             program: self.0.name.clone(),
-            problem: format!("took {printed:?}, which is no time"),
+            problem: format!("printed {printed:?} instead of a time"),
         };
         printed.trim().parse().map(Some).map_err(|_| bad())
     }

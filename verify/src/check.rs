@@ -1,4 +1,4 @@
-//! A target, checked on rows of many kinds.
+//! Checks a target on rows of many kinds.
 
 use crate::compare::Expected;
 use crate::{Built, Comparison, Evidence, Mismatch, VerifyError};
@@ -6,35 +6,35 @@ use dropcast_export::{RowKind, Vectors};
 use dropcast_forest::Forest;
 use serde::Serialize;
 
-/// Everything that a target emitted and that was built, under check.
+/// A running check of a target's programs.
 pub struct Check {
     built: Built,
     programs: Vec<ProgramCheck>,
 }
 
-/// What came of one program.
+/// The result of one program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProgramCheck {
-    /// What was built by what.
+    /// The program and its tool.
     pub program: String,
-    /// How its answers come about.
+    /// How its answers are computed.
     pub evidence: Evidence,
-    /// Rows compared, all kinds together.
+    /// Rows compared, of all kinds.
     pub rows: u64,
     /// Rows whose score or decision differs from the forest's.
     pub mismatches: u64,
-    /// The same by kind of row, in the order in which kinds were first met.
+    /// The same by kind of row, in order of first occurrence.
     pub kinds: Vec<KindCheck>,
     /// The first mismatches, at most [`Comparison::SHOWN`].
     pub first_mismatches: Vec<Mismatch>,
-    /// Nanoseconds of one prediction, if that was measured.
+    /// Nanoseconds per prediction, if measured.
     pub ns_per_prediction: Option<f64>,
 }
 
-/// What came of rows of one kind.
+/// The result for rows of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KindCheck {
-    /// Which.
+    /// The kind.
     pub kind: &'static str,
     /// Rows compared.
     pub rows: u64,
@@ -42,11 +42,11 @@ pub struct KindCheck {
     pub mismatches: u64,
 }
 
-/// Rows that programs are asked about at once: what keeps memory bounded.
+/// Rows per call of a program: bounds memory.
 const CHUNK_ROWS: usize = 1 << 20;
 
 impl Check {
-    /// Begins to check what was built.
+    /// Starts a check of built programs.
     pub fn new(mut built: Built) -> Self {
         let programs = built.programs().iter().map(|program| ProgramCheck {
             program: program.name().to_owned(),
@@ -60,7 +60,7 @@ impl Check {
         Check { programs: programs.collect(), built }
     }
 
-    /// Asks every program about the vectors of `forest`.
+    /// Runs every program on the vectors of `forest`.
     ///
     /// # Errors
     /// If a program cannot be run, or does not answer every row.
@@ -69,7 +69,7 @@ impl Check {
         for (rows, kinds) in chunks {
             self.add(forest, rows, |row| kind_name(kinds[row]))?;
         }
-        // Counted as they come, which is the order of the rows; kinds have one of their own.
+        // Counted in the order of the rows; kinds have their own order.
         let place = |kind: &str| RowKind::ALL.iter().position(|&other| kind_name(other) == kind);
         for program in &mut self.programs {
             program.kinds.sort_by_key(|kind| place(kind.kind).unwrap_or(usize::MAX));
@@ -77,7 +77,7 @@ impl Check {
         Ok(())
     }
 
-    /// Asks every program about rows of a trace.
+    /// Runs every program on rows of a trace.
     ///
     /// # Errors
     /// If a program cannot be run, or does not answer every row.
@@ -85,8 +85,8 @@ impl Check {
         rows.chunks(CHUNK_ROWS).try_for_each(|rows| self.add(forest, rows, |_| "trace"))
     }
 
-    /// Measures how long a prediction takes, with programs of which that can be said; nothing
-    /// without rows.
+    /// Measures the time of a prediction, for programs that can be timed; does nothing without
+    /// rows.
     ///
     /// # Errors
     /// If a program cannot be run.
@@ -98,7 +98,7 @@ impl Check {
         Ok(())
     }
 
-    /// What came of it.
+    /// The results.
     pub fn finish(self) -> Vec<ProgramCheck> {
         self.programs
     }
@@ -160,7 +160,7 @@ mod tests {
     use crate::{Answers, Program};
     use dropcast_forest::{Node, Tree};
 
-    /// Answers what it was told to, and one row less than it was asked about if so told.
+    /// Gives preset answers; on demand one fewer than there are rows.
     struct Fake {
         evidence: Evidence,
         score: u32,

@@ -1,21 +1,21 @@
-//! Whether a program says what the forest says.
+//! Compares a program's answers with the forest's.
 
 use crate::{Answers, Program, VerifyError};
 use dropcast_forest::Forest;
 use serde::Serialize;
 
-/// How a program's answers compare with the forest's.
+/// The comparison of a program's answers with the forest's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Rows compared.
     pub rows: u64,
     /// Rows whose score or decision differs.
     pub mismatches: u64,
-    /// The first of them, at most [`Comparison::SHOWN`].
+    /// The first mismatches, at most [`Comparison::SHOWN`].
     pub first: Vec<Mismatch>,
 }
 
-/// A row of which a program says something else than the forest.
+/// A row for which a program's answer differs from the forest's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
     /// The row.
@@ -24,17 +24,17 @@ pub struct Mismatch {
     pub expected_score: u32,
     /// The forest's decision.
     pub expected_drop: bool,
-    /// The program's score, if it tells one.
+    /// The program's score, if it reports scores.
     pub score: Option<u32>,
-    /// The program's decision, if it tells one.
+    /// The program's decision, if it reports decisions.
     pub drop: Option<bool>,
 }
 
 impl Comparison {
-    /// How many mismatches are kept.
+    /// Number of mismatches kept.
     pub const SHOWN: usize = 5;
 
-    /// Asks `program` about `rows`; adds what comes of it.
+    /// Runs `program` on `rows` and adds the result.
     ///
     /// # Errors
     /// If the program cannot be run, or does not answer every row.
@@ -53,7 +53,7 @@ impl Comparison {
     }
 }
 
-/// Rows, and what every program should say of them.
+/// Rows, and the expected answers.
 pub(crate) struct Expected<'a> {
     rows: &'a [Vec<u32>],
     scores: Vec<u32>,
@@ -66,7 +66,7 @@ impl<'a> Expected<'a> {
         Expected { rows, scores, vote_threshold: forest.vote_threshold }
     }
 
-    /// The rows of which `program` says something else, by their number.
+    /// The numbers of the rows for which `program` answers differently.
     ///
     /// # Errors
     /// If the program cannot be run, or does not answer every row.
@@ -95,7 +95,7 @@ impl<'a> Expected<'a> {
         })
     }
 
-    /// An answer of some kind to every row.
+    /// Checks that there is an answer to every row.
     fn check_length(&self, program: &str, answers: &Answers) -> Result<(), VerifyError> {
         let counts = [answers.scores.as_ref().map(Vec::len), answers.drops.as_ref().map(Vec::len)];
         let rows = self.rows.len();

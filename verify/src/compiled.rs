@@ -1,4 +1,4 @@
-//! Headers in programs that compilers make of them.
+//! Programs compiled from headers.
 
 use crate::error::io_error;
 use crate::tool::run;
@@ -7,27 +7,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A language that headers are emitted in.
+/// A language of emitted headers.
 pub(crate) struct Language {
-    /// What is shown of it.
+    /// Its display name.
     pub(crate) name: &'static str,
-    /// Ending of its source files.
+    /// Extension of its source files.
     pub(crate) ending: &'static str,
-    /// Any of these will do.
+    /// Any of these compilers will do.
     pub(crate) compilers: [Tool; 2],
-    /// What a header's user most likely compiles with: the standard, and how much to optimise.
+    /// Typical flags of a header's user: the standard and the optimisation level.
     pub(crate) flags: [&'static str; 2],
 }
 
-/// A program that was compiled.
+/// A compiled program.
 pub(crate) struct Compiled {
     pub(crate) name: String,
     pub(crate) executable: PathBuf,
 }
 
 impl Language {
-    /// Compiles `source` in `folder`, for which the files there are called `file` and the
-    /// compiler's name.
+    /// Compiles `source` in `folder`; its files are named after `file` and the compiler.
     pub(crate) fn compile(
         &self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! The C++ header, compiled with every C++ compiler there is, and inside ns-3 where it is installed.
+//! The C++ header, compiled with every installed C++ compiler, and inside ns-3 if installed.
 
 use crate::compiled::{Compiled, Language};
 use crate::error::io_error;
@@ -25,10 +25,10 @@ const LANGUAGE: Language = Language {
 /// The program around the header; `PREFIX` is replaced.
 const MAIN: &str = include_str!("cpp/main.cc");
 
-/// The program that asks as the Credence artifact does; `PREFIX` is replaced.
+/// The program that calls like the Credence artifact; `PREFIX` is replaced.
 const NS3: &str = include_str!("cpp/ns3.cc");
 
-/// Where a header says that it takes the artifact's arguments.
+/// Marks a header that takes the artifact's arguments.
 const ARTIFACT_CALL: &str = "the Credence artifact calls getPrediction with";
 
 impl Runner for Cpp {
@@ -39,7 +39,7 @@ impl Runner for Cpp {
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
         let (path, prefix) = emitted.file("hpp")?;
         let header = fs::read_to_string(&path).map_err(io_error(&path, "be read"))?;
-        // Four features, and no others than the artifact's arguments: all of them.
+        // Four features, all of them the artifact's arguments.
         let asked_by_artifact = emitted.features == 4 && header.contains(ARTIFACT_CALL);
         let mut programs: Vec<Box<dyn Program>> = Vec::new();
         for compiler in Tool::find_any(&LANGUAGE.compilers)? {

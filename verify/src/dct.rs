@@ -1,4 +1,4 @@
-//! The byte table, read by `dropcast-oracle` itself: no tool is needed.
+//! The byte table, read by `dropcast-oracle` itself, without tools.
 
 use crate::error::io_error;
 use crate::{Answers, Emitted, Program, Runner, VerifyError};
@@ -26,9 +26,9 @@ impl Runner for Dct {
     }
 }
 
-/// Nanoseconds of one prediction. Where a row is found depends, as far as compiler and processor
-/// know, on the prediction for the row before. Rows are timed in short runs, of each of which the
-/// median over all passes counts: what else the machine does falls on few of them.
+/// Nanoseconds per prediction. Each row's address depends, as far as compiler and processor know,
+/// on the previous prediction, which measures latency. Rows are timed in short runs, each taking
+/// its median over all passes, so other load on the machine affects few of them.
 fn median_ns(rows: &[Vec<u32>], predict: impl Fn(&[u32]) -> bool) -> Option<f64> {
     const PASSES: usize = 21;
     const RUN_ROWS: usize = 4096;

@@ -21,8 +21,8 @@ const DPDK: Tool = Tool {
     package: "pkg-config libdpdk-dev",
 };
 
-/// What the pipeline library takes. Not all of DPDK: drivers are loaded where there are shared
-/// libraries, and one of them brings a second pipeline library.
+/// Libraries for the pipeline. Not all of DPDK: with shared libraries drivers are loaded, and one
+/// of them brings a second pipeline library.
 const LIBRARIES: [&str; 22] = [
     "pipeline",
     "table",
@@ -51,7 +51,7 @@ const SYSTEM_LIBRARIES: [&str; 6] = ["numa", "pcap", "bsd", "pthread", "dl", "m"
 
 const SWITCH: &str = include_str!("dpdk/switch.c");
 
-/// Rows that are asked about at a time.
+/// Rows per call.
 const CHUNK_ROWS: usize = 1 << 18;
 
 impl Runner for Dpdk {
@@ -83,7 +83,7 @@ impl Runner for Dpdk {
     }
 }
 
-/// A compiled switch, and what it is to run.
+/// A compiled switch and its program.
 struct Switch {
     name: String,
     folder: PathBuf,
@@ -112,7 +112,7 @@ impl Program for Switch {
 }
 
 impl Switch {
-    /// What comes out if these packets go in.
+    /// The packets that come out for these packets.
     fn pass(&self, packets: &[u8]) -> Result<Vec<u8>, VerifyError> {
         let [input, output] = ["in.pcap", "out.pcap"].map(|name| self.folder.join(name));
         fs::write(&input, packets).map_err(io_error(&input, "be written"))?;
@@ -123,11 +123,11 @@ impl Switch {
     }
 }
 
-/// The packets' Ethernet header, and what it is when it comes back.
+/// The packets' Ethernet header as sent, and as returned.
 const ASKED: &[u8] = b"\x02dest1\x02sourc\x88\xb5";
 const ANSWERED: &[u8] = b"\x02sourc\x02dest1\x88\xb5";
 
-/// A packet that asks about a row.
+/// A packet that carries a row.
 fn query(row: &[u32]) -> Vec<u8> {
     let values = row.iter().flat_map(|value| value.to_be_bytes());
     ASKED.iter().copied().chain(values).chain([0xFF; 5]).collect()
@@ -151,8 +151,7 @@ fn version() -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// The score and the decision in each packet, which otherwise must be as it was sent, with its
-/// addresses swapped.
+/// The score and the decision in each packet; the rest must be as sent, with the addresses swapped.
 fn read(mut file: &[u8], rows: &[Vec<u32>]) -> Result<Vec<(u32, bool)>, String> {
     let mut take = |count: usize| {
         let (taken, rest) = file.split_at_checked(count).ok_or("the packets end early")?;

@@ -1,4 +1,4 @@
-//! eBPF: compiled with clang, run by the interpreter rbpf, and by the kernel where it lets us.
+//! eBPF: compiled with clang, run by the interpreter rbpf, and by the kernel if permitted.
 
 pub(crate) mod kernel;
 pub(crate) mod link;
@@ -45,7 +45,7 @@ impl Runner for Ebpf {
     }
 }
 
-/// The program in rbpf: whole, or tree by tree if it is longer than rbpf can jump.
+/// The program in rbpf: whole, or tree by tree if it is longer than rbpf's jumps.
 struct Interpreted {
     name: String,
     instructions: usize,
@@ -53,7 +53,7 @@ struct Interpreted {
     whole: bool,
 }
 
-/// rbpf counts instructions in 16 bits, with a sign.
+/// rbpf counts instructions in signed 16 bits.
 const MOST_INSTRUCTIONS: usize = i16::MAX as usize;
 
 impl Interpreted {
@@ -101,7 +101,7 @@ impl Program for Interpreted {
             }
         }
         let scores = answers.iter().map(|answer| (answer & 0x7FFF_FFFF) as u32).collect();
-        // A lone tree knows no threshold: then there are only scores.
+        // A single tree has no vote threshold, so there are only scores.
         let drops = answers.iter().map(|answer| answer >> 31 == 1).collect();
         Ok(Answers { scores: Some(scores), drops: self.whole.then_some(drops) })
     }

@@ -4,7 +4,7 @@ use dropcast_export::ExportError;
 use std::io;
 use std::path::Path;
 
-/// Why something exported could not be run. That it ran and was wrong is no error, but a
+/// Why an export could not be run. Wrong answers are not errors but a
 /// [`Comparison`](crate::Comparison).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -18,38 +18,38 @@ pub enum VerifyError {
         #[source]
         source: ExportError,
     },
-    /// Nothing here runs what this target emits.
+    /// No runner for this target.
     #[error("{}", why_not_run(.0))]
     NoRunner(&'static str),
     /// A tool is not installed.
     #[error("{tool} is not installed; {install}")]
     MissingTool {
-        /// The command, or commands of which one is needed, or the module of a language.
+        /// The command, several commands of which one is needed, or the module of a language.
         tool: String,
         /// How to install it.
         install: String,
     },
-    /// A tool did not do what it was started for.
+    /// A tool failed.
     #[error("{doing}: {command} failed ({status}){output}")]
     ToolFailed {
-        /// What it was to do.
+        /// Its task.
         doing: String,
         /// What was run.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: String,
-        /// What it printed, on lines of its own; may be empty.
+        /// Its output, on separate lines; may be empty.
         output: String,
     },
-    /// Something that was run answered in a way nobody understands.
+    /// A program's answer is malformed.
     #[error("{program}: {problem}")]
     BadAnswer {
         /// What was run.
         program: String,
-        /// What is wrong with its answer.
+        /// The fault in its answer.
         problem: String,
     },
-    /// An emitted file is not there, or cannot be read back.
+    /// An emitted file is missing or unreadable.
     #[error("{file}: {problem}")]
     BadFile {
         /// The file.
@@ -62,7 +62,7 @@ pub enum VerifyError {
     Io {
         /// The file or command.
         what: String,
-        /// What could not be done, as in "be written".
+        /// The failed operation, as in "be written".
         doing: &'static str,
         /// Why.
         #[source]
@@ -70,15 +70,13 @@ pub enum VerifyError {
     },
 }
 
-/// What a target without a runner would need.
+/// The tools that a target without a runner would need.
 fn why_not_run(target: &str) -> String {
-    let no_tool = |needs: &str| {
-        format!("dropcast knows no tool to install that runs what {target} emits: {needs}")
-    };
+    let no_tool = |needs: &str| format!("no installable tool runs {target} exports: {needs}");
     match target {
-        "ovs" => "dropcast verify does not run what ovs emits: it needs Open vSwitch (on Debian: \
-                  apt-get install openvswitch-switch), which takes milliseconds for each row. \
-                  dropcast's own tests run it on a few hundred rows"
+        "ovs" => "dropcast verify does not run ovs exports: Open vSwitch (on Debian: apt-get \
+        install openvswitch-switch) takes milliseconds per row. dropcast's own tests run it on a \
+        few hundred rows"
             .to_owned(),
         "p4" => {
             no_tool("p4c and BMv2 are in no package registry; docs/p4.md says what was compiled")
@@ -91,7 +89,7 @@ fn why_not_run(target: &str) -> String {
 }
 
 impl VerifyError {
-    /// A tool that a Debian package has is not installed.
+    /// A tool from a Debian package is not installed.
     pub fn missing(tool: &str, package: &str) -> Self {
         let install = format!("on Debian: apt-get install {package}");
         VerifyError::MissingTool { tool: tool.to_owned(), install }

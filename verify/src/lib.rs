@@ -1,13 +1,13 @@
-//! Builds what a forest is exported to with the tools of this machine, runs it, and compares every
-//! answer with the forest's own.
+//! Builds a forest's exports with the tools of this machine, runs them, and compares every answer
+//! with the forest's own.
 //!
 //! A [`Runner`] knows one target: it builds emitted files into [`Program`]s, which answer rows.
-//! [`Built`] exports a forest, writes the files into a folder of its own and has them built;
-//! [`Check`] asks its programs about vectors and traces, and says where they differ. This crate
-//! starts other programs and writes temporary files: it is an edge, like the command line, and no
-//! core may depend on it.
+//! [`Built`] exports a forest, writes the files into a temporary folder and builds them; [`Check`]
+//! runs its programs on vectors and traces, and reports differences. This crate starts other
+//! programs and writes temporary files: it is an edge, like the command line, and no core may
+//! depend on it.
 //!
-//! A new target is one file with a runner, and one line in `runner.rs`.
+//! A new target needs one file with a runner, and one line in `runner.rs`.
 
 mod built;
 mod c;

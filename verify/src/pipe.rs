@@ -1,7 +1,7 @@
-//! How rows reach a program, and answers come back: through its standard input and output.
+//! The protocol of programs on standard input and output.
 //!
-//! In: the values of the rows, one row after the other, each a little-endian `u32`; nothing else.
-//! Out: for each row two little-endian `u32`, its score and its decision (1: a drop is predicted).
+//! Input: only the values of the rows, row by row, as little-endian `u32`. Output: for each row two
+//! little-endian `u32`, its score and its decision (1: a drop is predicted).
 
 use crate::error::io_error;
 use crate::tool::checked;
@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Gives `rows` to a program and takes its answers.
+/// Sends `rows` to a program and reads its answers.
 ///
 /// # Errors
-/// If it cannot be run, fails, or gives another number of answers.
+/// If it cannot be run, fails, or gives the wrong number of answers.
 pub(crate) fn ask(command: &mut Command, rows: &[Vec<u32>]) -> Result<Answers, VerifyError> {
     let output = fed(command, &encode(rows))?;
     let bytes = checked(output, command, "predicting")?;
@@ -23,7 +23,7 @@ pub(crate) fn ask(command: &mut Command, rows: &[Vec<u32>]) -> Result<Answers, V
     })
 }
 
-/// What a command leaves behind, given `input` on standard input.
+/// The output of a command, given `input` on standard input.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -37,18 +37,18 @@ fn feed(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     let mut child = command.spawn()?;
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {
-        // It may end before it has read everything; then its status tells.
+        // It may exit before reading everything; then its status tells.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         child.wait_with_output()
     })
 }
 
-/// Rows as a program reads them.
+/// Rows in the programs' input format.
 pub(crate) fn encode(rows: &[Vec<u32>]) -> Vec<u8> {
     rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The answers to a number of rows, or what is wrong with them.
+/// The answers to a number of rows, or the fault in them.
 fn decode(bytes: &[u8], rows: usize) -> Result<Answers, String> {
     let (answers, rest) = bytes.as_chunks::<8>();
     if answers.len() != rows || !rest.is_empty() {

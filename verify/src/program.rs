@@ -1,33 +1,32 @@
-//! Something built that answers rows.
+//! Programs that answer rows.
 
 use crate::VerifyError;
 use serde::Serialize;
 
-/// Something that was built from emitted files and answers rows.
+/// A program built from emitted files that answers rows.
 pub trait Program {
-    /// What was built by what, in a few words: `tables, gcc 14.2 -O2`. Tells the programs of one
-    /// target apart.
+    /// Its variant and tool, such as `tables, gcc 14.2 -O2`. Unique among the programs of a target.
     fn name(&self) -> &str;
 
-    /// How its answers come about.
+    /// How its answers are computed.
     fn evidence(&self) -> Evidence {
         Evidence::Executed
     }
 
-    /// How many instructions of a virtual machine it has; none if it is not for one.
+    /// Number of instructions, if it is for a virtual machine.
     fn instructions(&self) -> Option<u64> {
         None
     }
 
-    /// Its answers to `rows`, in their order. The rows are as long as the forest has features.
-    /// May be called many times; a million rows must take seconds.
+    /// Its answers to `rows`, in order. The rows are as long as the forest has features. May be
+    /// called many times; a million rows must take seconds.
     ///
     /// # Errors
     /// If it cannot be run, or does not answer every row.
     fn answer(&mut self, rows: &[Vec<u32>]) -> Result<Answers, VerifyError>;
 
-    /// Nanoseconds that one prediction takes here, the median over many passes over `rows`, each
-    /// of which begins when the one before has ended; none where that says nothing.
+    /// Nanoseconds of one prediction on this machine: the median over many passes over `rows`, each
+    /// prediction starting after the last one ends; `None` if meaningless.
     ///
     /// # Errors
     /// If it cannot be run.
@@ -37,7 +36,7 @@ pub trait Program {
     }
 }
 
-/// How a program's answers come about.
+/// How a program computes its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
@@ -48,7 +47,7 @@ pub enum Evidence {
     ParsedBack,
 }
 
-/// What a program says of rows, in their order. One of the two may be missing, not both.
+/// A program's answers to rows, in order. One of the two may be missing, not both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Scores.

@@ -1,4 +1,4 @@
-//! Programs in Python, which answer rows through [`pipe`](crate::pipe).
+//! Programs in Python that answer rows through [`pipe`](crate::pipe).
 
 use crate::error::io_error;
 use crate::tool::checked;
@@ -16,9 +16,9 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Writes the script `source` into the folder of `emitted`, to be run by Python on the file with
-    /// this extension. Its arguments are the file and the number of features. `modules` are what it
-    /// imports, by their names for pip; the first is what the program is named after.
+    /// Writes the script `source` into the folder of `emitted`, to run on the file with this
+    /// extension. Its arguments are the file and the number of features. `modules` are its imports,
+    /// by their names for pip; the program is named after the first.
     ///
     /// # Errors
     /// If Python or a module is not installed, if there is no such file, or if the script cannot be
@@ -47,7 +47,7 @@ impl Script {
 const PYTHON: Tool =
     Tool { command: "python3", version_arguments: &["--version"], package: "python3" };
 
-/// Prints the version of the first module, or the modules that are missing, one for each line.
+/// Prints the version of the first module, or the missing modules, one per line.
 const IMPORT: &str = "\
 import importlib, sys
 found, missing = [], []

@@ -1,24 +1,24 @@
-//! What runs what a target emits.
+//! Runners for targets.
 
 use crate::{Program, VerifyError, c, cpp, dct, dpdk, ebpf, json, onnx, verilog};
 use dropcast_export::Target;
 use std::path::{Path, PathBuf};
 
-/// Builds what one target emits.
+/// Builds one target's exports.
 pub trait Runner: Sync {
     /// Name of the target, as in [`Target::name`].
     fn target(&self) -> &'static str;
 
-    /// Builds emitted files into programs: one for each variant of the code, and for each tool
-    /// that is installed. Whatever it writes goes into the files' folder.
+    /// Builds emitted files into programs, one per variant of the code and installed tool. It
+    /// writes only into the files' folder.
     ///
     /// # Errors
-    /// [`VerifyError::MissingTool`] if a tool without which nothing can be run is not installed;
-    /// [`VerifyError::ToolFailed`] with a tool's output if it refuses what was emitted.
+    /// [`VerifyError::MissingTool`] if a required tool is not installed;
+    /// [`VerifyError::ToolFailed`] with a tool's output if it refuses the files.
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError>;
 }
 
-/// Every runner; a new one is a file with a `RUNNER` and a line here.
+/// Every runner; to add one, write a file with a `RUNNER` and add a line here.
 const RUNNERS: &[&dyn Runner] = &[
     &c::RUNNER,
     &cpp::RUNNER,
@@ -38,17 +38,17 @@ pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
 /// The files that a target emitted for one forest.
 #[derive(Clone, Copy, Debug)]
 pub struct Emitted<'a> {
-    /// Where they are; a runner may write here.
+    /// Their folder; a runner may write here.
     pub folder: &'a Path,
     /// Their names.
     pub files: &'a [String],
-    /// How many values a row has.
+    /// Number of values per row.
     pub features: usize,
 }
 
 impl Emitted<'_> {
-    /// The one file whose name ends in `.extension`, and its stem, which is what identifiers in
-    /// emitted code begin with.
+    /// The one file with the extension `.extension`, and its stem, the prefix of identifiers in
+    /// emitted code.
     ///
     /// # Errors
     /// [`VerifyError::BadFile`] if there is none, or more than one.
@@ -56,7 +56,7 @@ impl Emitted<'_> {
         self.file_ending(&format!(".{extension}"))
     }
 
-    /// The one file whose name ends so, and what is before.
+    /// The one file whose name has this ending, and the name without it.
     ///
     /// # Errors
     /// [`VerifyError::BadFile`] if there is none, or more than one.

@@ -12,7 +12,7 @@ pub struct Tool {
     pub command: &'static str,
     /// Arguments that make it print its version and do nothing else.
     pub version_arguments: &'static [&'static str],
-    /// The Debian package that has it.
+    /// Its Debian package.
     pub package: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub struct FoundTool {
 }
 
 impl Tool {
-    /// Looks for the tool, by asking it for its version.
+    /// Finds the tool by running it for its version.
     ///
     /// # Errors
     /// [`VerifyError::MissingTool`], which names the tool and its package.
@@ -46,10 +46,10 @@ impl Tool {
         }
     }
 
-    /// Those of several tools that are installed, at least one.
+    /// The installed ones of several tools, at least one.
     ///
     /// # Errors
-    /// [`VerifyError::MissingTool`], which names all of them, if none is.
+    /// [`VerifyError::MissingTool`], which names all of them, if none is installed.
     pub fn find_any(tools: &[Tool]) -> Result<Vec<FoundTool>, VerifyError> {
         let found: Vec<FoundTool> = tools.iter().filter_map(|tool| tool.find().ok()).collect();
         if found.is_empty() {
@@ -69,12 +69,12 @@ impl FoundTool {
         self.command
     }
 
-    /// The first line of what it says of its version.
+    /// The first line of its version output.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The tool, to be run in `folder`, with messages in English.
+    /// The tool, to run in `folder`, with messages in English.
     pub fn in_folder(&self, folder: &Path) -> Command {
         let mut command = Command::new(self.command);
         command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null());
@@ -82,20 +82,21 @@ impl FoundTool {
     }
 }
 
-/// Runs a command that must succeed; what it printed on standard output. `doing` says what for.
+/// Runs a command that must succeed and returns its standard output. `doing` is its task, for
+/// messages.
 ///
 /// # Errors
-/// [`VerifyError::ToolFailed`] with what it printed, if it cannot be started or fails.
+/// [`VerifyError::ToolFailed`] with its output, if it cannot be started or fails.
 pub(crate) fn run(command: &mut Command, doing: &str) -> Result<Vec<u8>, VerifyError> {
     let program = Path::new(command.get_program()).to_owned();
     let output = command.output().map_err(io_error(&program, "be started"))?;
     checked(output, command, doing)
 }
 
-/// The standard output of a command that ended well.
+/// The standard output of a successful command.
 ///
 /// # Errors
-/// [`VerifyError::ToolFailed`] with what it printed, if it did not.
+/// [`VerifyError::ToolFailed`] with its output, if it failed.
 pub(crate) fn checked(
     output: Output,
     command: &Command,
@@ -113,7 +114,7 @@ pub(crate) fn checked(
     })
 }
 
-/// The first lines of what a tool printed: the first errors are what matters.
+/// The first lines of a tool's output: the first errors matter.
 fn excerpt(text: &str) -> String {
     const MOST_LINES: usize = 40;
     let mut lines: Vec<&str> = text.lines().take(MOST_LINES + 1).collect();

@@ -21,9 +21,8 @@ const ICARUS: Tool = Tool { command: "iverilog", version_arguments: &["-V"], pac
 const VERILATOR: Tool =
     Tool { command: "verilator", version_arguments: &["--version"], package: "verilator" };
 
-/// A module beyond this many bytes is simulated by Verilator, if there is one: it compiles for half
-/// a minute, while Icarus Verilog, an interpreter, would take the better part of a millisecond for
-/// every row.
+/// Modules beyond this many bytes are simulated by Verilator, if installed: it compiles for half a
+/// minute, while Icarus Verilog, an interpreter, would take most of a millisecond per row.
 const LARGE_BYTES: u64 = 128 << 10;
 
 impl Runner for Verilog {
@@ -49,7 +48,7 @@ impl Runner for Verilog {
     }
 }
 
-/// The names of the module and its testbench, each in a file of its own.
+/// The names of the module and its testbench, each in its own file.
 struct Sources {
     folder: PathBuf,
     module: String,
@@ -75,11 +74,11 @@ impl Sources {
     }
 }
 
-/// Has the sources looked at; a warning is an error.
+/// Lints the sources; a warning is an error.
 fn lint(sources: &Sources, verilator: &FoundTool) -> Result<(), VerifyError> {
     let mut command = verilator.in_folder(&sources.folder);
     command.args(["--lint-only", "--timing", "-Wall", "--top-module", &sources.testbench]);
-    run(command.args(sources.files()), "looking for mistakes in the Verilog").map(drop)
+    run(command.args(sources.files()), "linting the Verilog").map(drop)
 }
 
 /// Translated to C++ and compiled.

@@ -50,11 +50,11 @@ struct Imported {
     depth: usize,
     vote_threshold: u32,
     agreement: Option<Agreement>,
-    /// What it predicts for every row; null if it tells rows apart.
+    /// Its prediction for every row; null if predictions differ between rows.
     always: Option<Prediction>,
 }
 
-/// What is predicted for a packet.
+/// A prediction for a packet.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Prediction {
@@ -62,7 +62,7 @@ enum Prediction {
     Drop,
 }
 
-/// What `forest` predicts for every row, if its vote threshold is out of reach.
+/// The prediction of `forest` for every row, if its vote threshold is out of reach.
 fn always(forest: &Forest) -> Option<Prediction> {
     let weights = |tree: &Tree| -> Vec<u32> {
         let weight = |node: &Node| match node {

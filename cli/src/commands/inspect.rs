@@ -42,7 +42,7 @@ enum Summary<'a> {
         trees: usize,
         depth: usize,
         vote_threshold: u32,
-        /// How it was made: the vote rule, the seed, the split, names of the data.
+        /// Its provenance: the vote rule, the seed, the split, names of the data.
         vote: Option<VoteRule>,
         seed: Option<u64>,
         split: Option<&'a Split>,

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RescaleArgs) -> Result<(), Failure> {
     })
 }
 
-/// What was done.
+/// The result.
 #[derive(Debug, Serialize)]
 struct Rescaled {
     from_bytes: Option<u32>,

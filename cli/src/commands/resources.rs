@@ -68,7 +68,7 @@ As match-action tables ({}):
     text
 }
 
-/// What tools measured; nothing if none did.
+/// Measurements by tools, if any.
 fn tools(measured: &Measured) -> String {
     let count = |count: Option<u64>| count.map(|count| count.to_string());
     let lines = [

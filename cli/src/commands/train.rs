@@ -51,12 +51,12 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     })
 }
 
-/// What is printed of a forest.
+/// The printed result of a forest.
 #[derive(Serialize)]
 struct Trained<'a> {
     #[serde(flatten)]
     metrics: Option<&'a Metrics>,
-    /// What the oracle gains on the test rows; null where they are not replayed.
+    /// The oracle's gain on the test rows; null if they are not replayed.
     gain: Option<&'a GainSection>,
 }
 
@@ -70,7 +70,7 @@ fn write_model(path: &Path, model: &Model) -> Result<(), DataError> {
     write_atomic(path, model.to_json().as_bytes())
 }
 
-/// Refuses settings of the split where nothing is divided.
+/// Refuses split settings if no file is divided.
 fn check_split(args: &TrainArgs, roles: &TraceRoles<'_>) -> Result<(), PipelineError> {
     if args.settings.split == SplitSettings::default() {
         return Ok(());
@@ -98,12 +98,12 @@ fn cross_validated(args: &TrainArgs, folds: Folds, progress: &dyn Progress) -> R
     })
 }
 
-/// What is printed of the models of groups.
+/// The printed result of the models of groups.
 #[derive(Serialize)]
 struct GroupFiles<'a> {
     /// The file of the model of all switches.
     pooled: &'a Path,
-    /// The files of the groups' models, in the order of `models`; null where there is none.
+    /// The files of the groups' models, in the order of `models`; null for none.
     files: Vec<Option<PathBuf>>,
     #[serde(flatten)]
     compared: &'a GroupModels,
@@ -128,7 +128,7 @@ fn of_groups(
         let path = path_of(&args.output, &group.name);
         match &group.model {
             Some(model) => write_model(&path, model)?,
-            // One of an earlier run beside the others of this one would pass for its.
+            // A file of an earlier run would look like part of this one.
             None => remove_if_there(&path)?,
         }
         files.push(group.model.as_ref().map(|_| path));

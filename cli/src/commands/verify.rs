@@ -55,7 +55,7 @@ fn text(of: &Verification) -> String {
     text
 }
 
-/// How many rows of each kind every program was asked about.
+/// Number of rows of each kind that every program answered.
 fn rows(of: &Verification) -> String {
     let asked = of.targets.iter().flat_map(|outcome| &outcome.programs).next();
     match asked {

@@ -1,4 +1,4 @@
-//! What is said of models that are compared: of folds, and of groups of switches.
+//! Comparisons of models, by folds and by groups of switches, in words.
 
 use super::model::metrics_row;
 use dropcast_forest::Confusion;
@@ -37,7 +37,7 @@ pub(crate) fn folds_table(result: &CrossValidation) -> String {
     text
 }
 
-/// The models of groups beside the pooled one, as a table.
+/// The models of groups compared with the pooled one, as a table.
 pub(crate) fn groups_table(models: &GroupModels) -> String {
     let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     let inverse =

@@ -1,10 +1,10 @@
-//! What is said of a model.
+//! A model in words.
 
 use dropcast_forest::{Metrics, PartMetrics};
 use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
-/// What was decided about the forest, as a line.
+/// The forest's settings, as a line.
 pub(crate) fn forest_line(model: &Model) -> String {
     let Model { forest, features, provenance, .. } = model;
     let trees = forest.trees.len();

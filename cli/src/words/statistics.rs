@@ -1,4 +1,4 @@
-//! What values the features of a trace have, as a table.
+//! Statistics of a trace's features, as a table.
 
 use dropcast_pipeline::statistics::Statistics;
 

@@ -1,4 +1,4 @@
-//! What is said of a sweep.
+//! A sweep in words.
 
 use dropcast_train::{FrontMeasure, Split, SweepRow, SweepTable};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The rows by part, and the front, as tables.
 pub(crate) fn sweep_tables(table: &SweepTable) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
-    // Where few packets drop, rows differ in the last digits.
+    // If few packets drop, rows differ only in the last digits.
     let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
     let part = table.front.part;
     let measure = match table.front.measure {

@@ -1,5 +1,5 @@
-//! Whatever is wrong with the input: one message that says what, where and what to do; exit code 1;
-//! nothing printed, and not a file more or other than before.
+//! For any bad input: one message that says what, where and what to do; exit code 1; nothing on
+//! stdout, and no file added or changed.
 
 use crate::room::{Room, SMALL, skipped};
 use serde_json::Value;
@@ -421,7 +421,7 @@ fn bad_rows_are_left_out_and_counted() {
     assert_eq!(skipped.map(|rows| rows.as_u64().unwrap()).sum::<u64>(), 10);
 }
 
-/// Nothing to label is nearly always a mistake upstream.
+/// An input without arrivals is nearly always a mistake upstream.
 #[test]
 fn a_header_alone_is_refused() {
     let room = Room::new();
@@ -441,7 +441,7 @@ fn a_header_alone_is_refused() {
     assert_eq!(room.files().into_keys().collect::<Vec<_>>(), ["none.csv", "switch.toml"]);
 }
 
-/// The config.toml of a run says everything, also what was a default.
+/// The config.toml of a run states everything, including defaults.
 #[test]
 fn a_runs_own_settings_are_accepted() {
     let room = Room::new();
@@ -457,7 +457,7 @@ fn a_runs_own_settings_are_accepted() {
     assert!(room.read("runs/small/model.json") == room.read("runs/again/model.json"));
 }
 
-/// What is written replaces files, never a device or a pipe; of a link, what it leads to.
+/// Outputs replace files, never a device or a pipe; symlinks are followed.
 #[cfg(unix)]
 #[test]
 fn only_files_are_replaced() {
@@ -507,7 +507,7 @@ fn only_files_are_replaced() {
     assert!(room.read("model.json") == room.read("runs/small/model.json"));
 }
 
-/// A run that fails leaves an earlier one of its name as it was.
+/// A failed run leaves an earlier one with its name unchanged.
 #[test]
 fn a_failed_run_changes_nothing() {
     let room = Room::with_a_run();
@@ -522,7 +522,7 @@ fn a_failed_run_changes_nothing() {
     assert!(!room.folders().iter().any(|folder| folder.contains("partial")));
 }
 
-/// Averages of another definition, or over another time, are other features.
+/// Averages with another definition or time constant are different features.
 #[test]
 fn averages_over_another_time_are_refused() {
     let room = Room::with_a_run();

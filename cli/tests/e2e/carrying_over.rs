@@ -1,9 +1,9 @@
-//! Whether an oracle is any good on traffic it has not seen: the real problem (docs/sweep.md).
+//! Whether an oracle is any good on unseen traffic: the real problem (docs/sweep.md).
 
 use crate::room::Room;
 use serde_json::Value;
 
-/// Three leaf switches' arrivals that differ in load and in how large and how frequent bursts are.
+/// Three leaf switches' arrivals with different loads, burst sizes and burst rates.
 const SCENARIOS: [&str; 3] = [
     "load = 0.3\noutgoing_load = 0.2\nincast_burst = 0.5\nincast_per_server_hz = 200.0\n\
      outgoing_incast_per_server_hz = 200.0\nseed = 41",
@@ -13,7 +13,7 @@ const SCENARIOS: [&str; 3] = [
      outgoing_incast_per_server_hz = 60.0\nseed = 43",
 ];
 
-/// Mean F1 of forests that were trained on two of the scenarios and tested on the third.
+/// Mean F1 of forests trained on two of the scenarios and tested on the third.
 fn left_out(room: &Room, features: &str) -> f64 {
     let of_seed = |seed: u64| {
         let said = room.good(&format!(
@@ -30,9 +30,9 @@ fn left_out(room: &Room, features: &str) -> f64 {
 }
 
 /// Leave one trace out. Over four draws of the three scenarios, `level4` had a mean F1 of 0.72 to
-/// 0.76 and `paper4` one of 0.48 to 0.56, apart by 0.16 to 0.26; this draw gives 0.76 and 0.50. With
-/// other bootstraps a mean of three forests moves by 0.02, and the bars are four times that away:
-/// what breaks them is a worse trainer, threshold or feature, not another tie between splits.
+/// 0.76 and `paper4` one of 0.48 to 0.56, apart by 0.16 to 0.26; this draw gives 0.76 and 0.50.
+/// With other bootstraps a mean of three forests moves by 0.02, and the limits are four times that
+/// away: a worse trainer, threshold or feature breaks them, not a different tie between splits.
 #[test]
 fn level4_generalises_better_than_the_papers_features() {
     let room = Room::new();

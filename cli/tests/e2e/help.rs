@@ -1,4 +1,4 @@
-//! What the command says about itself, and that it is so.
+//! The command's help, and that it is true.
 
 use crate::room::Room;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn help_of_every_command() {
     }
 }
 
-/// A command that the list above lacks would be in the help of the whole.
+/// The main help would list a command missing above.
 #[test]
 fn every_command_is_listed_above() {
     let room = Room::new();
@@ -68,8 +68,7 @@ fn misuse_is_told_how_to_use_it() {
     insta::assert_snapshot!(transcript);
 }
 
-/// Every command that the help or the documents show is understood. A file named `runs` keeps `run`
-/// from working long.
+/// Every command in the help and the documents parses. A file named `runs` stops `run` early.
 #[test]
 fn commands_that_are_shown_are_understood() {
     let room = Room::new();

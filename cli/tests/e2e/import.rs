@@ -1,10 +1,10 @@
-//! Forests that were trained elsewhere.
+//! Forests trained elsewhere.
 
 use crate::room::{Room, skipped};
 use serde_json::Value;
 use std::process::Command;
 
-/// A tree as XGBoost saves it: drops where the queue is longer than 1000 bytes.
+/// A tree as XGBoost saves it: drops if the queue is longer than 1000 bytes.
 const BOOSTED: &str = r#"{"learner": {"feature_names": ["queue_length", "occupancy"],
   "gradient_booster": {"name": "gbtree", "model": {"trees": [{
     "left_children": [1, -1, -1], "right_children": [2, -1, -1],
@@ -98,7 +98,7 @@ fn a_threshold_out_of_reach_is_told() {
     }
 }
 
-/// The program of docs/trainers.md, then as many drops here as there.
+/// The program of docs/trainers.md, then the same number of drops here.
 #[test]
 fn a_forest_of_scikit_learn_comes_by_way_of_onnx() {
     let python = |code: &str| {

@@ -1,4 +1,4 @@
-//! `inspect` on every kind of file there is.
+//! `inspect` on every kind of file.
 
 use crate::room::Room;
 
@@ -38,7 +38,7 @@ fn what_is_in_the_input() {
     insta::assert_snapshot!(transcript);
 }
 
-/// What is in them depends on the trainer, so numbers are not shown.
+/// Their content depends on the trainer, so numbers are masked.
 #[test]
 fn what_is_in_the_output() {
     let room = Room::with_a_run();

@@ -1,6 +1,6 @@
-//! The `dropcast` command as its users meet it: files in, files and text out, exit codes.
+//! The `dropcast` command from outside: files in, files and text out, exit codes.
 //!
-//! A snapshot is a transcript: commands as they would be typed, and what they said.
+//! A snapshot is a transcript: commands as typed, and their output.
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod bad_input;

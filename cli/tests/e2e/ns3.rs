@@ -1,6 +1,6 @@
-//! Against the Credence authors' ns-3 switch. Its traces are too large to ship: these checks run
-//! where `DROPCAST_SHARED_TRACES` names the folder with them or `../../shared/traces` is there, say
-//! that they are skipped elsewhere, and then pass.
+//! Against the Credence authors' ns-3 switch. Its traces are too large to ship: these checks run if
+//! `DROPCAST_SHARED_TRACES` names their folder or `../../shared/traces` exists; otherwise they say
+//! that they are skipped and pass.
 
 use crate::room::{Room, skipped};
 use dropcast_data::{
@@ -60,7 +60,7 @@ fn observed_departures_give_the_authors_features_and_outcomes() {
     let ours = TraceReader::open(&room.path("trace.parquet"), &names).unwrap();
     let theirs = TraceReader::open(&reference, &names).unwrap();
     let mut rows = 0;
-    // Both come in batches of as many rows.
+    // Both have batches of the same size.
     for (ours, theirs) in ours.zip(theirs) {
         let (ours, theirs) = (ours.unwrap(), theirs.unwrap());
         assert!(ours.features == theirs.features, "features after row {rows}");
@@ -70,7 +70,7 @@ fn observed_departures_give_the_authors_features_and_outcomes() {
     assert_eq!(rows, 2_735_521);
 }
 
-/// Virtual LQD at line rate needs nothing but arrivals, and finds the drops of the real one.
+/// Virtual LQD at line rate needs only arrivals, and finds the drops of the real one.
 #[test]
 fn arrivals_alone_give_the_authors_drops() {
     let (Some(events), Some(reference)) = (shared("events.parquet"), shared("reference.parquet"))

@@ -1,4 +1,4 @@
-//! Forests on switches with another buffer than theirs.
+//! Forests on switches with another buffer size.
 
 use crate::room::{Room, SMALL};
 use dropcast_data::TraceReader;
@@ -22,7 +22,7 @@ fn room() -> Room {
     room
 }
 
-/// The obvious way: each value to the model's bytes, then down the trees.
+/// The obvious way: scale each value to the model's buffer, then walk the trees.
 fn by_hand(room: &Room, model: &Model) -> Confusion {
     let mut confusion = Confusion::default();
     let reader = TraceReader::open(&room.path("large.parquet"), &model.features.names()).unwrap();
@@ -47,7 +47,7 @@ fn a_forest_decides_alike_on_scaled_rows_and_with_scaled_thresholds() {
     let model = String::from_utf8(room.read("runs/small/model.json")).unwrap();
     let expected = by_hand(&room, &Model::from_json(&model).unwrap());
     assert_eq!(scaled["prediction"]["confusion"], serde_json::to_value(expected).unwrap());
-    // It knows drops of a buffer that it never saw.
+    // It predicts drops for a buffer size that it never saw.
     assert!(scaled["prediction"]["f1"].as_f64().unwrap() > 0.2, "{}", scaled["prediction"]);
 
     let said = room.good("rescale runs/small/model.json --buffer-bytes 150000 -o large.json");

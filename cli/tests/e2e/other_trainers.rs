@@ -35,7 +35,7 @@ fn their_forests_are_reported_exported_and_verified_like_ours() {
         let by = model["provenance"]["tool"].as_str().unwrap();
         assert!(by.contains(&format!(" with {tool}")), "{by}");
 
-        // The sample has few bursts: what is learnt in some tells little of the others.
+        // The sample has few bursts: some say little about the others.
         let f1 = metrics["train"]["f1"].as_f64().unwrap();
         assert!(f1 > 0.6, "{trainer}: {f1}");
         let report =

@@ -1,4 +1,4 @@
-//! Same input and seed, same bytes: whatever the threads, the folder and the way there.
+//! Same input and seed, same bytes: for any threads, folder and sequence of commands.
 
 use crate::room::{Room, SMALL};
 use dropcast_data::{InputProvenance, LabelledBatch, TraceReader, sha256};
@@ -36,7 +36,7 @@ fn assert_same(room: &Room, one: &str, other: &str) {
     assert!(differing.is_empty(), "differ: {differing:?}");
 }
 
-/// All rows of a trace with all features, and what it was made from.
+/// All rows of a trace with all features, and its inputs.
 pub(crate) fn rows(path: &Path) -> (Vec<LabelledBatch>, Vec<InputProvenance>) {
     let meta = TraceReader::open(path, &[]).unwrap().meta().clone();
     let reader = TraceReader::open(path, &meta.features).unwrap();
@@ -52,7 +52,7 @@ fn a_run_leaves_everything_in_its_folder() {
         let model: Value = serde_json::from_slice(&room.read("runs/small/model.json")).unwrap();
         model["metrics"][part]["drops"].as_u64().unwrap()
     };
-    // Otherwise little of what follows would say anything.
+    // Otherwise the rest would test little.
     assert!(drops("train") > 100 && drops("test") > 100);
 }
 
@@ -126,7 +126,7 @@ fn the_stages_by_hand_give_what_a_run_gives() {
     let report = "report --model hand/model.json --data hand/trace.parquet --format";
     let json = room.good(&format!("{report} json"));
     assert_eq!(json.as_bytes(), room.read("hand/report.json"));
-    // By label, also what the buffer itself was like.
+    // By label, including the state of the buffer.
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let shown = report["features"].as_array().unwrap().iter();
     let shown: Vec<&str> = shown.map(|feature| feature["name"].as_str().unwrap()).collect();
@@ -174,7 +174,7 @@ fn standard_input_is_read_like_a_file() {
     );
     check(&room.read("runs/small/events.parquet"), "collect --events - -o t.parquet");
 
-    // But for the name of the input, the trace is the same as from a file.
+    // Except for the name of the input, the trace is the same as from a file.
     room.good(&format!("collect --events ts.csv {switch} --column time_ns=ts -o t.parquet"));
     let (from_file, inputs) = rows(&room.path("t.parquet"));
     assert!(from_file == rows(&room.path("runs/small/trace.parquet")).0);

@@ -1,9 +1,9 @@
-//! Whoever reads our output may stop reading; that is no error.
+//! A reader that closes our output early is not an error.
 
 use crate::room::Room;
 use std::process::Stdio;
 
-/// The reader is gone before anything is written.
+/// The reader closes before anything is written.
 #[test]
 fn a_broken_pipe_is_success() {
     let room = Room::with_a_run();

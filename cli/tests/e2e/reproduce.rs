@@ -1,4 +1,4 @@
-//! Each figure of the paper is made to the end at a small size, with the settings that its page says.
+//! Each figure of the paper is made completely at a small size, with the settings on its page.
 
 use crate::room::Room;
 
@@ -32,7 +32,7 @@ fn figure_14_is_made_with_the_switch_that_its_page_says() {
         "{texts}"
     );
     assert!(page().contains("16 ports, buffer 160, 0.004 bursts per slot"));
-    // Without flips Credence is LQD.
+    // Without flips Credence equals LQD.
     let csv = String::from_utf8(room.read("fig14/fig14.csv")).unwrap();
     assert!(csv.contains("\nCredence,0,1,"), "{csv}");
     let cases = String::from_utf8(room.read("fig14/fig14-cases.csv")).unwrap();

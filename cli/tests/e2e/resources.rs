@@ -1,4 +1,4 @@
-//! `resources`: what a model takes as tables.
+//! `resources`: the size of a model as tables.
 
 use crate::inspect::without_numbers;
 use crate::room::Room;
@@ -24,7 +24,7 @@ fn what_a_model_takes() {
     assert_eq!(report["resources"], json);
 }
 
-/// Each number is there, or it is said which tool is not installed.
+/// Each number is present, or the missing tool is named.
 #[test]
 fn what_tools_measure() {
     let room = Room::with_a_run();

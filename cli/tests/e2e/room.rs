@@ -1,4 +1,4 @@
-//! A folder to run `dropcast` in, and what it says there.
+//! A folder to run `dropcast` in, and its output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// A folder of its own, which commands run in: the paths they show are relative, and so the same
-/// every time.
+/// A temporary working directory: the paths that commands print are relative, and so always the
+/// same.
 pub(crate) struct Room(TempDir);
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Said {
     typed: String,
@@ -116,7 +116,7 @@ impl Room {
         }
     }
 
-    /// Runs a command that must end well; returns what it printed.
+    /// Runs a command that must succeed; returns its stdout.
     pub(crate) fn good(&self, typed: &str) -> String {
         let said = self.dropcast(typed);
         assert!(said.code == Some(0) && said.stderr.is_empty(), "{said}");
@@ -135,7 +135,7 @@ impl Room {
     }
 }
 
-/// Tells that a check was not made, on the real stderr: the test harness keeps `eprintln!` to itself.
+/// Reports a skipped check on the real stderr, because the test harness captures `eprintln!`.
 pub(crate) fn skipped(why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").expect("stderr is writable");
 }

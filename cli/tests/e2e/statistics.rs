@@ -17,7 +17,7 @@ mod with_polars {
     use dropcast_data::TraceReader;
     use serde_json::Value;
 
-    /// As our own reader reads the trace.
+    /// The statistics by our own reader.
     #[test]
     fn statistics_are_of_the_rows_that_were_collected() {
         let room = Room::with_a_run();

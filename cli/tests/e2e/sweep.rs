@@ -1,4 +1,4 @@
-//! `sweep`: every row is what `train` would give, and an interrupted sweep loses nothing.
+//! `sweep`: every row equals what `train` gives, and an interrupted sweep loses nothing.
 
 use crate::bad_input::refuse;
 use crate::room::Room;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A small run, and what is swept.
+/// A small run, and a sweep's configuration.
 fn room(sweep: &str) -> Room {
     let room = Room::with_a_run();
     room.write("sweep.toml", sweep);
@@ -36,7 +36,7 @@ fn table(room: &Room, folder: &str) -> Value {
     serde_json::from_slice(&room.read(&format!("{folder}/sweep.json"))).unwrap()
 }
 
-/// Files of a sweep that must not differ: all but times.
+/// Files of a sweep that must not differ: all except times.
 fn found(room: &Room, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let prefix = format!("{folder}/");
     let files = room.files().into_iter();
@@ -164,7 +164,7 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     let said = room.good("sweep sweep.toml -o aside --memory-limit 0");
     assert_same(&room, "all", "aside");
     assert!(room.files().keys().all(|name| name != "aside/rows"), "nothing is left behind");
-    // Inspected, it says what the sweep said.
+    // `inspect` prints what the sweep printed.
     let told = room.good("inspect aside/sweep.json");
     let (front, _) = said.split_once("\nAll of it is in").unwrap();
     assert!(told.contains(front), "{told}");
@@ -172,7 +172,7 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!((&told["kind"], &told["forests"]), (&"sweep".into(), &48.into()));
     assert!(told["pareto"].as_array().unwrap().iter().all(|row| row["pareto"] == true));
-    // What is taken for something else is told what it is.
+    // An error names the actual kind of the file.
     let trace = "--data runs/small/trace.parquet";
     let said = refuse(&room, &format!("report --model all/sweep.json {trace}"));
     assert!(said.contains("all/sweep.json: is the table of a sweep; its models are in"), "{said}");
@@ -184,8 +184,8 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     assert!(said.contains("old.json: the sweep has format_version 1"), "{said}");
 }
 
-/// Drops come in few bursts, and the end of a trace may have none: parts are counted, and those
-/// that say little are told.
+/// Drops come in few bursts, and the end of a trace may have none: each part's drops are counted,
+/// and a part with too few gets a warning.
 #[test]
 fn parts_with_few_episodes_of_drops_are_told() {
     let room = room("data = ['runs/small/trace.parquet']");
@@ -214,7 +214,7 @@ fn parts_with_few_episodes_of_drops_are_told() {
     assert_eq!(page.matches("scores on them are uncertain").count() as u64, few);
 }
 
-/// Killed outright, not asked to stop.
+/// Killed with SIGKILL.
 #[test]
 fn a_killed_sweep_goes_on_where_it_was() {
     let seeds: Vec<String> = (0..20).map(|seed| seed.to_string()).collect();
@@ -250,7 +250,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
 
     room.good("sweep sweep.toml -o killed --resume");
     room.good("sweep sweep.toml -o whole");
-    // What is left of a file that was being written has no name that anything looks for.
+    // A partly written file has a temporary name that nothing reads.
     for name in room.files().keys().filter(|name| name.ends_with(".tmp")) {
         std::fs::remove_file(room.path(name)).unwrap();
     }
@@ -268,14 +268,14 @@ fn a_part_of_another_sweep_is_not_taken() {
     room.good("sweep sweep.toml -o fresh");
     let of = |folder| room.read(&format!("{folder}/sweep.json"));
     assert!(of("out") == of("fresh"));
-    // One that was damaged is made again.
+    // A damaged part is made again.
     let part = room.files().into_keys().find(|name| name.starts_with("fresh/parts/")).unwrap();
     room.write(&part, "{}");
     room.good("sweep sweep.toml -o fresh --resume");
     assert!(of("out") == of("fresh"));
 }
 
-/// A sweep takes days, perhaps: nothing of one is lost because another was told to write there.
+/// A sweep may take days: another one with the same folder must not overwrite it.
 #[test]
 fn a_sweep_that_is_there_is_kept() {
     let room = room("data = ['runs/small/trace.parquet']");
@@ -287,7 +287,7 @@ fn a_sweep_that_is_there_is_kept() {
                 another folder";
     let again = refuse(&room, "sweep sweep.toml -o out");
     assert!(again.contains(held), "{again}");
-    // The parts alone are one that was interrupted.
+    // Parts alone are an interrupted sweep.
     for name in ["sweep.json", "report.html", "rows.parquet", "timings.json"] {
         std::fs::remove_file(room.path(&format!("out/{name}"))).unwrap();
     }

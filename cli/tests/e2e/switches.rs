@@ -25,7 +25,7 @@ queues_per_port = 2
 scheduler = 'strict-priority'
 ";
 
-/// Rows one by one: when, where, how large, its features, its outcome.
+/// Rows: time, place, size, features, outcome.
 type Row = (u64, u16, u16, u8, u32, Vec<u32>, u8);
 
 fn each_row(batches: &[LabelledBatch]) -> Vec<Row> {
@@ -81,6 +81,6 @@ fn a_switch_among_others_is_traced_as_if_it_were_alone() {
         assert!(alone.iter().eq(among), "switch {switch}");
         drops.push(alone.iter().filter(|row| row.6 != 1).count());
     }
-    // Two switches that differ, or this would say little.
+    // Two different switches, since equal ones would test little.
     assert!(drops[0] > 100 && drops[1] > 2 * drops[0], "{drops:?}");
 }

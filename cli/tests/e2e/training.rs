@@ -4,7 +4,7 @@ use crate::bad_input::refuse;
 use crate::room::Room;
 use serde_json::Value;
 
-/// The labels come from a switch that saw all packets; so does what is replayed.
+/// The labels come from a switch that saw all packets; so must the replay.
 #[test]
 fn a_replay_of_some_rows_drops_what_the_labels_say() {
     let room = Room::with_a_run();
@@ -86,7 +86,7 @@ fn folds_test_each_run_on_a_model_of_the_others() {
     assert!(text.contains("F1             0.") && text.contains(" +- "), "{text}");
 }
 
-/// Of a fold without drops recall is undefined and F1 0, however good the forest.
+/// In a fold without drops recall is undefined and F1 is 0, however good the forest.
 #[test]
 fn folds_without_drops_are_in_no_mean() {
     let room = three_runs();
@@ -118,7 +118,7 @@ fn switches_and_roles_have_models_of_their_own() {
     let models = said["models"].as_array().unwrap();
     let names: Vec<&str> = models.iter().map(|model| model["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["switch-0", "switch-1"]);
-    // Both switches see the same: what is pooled is as good for either.
+    // Both switches see the same packets: the pooled model is equally good for either.
     assert_eq!(models[0]["pooled"], models[1]["pooled"]);
     assert!(models[0]["own"]["f1"].as_f64().unwrap() > 0.3);
     assert_eq!(models[0]["own"]["rows"], models[0]["pooled"]["rows"]);
@@ -133,7 +133,7 @@ fn switches_and_roles_have_models_of_their_own() {
     assert!(said.contains("nameless.parquet: switch 1 has no role"), "{said}");
 }
 
-/// A switch that can't be trained any more has no model, not an earlier run's.
+/// A switch that can no longer be trained has no model, not an earlier run's.
 #[test]
 fn no_model_of_an_earlier_run_is_left_for_a_switch() {
     let room = two_switches();
@@ -154,8 +154,8 @@ fn no_model_of_an_earlier_run_is_left_for_a_switch() {
     assert!(room.path("m.switch-0.json").exists() && room.path("m.switch-7.json").exists());
 }
 
-/// Seconds of generated arrivals at leaves and spines, and a model of each role: what each is worth
-/// adds up to what they are worth together.
+/// Generated arrivals at leaves and spines, and a model per role: the confusion counts of the roles
+/// add up to the total.
 #[test]
 fn a_generated_fabric_has_a_model_per_role() {
     let room = Room::new();
@@ -179,7 +179,7 @@ fn a_generated_fabric_has_a_model_per_role() {
         assert!(leaf > 1.0 && spine > 1.0, "{leaf} {spine}");
         assert!((leaf.min(spine)..=leaf.max(spine)).contains(&eta(all)), "{of}");
     }
-    // Drops at both, or this would say little.
+    // Drops at both, since otherwise this would test little.
     let dropped = |model: &Value| count(&model["own"], "tp") + count(&model["own"], "fn");
     assert!(models.iter().all(|model| dropped(model) > 100), "{models:?}");
     room.good("export m.leaf.json --target dct -o out");
@@ -228,7 +228,7 @@ fn a_budget_is_kept_and_written_down() {
     assert!(room.good("export squeezed.json --target dct -o out").contains("bytes"));
 }
 
-/// Splits that make no difference come to make one when their leaves are weighed anew.
+/// Splits that make no difference could make one after their leaves are refitted.
 #[test]
 fn a_budget_is_kept_when_leaves_are_refitted() {
     let room = Room::with_a_run();
@@ -245,7 +245,7 @@ fn a_budget_is_kept_when_leaves_are_refitted() {
 #[test]
 fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
     let room = Room::with_a_run();
-    // Nothing validates: votes are chosen on training rows, all of which the report replays.
+    // Without validation rows votes are chosen on training rows, all of which the report replays.
     let train = "train --data runs/small/trace.parquet --split none -o m.json --vote";
     let replayed = |vote: &str| {
         room.good(&format!("{train} {vote}"));

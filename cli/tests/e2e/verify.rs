@@ -1,4 +1,4 @@
-//! `verify`: what is exported is run, and what cannot be run is said.
+//! `verify`: exports are run, and those that cannot be run are reported.
 
 use crate::bad_input::MODEL;
 use crate::room::{Room, skipped};
@@ -7,7 +7,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Whether there is gcc; CI must have it.
+/// Whether gcc is installed; CI must have it.
 fn has_gcc() -> bool {
     let version = Command::new("gcc").arg("--version").output();
     let found = version.is_ok_and(|output| output.status.success());
@@ -95,7 +95,7 @@ fn a_missing_tool_is_told_and_fails_but_not_the_other_targets() {
     assert_eq!(err, "error: not verified: c could not be run\n");
 }
 
-/// A compiler that changes a threshold by one before it compiles.
+/// A compiler that changes a threshold by one before compiling.
 #[test]
 fn a_header_that_is_not_what_was_exported_is_caught() {
     if !has_gcc() {
@@ -126,7 +126,7 @@ fn what_no_tool_runs_is_not_verified() {
     room.write("model.json", MODEL);
     let said = room.dropcast("verify model.json --target p4 --rows 0");
     assert_eq!(said.code, Some(1), "{said}");
-    assert!(said.stdout.contains("NOT RUN: dropcast knows no tool to install"), "{said}");
+    assert!(said.stdout.contains("NOT RUN: no installable tool runs p4 exports"), "{said}");
     assert_eq!(said.stderr, "error: not verified: p4 could not be run\n");
 }
 

@@ -1,10 +1,10 @@
-//! The forest as nested ifs: no tables, few instructions for each row.
+//! The forest as nested ifs: no tables, few instructions per row.
 
 use crate::checked::Checked;
 use crate::ident::identifier;
 use dropcast_forest::{Node, Tree};
 
-/// One function for each tree, so that a compiler can keep them apart, and their sum.
+/// One function per tree, so that a compiler can keep them separate, and one for their sum.
 pub(super) fn score(model: &Checked<'_>) -> String {
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let mut text = String::new();
@@ -29,12 +29,12 @@ pub(super) fn score(model: &Checked<'_>) -> String {
     text + "    return score;\n}\n"
 }
 
-/// Whether any split of a tree is written.
+/// Whether any split of a tree is emitted.
 pub(crate) fn looks_at_row(tree: &Tree) -> bool {
     matches!(tree.nodes[skip(tree, 0)], Node::Split { .. })
 }
 
-/// The statements that return the weight of the leaf that the values `x` reach; names of constants
+/// Statements that return the weight of the leaf that the values `x` reach; names of constants
 /// begin with `prefix`.
 pub(crate) fn body(model: &Checked<'_>, tree: &Tree, prefix: &str) -> String {
     let mut text = String::new();
@@ -42,8 +42,7 @@ pub(crate) fn body(model: &Checked<'_>, tree: &Tree, prefix: &str) -> String {
     text
 }
 
-/// Down past splits that send every value left: nothing is written for them, as compilers warn of
-/// comparisons that are always true.
+/// Skip splits that send every value left: compilers warn about comparisons that are always true.
 fn skip(tree: &Tree, mut at: usize) -> usize {
     while let Node::Split { threshold: u32::MAX, left, .. } = tree.nodes[at] {
         at = left as usize;

@@ -1,9 +1,9 @@
-//! What a header says of itself, and its constants.
+//! A header's top comment and constants.
 
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 
-/// The comment at the top of `file`; `usage` says how to use it, in lines that begin with ` * `.
+/// The comment at the top of `file`; the lines of `usage` begin with ` * `.
 pub(crate) fn about(model: &Checked<'_>, file: &str, usage: &str) -> String {
     let origin = model.origin;
     let averages = match model.average_ns {
@@ -71,7 +71,7 @@ enum {name}_feature {{
     )
 }
 
-/// The switch that the model is for, so that the includer can check that it is this one.
+/// The switch that the model is for, so that the includer can check it.
 fn switch(model: &Checked<'_>) -> String {
     let upper = model.prefix.to_ascii_uppercase();
     let mut text = String::new();

@@ -23,7 +23,7 @@ pub(super) fn score(model: &Checked<'_>) -> String {
     format!(
         "\
 /* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to
- * 2i + 2. A leaf above the last level has been filled up with splits that lead left. */
+ * 2i + 2. A leaf above the last level is padded with splits that always go left. */
 static const uint32_t {name}_thresholds[{trees}][{splits}] = {{
 {thresholds}}};
 

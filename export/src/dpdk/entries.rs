@@ -1,4 +1,4 @@
-//! Entries of tables, in the form that SWX reads: `match ... priority ... action ...`.
+//! Table entries in SWX's format: `match ... priority ... action ...`.
 
 use super::groups::{Group, Groups, Part};
 use crate::checked::Checked;
@@ -50,7 +50,7 @@ fn feature_entry(
     )
 }
 
-/// No row matches two, so that all have the same priority.
+/// No row matches two, so all have the same priority.
 fn tree_entry(groups: &Groups, place: usize, tree: &TreeTable, leaf: &LeafEntry) -> String {
     let patterns = tree.patterns(leaf);
     let of_key = |(key, pattern): (&CodeKey, &Ternary)| {

@@ -1,4 +1,4 @@
-//! Trees in groups that share metadata, of which SWX has little.
+//! Trees in groups that share metadata, which is scarce in SWX.
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -6,18 +6,18 @@ use crate::ident::identifier;
 use crate::tables::{Code, CodeKey, FeatureTable, Tables, TreeTable};
 use dropcast_forest::Forest;
 
-/// The trees in groups. The trees of a group are looked up one after the other, then their codes
-/// make room for those of the next group.
+/// The trees in groups. The trees of a group are looked up one after the other; then the next group
+/// reuses the space of their codes.
 pub(super) struct Groups {
     /// Names of the features, in the order of a row.
     pub(super) features: Vec<String>,
     /// In the order of the forest.
     pub(super) groups: Vec<Group>,
-    /// For each place in a group and each feature the bits of the widest code.
+    /// For each place in a group and each feature, the bits of the widest code.
     widths: Vec<Vec<usize>>,
 }
 
-/// Some trees next to each other.
+/// A range of trees.
 pub(super) struct Group {
     /// Which group, from 0.
     pub(super) number: usize,
@@ -27,7 +27,7 @@ pub(super) struct Group {
     pub(super) tables: Tables,
 }
 
-/// A metadata field that holds a code, or a part of one.
+/// A metadata field that holds a code or part of one.
 pub(super) struct Part {
     /// Its name, the same in metadata and in action data.
     pub(super) name: String,
@@ -37,14 +37,13 @@ pub(super) struct Part {
     word: usize,
 }
 
-/// DPDK counts the bytes before a field in 8 bits, and silently begins anew beyond. The other
-/// metadata takes 16 bytes.
+/// DPDK stores field offsets in 8 bits and silently wraps. The other metadata takes 16 bytes.
 const MOST_BYTES: usize = 240;
 
 /// DPDK reads 256 words of an entry; a field takes two.
 const MOST_FIELDS: usize = 120;
 
-/// Bits of the widest field, and of the words of a code.
+/// Bits of the widest field, and of each word of a code.
 const WIDEST: usize = 64;
 
 impl Groups {
@@ -77,7 +76,7 @@ impl Groups {
         Ok(Groups { features: features.collect(), groups: groups?, widths })
     }
 
-    /// The metadata fields for codes: those of a tree next to each other, as keys should be.
+    /// The metadata fields for codes. A tree's fields are adjacent, as keys should be.
     pub(super) fn fields(&self) -> Vec<Part> {
         let places = self.widths.iter().enumerate();
         let fields = places.flat_map(|(place, of_place)| {
@@ -86,7 +85,7 @@ impl Groups {
         fields.collect()
     }
 
-    /// The fields for the code of the tree in a place of its group.
+    /// The fields for the code of the tree at a place of its group.
     pub(super) fn parts(&self, place: usize, column: usize) -> Vec<Part> {
         let width = self.widths[place][column];
         let count = width.div_ceil(WIDEST);
@@ -107,7 +106,7 @@ impl Groups {
         }
     }
 
-    /// The sum of the weights of trees that need no table.
+    /// The total weight of trees that need no table.
     pub(super) fn constant_score(&self) -> u32 {
         self.groups.iter().map(|group| group.tables.constant_score()).sum()
     }
@@ -119,7 +118,7 @@ impl Group {
         self.tables.trees.iter().enumerate().filter(|(_, tree)| tree.constant().is_none())
     }
 
-    /// The table of the tree in a place.
+    /// The table of the tree at a place.
     pub(super) fn tree_table(&self, place: usize) -> String {
         format!("tree_{}", self.first + place)
     }

@@ -1,4 +1,4 @@
-//! The program: headers, metadata, actions, tables, and the order in which they are used.
+//! The program: headers, metadata, actions, tables, and the order of look-ups.
 
 use super::groups::{Group, Groups, Part};
 use crate::about::{self, commented};
@@ -39,7 +39,7 @@ struct ethernet_h {{
 
 header ethernet instanceof ethernet_h
 
-; Features as they come.
+; Features, set by the sender.
 struct query_h {{
 {features}}}
 
@@ -59,9 +59,9 @@ header prediction instanceof prediction_h
 
 fn metadata(groups: &Groups) -> String {
     let about = match groups.groups.as_slice() {
-        [_] => "; Codes of features: t0_ are those for tree 0, and so on.".to_owned(),
+        [_] => "; Codes of features; tN_ belongs to tree N.".to_owned(),
         [first, ..] => format!(
-            "; Codes of features. Trees share them, {} at a time: t0_ are those for the first of them.",
+            "; Codes of features, shared by groups of {} trees; tN_ belongs to tree N of a group.",
             first.tables.trees.len()
         ),
         [] => String::new(),
@@ -87,7 +87,7 @@ fn lines(parts: &[Part], line: impl Fn(&Part) -> String) -> String {
 }
 
 const ACTIONS: &str = "\
-; Does not happen: entries cover all values.
+; Never runs: entries cover all values.
 action no_entry args none {
 \treturn
 }
@@ -164,7 +164,7 @@ fn pipeline(model: &Checked<'_>, groups: &Groups) -> String {
     let lookups: String = groups.groups.iter().map(|group| lookups(groups, group)).collect();
     format!(
         "\
-; Packets of other EtherTypes go back as they are. 0x88B5 is for local experiments (IEEE Std 802).
+; Packets of other EtherTypes return unchanged. 0x88B5 is for local experiments (IEEE Std 802).
 apply {{
 \trx m.port
 \textract h.ethernet

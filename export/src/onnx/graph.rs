@@ -6,22 +6,22 @@ use dropcast_onnx::{
     ValueInfoProto,
 };
 
-/// An attribute that is an integer.
+/// An integer attribute.
 pub(super) fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto { i: value, ..attribute(name, AttributeType::Int) }
 }
 
-/// An attribute that is a string.
+/// A string attribute.
 pub(super) fn string(name: &str, value: &str) -> AttributeProto {
     AttributeProto { s: value.into(), ..attribute(name, AttributeType::String) }
 }
 
-/// An attribute that is a list of 32-bit floating-point numbers.
+/// An attribute with a list of 32-bit floating-point numbers.
 pub(super) fn floats(name: &str, values: impl Iterator<Item = f32>) -> AttributeProto {
     AttributeProto { floats: values.collect(), ..attribute(name, AttributeType::Floats) }
 }
 
-/// An attribute that is a list of 64-bit floating-point numbers, as a tensor.
+/// An attribute with a tensor of 64-bit floating-point numbers.
 pub(super) fn doubles(name: &str, values: impl Iterator<Item = f64>) -> AttributeProto {
     let double_data: Vec<f64> = values.collect();
     let tensor = TensorProto {
@@ -34,12 +34,12 @@ pub(super) fn doubles(name: &str, values: impl Iterator<Item = f64>) -> Attribut
     AttributeProto { t: Some(tensor), ..attribute(name, AttributeType::Tensor) }
 }
 
-/// An attribute that is a list of integers.
+/// An attribute with a list of integers.
 pub(super) fn ints(name: &str, values: impl Iterator<Item = i64>) -> AttributeProto {
     AttributeProto { ints: values.collect(), ..attribute(name, AttributeType::Ints) }
 }
 
-/// An attribute that is a list of strings.
+/// An attribute with a list of strings.
 pub(super) fn strings(name: &str, values: impl Iterator<Item = &'static str>) -> AttributeProto {
     let strings = values.map(Vec::from).collect();
     AttributeProto { strings, ..attribute(name, AttributeType::Strings) }
@@ -49,7 +49,7 @@ fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
     AttributeProto { name: name.to_owned(), r#type: kind.into(), ..AttributeProto::default() }
 }
 
-/// A constant list of one integer.
+/// A constant list with one integer.
 pub(super) fn one_integer(name: &str, value: i64) -> TensorProto {
     TensorProto {
         dims: vec![1],
@@ -60,7 +60,7 @@ pub(super) fn one_integer(name: &str, value: i64) -> TensorProto {
     }
 }
 
-/// An operation. Operators on trees are in a domain of their own.
+/// An operation. Operators on trees are in their own domain.
 pub(super) fn node(
     domain: &str,
     operator: &str,
@@ -103,7 +103,7 @@ pub(super) fn size(size: usize) -> DimensionProto {
     DimensionProto { dim_value: size as i64, ..DimensionProto::default() }
 }
 
-/// A domain's version that the model needs.
+/// A domain and the version that the model needs.
 pub(super) fn operators(domain: &str, version: i64) -> OperatorSetIdProto {
     OperatorSetIdProto { domain: domain.to_owned(), version }
 }

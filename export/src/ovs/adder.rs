@@ -1,9 +1,9 @@
-//! Addition, which Open vSwitch lacks: one table for each bit of the score, carry by carry.
+//! Addition, which Open vSwitch lacks: a ripple-carry adder with one table per bit of the score.
 
 use super::flow::{Flow, resubmit};
 use super::registers::{SCORE, Word};
 
-/// Where the weight is in the register of the score.
+/// The bit offset of the weight in the score's register.
 const WEIGHT_SHIFT: u32 = 16;
 
 /// Bits of a weight.
@@ -15,13 +15,13 @@ const CARRY: u32 = 1 << (WEIGHT_SHIFT + WEIGHT_BITS);
 /// All bits of the register that are not the score.
 pub(super) const SCRATCH: u32 = 0xFFFF_0000;
 
-/// Puts a weight beside the score, with no carry.
+/// Stores a weight beside the score and clears the carry.
 pub(super) fn weight(weight: u8) -> Word {
     let mask = 0xFF << WEIGHT_SHIFT | CARRY;
     Word { register: SCORE, value: u32::from(weight) << WEIGHT_SHIFT, mask }
 }
 
-/// Flows that add the weight to a score of `bits` bits, beginning in `table`.
+/// Flows that add the weight to a score of `bits` bits, starting in `table`.
 pub(super) fn flows(table: usize, bits: u32) -> String {
     let mut text = String::new();
     for bit in 0..bits {

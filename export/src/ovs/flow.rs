@@ -22,7 +22,7 @@ impl fmt::Display for Flow {
     }
 }
 
-/// Goes on in another table, and comes back.
+/// Resubmits to another table and returns.
 pub(super) fn resubmit(table: usize) -> String {
     format!("resubmit(,{table})")
 }

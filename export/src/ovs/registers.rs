@@ -1,4 +1,4 @@
-//! Where features, codes and the score are: Open vSwitch's sixteen registers of 32 bits.
+//! Allocation of Open vSwitch's sixteen 32-bit registers to features, codes and the score.
 
 use crate::ExportError;
 use crate::tables::{Code, Tables, Ternary};
@@ -20,7 +20,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// As something to match.
+    /// As a match.
     pub(super) fn pattern(&self) -> String {
         format!("reg{}={:#x}/{:#x}", self.register, self.value, self.mask)
     }
@@ -31,7 +31,7 @@ impl Word {
     }
 }
 
-/// Features in the first registers, codes one after the other in those that follow.
+/// Features in the first registers, then codes packed one after the other.
 pub(super) struct Registers {
     /// The first register of codes.
     first: usize,
@@ -40,7 +40,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Finds a place for everything.
+    /// Allocates all features and codes.
     ///
     /// # Errors
     /// If there is not enough room.
@@ -57,7 +57,7 @@ impl Registers {
         if needed > SCORE {
             let problem = format!(
                 "{columns} features and {bits} bits of codes take {needed} registers of 32 bits, \
-                 and there are {SCORE}; train fewer or shallower trees"
+                but there are {SCORE}; train fewer or shallower trees"
             );
             return Err(ExportError::Unsupported { target: "Open vSwitch", problem });
         }

@@ -20,7 +20,7 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
         "Entries of an earlier model are removed first, so it can be loaded again.".to_owned(),
     );
     lines.push("The last number is the priority; in BMv2 the lowest wins.".to_owned());
-    // No blank lines: simple_switch_CLI repeats the command before at each.
+    // No blank lines: at each, simple_switch_CLI repeats the previous command.
     let mut text = commented(&lines, "#");
     for feature in &p4.tables.features {
         let (table, action) = (p4.feature_table(feature), p4.feature_action(feature));
@@ -47,7 +47,7 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     text_file(p4, "_cli.txt", text)
 }
 
-/// Empties a table and says what it answers if no entry matches.
+/// Empties a table and sets its default action.
 fn start(table: &str, action: &str, data: &[String]) -> String {
     let oracle = format!("{INGRESS}.oracle");
     format!(

@@ -1,13 +1,13 @@
-//! What the tables hold, whatever form it is written in: entries, and what happens if none matches.
+//! The entries and default actions of the tables, independent of format.
 
 use crate::tables::{FeatureTable, LeafEntry, PrefixEntry, TreeTable};
 use std::cmp::Reverse;
 
-/// The entries of a feature's table, and what any other value gets.
+/// The entries of a feature's table, and the default.
 pub(crate) struct Prefixes {
-    /// In the order of their priority: longer ones first.
+    /// By priority: longer prefixes first.
     pub(crate) entries: Vec<PrefixEntry>,
-    /// The prefix of no bits, which every value has.
+    /// The empty prefix, which every value has.
     pub(crate) default: PrefixEntry,
 }
 
@@ -21,11 +21,11 @@ impl Prefixes {
     }
 }
 
-/// The entries of a tree's table, and the weight if none matches.
+/// The entries of a tree's table, and the default weight.
 pub(crate) struct Leaves<'a> {
     pub(crate) entries: Vec<&'a LeafEntry>,
-    /// The lightest leaf: until entries are loaded, the score is then at most that of any row, and
-    /// no drop is predicted, unless the forest always predicts one.
+    /// The default is the lightest leaf: until entries are loaded, no row's score is lower, so no
+    /// drop is predicted, unless the forest always predicts one.
     pub(crate) default: &'a LeafEntry,
 }
 

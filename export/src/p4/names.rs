@@ -1,4 +1,4 @@
-//! What things are called in P4: one place, so that programs and entries agree.
+//! Names in P4, defined once so that programs and entries agree.
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -14,7 +14,7 @@ pub(crate) struct P4<'a> {
 /// p4c's limit on the width of a `bit<>`.
 const MAX_FIELD_BITS: usize = 2048;
 
-/// Identifiers of P4Runtime have 24 bits; half of them count a model's tables.
+/// P4Runtime identifiers have 24 bits; half of the bits number a model's tables.
 const MAX_TABLES: usize = (1 << 12) - VOTE_IDS;
 
 /// Identifiers of the vote: its table and its first action, its second action.
@@ -38,11 +38,11 @@ impl<'a> P4<'a> {
         let refuse = |problem: String| Err(ExportError::Unsupported { target: "P4", problem });
         match widest {
             Some(bits) if bits > MAX_FIELD_BITS => refuse(format!(
-                "a tree has {bits} thresholds of one feature, and a code has one bit for each; \
-                 p4c takes fields of up to {MAX_FIELD_BITS} bits"
+                "a tree has {bits} thresholds of one feature, one bit of its code each; p4c takes \
+                fields of up to {MAX_FIELD_BITS} bits"
             )),
             _ if count > MAX_TABLES => refuse(format!(
-                "it takes {count} tables, and at most {MAX_TABLES} are numbered for P4Runtime"
+                "it takes {count} tables; P4Runtime identifiers leave room for {MAX_TABLES}"
             )),
             _ => Ok(P4 { model, tables }),
         }
@@ -85,12 +85,12 @@ impl<'a> P4<'a> {
         format!("set_codes_of_{}", self.field(feature.column))
     }
 
-    /// Identifier of a feature's table, its action the same in the range of actions.
+    /// Identifier of a feature's table; its action has the same number among actions.
     pub(crate) fn feature_id(&self, feature: &FeatureTable) -> u32 {
         self.id(self.tables.features.partition_point(|other| other.column < feature.column))
     }
 
-    /// Identifier of a tree's table, its action the same in the range of actions.
+    /// Identifier of a tree's table; its action has the same number among actions.
     pub(crate) fn tree_id(&self, tree: usize) -> u32 {
         self.id(self.tables.features.len() + tree)
     }
@@ -102,8 +102,7 @@ impl<'a> P4<'a> {
         [self.id(after), self.id(after + 1)]
     }
 
-    /// 24 bits: 12 of the model's hash, so that two models seldom have the same, and 12 that
-    /// count.
+    /// 24 bits: 12 of the model's hash, so that two models rarely collide, and a 12-bit counter.
     fn id(&self, table: usize) -> u32 {
         let hash = u32::from(self.model.id[0]) << 4 | u32::from(self.model.id[1]) >> 4;
         hash << 12 | table as u32

@@ -1,4 +1,4 @@
-//! The oracle: a control of core P4_16, without anything of an architecture.
+//! The oracle: a control in core P4_16, independent of the architecture.
 
 use super::entries::{Leaves, Prefixes};
 use super::names::{ACTION_ID, P4, TABLE_ID};
@@ -51,8 +51,8 @@ fn usage(p4: &P4<'_>) -> String {
     )
 }
 
-/// Most entries that are constant unless asked for. p4c's time and memory grow faster than their
-/// number (`docs/p4.md`).
+/// Above this many entries, constant entries are opt-in. p4c's time and memory grow faster than
+/// their number (`docs/p4.md`).
 const MOST_CONST_ENTRIES: usize = 500;
 
 fn has_const_entries(p4: &P4<'_>) -> bool {
@@ -60,7 +60,7 @@ fn has_const_entries(p4: &P4<'_>) -> bool {
     features + p4.trees().map(|(_, tree)| tree.leaves.len()).sum::<usize>() <= MOST_CONST_ENTRIES
 }
 
-/// Which entries there are if the includer does not say.
+/// The includer's default kind of entries.
 fn entries_default(p4: &P4<'_>) -> String {
     if has_const_entries(p4) {
         return String::new();
@@ -102,7 +102,7 @@ control {}Oracle(in {}_features_t x, out bit<{}> score, out bit<16> drop) {{
     )
 }
 
-/// Without initial values: the tables write all of them, and on Tofino an initial value is one more
+/// No initial values: the tables write every variable, and on Tofino an initial value is another
 /// write to a container.
 fn variables(p4: &P4<'_>) -> String {
     let mut text = String::new();
@@ -184,7 +184,7 @@ struct Table<'a> {
     name: &'a str,
     keys: &'a str,
     action: &'a str,
-    /// The action with its data if no entry matches.
+    /// The default action and its data.
     default: &'a str,
     entries: &'a [String],
 }
@@ -218,8 +218,8 @@ impl Table<'_> {
     }
 }
 
-/// The vote, as a lookup: compilers for Tofino refuse to compare 16 bits with a constant in an
-/// `if`, and an action that adds, compares and writes the answer.
+/// The vote, as a lookup: Tofino compilers refuse both an `if` that compares 16 bits with a
+/// constant and an action that adds, compares and writes the answer.
 fn vote_table(p4: &P4<'_>) -> String {
     let [accept, drop] = p4.vote_ids();
     format!(
@@ -254,7 +254,7 @@ fn vote_table(p4: &P4<'_>) -> String {
     )
 }
 
-/// What an entry matches: one pattern, or several in parentheses.
+/// The match of an entry: one pattern, or several in parentheses.
 fn keyset(patterns: &[Ternary]) -> String {
     let pattern = |pattern: &Ternary| {
         if pattern.is_any() {
@@ -277,7 +277,7 @@ fn apply(p4: &P4<'_>) -> String {
     }
     let mut trees: Vec<usize> = p4.trees().map(|(at, _)| at).collect();
     trees.iter().for_each(|at| text += &format!("        tree_{at}.apply();\n"));
-    // Two at a time, so that the additions that depend on each other are few.
+    // In pairs, to keep the chain of dependent additions short.
     while trees.len() > 1 {
         for pair in trees.chunks_exact(2) {
             text += &format!("        weight_{0} = weight_{0} + weight_{1};\n", pair[0], pair[1]);

@@ -47,12 +47,12 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     text_file(p4, "_p4runtime.txtpb", text)
 }
 
-/// Says what a table does if no entry matches.
+/// Sets a table's default action.
 fn set_default(id: u32, data: &[Code]) -> String {
     update("MODIFY", id, "", data, "is_default_action: true")
 }
 
-/// Inserts an entry. A field that may be anything is left out, as the specification demands.
+/// Inserts an entry. Wildcard fields are left out, as the specification demands.
 fn insert(id: u32, patterns: &[Ternary], data: &[Code], priority: u32) -> String {
     let numbered = (1..).zip(patterns).filter(|(_, pattern)| !pattern.is_any());
     let matches = numbered.map(|(id, Ternary { value, mask })| {

@@ -1,5 +1,5 @@
-//! A program for BMv2 that answers packets which carry features: to try the oracle, and to see how
-//! it is applied.
+//! A program for BMv2 that answers packets carrying features, to try the oracle and to show its
+//! use.
 
 use super::names::{EGRESS, INGRESS, P4};
 use super::text_file;
@@ -88,7 +88,7 @@ header ethernet_t {{
     bit<16> ethertype;
 }}
 
-// Features as they come; score and drop (0 or 1) are filled in before the packet goes back.
+// Features, set by the sender; score and drop (0 or 1) are filled in before the packet returns.
 header query_t {{
 {fields}    bit<{bits}> score;
     bit<16> drop;
@@ -103,7 +103,7 @@ struct headers_t {{
     )
 }
 
-/// The states of a parser of these headers; `first` does `before` and extracts the rest.
+/// The parser states for these headers; state `first` runs `before` and extracts the rest.
 pub(crate) fn parser_states(first: &str, before: &str) -> String {
     format!(
         "    state {first} {{
@@ -122,7 +122,7 @@ pub(crate) fn parser_states(first: &str, before: &str) -> String {
     )
 }
 
-/// Asks the oracle, fills in the answer and turns the packet around.
+/// Applies the oracle, fills in the answer and returns the packet to its sender.
 pub(crate) fn answer(p4: &P4<'_>) -> String {
     let name = &p4.model.prefix;
     let set = |at: usize| {

@@ -1,5 +1,5 @@
-//! The same trees in our encoding and in those that others published, counted from their papers
-//! and their code. docs/resources.md says how each is counted.
+//! The same trees in our encoding and in published ones, counted from their papers and code.
+//! docs/resources.md says how each is counted.
 
 use super::{TableTotals, VALUE_BITS};
 use crate::region::Region;
@@ -7,20 +7,20 @@ use crate::tables::{CodeKey, FeatureTable, LeafEntry, Tables, TreeTable};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What a forest takes in one encoding. Features have 32 bits, trees are pruned, all values of a
-/// feature are mapped: for every encoding alike.
+/// The resources of a forest in one encoding. For every encoding, features have 32 bits, trees are
+/// pruned, and all values of a feature are mapped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encoding {
-    /// Whose.
+    /// Its name.
     pub name: Cow<'static, str>,
     /// Where it is described.
     pub source: Cow<'static, str>,
-    /// What the trees' leaves become. Only the first of `sum of weights`, `mean of leaves` and
-    /// `majority of votes` says what our forests say.
+    /// How trees are combined. Of `sum of weights`, `mean of leaves` and `majority of votes`, only
+    /// the first predicts what our forests do.
     pub combines: Cow<'static, str>,
-    /// Entries of tables that match ranges; null where ranges are cut into prefixes.
+    /// Entries of tables that match ranges; null if ranges are cut into prefixes.
     pub range_entries: Option<u64>,
-    /// Entries of ternary tables, with the ranges of `range_entries` cut into prefixes one by one;
+    /// Entries of ternary tables, with the ranges of `range_entries` cut into prefixes separately;
     /// null if there are too many to count.
     pub ternary_entries: Option<u64>,
     /// Entries of exact-match tables; null if beyond 64 bits.
@@ -49,8 +49,8 @@ fn ours(totals: &TableTotals) -> Encoding {
     }
 }
 
-/// Flowrest: range tables write one bit for each split of each tree, a ternary table for each tree
-/// has one entry for each leaf, an exact table has every combination of the trees' votes.
+/// Flowrest: range tables write one bit per split of each tree, a ternary table per tree has one
+/// entry per leaf, and an exact table has every combination of the trees' votes.
 fn flowrest(tables: &Tables, totals: &TableTotals) -> Encoding {
     let prefixes = totals.naive_ternary_entries - leaves(tables);
     let splits = |tree: &TreeTable| tree.leaves.len() as u64 - 1;
@@ -67,9 +67,9 @@ fn flowrest(tables: &Tables, totals: &TableTotals) -> Encoding {
     }
 }
 
-/// Planter's encode-based mapping: ternary tables write a number for each tree, an exact table for
-/// each tree has every combination of numbers whose leaf votes against the default, another one
-/// the combinations of votes that do.
+/// Planter's encode-based mapping: ternary tables write a number per tree, an exact table per tree
+/// has every combination of numbers whose leaf votes against the default, and another has the
+/// combinations of votes that do.
 fn planter(tables: &Tables) -> Encoding {
     let prefixes: u64 = tables.features.iter().map(planter_prefixes).sum();
     let width = |key: &CodeKey| u64::from(usize::BITS - key.width().leading_zeros());
@@ -87,8 +87,8 @@ fn planter(tables: &Tables) -> Encoding {
     }
 }
 
-/// Planter cuts ranges from the highest down, each with the first blocks that hold its last value
-/// and not the last value of the range below; 0 has an entry of its own.
+/// Planter cuts ranges from the highest down, each into the first blocks that hold its last value
+/// and not the last value of the range below; 0 has its own entry.
 fn planter_prefixes(feature: &FeatureTable) -> u64 {
     let mut entries = 1;
     let mut last = u32::MAX;
@@ -120,7 +120,7 @@ fn votes_drop(leaf: &LeafEntry) -> bool {
     leaf.weight > 127
 }
 
-/// Of the combinations of the votes of `trees` trees, those where most vote for a drop.
+/// The number of combinations of the votes of `trees` trees with a majority for a drop.
 fn majorities(trees: u32) -> Option<u64> {
     let all = 1_u128.checked_shl(trees).filter(|_| trees < 127)?;
     let tied = if trees.is_multiple_of(2) { binomial(trees, trees / 2)? } else { 0 };
@@ -132,9 +132,9 @@ fn binomial(n: u32, k: u32) -> Option<u128> {
         .try_fold(1_u128, |product, at| Some(product.checked_mul(u128::from(n - k) + at)? / at))
 }
 
-/// NetBeacon: ternary tables write one mark for each feature, one ternary table has every
+/// NetBeacon: ternary tables write one mark per feature, and one ternary table has every
 /// combination of the trees' leaves that some row reaches. Its own cutting of ranges gives prefixes
-/// with priorities; they are counted as the fewest there are, so it may need more.
+/// with priorities; we count the minimum number, so it may need more.
 fn netbeacon(tables: &Tables) -> Encoding {
     let prefixes: u64 = tables.features.iter().map(|feature| feature.prefixes.len() as u64).sum();
     let marks: u64 = tables.features.iter().map(|feature| feature.thresholds.len() as u64).sum();
@@ -155,8 +155,7 @@ fn netbeacon(tables: &Tables) -> Encoding {
 /// How many combinations of leaves are tried.
 const COMBINATIONS: u64 = 1_000_000;
 
-/// How many combinations of leaves, one of each tree, some row reaches; `None` if counting them
-/// takes too long.
+/// The number of reachable combinations of leaves, one per tree; `None` if counting takes too long.
 fn joint_leaves(tables: &Tables) -> Option<u64> {
     let columns = tables.features.last().map_or(0, |feature| feature.column + 1);
     let trees: Vec<Vec<Region>> = lookups(tables).map(|tree| regions(tree, columns)).collect();
@@ -194,7 +193,7 @@ fn regions(tree: &TreeTable, columns: usize) -> Vec<Region> {
     tree.leaves.iter().map(region).collect()
 }
 
-/// The trees that are not the same for every row.
+/// The trees whose weight depends on the row.
 fn lookups(tables: &Tables) -> impl Iterator<Item = &TreeTable> {
     tables.trees.iter().filter(|tree| tree.constant().is_none())
 }
@@ -249,7 +248,8 @@ mod tests {
 
     #[test]
     fn exact_entries_are_combinations_of_ranges() {
-        // Each stump: one of two numbers votes against the default; 1 of 4 votes is a majority.
+        // Each stump: one of two numbers votes against the default; 1 of 4 combinations of votes is
+        // a majority.
         assert_eq!(planter_exact(&forest(vec![stump(0, 5), stump(1, 5)])), Some(2 + 1));
     }
 }

@@ -68,7 +68,7 @@ fn collect_leaves(
         Pruned::Leaf { weight } => return into.push(LeafEntry { ranks, weight: *weight }),
         Pruned::Split { feature, threshold, halves } => (*feature, *threshold, halves),
     };
-    // The keys are those of the tree's splits, so both searches find what they look for.
+    // The keys come from the tree's splits, so both searches succeed.
     let key = keys.partition_point(|key| key.column < feature);
     let below = keys[key].thresholds.partition_point(|&other| other < threshold);
     let (mut left, mut right) = (ranks.clone(), ranks);

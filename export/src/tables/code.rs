@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A bit string of a fixed width, as a metadata field or the data of an action holds it.
+/// A bit string of a fixed width, as in a metadata field or action data.
 ///
 /// Shown in hexadecimal (`0x1f`), bit 0 last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +31,8 @@ impl Code {
         code
     }
 
-    /// Reads what [`fmt::Display`] writes: hexadecimal after `0x`. None if it is not that, or does
-    /// not fit into `width` bits.
+    /// Reads the format of [`fmt::Display`]: hexadecimal after `0x`. `None` if malformed or wider
+    /// than `width` bits.
     pub fn from_hex(text: &str, width: usize) -> Option<Self> {
         let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty())?;
         let mut code = Code::zero(width);
@@ -48,7 +48,7 @@ impl Code {
         Some(code)
     }
 
-    /// How many bits it has.
+    /// The width in bits.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -58,7 +58,7 @@ impl Code {
         &self.words
     }
 
-    /// Makes a bit 1. The bit is below the width.
+    /// Sets a bit, which must be below the width.
     pub(crate) fn set(&mut self, bit: usize) {
         self.words[bit / 64] |= 1 << (bit % 64);
     }
@@ -72,10 +72,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// A pattern of bits that must be equal and bits that may be anything.
+/// A ternary pattern: bits that must be equal and wildcard bits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ternary {
-    /// The bits that must be equal; those that may be anything are 0.
+    /// The bits that must be equal; wildcard bits are 0.
     pub value: Code,
     /// 1 for bits that must be equal.
     pub mask: Code,
@@ -83,7 +83,7 @@ pub struct Ternary {
 
 impl Ternary {
     /// The codes of values above at least `low` and at most `high` of `width` thresholds. Two bits
-    /// decide: the one below `low` is 1, the one at `high` is 0.
+    /// decide: bit `low - 1` is 1 and bit `high` is 0.
     pub fn of_ranks(low: usize, high: usize, width: usize) -> Self {
         let mut pattern = Ternary { value: Code::zero(width), mask: Code::zero(width) };
         if low > 0 {

@@ -1,4 +1,4 @@
-//! How many ternary entries a forest takes: cheap enough to ask for every forest of a sweep.
+//! Counts ternary entries, cheaply enough for every forest of a sweep.
 
 use super::prefixes::{disjoint_prefixes, minimal_prefixes};
 use super::prune::Pruned;
@@ -8,16 +8,16 @@ use dropcast_forest::Forest;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How many ternary entries a forest's tables have.
+/// The number of ternary entries of a forest's tables.
 ///
-/// A logical count: what a device's compiler makes of it is the device's.
+/// A logical count, before a device's compiler places the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TernaryEntries {
-    /// Prefixes of all features' ranges, each range cut into prefixes by itself.
+    /// Prefixes of all features' ranges, each range cut separately.
     pub naive_prefixes: u64,
-    /// The fewest prefixes of all features' ranges, where longer prefixes win: what is exported.
+    /// The fewest prefixes of all features' ranges with longest-prefix match, as exported.
     pub prefixes: u64,
-    /// Entries of all trees that are not the same for every row: one for each leaf.
+    /// Entries of all trees whose weight depends on the row: one per leaf.
     pub leaves: u64,
 }
 
@@ -51,17 +51,17 @@ impl TernaryEntries {
     }
 
     /// The fewest prefixes for the ranges between the thresholds of one feature, which are
-    /// ascending, without repeats and below `u32::MAX`.
+    /// ascending, distinct and below `u32::MAX`.
     pub fn prefixes_of(thresholds: &[u32]) -> u64 {
         minimal_prefixes(thresholds).len() as u64
     }
 
-    /// All entries that are exported.
+    /// All exported entries.
     pub fn minimised(&self) -> u64 {
         self.prefixes + self.leaves
     }
 
-    /// All entries if ranges were cut into prefixes the naive way.
+    /// All entries with ranges cut into naive prefixes.
     pub fn naive(&self) -> u64 {
         self.naive_prefixes + self.leaves
     }

@@ -1,4 +1,4 @@
-//! A match-action pipeline: what a device does with entries, without a device.
+//! An emulated match-action pipeline: what a device does with the entries.
 
 use super::{Code, FeatureTable, Tables, Ternary, TreeTable};
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 pub struct MatchEntry {
     /// A pattern for each field of the key; all must match.
     pub patterns: Vec<Ternary>,
-    /// Of the entries that match, the one with the highest priority is taken.
+    /// The matching entry with the highest priority wins.
     pub priority: u32,
-    /// What its action is given.
+    /// The data of its action.
     pub data: Vec<Code>,
 }
 
-/// Why a lookup has no certain answer.
+/// Why a lookup has no defined answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
@@ -29,7 +29,7 @@ pub enum LookupError {
 /// A ternary table.
 #[derive(Clone, Debug, Default)]
 pub struct MatchTable {
-    /// Entries by mask, then by value: the words of all fields, one after the other.
+    /// Entries by mask, then by value: the concatenated words of all fields.
     by_mask: BTreeMap<Vec<u64>, BTreeMap<Vec<u64>, Vec<usize>>>,
     /// Priority and data of each.
     entries: Vec<(u32, Vec<Code>)>,
@@ -49,7 +49,7 @@ impl MatchTable {
         table
     }
 
-    /// How many entries it has.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -63,7 +63,7 @@ impl MatchTable {
     /// those of the entries.
     ///
     /// # Errors
-    /// If there is none, or if it depends on the device which one it is.
+    /// If none matches, or if the device could choose between several.
     pub fn lookup<'a>(
         &self,
         key: impl IntoIterator<Item = &'a Code>,
@@ -151,7 +151,7 @@ impl Emulator {
     /// The sum of weights of a row.
     ///
     /// # Errors
-    /// If a lookup has no certain answer, which tables made by [`Tables::new`] always have.
+    /// If a lookup has no defined answer; tables from [`Tables::new`] always have one.
     pub fn score(&self, row: &[u32]) -> Result<u32, LookupError> {
         let mut metadata: Vec<Option<&Code>> = Vec::new();
         for feature in &self.features {

@@ -1,16 +1,16 @@
-//! Ranges of values as prefixes: as few as can be, and the naive way.
+//! Ranges of values as prefixes: the minimal set and the naive one.
 
 use super::code::prefix_mask;
 
-/// The values that share their first `length` bits with `value` lie in range number `range`,
-/// unless a longer prefix says otherwise.
+/// Maps the values that share their first `length` bits with `value` to range number `range`,
+/// unless a longer prefix matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixEntry {
     /// The first `length` bits; all others are 0.
     pub value: u32,
-    /// How many bits count. Longer prefixes win: it is the entry's priority.
+    /// The number of bits that count; also the entry's priority, as longer prefixes win.
     pub length: u8,
-    /// The range: how many of the thresholds the values are above.
+    /// The range: the number of thresholds that the values are above.
     pub range: usize,
 }
 
@@ -24,22 +24,22 @@ impl PrefixEntry {
 /// Bits of a feature's value.
 const BITS: u8 = 32;
 
-/// The fewest prefixes that map every value to the number of `thresholds` it is above, where
-/// longer prefixes win. `thresholds` are in rising order, without repeats, below `u32::MAX`.
+/// The fewest prefixes that map every value to the number of `thresholds` it is above, with
+/// longest-prefix match. `thresholds` are ascending, distinct and below `u32::MAX`.
 ///
 /// No set of prefixes is smaller: this is ORTC (Draves, King, Venkatachary and Zill,
 /// "Constructing optimal IP routing tables", INFOCOM 1999) on a trie whose leaves are single
-/// ranges. In order of value, the enclosing prefix before those within it.
+/// ranges. In order of value, an enclosing prefix before those within it.
 pub(crate) fn minimal_prefixes(thresholds: &[u32]) -> Vec<PrefixEntry> {
     minimal(thresholds, BITS)
 }
 
-/// The prefixes of the naive way: every range by itself is cut into the fewest prefixes.
+/// The naive prefixes: every range is cut separately into the fewest prefixes.
 pub(crate) fn disjoint_prefixes(thresholds: &[u32]) -> Vec<PrefixEntry> {
     disjoint(thresholds, BITS)
 }
 
-/// As [`minimal_prefixes`] of values of `bits` bits.
+/// [`minimal_prefixes`] for values of `bits` bits.
 fn minimal(thresholds: &[u32], bits: u8) -> Vec<PrefixEntry> {
     let block = Block { low: 0, length: 0, bits };
     let mut entries = Vec::new();
@@ -56,8 +56,8 @@ struct Block {
 }
 
 impl Block {
-    /// The largest value of its lower half. There are two halves: the block has a threshold that
-    /// is not its last value.
+    /// The largest value of its lower half. The block has two halves: one of its thresholds is not
+    /// its last value.
     fn middle(self) -> u32 {
         self.low + (1 << (self.bits - self.length - 1)) - 1
     }
@@ -72,18 +72,18 @@ impl Block {
         (u64::from(self.low) + values - 1) as u32
     }
 
-    /// As an entry: values of fewer than 32 bits keep their place at the low end.
+    /// As an entry; values of fewer than 32 bits are in the low bits.
     fn entry(self, range: usize) -> PrefixEntry {
         PrefixEntry { value: self.low, length: self.length, range }
     }
 }
 
-/// What a block can be mapped to at the least cost.
+/// The cheapest ways to map a block.
 enum Choice {
     /// All its values lie in this range.
     One(usize),
-    /// Values of several ranges: the ranges that its own prefix, or one around it, may name so
-    /// that fewest prefixes are needed within; rising.
+    /// Several ranges: those that its own prefix, or an enclosing one, may name so that the fewest
+    /// prefixes are needed within; ascending.
     Several { best: Vec<usize>, halves: Box<[Choice; 2]> },
 }
 
@@ -97,7 +97,7 @@ impl Choice {
 }
 
 /// Bottom up: which ranges a block may inherit for free. `thresholds` are those within the block
-/// but for its last value, `range` is the range of its first value.
+/// except its last value, `range` is the range of its first value.
 fn cheapest(block: Block, thresholds: &[u32], range: usize) -> Choice {
     if thresholds.is_empty() {
         return Choice::One(range);
@@ -111,7 +111,7 @@ fn cheapest(block: Block, thresholds: &[u32], range: usize) -> Choice {
         cheapest(upper, &thresholds[until..], range + until),
     ]);
     let [left, right] = [halves[0].best(), halves[1].best()];
-    // Ranges rise with values, so that both halves share at most one: the last of the lower half.
+    // Ranges rise with values, so both halves share at most one: the last of the lower half.
     let best = match (left.last(), right.first()) {
         (Some(last), Some(first)) if last == first => vec![*last],
         _ => [left, right].concat(),
@@ -119,7 +119,7 @@ fn cheapest(block: Block, thresholds: &[u32], range: usize) -> Choice {
     Choice::Several { best, halves }
 }
 
-/// Top down: names a range where what is inherited is not among the best.
+/// Top down: names a range where the inherited one is not among the best.
 fn choose(choice: &Choice, block: Block, inherited: Option<usize>, into: &mut Vec<PrefixEntry>) {
     let best = choice.best();
     let named = match inherited {
@@ -136,7 +136,7 @@ fn choose(choice: &Choice, block: Block, inherited: Option<usize>, into: &mut Ve
     }
 }
 
-/// As [`disjoint_prefixes`] of values of `bits` bits.
+/// [`disjoint_prefixes`] for values of `bits` bits.
 fn disjoint(thresholds: &[u32], bits: u8) -> Vec<PrefixEntry> {
     let mut entries = Vec::new();
     disjoint_within(Block { low: 0, length: 0, bits }, thresholds, 0, &mut entries);
@@ -176,7 +176,7 @@ mod tests {
         (0..(1 << bits) - 1).filter(|at| which >> at & 1 == 1).collect()
     }
 
-    /// The fewest prefixes, from their definition: at each block, any range may be named or none.
+    /// The fewest prefixes, by definition: each block names any range or none.
     fn fewest(thresholds: &[u32], low: u32, size: u32, inherited: Option<usize>) -> usize {
         let named = (0..=thresholds.len()).map(|range| (Some(range), 1));
         named
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_naive_way_is_one_cover_for_each_range() {
-        // 1..=14 of 4 bits is the worst range there is: 2 * 4 - 2 prefixes.
+        // 1..=14 of 4 bits is the worst range: 2 * 4 - 2 prefixes.
         assert_eq!(disjoint(&[0, 14], 4).len(), 1 + 6 + 1);
         assert_eq!(minimal(&[0, 14], 4).len(), 3);
         assert_eq!(disjoint_prefixes(&[0, u32::MAX - 1]).len(), 1 + 62 + 1);

@@ -1,22 +1,22 @@
-//! Trees without what no row needs: splits that contradict those above them, and splits both of
-//! whose sides weigh the same.
+//! Prunes trees: removes splits that contradict those above them, and splits whose sides have equal
+//! weight.
 
 use crate::region::Region;
 use dropcast_forest::{Node, Tree};
 
-/// A tree that some rows pass to either side of every split.
+/// A tree in which rows take either side of every split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pruned {
     /// Where a row ends.
     Leaf {
-        /// What it weighs.
+        /// Its weight.
         weight: u8,
     },
-    /// Values up to `threshold` go to the first half.
+    /// Values up to `threshold` go left.
     Split {
         /// Index into the features.
         feature: usize,
-        /// Below `u32::MAX`, as some rows are above.
+        /// Below `u32::MAX`, since some rows are above.
         threshold: u32,
         /// Left and right.
         halves: Box<[Pruned; 2]>,
@@ -24,12 +24,12 @@ pub(crate) enum Pruned {
 }
 
 impl Pruned {
-    /// Prunes a checked tree. Every row weighs what it did.
+    /// Prunes a checked tree. No row's weight changes.
     pub(crate) fn new(tree: &Tree, features: usize) -> Self {
         prune(tree, 0, &Region::all(features))
     }
 
-    /// Calls `each` with every split's feature and threshold.
+    /// Calls `each` with the feature and threshold of every split.
     pub(crate) fn each_split(&self, each: &mut impl FnMut(usize, u32)) {
         if let Pruned::Split { feature, threshold, halves } = self {
             each(*feature, *threshold);

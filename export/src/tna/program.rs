@@ -1,4 +1,4 @@
-//! A program for Tofino that answers packets which carry features.
+//! A program for Tofino that answers packets carrying features.
 
 use crate::about::{about, commented};
 use crate::p4::{EGRESS, INGRESS, P4, answer, headers, parser_states, text_file};

@@ -1,4 +1,4 @@
-/* How many bits v has: 0 for 0. */
+/* The bit length of v; 0 for 0. */
 @outlined @u32 @prefixbits(@u64 v)
 {
     @u32 bits;
@@ -9,7 +9,7 @@
     return bits;
 }
 
-/* A number as its whole part and a fraction in units of 2^-54; what is smaller is cut off. */
+/* A number as its whole part and a fraction in units of 2^-54, truncated. */
 struct @prefixfixed {
     @u64 whole;
     @u64 fraction;
@@ -71,12 +71,12 @@ struct @prefixfixed {
     fraction = of_x.fraction + of_average.fraction;
     whole = of_x.whole + of_average.whole + (fraction >> 54);
     fraction &= (1ull << 54) - 1u;
-    /* The sum is rounded, too: up to the next integer from half a unit of its last place below. */
+    /* The sum is rounded too: up to the next integer from half a unit in the last place below it. */
     return (@u32)(whole + ((fraction + (1ull << @prefixbits(whole))) >> 54));
 }
 
 /* The moving average ns3-trunc: trunc(g * x + (1 - g) * average) in double precision, with
- * g = min(elapsed_ns, tau) / tau. Here in integers, and the same bit for bit: the exact quotient
+ * g = min(elapsed_ns, tau) / tau. Computed in integers, bit for bit the same: the exact quotient
  * decides, unless it is as close to an integer as rounding errors reach, 2^-18. */
 @inline @u32 @prefixaverage(@u32 average, @u32 x, @u64 elapsed_ns)
 {

@@ -1,10 +1,10 @@
-//! What a file says of itself.
+//! The comment at the top of a file.
 
 use super::Pipeline;
 use crate::checked::Checked;
 use crate::ident::plain;
 
-/// The comment at the top of the file that holds `module`; `what` are lines about it.
+/// The comment at the top of the file of `module`; `what` are lines about it.
 pub(super) fn about(model: &Checked<'_>, module: &str, what: &str) -> String {
     let origin = model.origin;
     let what: String = what.lines().map(|line| format!("// {line}\n")).collect();
@@ -36,9 +36,9 @@ pub(super) fn about(model: &Checked<'_>, module: &str, what: &str) -> String {
 pub(super) fn behaviour(pipeline: &Pipeline) -> String {
     format!(
         "\
-Would push-out Longest Queue Drop drop this packet? One prediction a clock: a row that is at the
+Would push-out Longest Queue Drop drop this packet? One prediction per clock: a row that is at the
 inputs at a rising edge with valid_in is answered {latency} edges later (LATENCY), in order. There is
-no back-pressure. rst is synchronous and forgets the rows that are under way; data registers need
+no back-pressure. rst is synchronous and clears the rows in flight; data registers need
 and have no reset.
 
 The inputs are a packet's features, recorded before the packet is added to the buffer. All numbers

@@ -1,4 +1,4 @@
-//! The sum of the trees' weights, two by two, one addition a clock.
+//! The pairwise sum of the trees' weights, one addition per clock.
 
 use super::{Pipeline, tree};
 
@@ -7,7 +7,7 @@ pub(super) fn sum(pipeline: &Pipeline) -> String {
     (1..pipeline.terms.len()).map(|level| stage(level, pipeline)).collect()
 }
 
-/// What the `term`-th term at the `level`-th stage from the weights on is called.
+/// The name of term number `term` at stage number `level`, counted from the weights.
 fn term(level: usize, term: usize) -> String {
     match level {
         0 => tree::weight(term),

@@ -1,4 +1,4 @@
-//! The features on their way past the trees' levels.
+//! The features' registers along the trees' levels.
 
 use super::{PipedFeature, Pipeline};
 
@@ -12,7 +12,7 @@ fn feature_stages(feature: &PipedFeature) -> String {
     let (range, input) = (format!("[{}:0]", bits.saturating_sub(1)), port(feature));
     if *stages == 0 {
         return format!(
-            "\n    // No split asks for {name}.\n    wire unused_{name} = &{{1'b0, {input}}};\n"
+            "\n    // No split uses {name}.\n    wire unused_{name} = &{{1'b0, {input}}};\n"
         );
     }
     let first = if *bits == 32 {
@@ -27,7 +27,7 @@ fn feature_stages(feature: &PipedFeature) -> String {
     let about = match bits {
         32 => String::new(),
         _ => format!(
-            ", at most {}: larger values are above every threshold, too",
+            ", saturated at {}: larger values are above every threshold too",
             (1_u64 << bits) - 1
         ),
     };
@@ -45,7 +45,7 @@ fn feature_stages(feature: &PipedFeature) -> String {
     )
 }
 
-/// The port of a feature. The prefix keeps names from being Verilog's or other ports'.
+/// The port of a feature. The prefix avoids Verilog's keywords and other ports' names.
 pub(super) fn port(feature: &PipedFeature) -> String {
     format!("in_{}", feature.name)
 }

@@ -35,7 +35,7 @@ module @MODULE #(
     wire [63:0] elapsed_ns = now_ns > updated_ns ? now_ns - updated_ns : 64'd0;
     wire [31:0] bytes_left = size_bytes < bytes ? bytes - size_bytes : 32'd0;
 
-    // g = gain * 2^-(52 + shift): a long division of elapsed_ns by TAU_NS, one bit a clock.
+    // g = gain * 2^-(52 + shift): a long division of elapsed_ns by TAU_NS, one bit per clock.
     reg  [32:0] rest;
     reg  [53:0] gain;
     reg  [5:0]  shift;
@@ -54,8 +54,8 @@ module @MODULE #(
     wire [54:0] twice_cut = {cut, 1'b0};
     wire        uncut_up = twice_cut > {1'b0, one} || (twice_cut == {1'b0, one} && uncut[0]);
 
-    // A product, trimmed to the 53 bits of double precision, stands for product * 2^-point. The last
-    // bit that was cut off, and whether one before it was 1, say how to round.
+    // A product, trimmed to the 53 bits of double precision, stands for product * 2^-point. The
+    // last bit cut off, and whether one before it was 1, decide the rounding.
     reg  [85:0] product;
     reg  [6:0]  point;
     reg         second, last_cut, other_cut;
@@ -63,17 +63,17 @@ module @MODULE #(
     wire [31:0] value = second ? average : bytes;
     wire        product_up = last_cut && (other_cut || product[0]);
 
-    // The sum in units of 2^-54; what is smaller cannot matter.
+    // The sum in units of 2^-54; smaller digits cannot matter.
     wire [6:0]  align_bits = point - 7'd20;
     wire [87:0] aligned = {product[53:0], 34'd0} >> align_bits;
     reg  [87:0] sum;
     wire [33:0] whole = sum[87:54];
 
-    // The sum is rounded, too: up to the next integer from half a unit of its last place below.
+    // The sum is rounded too: up to the next integer from half a unit in the last place below it.
     wire [53:0] half = 54'd1 << bits_of(whole);
     wire        carry = sum[53:0] >= ~half + 54'd1;
 
-    // How many bits a number has: 0 for 0.
+    // The bit length of a number; 0 for 0.
     function [5:0] bits_of;
         input [33:0] number;
         reg   [5:0]  at;

@@ -4,12 +4,12 @@ use super::{Pipeline, about, features, predictor};
 use crate::checked::Checked;
 
 const WHAT: &str = "\
-Testbench: feeds rows to the predictor, with pauses in between, and writes what it says of them.
+Testbench: feeds rows to the predictor, with pauses in between, and writes its predictions.
 
-+rows=FILE         a row a line: the features' values in hexadecimal, separated by spaces
-+predictions=FILE  what is written: for each row \"SCORE DROP\" in decimal, DROP is 0 or 1
++rows=FILE         one row per line: the features' values in hexadecimal, separated by spaces
++predictions=FILE  output: for each row \"SCORE DROP\" in decimal, DROP is 0 or 1
 
-Stops with an error if rows that a reset should have forgotten are answered, or if an answer is
+Stops with an error if rows that a reset should have cleared are answered, or if an answer is
 early, late or unknown.
 ";
 
@@ -45,7 +45,7 @@ module {name};
 
     initial forever #5 clk = ~clk;
 
-    // What valid_out should be.
+    // The expected valid_out.
     reg [LATENCY-1:0] expected = {{LATENCY{{1'b0}}}};
 
     always @(posedge clk)
@@ -54,7 +54,7 @@ module {name};
     reg [8*4096-1:0] name;
     integer rows, predictions, read, pause;
 
-    // Everything changes and is looked at on falling edges.
+    // Inputs change and outputs are checked on falling edges.
     initial begin
         if (!$value$plusargs(\"rows=%s\", name)) begin
             $display(\"ERROR: no +rows=FILE\");
@@ -67,11 +67,11 @@ module {name};
         end
         predictions = $fopen(name, \"w\");
         if (rows == 0 || predictions == 0) begin
-            $display(\"ERROR: a file cannot be opened\");
+            $display(\"ERROR: cannot open a file\");
             $finish;
         end
 
-        // Rows that are forgotten.
+        // Rows cleared by the reset.
         repeat (LATENCY + 2) @(negedge clk);
         rst = 1'b0;
         valid_in = 1'b1;

@@ -1,4 +1,4 @@
-//! One tree's walk: a level a clock, then the weight of the leaf.
+//! One tree: a level per clock, then the weight of the leaf.
 
 use super::{Pipeline, WEIGHT_BITS, decides, features};
 use crate::complete::{CompleteTree, Split};
@@ -17,7 +17,7 @@ pub(super) fn walk(tree: usize, of: &CompleteTree, pipeline: &Pipeline) -> Strin
         .collect();
     format!(
         "
-    // Tree {tree}. {name}_s1 and so on: the path of the row in that stage, 1 for right.
+    // Tree {tree}. {name}_sN: the path of the row in stage N, 1 for right.
 {paths}    reg [{top}:0] {weight};
 {levels}
 {weights}",
@@ -42,7 +42,7 @@ fn path(tree: usize, levels: usize) -> String {
     format!("{}_s{levels}", name(tree))
 }
 
-/// One level: choose the feature and the threshold by the path so far, compare, append.
+/// One level: select the feature and the threshold by the path so far, compare, append.
 fn compare(tree: usize, level: usize, splits: &[Split], pipeline: &Pipeline) -> String {
     let name = name(tree);
     let next = path(tree, level + 1);
@@ -81,10 +81,10 @@ fn compare(tree: usize, level: usize, splits: &[Split], pipeline: &Pipeline) -> 
     )
 }
 
-/// What a split compares, both as wide as the level's widest.
+/// The operands of a split's comparison, both as wide as the level's widest.
 fn operands(split: &Split, level: usize, width: usize, pipeline: &Pipeline) -> (String, String) {
     if !decides(split) {
-        // Anything is at most all ones.
+        // Every value is at most all ones.
         return (format!("{width}'d0"), format!("{{{width}{{1'b1}}}}"));
     }
     let feature = &pipeline.features[usize::from(split.column)];
@@ -118,7 +118,7 @@ fn weights(tree: usize, of: &CompleteTree, depth: usize) -> String {
     )
 }
 
-/// The label of the `at`-th of `count` arms; the last one catches all that is left.
+/// The label of arm number `at` of `count`; the last is `default`.
 fn label(at: usize, bits: usize, count: usize) -> String {
     if at + 1 == count { "default".to_owned() } else { format!("{bits}'d{at}") }
 }

@@ -41,7 +41,7 @@ enum example_feature {
 #define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
 
 /* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to
- * 2i + 2. A leaf above the last level has been filled up with splits that lead left. */
+ * 2i + 2. A leaf above the last level is padded with splits that always go left. */
 static const uint32_t example_thresholds[1][3] = {
     { 30000u, 4294967295u, 900000u },
 };
@@ -109,7 +109,7 @@ static inline int example_drop(const uint32_t x[EXAMPLE_N_FEATURES])
     return example_score(x) > EXAMPLE_VOTE_THRESHOLD;
 }
 
-/* How many bits v has: 0 for 0. */
+/* The bit length of v; 0 for 0. */
 static inline uint32_t example_bits(uint64_t v)
 {
     uint32_t bits;
@@ -120,7 +120,7 @@ static inline uint32_t example_bits(uint64_t v)
     return bits;
 }
 
-/* A number as its whole part and a fraction in units of 2^-54; what is smaller is cut off. */
+/* A number as its whole part and a fraction in units of 2^-54, truncated. */
 struct example_fixed {
     uint64_t whole;
     uint64_t fraction;
@@ -182,12 +182,12 @@ static inline uint32_t example_average_rounded(uint32_t average, uint32_t x, uin
     fraction = of_x.fraction + of_average.fraction;
     whole = of_x.whole + of_average.whole + (fraction >> 54);
     fraction &= (1ull << 54) - 1u;
-    /* The sum is rounded, too: up to the next integer from half a unit of its last place below. */
+    /* The sum is rounded too: up to the next integer from half a unit in the last place below it. */
     return (uint32_t)(whole + ((fraction + (1ull << example_bits(whole))) >> 54));
 }
 
 /* The moving average ns3-trunc: trunc(g * x + (1 - g) * average) in double precision, with
- * g = min(elapsed_ns, tau) / tau. Here in integers, and the same bit for bit: the exact quotient
+ * g = min(elapsed_ns, tau) / tau. Computed in integers, bit for bit the same: the exact quotient
  * decides, unless it is as close to an integer as rounding errors reach, 2^-18. */
 static inline uint32_t example_average(uint32_t average, uint32_t x, uint64_t elapsed_ns)
 {
@@ -233,7 +233,7 @@ static inline void example_remove(struct example_level *level, uint32_t size_byt
     level->updated_ns = now_ns;
 }
 
-/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
  * every model. */
 static inline void example_project(struct example_level *queue, struct example_level *buffer,
     uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)

@@ -5,7 +5,7 @@
  * 2 trees of depth 2 on 2 features.
  * Moving averages have a time constant of 8000 ns.
  *
- * example_check answers the row that it is given as context: to try example.bpf.h out, in the kernel
+ * example_check predicts the row in its context, to try example.bpf.h in the kernel
  * (BPF_PROG_TEST_RUN) or in any eBPF machine. See docs/ebpf.md.
  */
 
@@ -15,7 +15,7 @@ typedef unsigned long long __u64;
 #include "example.bpf.h"
 
 /* Bits 0 to 30: the score; bit 31: whether a drop is predicted. The context is volatile so that each
- * value is read at a fixed place in it, which is all that the verifier allows. */
+ * value is read at a fixed offset, as the verifier requires. */
 __attribute__((section("syscall"), used)) int example_check(const volatile __u32 *context)
 {
     struct example_row row;

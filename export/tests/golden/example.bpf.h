@@ -15,8 +15,8 @@
 #ifndef DROPCAST_EXAMPLE_BPF_H
 #define DROPCAST_EXAMPLE_BPF_H
 
-/* Global functions are verified once and on their own; the paths of others would multiply. That needs
- * the type information of -g, and Linux 5.12. */
+/* Global functions are verified once and on their own; the paths of others would multiply. They
+ * need the type information of -g, and Linux 5.12. */
 #define EXAMPLE_GLOBAL __attribute__((noinline))
 #define EXAMPLE_INLINE static inline __attribute__((always_inline))
 
@@ -42,7 +42,7 @@ struct example_row {
     __u32 x[EXAMPLE_N_FEATURES];
 };
 
-/* The verifier knows nothing of a global function's argument: each checks that it is not null. */
+/* The verifier assumes nothing about a global function's argument, so each checks for null. */
 EXAMPLE_GLOBAL __u32 example_tree_0(const struct example_row *row)
 {
     const __u32 *x;
@@ -118,7 +118,7 @@ EXAMPLE_INLINE void example_remove(struct example_level *level, __u32 size_bytes
     (void)now_ns;
 }
 
-/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
  * every model. */
 EXAMPLE_INLINE void example_project(struct example_level *queue, struct example_level *buffer,
     __u32 arrived_bytes, __u64 drain_bytes, __u64 now_ns)

@@ -33,7 +33,7 @@ enum example_feature {
 #define EXAMPLE_MODEL_SHA256 "5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef"
 
 /* Complete trees, level by level: from split i, x[column] <= threshold leads to 2i + 1, else to
- * 2i + 2. A leaf above the last level has been filled up with splits that lead left. */
+ * 2i + 2. A leaf above the last level is padded with splits that always go left. */
 static const uint32_t example_thresholds[2][3] = {
     { 30000u, 4294967295u, 900000u },
     { 700000u, 4294967295u, 4294967295u },
@@ -136,7 +136,7 @@ static inline void example_remove(struct example_level *level, uint32_t size_byt
     (void)now_ns;
 }
 
-/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
  * every model. */
 static inline void example_project(struct example_level *queue, struct example_level *buffer,
     uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)

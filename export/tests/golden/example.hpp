@@ -107,7 +107,7 @@ inline void remove(struct level *level, std::uint32_t size_bytes, std::uint64_t 
     (void)now_ns;
 }
 
-/* Does nothing: this model needs no projection. The call is here so that code around a model fits
+/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
  * every model. */
 inline void project(struct level *queue, struct level *buffer,
     std::uint32_t arrived_bytes, std::uint64_t drain_bytes, std::uint64_t now_ns)

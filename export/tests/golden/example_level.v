@@ -5,15 +5,15 @@
 // 1 tree of depth 2 on 6 features.
 // Moving averages have a time constant of 8000 ns.
 //
-// The bytes in a queue, or in the whole shared buffer, with their moving average: one module for each
+// The bytes in a queue, or in the whole shared buffer, with their moving average: one module per
 // queue and one for the buffer. These are the queues of push-out Longest Queue Drop, run virtually
 // beside the switch. When a packet is accepted, add its bytes to its queue and to the buffer; when it
 // departs or is pushed out, remove them from both. Clocks in which ready is low ignore both; add and
 // remove do not come together. A packet's features are bytes and average before it is added, with ready.
 //
 // The average is ns3-trunc, trunc(g * bytes + (1 - g) * average) with g = min(elapsed, TAU_NS) / TAU_NS,
-// bit for bit as double precision computes it: in integers, of which every step is rounded as a double
-// is. A removal takes up to 160 clocks. Other averages are computed faster, but are others.
+// bit for bit as double precision computes it: in integers, with every step rounded as a double
+// is. A removal takes up to 160 clocks. Simpler averages are faster, but differ.
 
 `default_nettype none
 
@@ -50,7 +50,7 @@ module example_level #(
     wire [63:0] elapsed_ns = now_ns > updated_ns ? now_ns - updated_ns : 64'd0;
     wire [31:0] bytes_left = size_bytes < bytes ? bytes - size_bytes : 32'd0;
 
-    // g = gain * 2^-(52 + shift): a long division of elapsed_ns by TAU_NS, one bit a clock.
+    // g = gain * 2^-(52 + shift): a long division of elapsed_ns by TAU_NS, one bit per clock.
     reg  [32:0] rest;
     reg  [53:0] gain;
     reg  [5:0]  shift;
@@ -69,8 +69,8 @@ module example_level #(
     wire [54:0] twice_cut = {cut, 1'b0};
     wire        uncut_up = twice_cut > {1'b0, one} || (twice_cut == {1'b0, one} && uncut[0]);
 
-    // A product, trimmed to the 53 bits of double precision, stands for product * 2^-point. The last
-    // bit that was cut off, and whether one before it was 1, say how to round.
+    // A product, trimmed to the 53 bits of double precision, stands for product * 2^-point. The
+    // last bit cut off, and whether one before it was 1, decide the rounding.
     reg  [85:0] product;
     reg  [6:0]  point;
     reg         second, last_cut, other_cut;
@@ -78,17 +78,17 @@ module example_level #(
     wire [31:0] value = second ? average : bytes;
     wire        product_up = last_cut && (other_cut || product[0]);
 
-    // The sum in units of 2^-54; what is smaller cannot matter.
+    // The sum in units of 2^-54; smaller digits cannot matter.
     wire [6:0]  align_bits = point - 7'd20;
     wire [87:0] aligned = {product[53:0], 34'd0} >> align_bits;
     reg  [87:0] sum;
     wire [33:0] whole = sum[87:54];
 
-    // The sum is rounded, too: up to the next integer from half a unit of its last place below.
+    // The sum is rounded too: up to the next integer from half a unit in the last place below it.
     wire [53:0] half = 54'd1 << bits_of(whole);
     wire        carry = sum[53:0] >= ~half + 54'd1;
 
-    // How many bits a number has: 0 for 0.
+    // The bit length of a number; 0 for 0.
     function [5:0] bits_of;
         input [33:0] number;
         reg   [5:0]  at;

@@ -5,9 +5,9 @@
 // 2 trees of depth 2 on 2 features.
 // Moving averages have a time constant of 8000 ns.
 //
-// Would push-out Longest Queue Drop drop this packet? One prediction a clock: a row that is at the
+// Would push-out Longest Queue Drop drop this packet? One prediction per clock: a row that is at the
 // inputs at a rising edge with valid_in is answered 6 edges later (LATENCY), in order. There is
-// no back-pressure. rst is synchronous and forgets the rows that are under way; data registers need
+// no back-pressure. rst is synchronous and clears the rows in flight; data registers need
 // and have no reset.
 //
 // The inputs are a packet's features, recorded before the packet is added to the buffer. All numbers
@@ -44,14 +44,14 @@ module example_predictor #(
 
     assign valid_out = valid[LATENCY-1];
 
-    // queue_length, at most 32767: larger values are above every threshold, too.
+    // queue_length, saturated at 32767: larger values are above every threshold too.
     reg [14:0] s0_queue_length;
 
     always @(posedge clk) begin
         s0_queue_length <= in_queue_length[31:15] != 0 ? {15{1'b1}} : in_queue_length[14:0];
     end
 
-    // occupancy, at most 1048575: larger values are above every threshold, too.
+    // occupancy, saturated at 1048575: larger values are above every threshold too.
     reg [19:0] s0_occupancy, s1_occupancy;
 
     always @(posedge clk) begin
@@ -59,7 +59,7 @@ module example_predictor #(
         s1_occupancy <= s0_occupancy;
     end
 
-    // Tree 0. tree0_s1 and so on: the path of the row in that stage, 1 for right.
+    // Tree 0. tree0_sN: the path of the row in stage N, 1 for right.
     reg [0:0] tree0_s1;
     reg [1:0] tree0_s2;
     reg [7:0] tree0_weight;
@@ -86,7 +86,7 @@ module example_predictor #(
         endcase
     end
 
-    // Tree 1. tree1_s1 and so on: the path of the row in that stage, 1 for right.
+    // Tree 1. tree1_sN: the path of the row in stage N, 1 for right.
     reg [0:0] tree1_s1;
     reg [1:0] tree1_s2;
     reg [7:0] tree1_weight;

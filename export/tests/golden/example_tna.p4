@@ -21,7 +21,7 @@ header ethernet_t {
     bit<16> ethertype;
 }
 
-// Features as they come; score and drop (0 or 1) are filled in before the packet goes back.
+// Features, set by the sender; score and drop (0 or 1) are filled in before the packet returns.
 header query_t {
     bit<32> queue_length;
     bit<32> occupancy;

@@ -1,4 +1,4 @@
-//! Emitted headers, compiled by the compilers that people use and run on vectors.
+//! Emitted headers, compiled by common compilers and run on vectors.
 
 use crate::forests::{Shape, exported, origin_of, random_forest};
 use crate::tools::{run, tool};
@@ -8,11 +8,11 @@ use dropcast_forest::{Forest, Node, Tree};
 use std::fs;
 use std::path::Path;
 
-/// What nobody should have to switch off for our headers.
+/// Warnings that nobody should have to switch off for our headers.
 pub(crate) const WARNINGS: [&str; 6] =
     ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion"];
 
-/// Trees, depth, features of the forests that are compiled.
+/// Trees, depth, features of the compiled forests.
 const SHAPES: [(usize, usize, usize); 10] = [
     (1, 0, 1),
     (3, 0, 4),
@@ -63,7 +63,7 @@ fn compiled_is_bit_exact(compiler: &str, standard: &str, extension: &str) {
     assert_eq!(run(check.current_dir(folder.path())), expected);
 }
 
-/// The random forests, and those that compilers warn about most easily.
+/// The random forests, and those that provoke compiler warnings most easily.
 fn forests() -> Vec<Forest> {
     let random = SHAPES.iter().enumerate().map(|(seed, &(trees, depth, features))| {
         let largest = if seed % 3 == 0 { 4 } else { 2_000_000 };
@@ -74,14 +74,14 @@ fn forests() -> Vec<Forest> {
         .collect()
 }
 
-/// Features whose keeping is emitted, too.
+/// Features with emitted code that keeps them.
 fn named(features: &str) -> Forest {
     let features: FeatureSet = features.parse().expect("known features");
     let shape = Shape { trees: 2, depth: 3, features: features.len(), largest: 9, stops: 0 };
     Forest { features: features.names(), ..random_forest(shape, 5) }
 }
 
-/// A vote threshold that nothing exceeds.
+/// A vote threshold that no score exceeds.
 fn never() -> Forest {
     let shape = Shape { trees: 2, depth: 2, features: 2, largest: 9, stops: 0 };
     Forest { vote_threshold: 2 * 255, ..random_forest(shape, 3) }
@@ -110,7 +110,7 @@ fn at_the_ends() -> Forest {
 /// native `u32`. Returns how many rows there are.
 fn write_forest(folder: &Path, name: &str, forest: &Forest) -> usize {
     let mut origin = origin_of(forest, name);
-    // Names come from files: whatever is in them, a comment stays one.
+    // Names come from files: no name may end a comment.
     origin.columns[0].definition = "a */ #error \\ /* ??/ \"\n#error".to_owned();
     origin.average_ns = Some(32_000);
     origin.tool_version = "0 */ \\\n#error".to_owned();
@@ -126,8 +126,8 @@ fn write_forest(folder: &Path, name: &str, forest: &Forest) -> usize {
     vectors.rows().len()
 }
 
-/// A program that compares both variants of every header with the vectors. The odd headers decide
-/// by tables, the even ones by branches.
+/// A program that compares both variants of every header with the vectors. Odd headers decide by
+/// tables, even ones by branches.
 fn checker(forests: &[Forest]) -> String {
     let mut text = "#include <stdio.h>\n".to_owned();
     for at in 0..forests.len() {

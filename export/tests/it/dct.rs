@@ -1,4 +1,4 @@
-//! The table that `dropcast-oracle` reads is the forest.
+//! The table that `dropcast-oracle` reads equals the forest.
 
 use crate::forests::{Shape, exported, origin_of, random_forest, shapes};
 use dropcast_export::{Facts, Origin, Vectors};
@@ -34,11 +34,11 @@ proptest! {
         for (at, change) in changes {
             bytes[at.index(good.len())] ^= change;
         }
-        // CRC-32 notices every burst of up to 32 bits, and all but 2^-32 of the rest.
+        // CRC-32 detects every burst of up to 32 bits, and all but 2^-32 of other errors.
         prop_assert!(bytes == good || Table::parse(&bytes).is_err());
     }
 
-    /// A table forged with a valid checksum is refused or predicts something; it never panics.
+    /// A forged table with a valid checksum is refused or predicts something; it never panics.
     #[test]
     fn forged_tables_do_not_panic(
         shape in shapes(1..=8), seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! What the documentation shows is what happens.
+//! The documentation's examples are true.
 
 use crate::c_header::WARNINGS;
 use crate::forests::{Shape, example, exported, origin_of, random_forest};
@@ -58,8 +58,8 @@ fn the_python_readers_agree_with_the_forest() {
     }
 }
 
-/// What the reader in `folder` prints about an exported forest's vectors, and what it should; none
-/// without Python.
+/// The output of the reader in `folder` for an exported forest's vectors, and the expected output;
+/// `None` without Python.
 fn run_reader(folder: &Path, forest: &Forest, target: &str) -> Option<(String, String)> {
     let vectors = Vectors::new(forest, 1, 500).expect("valid");
     let line = |row: &Vec<u32>| row.iter().map(|value| format!("{value} ")).collect::<String>();

@@ -7,15 +7,15 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a random forest is like.
+/// The shape of a random forest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) trees: usize,
     pub(crate) depth: usize,
     pub(crate) features: usize,
-    /// Thresholds are below this, or one of the extremes.
+    /// Thresholds are below this or extremes.
     pub(crate) largest: u32,
-    /// How likely a node above the last level is a leaf, percent.
+    /// Probability that a node above the last level is a leaf, percent.
     pub(crate) stops: u32,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn shapes(trees: std::ops::RangeInclusive<usize>) -> impl Strategy<Va
     )
 }
 
-/// A random forest; its vote threshold is one that some rows exceed and others do not, mostly.
+/// A random forest; usually some rows exceed its vote threshold and others do not.
 pub(crate) fn random_forest(shape: Shape, seed: u64) -> Forest {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let trees: Vec<Tree> = (0..shape.trees).map(|_| random_tree(shape, &mut random)).collect();

@@ -1,5 +1,4 @@
-//! What is emitted for one small forest, kept as files. `UPDATE_GOLDEN=1 cargo test` rewrites
-//! them.
+//! The emitted files for one small forest. `UPDATE_GOLDEN=1 cargo test` rewrites them.
 
 use crate::forests::{example, example_of, exported};
 use dropcast_export::export;
@@ -17,7 +16,7 @@ fn the_header_is_as_it_was() {
     same_as_file("example.h", &header);
 }
 
-/// Of a model whose features have moving averages.
+/// For a model with moving averages.
 #[test]
 fn code_that_keeps_averages_is_as_it_was() {
     let (forest, origin) = example_of("paper4,longest,rank");

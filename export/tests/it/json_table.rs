@@ -5,7 +5,7 @@ use dropcast_export::Vectors;
 use proptest::prelude::*;
 use serde::Deserialize;
 
-/// The document, every field of it: what is not in here is not in docs/json-table.md either.
+/// Every field of the document, as in docs/json-table.md.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {

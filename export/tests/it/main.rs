@@ -1,4 +1,4 @@
-//! Whatever a forest is exported to says what the forest says.
+//! Every export of a forest predicts what the forest does.
 
 mod c_header;
 mod dct;

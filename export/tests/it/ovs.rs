@@ -1,5 +1,5 @@
 //! Flows, run by Open vSwitch itself, without a network: ovs-vswitchd with a dummy datapath
-//! translates a packet for each row, and says what its registers end up as.
+//! translates a packet for each row and reports its final registers.
 
 use crate::forests::{Shape, origin_of, random_forest};
 use crate::tools::{run, tool};
@@ -98,7 +98,7 @@ struct Switch<'a> {
 
 impl<'a> Switch<'a> {
     fn start(folder: &'a Path) -> Option<Self> {
-        // Daemons want absolute names of their files, and control sockets in a folder of theirs.
+        // Daemons need absolute file names and a folder for control sockets.
         let daemon = |name: &str| -> Option<Command> {
             let mut daemon = tool(name, folder)?;
             for variable in ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR"] {
@@ -164,7 +164,7 @@ impl<'a> Switch<'a> {
             let trace = answer["result"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
             let end = trace.lines().find_map(|line| line.strip_prefix("Final flow: "));
             let end = end.expect("what becomes of the packet");
-            // A trace says so where nothing changed, and leaves out registers that are 0.
+            // A trace says if nothing changed, and omits registers that are 0.
             let end = if end == "unchanged" { &packet } else { end };
             let register = |name: &str| {
                 let value = end.split(',').find_map(|field| field.strip_prefix(name));

@@ -1,4 +1,4 @@
-//! What is emitted for P4, read back and run.
+//! Emitted P4, read back and run.
 
 use crate::forests::{Shape, example, origin_of, random_forest, shapes};
 use crate::p4_program::{Call, Program, RawEntry, RawTable};
@@ -32,7 +32,7 @@ fn check(forest: &Forest, most_rows: usize) {
     let oracle = &files["m_oracle.p4"];
     assert_same(&Program::parse(oracle, &["M_CONST_ENTRIES"]), forest, most_rows);
     let mut program = Program::parse(oracle, &["M_RUNTIME_ENTRIES"]);
-    // Loaded twice, as a retrained model is.
+    // Loaded twice, like a retrained model.
     let twice = files["m_cli.txt"].repeat(2);
     program.load(cli_entries(&twice));
     assert_same(&program, forest, most_rows);
@@ -41,7 +41,7 @@ fn check(forest: &Forest, most_rows: usize) {
     assert_same(&program, forest, most_rows);
 }
 
-/// The commands, as simple_switch_CLI runs them.
+/// Runs the commands as simple_switch_CLI does.
 fn cli_entries(text: &str) -> BTreeMap<String, RawTable> {
     let mut tables: BTreeMap<String, RawTable> = BTreeMap::new();
     let name = |name: &str| {
@@ -176,7 +176,7 @@ fn no_drop_is_predicted_before_entries_are_loaded() {
     }
 }
 
-/// Many constants keep p4c busy, so that large forests have none unless asked.
+/// Many constants slow p4c down, so large forests have none by default.
 #[test]
 fn entries_of_large_forests_are_loaded_at_run_time() {
     for (depth, constant) in [(4, true), (6, false)] {
@@ -195,7 +195,7 @@ fn entries_of_large_forests_are_loaded_at_run_time() {
     }
 }
 
-/// Runs the emitted script, with a driver that writes entries down.
+/// Runs the emitted script with a driver that records entries.
 #[test]
 fn the_tofino_script_loads_the_same_entries() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -221,8 +221,8 @@ fn the_tofino_script_loads_the_same_entries() {
     }
 }
 
-/// bfrt_python as far as the script uses it; prints the entries as commands of BMv2, whose
-/// priorities have the same direction.
+/// The parts of bfrt_python that the script uses; prints the entries as commands of BMv2, where
+/// lower priorities also win.
 const DRIVER: &str = r#"
 import json, sys
 names = json.loads(sys.argv[2])

@@ -1,5 +1,5 @@
-//! Reads and runs the oracle's P4, as far as dropcast writes it: an independent reading of the
-//! emitted text, not of the tables that it was written from.
+//! Reads and runs the subset of P4 that dropcast emits: an independent interpreter of the emitted
+//! text, not of the tables behind it.
 
 use dropcast_export::tables::{Code, LookupError, MatchEntry, MatchTable, Ternary};
 use std::collections::BTreeMap;
@@ -28,15 +28,15 @@ pub(crate) struct Action {
 pub(crate) struct Table {
     pub(crate) id: u32,
     pub(crate) actions: Vec<String>,
-    /// What is matched, and what the control plane calls it.
+    /// The matched expression, and its name in the control plane.
     pub(crate) keys: Vec<(String, String)>,
-    /// Most entries that it has room for, if it says so.
+    /// Maximum entries, if declared.
     pub(crate) size: Option<usize>,
-    /// What happens if no entry matches; whether that is constant.
+    /// The default action, and whether it is constant.
     default: Option<(Call, bool)>,
     /// Whether the program has its entries.
     pub(crate) is_const: bool,
-    /// An entry's data is the number of its call.
+    /// An entry's data is the index of its call.
     entries: MatchTable,
     calls: Vec<Call>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Call {
     pub(crate) data: Vec<String>,
 }
 
-/// An entry as text, before its widths are known.
+/// An entry as text; its widths are still unknown.
 #[derive(Clone, Debug)]
 pub(crate) struct RawEntry {
     pub(crate) call: Call,
@@ -58,7 +58,7 @@ pub(crate) struct RawEntry {
     pub(crate) priority: u32,
 }
 
-/// What a control plane gives a table.
+/// A control plane's input to a table.
 #[derive(Debug, Default)]
 pub(crate) struct RawTable {
     pub(crate) default: Option<Call>,
@@ -66,7 +66,7 @@ pub(crate) struct RawTable {
 }
 
 impl Program {
-    /// Reads a program that the preprocessor is told these macros of.
+    /// Reads a program with these macros defined.
     pub(crate) fn parse(text: &str, macros: &[&str]) -> Self {
         let text = preprocessed(text, macros);
         let (_, control) = text.split_once("control ").expect("a control");
@@ -87,7 +87,7 @@ impl Program {
         program
     }
 
-    /// What a control plane gives the tables that have no constant entries: all of it.
+    /// The control plane's entries, for all tables without constant entries.
     pub(crate) fn load(&mut self, mut given: BTreeMap<String, RawTable>) {
         let tables = self.tables.iter().filter(|(_, table)| !table.is_const);
         let names: Vec<String> = tables.map(|(name, _)| name.clone()).collect();
@@ -138,7 +138,7 @@ impl Program {
 
     /// The score and the prediction for features by name.
     pub(crate) fn run(&self, features: &BTreeMap<&str, u32>) -> (u32, bool) {
-        // What nothing has written is not there: to read it panics.
+        // Reading an unwritten variable panics.
         let mut state = BTreeMap::new();
         for line in &self.apply {
             let words: Vec<&str> = line.trim_end_matches(';').split(' ').collect();
@@ -204,7 +204,7 @@ impl Program {
     }
 }
 
-/// What is read so far.
+/// The program read so far.
 #[derive(Default)]
 struct Reader {
     program: Program,
@@ -283,7 +283,7 @@ impl Reader {
     }
 }
 
-/// Without the lines that are for other macros than these.
+/// The text that the preprocessor keeps with these macros.
 fn preprocessed(text: &str, macros: &[&str]) -> String {
     let mut defined: Vec<&str> = macros.to_vec();
     let mut taken: Vec<bool> = Vec::new();

@@ -1,4 +1,4 @@
-//! What P4 compilers take and refuse, checked on the emitted text: a compiler is in no registry.
+//! Rules of P4 compilers, checked on the emitted text, because no registry has such a compiler.
 
 use crate::forests::{Shape, example_of, origin_of, random_forest};
 use dropcast_export::{Origin, export};
@@ -6,7 +6,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use std::collections::BTreeSet;
 
-/// Every P4 text of both targets, for forests that differ in all that the text depends on.
+/// Every P4 text of both targets, for forests that differ in everything that affects the text.
 fn programs() -> Vec<(String, String)> {
     let features: Vec<String> = FeatureSet::all().names();
     let mut forests: Vec<(Forest, Origin)> = vec![example_of(&features.join(","))];

@@ -1,4 +1,4 @@
-//! Tables, run entry by entry, say what their forest says.
+//! Tables, run entry by entry, predict what their forest does.
 
 use crate::forests::{Shape, random_forest, shapes};
 use dropcast_export::tables::Emulator;
@@ -6,7 +6,7 @@ use dropcast_export::{Tables, TernaryEntries, Vectors};
 use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 
-/// Every so many of the rows, and all of few.
+/// Every n-th row of many, or all of few.
 fn check(forest: &Forest, most_rows: usize) {
     let tables = Tables::new(forest).expect("sound");
     let emulator = Emulator::new(&tables);

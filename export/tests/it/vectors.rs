@@ -1,4 +1,4 @@
-//! Vectors find what they are for.
+//! Vectors serve their purposes.
 
 use crate::forests::{Shape, random_forest, shapes};
 use dropcast_export::{ExportError, LeafPlace, RowKind, Ties, Vectors};
@@ -6,14 +6,14 @@ use dropcast_forest::{Forest, ForestError, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Shapes whose rows can be told apart by few values, so that all of them can be tried.
+/// Shapes with few distinguishable rows, so that all of them can be tried.
 fn small_shapes() -> impl Strategy<Value = Shape> {
     (1_usize..=5, 0_usize..=3, 1_usize..=3, 0_u32..60).prop_map(
         |(trees, depth, features, stops)| Shape { trees, depth, features, largest: 4, stops },
     )
 }
 
-/// Every row that any split can tell from the others.
+/// All rows that the splits can distinguish.
 fn every_row(forest: &Forest) -> Vec<Vec<u32>> {
     let values = [0, 1, 2, 3, 4, 5, u32::MAX - 1, u32::MAX];
     let longer = |rows: Vec<Vec<u32>>| -> Vec<Vec<u32>> {
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn ties_are_found_if_and_only_if_there_are_any(shape in small_shapes(), seed in any::<u64>()) {
         let mut forest = random_forest(shape, seed);
-        // A score that a row has, or one beside it that few have.
+        // The score of a row, or a neighbouring one that few rows have.
         forest.vote_threshold = (forest.vote_threshold + (seed % 2) as u32).min(255 * shape.trees as u32);
         let vectors = Vectors::new(&forest, 1, 0).expect("valid");
         let tie = |row: &&Vec<u32>| forest.score(row) == forest.vote_threshold;
@@ -82,8 +82,8 @@ proptest! {
         prop_assert_eq!(vectors.rows().iter().any(above), every_row(&forest).iter().any(above));
     }
 
-    /// In trees whose leaves all weigh differently, any threshold moved by one and any leaf changed
-    /// changes the score of a vector.
+    /// In trees whose leaves all have different weights, moving any threshold by one or changing
+    /// any leaf changes the score of a vector.
     #[test]
     fn vectors_tell_a_forest_from_one_with_one_change(shape in shapes(1..=6), seed in any::<u64>()) {
         let mut forest = random_forest(Shape { depth: shape.depth.min(5), ..shape }, seed);
@@ -106,8 +106,8 @@ fn weigh_differently(tree: &mut Tree) {
     }
 }
 
-/// The forest with each change that some row notices: a split whose two sides can be reached moved
-/// by one, and the weight of a leaf that can be reached.
+/// The forest with each change that affects some row: a split with two reachable sides moved by
+/// one, or another weight of a reachable leaf.
 fn mutants(forest: &Forest) -> Vec<(Forest, String)> {
     let mut mutants = Vec::new();
     for (tree, nodes) in forest.trees.iter().enumerate() {
@@ -138,7 +138,7 @@ fn mutants(forest: &Forest) -> Vec<(Forest, String)> {
     mutants
 }
 
-/// For each node, the least and largest value of each feature that reaches it.
+/// For each node, the smallest and largest value of each feature that reaches it.
 fn bounds(tree: &Tree, features: usize) -> Vec<Option<Vec<(u32, u32)>>> {
     let mut bounds = vec![None; tree.nodes.len()];
     bounds[0] = Some(vec![(0, u32::MAX); features]);

@@ -1,7 +1,7 @@
 //! The occupancy if every queue were cut down to the length of the packet's queue, now and later.
 //!
-//! Longest Queue Drop pushes a packet out only when everything above the level of its queue has
-//! gone, so it drops the packet when this level reaches the size of the buffer.
+//! Longest Queue Drop pushes a packet out only after everything above the level of its queue, so it
+//! drops the packet when this level reaches the buffer size.
 
 use crate::descriptor::{Arrival, Descriptor};
 use crate::history::Memory;

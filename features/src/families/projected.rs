@@ -1,4 +1,5 @@
-//! The occupancy that present arrival rates lead to: a buffer overflows because of what is coming.
+//! The projected occupancy at present arrival rates: a buffer overflows because of the packets to
+//! come.
 //!
 //! After Smartbuf's gradient and ABM's drain rates.
 

@@ -1,30 +1,30 @@
 //! Bins: the ranges of a feature's values between which splits are chosen.
 
-/// The edges of one feature, ascending. A value `x` is in bin `b` if `b` edges are below it, so
-/// `x <= edges[b]` if and only if its bin is at most `b`: a split between bins is a split of
-/// values, and nothing is lost by working on bins.
+/// The edges of one feature, ascending. A value `x` is in bin `b` if `b` edges are below it, so `x
+/// <= edges[b]` if and only if its bin is at most `b`: a split between bins is a split of values,
+/// without loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bins {
     edges: Vec<u32>,
-    /// The places among `edges` of the most useful one, the second most useful, and so on.
+    /// Indices into `edges`, the most useful edge first.
     by_use: Vec<u8>,
     /// Values are looked up by their high bits first: `value >> shift`.
     shift: u32,
-    /// By high bits, how many edges lie below every such value.
+    /// By high bits, how many edges lie below every value with these bits.
     first: Vec<u8>,
-    /// So often the edges of one look-up are halved, to find a value among them.
+    /// Steps of the binary search among the edges of one look-up.
     halvings: u32,
-    /// The edges, followed by such that no value exceeds.
+    /// The edges, padded with `u32::MAX`, which no value exceeds.
     padded: Box<[u32; PADDED]>,
 }
 
-/// Values are looked up by at most so many bits, in a table of 256 KiB: as narrow as the ranges
-/// that edges are chosen between, so no look-up is for more than one edge.
+/// At most this many bits index the look-up table (256 KiB). Its slots are as narrow as the ranges
+/// that edges are chosen between, so no slot holds more than one edge.
 const MOST_BITS: u32 = 18;
-/// Where edges are nearer to each other, by so many.
+/// Index bits where edges are closer together.
 const LOOKUP_BITS: u32 = 16;
 
-/// So few edges are quicker to compare with than to look up.
+/// Up to this many edges, comparing with all is faster than a look-up.
 const FEW_EDGES: usize = 24;
 
 /// Room for 255 edges and for as many steps beyond them.
@@ -52,7 +52,7 @@ impl Bins {
             count(below)
         };
         let first: Vec<u8> = (0..=(largest >> shift) + 1).map(&mut first_of).collect();
-        // Where a look-up is for a single value, an edge at it is not below it.
+        // If a slot holds a single value, an edge at that value is not below it.
         let within = first.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let halvings = if shift == 0 { 0 } else { u8::BITS - within.leading_zeros() };
         let mut padded = Box::new([u32::MAX; PADDED]);
@@ -70,13 +70,13 @@ impl Bins {
         self.look_up(value, self.halvings)
     }
 
-    /// The bin of `value`, without a branch: `halvings` are those of these bins.
+    /// The bin of `value`, without a branch; `halvings` must be those of these bins.
     #[inline]
     fn look_up(&self, value: u32, halvings: u32) -> u8 {
         let last = self.first.len() - 1;
         let mut bin = usize::from(self.first[((value >> self.shift) as usize).min(last)]);
         for halving in (0..halvings).rev() {
-            // Edges from `bin` on are asked for; those beyond the look-up's are not below.
+            // The search starts at edge `bin`; edges beyond the slot's are not below `value`.
             let half = 1 << halving;
             let is_below = value > self.padded[(bin + half - 1) % PADDED];
             bin += if is_below { half } else { 0 };
@@ -87,7 +87,7 @@ impl Bins {
     /// Replaces `bins` by those of `values`.
     pub fn bin_all(&self, values: &[u32], bins: &mut Vec<u8>) {
         bins.resize(values.len(), 0);
-        // Loops of a known length take no time of their own.
+        // A constant trip count lets the compiler unroll the loop.
         match self.halvings {
             _ if self.edges.len() <= FEW_EDGES => self.compare_all(values, bins),
             0 => self.look_up_all(values, bins, 0),
@@ -120,7 +120,7 @@ impl Bins {
         self.look_up_all(rest, rest_bins, self.halvings);
     }
 
-    /// The bins that there would be if there were at most `max_bins`.
+    /// The coarser bins that `max_bins` allows: the most useful edges only.
     pub fn coarser(&self, max_bins: usize) -> CoarserBins {
         let mut edges = self.by_use[..self.by_use.len().min(max_bins - 1)].to_vec();
         edges.sort_unstable();
@@ -134,15 +134,15 @@ impl Bins {
 /// Some of the edges of [`Bins`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoarserBins {
-    /// Their places among all edges, ascending.
+    /// Their indices among all edges, ascending.
     pub edges: Vec<u8>,
     /// The edges themselves.
     values: Vec<u32>,
 }
 
 impl CoarserBins {
-    /// The edge to split at where a node has rows in bins `below` and `above` but none between:
-    /// the one in the middle of the gap, as far as there are edges.
+    /// The edge to split at where a node has rows in bins `below` and `above` but none between: the
+    /// last edge up to the middle of the gap.
     pub fn middle(&self, below: usize, above: usize) -> usize {
         let gap = &self.values[below..above];
         let (first, last) = (gap[0], gap[gap.len() - 1]);

@@ -1,18 +1,18 @@
-//! Which of up to 64 things hold for a row, looked up by its bins.
+//! Which of up to 64 properties hold for a row, looked up by its bins.
 //!
 //! After QuickScorer (Lucchese et al., QuickScorer: a fast algorithm to rank documents with
-//! additive ensembles of regression trees, SIGIR 2015): each thing has a bit, and what a feature's
-//! bin rules out is one word. So a row costs a look-up for each feature, without a branch, however
-//! many tests there are.
+//! additive ensembles of regression trees, SIGIR 2015): each property is a bit, and each bin of a
+//! feature has a word of the bits it leaves set. A row costs one look-up per feature, without
+//! branches, however many tests there are.
 
 use std::ops::Range;
 
-/// By feature and bin, what is not ruled out.
+/// By feature and bin, the properties that remain possible.
 #[derive(Clone, Debug)]
 pub struct BinMasks {
-    /// What holds before any bin is known.
+    /// The bits before any bin is known.
     all: u64,
-    /// Of features that rule out something.
+    /// Only features that rule out something.
     features: Vec<FeatureMasks>,
 }
 
@@ -23,10 +23,10 @@ struct FeatureMasks {
     left: Box<[u64; 256]>,
 }
 
-/// Features that are looked up at once.
+/// Features looked up at once.
 const AT_ONCE: usize = 4;
 
-/// The columns that are looked up at once, each with what its bins leave.
+/// The columns looked up at once, each with the masks of its bins.
 type Lookups<'a, const N: usize> = [(&'a [u64; 256], &'a [u8]); N];
 
 impl BinMasks {
@@ -61,9 +61,9 @@ impl BinMasks {
         }
     }
 
-    /// The same for those rows only of which one of the bits `wanted` holds: writes what holds of
-    /// them to the front of `left`, which is as long as there are rows, and their numbers to that
-    /// of `rows`, which is no shorter; how many there are.
+    /// The same for only the rows with one of the bits `wanted`: writes their bits to the front of
+    /// `left`, which is as long as the columns, and their row numbers to the front of `rows`, which
+    /// is at least as long. Returns how many there are.
     pub fn find(
         &self,
         columns: &[&[u8]],
@@ -73,7 +73,7 @@ impl BinMasks {
     ) -> usize {
         let masks = &self.features[..];
         let pair = |at: usize| lookup(&masks[at], columns, left.len());
-        // All features at once, and what is not wanted need not be written.
+        // All features at once: rows that are not wanted need not be written.
         match masks.len() {
             4 => find_all([pair(0), pair(1), pair(2), pair(3)], self.all, wanted, left, rows),
             3 => find_all([pair(0), pair(1), pair(2)], self.all, wanted, left, rows),
@@ -95,7 +95,7 @@ fn lookup<'a>(
     (&*masks.left, &columns[masks.feature][..rows])
 }
 
-/// What the bins of a row leave.
+/// The bits that the bins of a row leave.
 fn left_of<const N: usize>(lookups: &Lookups<'_, N>, row: usize) -> u64 {
     let left = lookups.iter().map(|(masks, bins)| masks[usize::from(bins[row])]);
     left.fold(u64::MAX, |a, b| a & b)
@@ -117,7 +117,7 @@ fn find_all<const N: usize>(
     keep(|row, _| all & left_of(&lookups, row), wanted, left, rows)
 }
 
-/// Keeps the rows whose `word`, of its number and what is written of it, has a bit that is wanted.
+/// Keeps the rows whose word (`word(row number, word so far)`) has a wanted bit.
 fn keep(
     word: impl Fn(usize, u64) -> u64,
     wanted: u64,
@@ -127,7 +127,7 @@ fn keep(
     let mut found = 0;
     for row in 0..left.len() {
         let word = word(row, left[row]);
-        // Written always and kept if it counts: no branch to guess wrong.
+        // Always written, kept only if it counts: no branch to mispredict.
         left[found] = word;
         rows[found] = row as u16;
         found += usize::from(word & wanted != 0);

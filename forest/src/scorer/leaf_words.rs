@@ -1,32 +1,32 @@
-//! Trees as bits: one for each leaf.
+//! Trees as bits, one per leaf.
 
 use crate::binning::{BINS, BLOCK_ROWS, BinMasks, Bins};
 use crate::{Node, Tree};
 use std::ops::Range;
 
-/// Leaves of a tree at most: those of trees of depth 8.
+/// Maximum number of leaves of a tree: depth 8.
 pub(super) const MAX_LEAVES: usize = 256;
-/// Leaves of a word.
+/// Leaves per word.
 const WORD: usize = u64::BITS as usize;
 
-/// Leaves that share a word of 64 bits: those of several trees, or some of one large tree.
+/// Leaves that share a 64-bit word: of several trees, or part of one large tree.
 #[derive(Debug)]
 pub(super) struct LeafWord {
-    /// In which of the leaves a row is.
+    /// Which of the leaves a row reaches.
     masks: BinMasks,
     /// The first bit of each tree.
     first_bits: Vec<u32>,
     /// By bit, the weight of its leaf.
     weights: [u8; WORD],
-    /// The bits whose leaves weigh something.
+    /// The bits of leaves with a nonzero weight.
     heavy: u64,
 }
 
 impl LeafWord {
-    /// Puts the leaves of trees together, in order; leaves that weigh nothing may be left out.
+    /// Packs the leaves of trees into words, in order; leaves of weight 0 may be left out.
     pub(super) fn of_trees(trees: &[&Tree], bins: &[Bins]) -> Vec<Self> {
         let mut words = Vec::new();
-        // As if the word before the first were full.
+        // Starts as if a previous word were full.
         let mut used = WORD;
         for tree in trees {
             let leaves = Leaves::of(tree);
@@ -40,7 +40,7 @@ impl LeafWord {
                 if let Some(word) = words.last_mut() {
                     word.add(&leaves, these.clone(), used, bins);
                 }
-                // The words of a large tree are its own: a row may be in none of their leaves.
+                // A large tree does not share its words: a row may reach none of a word's leaves.
                 used = if all > WORD { WORD } else { used + these.len() };
             }
         }
@@ -81,7 +81,7 @@ impl LeafWord {
     /// Adds to the scores of at most [`BLOCK_ROWS`] rows.
     pub(super) fn add_scores(&self, columns: &[&[u8]], scores: &mut [u32]) {
         let (mut left, mut rows) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
-        // Most rows are far from any drop, and score nothing.
+        // Most rows are far from any drop and score 0.
         let found = self.masks.find(columns, self.heavy, &mut left[..scores.len()], &mut rows);
         self.add_found(&left[..found], &rows[..found], scores);
     }
@@ -105,8 +105,8 @@ impl LeafWord {
     ) {
         for (&row, left) in rows.iter().zip(left) {
             let weight = |first: u32| {
-                // One leaf of the tree is left, so the first bit from its first on is that one;
-                // the highest is set to say that there is one.
+                // One leaf of the tree remains, so the first set bit from the tree's first bit on
+                // is that leaf. Setting the highest bit tells the compiler that there is one.
                 let bit = first + (left >> first | 1 << 63).trailing_zeros();
                 u32::from(self.weights[bit as usize % WORD])
             };

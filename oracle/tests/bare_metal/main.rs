@@ -1,5 +1,5 @@
-//! The crate builds where there is no operating system, no `std` and no allocator, and a processor
-//! of another kind decides there as this one does here.
+//! The crate builds without an operating system, `std` or an allocator, and another kind of
+//! processor decides the same there.
 
 mod scenario;
 
@@ -46,7 +46,7 @@ fn library(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(TARGET).join("release/libdropcast_oracle.rlib"))
 }
 
-/// Links the library, the scenario and a start routine into what a processor runs after a reset.
+/// Links the library, the scenario and a start routine into a firmware image.
 fn firmware(folder: &Path, library: &Path) -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bare_metal");
     run(Command::new("rustc")
@@ -79,7 +79,7 @@ fn linker() -> PathBuf {
     Path::new(folder.trim()).with_file_name("bin").join("rust-lld")
 }
 
-/// Runs a command that must succeed; none if there is no such command.
+/// Runs a command that must succeed; `None` if it is not installed.
 fn run(command: &mut Command) -> Option<Output> {
     match command.output() {
         Err(_) => missing(&command.get_program().to_string_lossy()),
@@ -91,7 +91,7 @@ fn run(command: &mut Command) -> Option<Output> {
     }
 }
 
-/// Tells, past the test harness, that something could not be tested; in CI that is a failure.
+/// Says, bypassing the test harness, that something was not tested; a failure in CI.
 fn missing<T>(what: &str) -> Option<T> {
     let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
     assert!(!ci, "missing: {what}, and CI=true");

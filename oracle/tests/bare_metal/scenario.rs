@@ -1,5 +1,5 @@
-//! Traffic for a small switch under Credence, made and decided without `std`: the same code runs in
-//! the test and on the device.
+//! Traffic for a small switch under Credence, generated and decided without `std`: the same code
+//! runs in the test and on the device.
 
 use dropcast_oracle::{
     Credence, Field, Layout, MAGIC, Table, VERSION, Verdict, VirtualLqd, VirtualPacket,
@@ -10,11 +10,11 @@ const PORTS: usize = 4;
 const BUFFER_BYTES: u32 = 60_000;
 const PACKETS: u32 = 50_000;
 
-/// What came of the traffic.
+/// The result of the traffic.
 pub(crate) struct Digest {
-    /// Of all verdicts and thresholds, in order.
+    /// Hash of all verdicts and thresholds, in order.
     pub(crate) hash: u32,
-    /// How often there was each verdict.
+    /// Number of each verdict.
     #[allow(dead_code, reason = "the device prints the hash only")]
     pub(crate) verdicts: [u32; 5],
 }
@@ -43,7 +43,7 @@ fn table() -> Option<[u8; TABLE_BYTES]> {
     Some(bytes)
 }
 
-/// Decides on every packet; none if the table is none.
+/// Decides on every packet; `None` if the table is invalid.
 pub(crate) fn run() -> Option<Digest> {
     let bytes = table()?;
     let table = Table::parse(&bytes).ok()?;
@@ -57,7 +57,7 @@ pub(crate) fn run() -> Option<Digest> {
     let mut random = 1_u32;
     for packet in 0..PACKETS {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // The load comes and goes, and queue 0 gets half of it.
+        // The load varies, and queue 0 gets half of it.
         let queue = if random >> 31 == 0 { 0 } else { (random >> 16) as usize % PORTS };
         let size_bytes = 64 + (random >> 8) % 1437;
         let features = [credence.lqd().queue_bytes(queue), credence.lqd().occupancy_bytes()];

@@ -1,4 +1,4 @@
-/* What a Cortex-M runs after a reset: prints the hash of the scenario's decisions and ends the
+/* The reset routine of a Cortex-M: prints the hash of the scenario's decisions and ends the
  * emulation, both through semihosting. */
 typedef unsigned int word;
 
@@ -37,7 +37,7 @@ static void fault(void)
     }
 }
 
-/* The stack, then where to go: after a reset, and for each fault. */
+/* The stack pointer, then the vectors: reset, and one for each fault. */
 __attribute__((section(".vectors"), used)) static void (*const vectors[])(void) = {
     (void (*)(void))0x20400000, reset, fault, fault, fault, fault, fault,
 };

@@ -1,4 +1,4 @@
-//! Lanes against the replay of a report, which takes one prediction at a time.
+//! Lanes against a report's replay, which takes one prediction at a time.
 
 use super::*;
 use crate::{Replay, Replayed};
@@ -19,7 +19,7 @@ fn forest(feature: &str, threshold: u32) -> Forest {
     Forest { features: vec![feature.to_owned()], vote_threshold: 0, trees: vec![Tree { nodes }] }
 }
 
-/// Rows of two switches: (step in time, switch, port, size, the features).
+/// Rows of two switches: (time step, switch, port, size, features).
 fn rows() -> impl Strategy<Value = Vec<(u64, u16, u16, u32, [u32; 2])>> {
     prop::collection::vec((0_u64..3, 0_u16..2, 0_u16..3, 1_u32..4, [0_u32..9, 0_u32..9]), 0..60)
 }
@@ -109,7 +109,7 @@ struct BatchReplay<'a> {
     batch: &'a LabelledBatch,
 }
 
-/// Why it fails: never.
+/// It never fails.
 #[derive(Debug)]
 struct Never;
 

@@ -1,10 +1,10 @@
-//! Replays against a switch so small and slow that it is plainly right.
+//! Replays against a switch that is so small and slow that it is obviously right.
 
 use super::*;
 use proptest::prelude::*;
 
-/// One queue per port, a packet of one byte takes one nanosecond: time steps of 1 ns in which
-/// every busy port may begin one packet are all there is.
+/// One queue per port, a packet of one byte takes one nanosecond: time runs in steps of 1 ns, in
+/// which every free port may start one packet.
 fn tiny() -> SwitchSpec {
     SwitchSpec::uniform(3, 8_000_000_000, 6, 1_000)
 }
@@ -28,7 +28,7 @@ fn replay(spec: SwitchSpec, arrivals: &[Arrival]) -> Replayed {
     replay.finish().remove(&0).expect("switch 0")
 }
 
-/// Queues as lists of (size, label), ports as the time they are busy until.
+/// Queues are lists of (size, label); ports are the time until which they are busy.
 #[derive(Default)]
 struct Slow {
     queues: [Vec<(u32, usize)>; 3],
@@ -113,7 +113,7 @@ fn credence(own: &Slow, thresholds: &[u32; 3], arrival: &Arrival) -> bool {
     longest * 3 < 6 || (below(own, thresholds, arrival) && !arrival.predicted)
 }
 
-/// Packets and bytes of the arrivals that count among those with these numbers.
+/// Packets and bytes of the counted ones among the arrivals with these numbers.
 fn counted(arrivals: &[Arrival], numbers: &[usize]) -> Sent {
     let mut sum = Sent::default();
     for arrival in numbers.iter().map(|&number| &arrivals[number]).filter(|of| of.counted) {
@@ -123,7 +123,7 @@ fn counted(arrivals: &[Arrival], numbers: &[usize]) -> Sent {
 }
 
 proptest! {
-    /// What came before took room, but was not predicted; what comes after still pushes out.
+    /// Earlier packets took up buffer without predictions; later ones still push out.
     #[test]
     fn a_stretch_is_measured_among_all_arrivals(
         mut arrivals in arrivals(),
@@ -190,7 +190,7 @@ proptest! {
             let mut lengths = [0, 1, 2].map(|port| own.length(port));
             lengths[usize::from(arrival.port)] += arrival.size_bytes;
             lengths.sort_unstable_by(|a, b| b.cmp(a));
-            // B / H_3 = 6 / (11/6): the k-th longest queue k times within it.
+            // B / H_3 = 6 / (11/6): k times the k-th longest queue stays within it.
             lengths.iter().zip(1_u32..).all(|(&bytes, k)| bytes * k * 11 <= 36)
         });
         prop_assert_eq!(sent(ReplayPolicy::Harmonic), harmonic.sent);
@@ -204,9 +204,9 @@ proptest! {
 
 #[test]
 fn a_burst_worked_by_hand() {
-    // Six bytes of buffer. Port 0 takes a burst of 8 single bytes at time 0: none has left when
-    // the last one arrives but the first, which left at its arrival. LQD holds 6 and pushes its
-    // own tail out for the eighth.
+    // Six bytes of buffer. Port 0 takes a burst of 8 single bytes at time 0: when the last one
+    // arrives, only the first has left, at its own arrival. LQD holds 6 and pushes its own tail out
+    // for the eighth.
     let burst: Vec<Arrival> = (0..8).map(|_| arrival(0, 0, 1)).collect();
     let replayed = replay(tiny(), &burst);
     assert_eq!(replayed.arrived, Sent { packets: 8, bytes: 8 });

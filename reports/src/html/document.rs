@@ -5,7 +5,7 @@ use crate::plot::escape;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Forbids the page to fetch anything.
+/// Forbids all fetches.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       base-uri 'none'; form-action 'none'";
 
@@ -44,8 +44,8 @@ fn contents(sections: &[(&'static str, String)]) -> String {
     format!("<nav aria-label=\"Contents\">\n<ul>\n{links}</ul>\n</nav>\n")
 }
 
-/// JSON without `<`, which HTML could take for markup: it occurs only in strings, where it can be
-/// escaped. Indentation is left out, a third of the size.
+/// JSON without `<`, which HTML could parse as markup: it occurs only in strings, where it can be
+/// escaped. Indentation, a third of the size, is removed.
 fn embedded(json: &str) -> String {
     let lines = json.lines().map(str::trim_start);
     lines.collect::<Vec<_>>().join("\n").replace('<', "\\u003c")

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::table::Cell;
 use dropcast_pipeline::report::{ReplaySection, Report};
 
-/// Why eta is not known.
+/// Why eta is unknown.
 pub(super) fn omitted(page: &mut Body, report: &Report) {
     page.section("eta", "Error \u{3B7} and throughput");
     let reason = report.replay_omitted.as_deref().unwrap_or("no reason was given");

@@ -194,7 +194,7 @@ fn counts_bytes(report: &Report) -> bool {
     report.model.features.iter().any(in_bytes)
 }
 
-/// Why these scores may flatter the model.
+/// Reasons why these scores may flatter the model.
 fn flattery(report: &Report) -> Option<String> {
     let split = report.model.provenance.as_ref().map(|provenance| &provenance.split);
     let is_held_out = report.traces.iter().any(|trace| trace.held_out);

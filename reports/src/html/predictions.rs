@@ -1,4 +1,4 @@
-//! Predictions at the model's own vote threshold, here and where it was trained.
+//! Predictions at the model's own vote threshold, here and in training.
 
 use super::body::Body;
 use super::table::Cell;

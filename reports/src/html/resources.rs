@@ -89,7 +89,7 @@ fn trees(page: &mut Body, resources: &Resources) {
     );
 }
 
-/// Shown for a count that takes too long or does not fit into 64 bits.
+/// Shown for a count that takes too long or exceeds 64 bits.
 const TOO_MANY: &str = "too many";
 
 fn counted(count: Option<u64>, otherwise: &str) -> Cell {

@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 /// sweep gives the same bytes.
 ///
 /// # Errors
-/// See [`ExportError`]; none is known to happen.
+/// See [`ExportError`]; none that we know of.
 pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
     let mut page = Body::default();
     let recipes = recipes(sweep);
@@ -98,7 +98,7 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     }
 }
 
-/// The best forest by the sweep's rule, whatever its size.
+/// The best forest by the sweep's rule, regardless of size.
 fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {

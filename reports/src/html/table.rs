@@ -21,7 +21,7 @@ impl Cell {
         Cell::Ratio(Some(value), 4)
     }
 
-    /// A 32-bit count, as scores and features are.
+    /// A 32-bit count, such as scores and features.
     pub(super) fn whole(value: u32) -> Self {
         Cell::Count(Some(u64::from(value)))
     }

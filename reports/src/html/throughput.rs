@@ -1,4 +1,4 @@
-//! What each policy transmits.
+//! Throughput by policy.
 
 use super::body::{Body, Data};
 use super::table::Cell;

@@ -8,7 +8,7 @@ use super::ticks::Ruler;
 
 /// Minimum width of a bar's hit area, units.
 const SHORT: i32 = 24;
-/// Gap between a bar and what is written beside it.
+/// Gap between a bar and the text beside it.
 const GAP: i32 = 10;
 
 impl BarFigure {
@@ -41,7 +41,7 @@ impl BarFigure {
         self.draw_bars(canvas, &plot);
     }
 
-    /// Ends of the value axis: zero, every bar, and room for what is written beside the bars.
+    /// Ends of the value axis: zero, every bar, and room for the text beside the bars.
     fn range(&self, names: i32) -> (f64, f64) {
         let values = || self.groups.iter().flat_map(|group| group.values.iter().flatten());
         let low = values().copied().filter(|v| v.is_finite()).fold(0.0, f64::min);

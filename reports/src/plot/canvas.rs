@@ -1,7 +1,7 @@
-//! The sheet a figure is drawn on: title, legend, axes, markers, notes.
+//! The canvas of a figure: title, legend, axes, markers, notes.
 //!
-//! Text is laid out by an estimate of its width, on the safe side: an SVG cannot know the reader's
-//! font.
+//! Text is laid out by a conservative estimate of its width, because an SVG does not know the
+//! reader's font.
 
 use super::figure::Draw;
 use super::marks::Marks;
@@ -24,7 +24,7 @@ const SAMPLE: i32 = 84;
 const MARKER: i32 = 9;
 const BIG_MARKER: i32 = 14;
 
-/// What a legend shows beside a name.
+/// A legend's sample beside a name.
 pub(super) enum Sample {
     Line(Draw, Look),
     Bar(Look),
@@ -40,7 +40,7 @@ pub(super) struct Canvas {
     bottom: i32,
 }
 
-/// Draws a figure with `draw` on a sheet that has its title, and returns the SVG.
+/// Draws a figure with `draw` on a canvas with its title, and returns the SVG.
 pub(super) fn paint(
     title: &str,
     description: &str,
@@ -119,7 +119,7 @@ impl Canvas {
         self.drawing.text(text, at, Lettering { anchor, ..Lettering::default() });
     }
 
-    /// A line through places on the sheet.
+    /// A line through points of the canvas.
     pub(super) fn line(&mut self, places: &[Place], draw: Draw, look: Look) {
         let stroke = if draw == Draw::Rule {
             Stroke { dash: Some((3, 7)), ..Stroke::solid(&INK, 3) }
@@ -152,7 +152,7 @@ impl Canvas {
         }
     }
 
-    /// An interval as an upright bar with feet.
+    /// An interval as a vertical error bar.
     pub(super) fn interval(&mut self, low: Place, high: Place, look: Look) {
         let stroke = Stroke::solid(&look.colour, 3);
         self.drawing.line(&[low, high], stroke);
@@ -188,7 +188,7 @@ impl Canvas {
         self.drawing.text(text, middle, lettering);
     }
 
-    /// An upright line in ink.
+    /// A vertical line in the text colour.
     pub(super) fn zero_line(&mut self, x: i32, down: Range<i32>) {
         self.drawing.line(&[(x, down.start), (x, down.end)], Stroke::solid(&INK, 3));
     }
@@ -251,7 +251,7 @@ pub(super) struct Axes {
     pub(super) has_grid: bool,
 }
 
-/// The area of the data on the sheet.
+/// The data area of the canvas.
 pub(super) struct Plot {
     x: Ruler,
     y: Ruler,
@@ -260,7 +260,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// Where a point is on the sheet; points outside the axes are held at their ends.
+    /// The position of a point on the canvas; points outside the axes are clamped.
     pub(super) fn place(&self, x: f64, y: f64) -> Place {
         let (across, down) = (&self.across, &self.down);
         (

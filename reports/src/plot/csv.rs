@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 impl LineFigure {
     /// One row per point: `series`, the two values under the names given, the ends of its interval
-    /// and what was expected; a field is empty where the point has none. RFC 4180 with `\n`.
+    /// and what was expected; a field is empty if the point has no such value. RFC 4180 with `\n`.
     pub fn to_csv(&self, x_name: &str, y_name: &str) -> String {
         let mut out = format!("series,{},{},low,high,expectation\n", field(x_name), field(y_name));
         for series in &self.series {

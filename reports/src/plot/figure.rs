@@ -27,7 +27,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What a value is multiplied by before it is written.
+    /// The factor applied to a value before it is written.
     pub(super) fn factor(self) -> f64 {
         match self {
             Unit::One => 1.0,
@@ -76,7 +76,7 @@ impl Axis {
         Axis { whole: true, ..self }
     }
 
-    /// A value as it is read out: with the axis' name and unit.
+    /// A value as text, with the axis' name and unit.
     pub(super) fn reading(&self, value: f64) -> String {
         let label = self.label.split(" (").next().unwrap_or_default();
         let (name, unit) = label.rsplit_once(", ").unwrap_or((label, ""));
@@ -99,9 +99,9 @@ pub struct Point {
     pub y: f64,
     /// An interval around `y` (say, over seeds), drawn as a bar.
     pub interval: Option<(f64, f64)>,
-    /// What was expected here and who says so; for the CSV.
+    /// The expected value and its source; for the CSV.
     pub expectation: Option<String>,
-    /// A name of the point, if its values do not suffice.
+    /// A label of the point, in addition to its values.
     pub label: Option<String>,
 }
 
@@ -145,7 +145,7 @@ pub enum Labels {
 /// A named sequence of points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// The points, in drawing order.
     pub points: Vec<Point>,
@@ -170,15 +170,15 @@ impl Series {
 /// A line chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineFigure {
-    /// What the figure is called.
+    /// The title.
     pub title: String,
-    /// What it shows, for those who cannot see it.
+    /// A text description, for screen readers.
     pub description: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, first to last.
+    /// The series, in drawing order.
     pub series: Vec<Series>,
     /// Lines of text below the plot, such as what a paper expects.
     pub notes: Vec<String>,
@@ -187,20 +187,20 @@ pub struct LineFigure {
 /// Bars of one kind, one for each category of a [`BarFigure`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarGroup {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// Length of each bar; none where there is nothing to show.
+    /// Length of each bar; `None` for no bar.
     pub values: Vec<Option<f64>>,
-    /// What is written beside each bar.
+    /// The text beside each bar.
     pub labels: Vec<String>,
 }
 
 /// A chart of horizontal bars from zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarFigure {
-    /// What the figure is called.
+    /// The title.
     pub title: String,
-    /// What it shows, for those who cannot see it.
+    /// A text description, for screen readers.
     pub description: String,
     /// The horizontal axis; always linear and as long as the data needs.
     pub value: Axis,
@@ -215,9 +215,9 @@ pub struct BarFigure {
 /// A table of coloured cells, each with its value in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeatFigure {
-    /// What the figure is called.
+    /// The title.
     pub title: String,
-    /// What it shows, for those who cannot see it.
+    /// A text description, for screen readers.
     pub description: String,
     /// The horizontal axis; only its label counts.
     pub x: Axis,
@@ -231,7 +231,7 @@ pub struct HeatFigure {
     pub columns: Vec<String>,
     /// Names of the rows, top to bottom.
     pub rows: Vec<String>,
-    /// By row, then column; none where there is nothing.
+    /// By row, then column; `None` for an empty cell.
     pub cells: Vec<Vec<Option<f64>>>,
     /// Lines of text below the plot.
     pub notes: Vec<String>,

@@ -66,7 +66,7 @@ impl HeatFigure {
         numbers::ratio(value * self.value.unit.factor(), self.decimals)
     }
 
-    /// How deep the colour of a value is, from 0 for the lowest to 1 for the highest.
+    /// The colour intensity of a value, from 0 for the lowest to 1 for the highest.
     fn depth_of(&self, value: f64) -> f64 {
         let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
         let low = values().fold(f64::INFINITY, f64::min);

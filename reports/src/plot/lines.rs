@@ -100,7 +100,7 @@ fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     places.iter().step_by(every).for_each(|&place| canvas.marker(place, series.draw, look));
 }
 
-/// Labels beside their points. Labels that would overlap another are not written.
+/// Labels beside their points. Labels that would overlap another are left out.
 fn draw_labels(canvas: &mut Canvas, plot: &Plot, series: &Series) {
     let (rightwards, down) = match series.labels {
         Labels::Unwritten => return,

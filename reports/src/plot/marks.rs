@@ -1,8 +1,9 @@
-//! Hit areas: what a reader can point at, and what is said then.
+//! Hit areas: the points of a plot that respond to the pointer, with their texts.
 //!
-//! On a page, each hit area lies unseen over what was drawn, with its exact values and a text. A
-//! browser shows the text by itself; the page's script shows it better, and to the keyboard. Hit
-//! areas are unseen by their own attributes: a picture taken out of its page needs no style sheet.
+//! On a page, each hit area lies invisibly over the drawing, with its exact values and a text. A
+//! browser shows the text by itself; the page's script shows it better, and for keyboard users too.
+//! Hit areas are invisible by their own attributes, so a picture taken out of its page needs no
+//! style sheet.
 
 use super::svg::{Place, escape};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Colours, dashes and markers that stay apart without colour vision and in grey print.
+//! Colours, dashes and markers that are distinguishable without colour vision and in grey print.
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ pub(super) fn ramp(depth: f64) -> Rgb {
     Rgb(mix(0), mix(1), mix(2))
 }
 
-/// Letters on a tile: black or white, whichever stands out more, on light and dark pages alike.
+/// Letters on a tile: black or white, whichever has more contrast, on light and dark pages.
 pub(super) fn on_tile(fill: Rgb) -> Rgb {
     const CANDIDATES: [Rgb; 2] = [Rgb(0, 0, 0), Rgb(255, 255, 255)];
     let [dark, light] = CANDIDATES;

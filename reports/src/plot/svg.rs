@@ -1,7 +1,7 @@
 //! The SVG elements that figures are made of.
 //!
 //! Two units make a pixel, so that whole numbers suffice. Every element carries its own
-//! presentation attributes: a picture looks the same in a page and in a file of its own.
+//! presentation attributes: a picture looks the same in a page and in its own file.
 
 use std::fmt::{Display, Write as _};
 
@@ -17,16 +17,16 @@ pub(super) const INK: &str = "currentColor";
 /// Horizontal and vertical position, units from the top left corner.
 pub(super) type Place = (i32, i32);
 
-/// Where a picture will stand.
+/// Where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// In a file of its own, on white.
+    /// In its own file, on white.
     Alone,
     /// In an HTML page, whose text colour it takes, dark or light.
     Inline,
 }
 
-/// Which side of a text is at its place.
+/// The alignment of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -34,7 +34,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text looks.
+/// Style of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Lettering<'a> {
     pub(super) anchor: Anchor,
@@ -51,7 +51,7 @@ impl Default for Lettering<'_> {
     }
 }
 
-/// How a line looks.
+/// Style of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Stroke<'a> {
     pub(super) paint: &'a dyn Display,
@@ -137,8 +137,8 @@ impl Drawing {
         let _ = writeln!(self.svg, ">{}</text>", escape(text));
     }
 
-    /// The whole picture, with a name and a description for those who cannot see it. `hit_areas`
-    /// are laid over the drawing.
+    /// The whole picture, with a name and a description for screen readers. `hit_areas` are laid
+    /// over the drawing.
     pub(super) fn finish(
         &self,
         title: &str,

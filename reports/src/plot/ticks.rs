@@ -1,4 +1,4 @@
-//! Where an axis has ticks, and what is written there.
+//! The ticks of an axis and their texts.
 
 use super::figure::{Axis, Scale};
 use crate::numbers;
@@ -7,7 +7,7 @@ use crate::numbers;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ruler {
     pub(super) scale: Scale,
-    /// What values are multiplied by before they are laid out.
+    /// The factor applied to values before layout.
     pub(super) factor: f64,
     /// Ends, drawing units; `low < high`.
     pub(super) low: f64,
@@ -89,7 +89,7 @@ fn linear(axis: &Axis, low: f64, high: f64, most: usize) -> Ruler {
     Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`.
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`.
 fn nice_step(least: f64) -> f64 {
     let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
     let power = 10f64.powi(least.log10().floor() as i32);
@@ -101,7 +101,7 @@ fn nice_step(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Decimals that tell the multiples of `step` apart.
+/// Decimals needed to distinguish multiples of `step`.
 fn decimals(step: f64) -> usize {
     (0..12)
         .find(|&digits| {

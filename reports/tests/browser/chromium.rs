@@ -14,7 +14,7 @@ pub(crate) struct Chromium {
     unread: Vec<u8>,
     session: Option<String>,
     sent: u64,
-    /// What the browser told without being asked.
+    /// Events from the browser.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
@@ -37,7 +37,7 @@ const FLAGS: [&str; 11] = [
 ];
 
 impl Chromium {
-    /// Starts it; none where it is not installed.
+    /// Starts it; `None` if it is not installed.
     ///
     /// # Panics
     /// If it does not start, or is not installed although `CI` is set.
@@ -48,7 +48,7 @@ impl Chromium {
         };
         let Some(name) = NAMES.iter().find(finds) else {
             assert!(std::env::var_os("CI").is_none(), "chromium is not installed");
-            // Past the test harness, which keeps what a passing test prints.
+            // Bypasses the test harness, which captures a passing test's output.
             let why = "skipped: chromium is not installed; pages were not opened in it";
             writeln!(std::io::stderr(), "{why}").expect("stderr is writable");
             return None;
@@ -84,7 +84,7 @@ impl Chromium {
         Some(chromium)
     }
 
-    /// Asks for something and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Panics
     /// If the answer is an error, or the browser is gone.
@@ -150,7 +150,7 @@ impl Chromium {
         }
     }
 
-    /// What the browser told under this name since the page was opened.
+    /// The browser's events of this name since the page was opened.
     pub(crate) fn told(&self, method: &str) -> Vec<&Value> {
         let events = self.events.iter().filter(|event| event["method"] == method);
         events.map(|event| &event["params"]).collect()

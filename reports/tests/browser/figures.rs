@@ -1,4 +1,4 @@
-//! What the figures of a report's page must show, worked out from its JSON alone.
+//! What the figures of a report's page must show, computed from its JSON alone.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// By figure and series, the points: where along the axis (a number or a name), and the value.
 pub(crate) type Shown = BTreeMap<(String, String), Vec<(String, f64)>>;
 
-/// A number as the page writes it: the shortest text that reads back as it.
+/// A number in the page's format: the shortest text that reads back exactly.
 pub(crate) fn number(value: &Value) -> Option<String> {
     value.as_f64().map(|value| value.to_string())
 }

@@ -1,4 +1,4 @@
-//! What the figures of a sweep's page must show, worked out from its JSON alone.
+//! What the figures of a sweep's page must show, computed from its JSON alone.
 
 use crate::figures::Shown;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The fabric beside the Credence authors' ns-3 code, on the same flows.
+//! The fabric compared with the Credence authors' ns-3 code, on the same flows.
 
 use dropcast_simulate::{
     Drop, Fabric, FabricConfig, FlowClass, FlowList, FlowRecord, LONG_BYTES, Percentiles,

@@ -1,4 +1,5 @@
-//! The flows that the Credence authors' ns-3 code was given, in this fabric: both slowdowns as a table.
+//! Runs the flows of the Credence authors' ns-3 code in this fabric and prints both slowdowns as a
+//! table.
 //!
 //!     cargo run --release -p dropcast-simulate --example against_ns3 -- FOLDER [SEEDS]
 //!

@@ -44,23 +44,22 @@ pub struct FabricConfig {
     pub scheduler: Scheduler,
     /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
     pub quantum_bytes: Vec<u32>,
-    /// Packets that a port takes out of the buffer ahead of the one on the wire.
+    /// Packets that a port dequeues ahead of the one on the wire.
     pub transmit_ring_packets: u16,
-    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    /// Bytes of a packet on the wire beyond its bytes in the buffer.
     pub wire_overhead_bytes: u32,
-    /// Most payload of a packet, bytes.
+    /// Maximum payload of a packet, bytes.
     pub segment_bytes: u32,
-    /// Bytes of header that a packet takes in the buffer; an acknowledgement takes these, and the
-    /// blocks that it selectively acknowledges.
+    /// Header bytes of a packet in the buffer; an acknowledgement has these and its SACK blocks.
     pub header_bytes: u32,
     /// Active queue management of every switch: marking and early drops.
     pub aqm: AqmSpec,
-    /// Window that a single flow begins with, segments.
+    /// Initial window of a single flow, segments.
     pub initial_window_segments: u32,
-    /// Least retransmission timeout, and that of a handshake, nanoseconds.
+    /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
-    /// Round-trip times are measured in steps of this, nanoseconds, as TCP's timestamps are; the
-    /// default is ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
+    /// Resolution of round-trip times, nanoseconds, like that of TCP timestamps; the default is
+    /// ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
     pub timestamp_ns: u64,
     /// Rate of an unresponsive sender, as a share of its server's rate; above 0, at most 1.
     pub unresponsive_rate: f64,
@@ -179,8 +178,8 @@ impl Fabric {
         f64::from(servers) * server_rate_bps as f64 / (f64::from(spines) * uplink_rate_bps as f64)
     }
 
-    /// Completion time of a flow that is alone, as in the Credence artifact: base round-trip time
-    /// plus payload at the server's rate, nanoseconds.
+    /// Completion time of a flow on an idle fabric, as in the Credence artifact: base round-trip
+    /// time plus payload at the server's rate, nanoseconds.
     pub fn ideal_fct_ns(&self, size_bytes: u64) -> u64 {
         let bits_ns = u128::from(size_bytes) * 8_000_000_000;
         let wire_ns = bits_ns / u128::from(self.config.server_rate_bps);

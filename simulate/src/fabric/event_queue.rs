@@ -1,6 +1,6 @@
-//! What happens next: a calendar queue.
+//! The event queue, a calendar queue.
 //!
-//! `cargo bench -p dropcast-simulate --bench fabric` times it beside a binary heap on the same
+//! `cargo bench -p dropcast-simulate --bench fabric` compares it with a binary heap on the same
 //! events; docs/fabric.md keeps both numbers.
 
 use std::cmp::Reverse;
@@ -13,11 +13,10 @@ const DAYS: usize = 1024;
 /// Bit of the numbers of events that are not urgent.
 const NOT_URGENT: u64 = 1 << 63;
 
-/// Events in order of time; among those of one time urgent ones come first, then in order of
-/// scheduling.
+/// Events in time order; at equal times urgent ones first, then in order of scheduling.
 ///
 /// Days of 128 ns hold the events of the next year (131 us: transmissions and propagation), a heap
-/// those beyond it (timers). A day is sorted when it comes.
+/// holds those beyond it (timers). A day is sorted when it starts.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     days: Vec<Vec<Entry<E>>>,
@@ -25,7 +24,7 @@ pub struct EventQueue<E> {
     occupied: [u64; DAYS / 64],
     /// The number of the current day since time 0.
     today: u64,
-    /// Events of today that are left, the next one last.
+    /// Remaining events of today, the next one last.
     left: Vec<Entry<E>>,
     later: BinaryHeap<Reverse<Entry<E>>>,
     scheduled: u64,
@@ -80,12 +79,12 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Adds an event, not before the one that was taken last.
+    /// Adds an event, not before the one last taken.
     pub fn schedule(&mut self, time_ns: u64, event: E) {
         self.insert(Entry { time_ns, number: NOT_URGENT | self.scheduled, event });
     }
 
-    /// Adds an urgent event, not before the one that was taken last.
+    /// Adds an urgent event, not before the one last taken.
     pub fn schedule_urgent(&mut self, time_ns: u64, event: E) {
         self.insert(Entry { time_ns, number: self.scheduled, event });
     }

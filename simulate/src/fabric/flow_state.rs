@@ -1,13 +1,13 @@
-//! A flow that is under way: both ends of it.
+//! An active flow: both of its ends.
 
 use super::flow::{Flow, FlowRecord};
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, UNSCHEDULED};
 use crate::transport::{Receiver, Segment, Sender, Transport};
 
-/// How far a flow has come.
+/// The state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Waits for the answer to its handshake.
+    /// Waiting for the answer to its handshake.
     Connecting,
     Sending,
 }
@@ -26,12 +26,12 @@ pub(crate) struct FlowState {
     pub(crate) handshake_repeats: u32,
     /// When the handshake is repeated.
     pub(crate) connect_by_ns: Option<u64>,
-    /// When its timer is due to look; earlier ones are out of date.
+    /// Time of its valid timer event; earlier ones are stale.
     pub(crate) timer_ns: Option<u64>,
     pub(crate) pace_ns: Option<u64>,
     /// An unresponsive sender's next segment.
     pub(crate) next_segment: u32,
-    /// Its sink and workload were told that it is over.
+    /// Its end has been reported to sink and workload.
     pub(crate) is_reported: bool,
     /// Hashes of its packets and of its acknowledgements.
     hashes: (u64, u64),
@@ -44,7 +44,7 @@ pub(crate) struct FlowState {
     unscheduled_bytes: u64,
 }
 
-/// What a flow's packets have in common.
+/// The common fields of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pub(crate) hashes: (u64, u64),
@@ -106,7 +106,7 @@ impl FlowState {
         }
     }
 
-    /// When something is to be looked at.
+    /// Time of the next timer event.
     pub(crate) fn deadline_ns(&self) -> Option<u64> {
         match self.phase {
             Phase::Connecting => self.connect_by_ns,

@@ -1,4 +1,4 @@
-//! Packets on their way: interfaces, links and switches.
+//! Packets in flight: interfaces, links and switches.
 
 use super::config::Fabric;
 use super::event_queue::EventQueue;
@@ -13,7 +13,7 @@ use dropcast_features::BufferView;
 use dropcast_switch::aqm::Action;
 use dropcast_switch::{AqmSite, BuildError, Policy, PolicySite};
 
-/// What happens.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Happening {
     /// The last bit of a packet is on a link.
@@ -30,7 +30,7 @@ pub(crate) enum Happening {
     Sample,
 }
 
-/// What the network knows of a flow.
+/// The network's state of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowTag {
     pub(crate) id: u64,
@@ -82,7 +82,7 @@ impl Network {
         let mut switches = Vec::new();
         for id in 0..fabric.switches() {
             let spec = fabric.switch_spec(id);
-            // So that switches do not draw the same numbers.
+            // Switches must not draw the same numbers.
             let seed = config.seed.wrapping_mul(1 << 16).wrapping_add(id.into());
             let aqm = config.aqm.build(AqmSite { spec, seed })?;
             let policy = policy(id, PolicySite::new(spec, seed))?;
@@ -131,7 +131,7 @@ impl Network {
         self.serve_port(id, port, now_ns, sink);
     }
 
-    /// A packet reaches the end of its link; whether that is its server.
+    /// A packet reaches the end of its link; returns whether that is its server.
     pub(crate) fn arrived<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) -> bool {
         self.counts.hops += 1;
         self.on_wire -= 1;
@@ -192,8 +192,8 @@ impl Network {
         let sent_ns = now_ns + on.wire_ns(size_bytes);
         let arrived_ns = sent_ns + on.delay_ns();
         self.on_wire += 1;
-        // A port takes its next packet before one that arrives at that time is judged: virtual
-        // queues are served up to and including the time of an arrival, too.
+        // A port dequeues before a simultaneous arrival is admitted, because virtual queues are
+        // also served up to and including the time of an arrival.
         self.events.schedule_urgent(sent_ns, Happening::Sent { link });
         self.events.schedule(arrived_ns, Happening::Arrived { packet: place });
     }
@@ -258,7 +258,7 @@ impl Network {
         }
     }
 
-    /// Takes the next packet of a port out of the buffer.
+    /// Dequeues the next packet of a port.
     fn take<S: Sink>(&mut self, id: u16, port: u16, now_ns: u64, sink: &mut S) -> Option<u32> {
         let switch = &mut self.switches[usize::from(id)];
         let (place, queue) = switch.take(port, now_ns)?;

@@ -1,4 +1,4 @@
-//! Packets, kept in one place and named by number.
+//! Packet storage, addressed by number.
 
 use crate::transport::SackBlocks;
 
@@ -24,7 +24,7 @@ pub(crate) enum PacketKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) flow_hash: u64,
-    /// Data: when it was sent. Acknowledgement: when what it answers was sent.
+    /// Data: its send time. Acknowledgement: the send time of the segment it answers.
     pub(crate) sent_ns: u64,
     pub(crate) sack: SackBlocks,
     /// Place of its flow's state.
@@ -48,7 +48,7 @@ pub(crate) struct Packet {
     pub(crate) sack_count: u8,
 }
 
-/// Values that are named by the place they are at; places are used again.
+/// A slab: values addressed by slot; slots are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     values: Vec<T>,
@@ -62,7 +62,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Puts a value at a free place.
+    /// Stores a value in a free slot.
     pub(crate) fn add(&mut self, value: T) -> u32 {
         match self.free.pop() {
             Some(place) => {
@@ -76,12 +76,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The place is free.
+    /// Frees a slot.
     pub(crate) fn release(&mut self, place: u32) {
         self.free.push(place);
     }
 
-    /// A free place, whose old value is kept for use again; a new one from `make` if there is none.
+    /// A free slot, with its old value for reuse, or a new one from `make`.
     pub(crate) fn reuse(&mut self, make: impl FnOnce() -> T) -> u32 {
         match self.free.pop() {
             Some(place) => place,
@@ -97,12 +97,12 @@ impl<T> Slab<T> {
         &mut self.values[place as usize]
     }
 
-    /// Every value, those at free places included.
+    /// Every value, including those in free slots.
     pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
         self.values.iter()
     }
 
-    /// Places in use.
+    /// Slots in use.
     pub(crate) fn len(&self) -> usize {
         self.values.len() - self.free.len()
     }

@@ -1,8 +1,8 @@
-//! A server's network interface: one queue without limit, first come first served.
+//! A server's network interface: one unlimited FIFO.
 
 use std::collections::VecDeque;
 
-/// What a server has to send.
+/// A server's packets to send.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interface {
     pub(crate) waiting: VecDeque<u32>,

@@ -11,7 +11,7 @@ use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
 use crate::workloads::Workload;
 use dropcast_switch::{BuildError, Policy, PolicySite};
 
-/// What a simulation came to.
+/// The totals of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Time of the last event, nanoseconds.
@@ -22,17 +22,17 @@ pub struct Outcome {
     pub flows: u64,
     /// Flows that completed.
     pub completed: u64,
-    /// Packets that servers sent, acknowledgements and handshakes included.
+    /// Packets that servers sent, including acknowledgements and handshakes.
     pub packets_sent: u64,
     /// Packets that reached their server.
     pub packets_delivered: u64,
-    /// Packets that were on their way when it ended.
+    /// Packets in flight at the end.
     pub packets_in_flight: u64,
-    /// Packets that crossed a link, once for each link.
+    /// Packet-hops: packets that crossed a link, once per link.
     pub hops: u64,
-    /// Packets that were marked, once for each switch that did it.
+    /// Marked packets, once per marking switch.
     pub marked: u64,
-    /// Payload that arrived, bytes, repeated payload not counted twice.
+    /// Payload that arrived, bytes, without duplicates.
     pub received_bytes: u64,
     dropped: [u64; 4],
 }
@@ -101,7 +101,7 @@ pub struct Simulation<W> {
     follow_ups: Vec<Flow>,
 }
 
-/// What flows are made with.
+/// The settings of flows.
 #[derive(Clone, Debug)]
 struct Rules {
     fabric: Fabric,
@@ -109,11 +109,11 @@ struct Rules {
 }
 
 impl<W: Workload> Simulation<W> {
-    /// A fabric whose switches each have the policy that `policy` gives for their number and
-    /// description; mostly [`dropcast_switch::PolicySpec::build`], with the model that it needs.
+    /// A fabric whose switches have the policies that `policy` returns for their number and
+    /// description; usually [`dropcast_switch::PolicySpec::build`] with its model.
     ///
     /// # Errors
-    /// What `policy` says.
+    /// The errors of `policy`.
     pub fn new(
         fabric: &Fabric,
         policy: impl FnMut(u16, PolicySite<'_>) -> Result<Box<dyn Policy + Send>, BuildError>,
@@ -142,13 +142,13 @@ impl<W: Workload> Simulation<W> {
     /// Runs it to its end.
     ///
     /// # Errors
-    /// The workload asked for a flow that the fabric cannot carry.
+    /// The workload started a flow that the fabric cannot carry.
     pub fn run<S: Sink>(mut self, sink: &mut S) -> Result<Outcome, FlowError> {
         let mut now_ns = 0;
         self.begin();
         while let Some(time_ns) = self.step(sink)? {
             now_ns = time_ns;
-            debug_assert!(self.network.adds_up(), "packets or bytes got lost at {time_ns} ns");
+            debug_assert!(self.network.adds_up(), "packets or bytes do not add up at {time_ns} ns");
         }
         self.report_rest(sink);
         Ok(self.outcome(now_ns))
@@ -161,7 +161,7 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    /// Lets the next event happen; its time, or none at the end.
+    /// Processes the next event; returns its time, or `None` at the end.
     fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
         let Some((now_ns, happening)) = self.network.events.pop() else { return Ok(None) };
         if now_ns > self.rules.fabric.config().end_ns {
@@ -231,7 +231,7 @@ impl<W: Workload> Simulation<W> {
         Ok(())
     }
 
-    /// Lets a flow send what it may.
+    /// Sends what a flow may send now.
     fn go_on(&mut self, place: u32, now_ns: u64) {
         let Some(state) = self.flows.get_mut(place) else { return };
         if state.flow.transport == Transport::Unresponsive {
@@ -259,7 +259,7 @@ impl<W: Workload> Simulation<W> {
         self.network.events.schedule(now_ns + gap_ns, Happening::Pace { flow: place });
     }
 
-    /// Sends the segments that a sender gave, and sets its clocks.
+    /// Sends a sender's segments and sets its timers.
     fn flush(&mut self, place: u32, now_ns: u64) {
         let Some(state) = self.flows.get_mut(place) else { return };
         for segment in self.segments.drain(..) {
@@ -279,7 +279,7 @@ impl<W: Workload> Simulation<W> {
         self.arm_timer(place);
     }
 
-    /// Makes sure that the flow's timer is looked at no later than its deadline.
+    /// Schedules the flow's timer event no later than its deadline.
     fn arm_timer(&mut self, place: u32) {
         let Some(state) = self.flows.get_mut(place) else { return };
         let Some(deadline_ns) = state.deadline_ns() else { return };
@@ -381,7 +381,7 @@ impl<W: Workload> Simulation<W> {
         self.flush(packet.flow, now_ns);
     }
 
-    /// Tells sink and workload that a flow is over.
+    /// Reports a flow's end to sink and workload.
     fn report<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get_mut(place) else { return };
         state.is_reported = true;
@@ -395,7 +395,7 @@ impl<W: Workload> Simulation<W> {
         self.follow_ups = follow_ups;
     }
 
-    /// Forgets a flow whose ends are done and whose packets have left the network.
+    /// Frees a flow whose ends are done and whose packets have left the network.
     fn release_if_over<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get(place) else { return };
         let is_over = state.is_sent() && self.network.tags[place as usize].packets == 0;

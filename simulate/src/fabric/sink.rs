@@ -1,4 +1,4 @@
-//! Who is told what happens in a fabric.
+//! Observers of a fabric.
 
 use super::flow::FlowRecord;
 use dropcast_data::{Event, EventBatch};
@@ -53,7 +53,7 @@ pub struct Drop {
     pub reason: DropReason,
     /// Length of its queue without it, bytes.
     pub queue_bytes: u32,
-    /// The queue was shorter than an equal share of the buffer, `B/N`.
+    /// Whether the queue was shorter than an equal share of the buffer, `B/N`.
     pub is_innocent: bool,
 }
 
@@ -72,9 +72,9 @@ pub struct Occupancy {
     pub buffer_bytes: u32,
 }
 
-/// Is told what happens, in order of time.
+/// An observer, called in time order.
 pub trait Sink {
-    /// Whether it wants packet events; they cost time.
+    /// Whether it needs packet events; they cost time.
     const WANTS_EVENTS: bool = false;
 
     /// A packet reached a switch or left its buffer. Only if [`Sink::WANTS_EVENTS`].
@@ -92,13 +92,13 @@ pub trait Sink {
         let _ = occupancy;
     }
 
-    /// A flow is over, in order of completion; those that did not complete come at the end.
+    /// A flow has ended, in order of completion; incomplete flows come at the end.
     fn flow_ended(&mut self, record: &FlowRecord) {
         let _ = record;
     }
 }
 
-/// Nobody is told anything.
+/// No observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -152,7 +152,7 @@ impl<S: Sink> Sink for &mut S {
 /// Events of a batch, except the last.
 const BATCH_EVENTS: usize = 8192;
 
-/// Packet events in batches, for whoever takes those: a tracer, a writer.
+/// Packet events in batches, for a tracer or a writer.
 #[derive(Clone, Debug)]
 pub struct PacketEvents<F: FnMut(EventBatch)> {
     batch: EventBatch,
@@ -165,7 +165,7 @@ impl<F: FnMut(EventBatch)> PacketEvents<F> {
         PacketEvents { batch: EventBatch::default(), take }
     }
 
-    /// Hands over what is left.
+    /// Hands over the remaining events.
     pub fn finish(mut self) -> F {
         if !self.batch.events.is_empty() {
             (self.take)(self.batch);

@@ -1,5 +1,5 @@
-//! A switch of the fabric: the shared buffer and policy of `dropcast-switch`, and what its ports
-//! are doing.
+//! A switch of the fabric: the shared buffer and policy of `dropcast-switch`, and the state of its
+//! ports.
 
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -23,14 +23,14 @@ pub(crate) struct FabricSwitch {
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     turn: Turn,
-    /// Packets taken out of the buffer that wait for the wire.
+    /// Dequeued packets that wait for the wire.
     pub(crate) ring: VecDeque<u32>,
     pub(crate) is_busy: bool,
-    /// Bytes taken out of the buffer, for telemetry.
+    /// Dequeued bytes, for telemetry.
     pub(crate) sent_bytes: u64,
 }
 
-/// The fabric's events say when a packet leaves, the port's scheduler which.
+/// The fabric's events determine when a packet leaves, the port's scheduler which one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Called {
     queue: Option<usize>,
@@ -44,7 +44,7 @@ impl Service for Called {
     }
 }
 
-/// Remembers the packet that left.
+/// Records the packet that left.
 #[derive(Default)]
 struct Departure(Option<Held>);
 
@@ -54,7 +54,7 @@ impl Observer for Departure {
     }
 }
 
-/// Remembers the packets that were pushed out.
+/// Records the packets that were pushed out.
 struct PushedOut<'a>(&'a mut Vec<(Held, usize)>);
 
 impl Observer for PushedOut<'_> {
@@ -86,12 +86,13 @@ impl FabricSwitch {
         self.switch.buffer()
     }
 
-    /// What queue management does with a packet that is about to arrive.
+    /// The AQM's action on a packet that is about to arrive.
     pub(crate) fn judge(&mut self, packet: &dropcast_switch::Packet, now_ns: u64) -> Action {
         self.aqm.arrives(self.switch.buffer(), packet, now_ns)
     }
 
-    /// A packet arrives; whether it was accepted. Those pushed out for it are in `pushed_out`.
+    /// A packet arrives; returns whether it was accepted. Packets pushed out for it are in
+    /// `pushed_out`.
     pub(crate) fn admit(&mut self, packet: &dropcast_switch::Packet, now_ns: u64) -> bool {
         self.pushed_out.clear();
         let observer = &mut PushedOut(&mut self.pushed_out);
@@ -103,7 +104,7 @@ impl FabricSwitch {
         is_accepted
     }
 
-    /// Takes the next packet of a port out of the buffer, with the queue that it was in.
+    /// Dequeues the next packet of a port; also returns its queue.
     pub(crate) fn take(&mut self, port: u16, now_ns: u64) -> Option<(u32, usize)> {
         let state = &mut self.ports[usize::from(port)];
         let queue = state.turn.pick(&self.spec, self.switch.buffer(), usize::from(port))?;

@@ -1,4 +1,4 @@
-//! Who is connected to whom.
+//! Topology: links between servers and switches.
 
 use super::config::Fabric;
 use super::packet::Packet;
@@ -23,8 +23,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Time on the wire of a packet that takes `size_bytes` in a buffer, rounded up, as
-    /// [`dropcast_data::SwitchSpec::wire_time_ns`] has it.
+    /// Time on the wire of a packet of `size_bytes` in a buffer, rounded up, as in
+    /// [`dropcast_data::SwitchSpec::wire_time_ns`].
     pub(crate) fn wire_ns(&mut self, size_bytes: u32) -> u64 {
         if self.latest.0 != size_bytes {
             let bits = (u64::from(size_bytes) + self.wire_overhead_bytes) * 8;
@@ -103,7 +103,7 @@ impl Topology {
             }
         }
         for link in &mut links {
-            // So that a size of 0 is not mistaken for a known one.
+            // A size of 0 must not match a known one.
             link.wire_ns(1);
         }
         links

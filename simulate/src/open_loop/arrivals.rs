@@ -9,16 +9,16 @@ use dropcast_data::{Event, EventBatch};
 /// Events of a batch, except the last.
 const BATCH_EVENTS: usize = 8192;
 
-/// The arrivals of a [`LeafWorkload`], in order of time, computed as they are asked for.
+/// The arrivals of a [`LeafWorkload`], in order of time, computed lazily.
 ///
 /// Memory: the flows that wait at the ingress links and the acknowledgements of one round-trip
-/// time, whatever the length of the trace.
+/// time, independent of the length of the trace.
 #[derive(Clone, Debug)]
 pub struct LeafArrivals {
     duration_ns: u64,
     data_queue: u8,
-    /// From a packet's arrival at the switch to its acknowledgement's being handed to the ingress
-    /// link of the other direction, by that link.
+    /// By ingress link, the time from a packet's arrival at the switch until its acknowledgement
+    /// reaches the ingress link of the other direction.
     ack_delay_ns: Vec<u64>,
     /// Ingress links are numbered as the port of the same cable.
     senders: Senders<LeafSources>,
@@ -60,7 +60,7 @@ impl LeafArrivals {
         Some((link, packet.arrival(time_ns, 0, packet.to, self.data_queue)))
     }
 
-    /// Lets the receiver of a packet that came over `link` acknowledge it, if it does.
+    /// Schedules the acknowledgement of a packet that came over `link`, if its receiver sends one.
     fn acknowledge(&mut self, link: usize, packet: &Packet, now_ns: u64) {
         if packet.is_acknowledged() {
             let back = usize::from(packet.to);

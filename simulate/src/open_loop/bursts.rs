@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Keeps a slot within memory.
 const MAX_BURSTS_PER_SLOT: f64 = 1000.0;
 
-/// Unit packets in slots: bursts as large as the buffer, each to one port, chosen evenly, arrive
+/// Unit packets in slots: bursts as large as the buffer, each to one uniformly chosen port, arrive
 /// as a Poisson process (Credence, appendix D). The paper names neither ports, nor buffer, nor
 /// rate; the defaults are ours.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +21,11 @@ pub struct BurstTraffic {
     pub burst_packets: u32,
     /// Bursts per slot, on average.
     pub bursts_per_slot: f64,
-    /// Most packets that arrive in one slot. The model of the paper's appendix A allows `N`; the
-    /// paper does not say whether its simulator keeps to that. Bursts beyond the limit wait, first
-    /// come first served, and their packets come in the slots after. `None`: a whole burst arrives
-    /// in its slot.
+    /// Maximum arrivals in one slot. The model of the paper's appendix A allows `N`; the paper does
+    /// not say whether its simulator enforces that. Bursts beyond the limit wait in FIFO order, and
+    /// their packets arrive in later slots. `None`: a whole burst arrives in its slot.
     pub arrivals_per_slot: Option<usize>,
-    /// Slots of the sequence. What still waits after the last is left out.
+    /// Slots of the sequence. Packets still waiting after the last are left out.
     pub slots: u64,
     /// Seed.
     pub seed: u64,
@@ -46,10 +45,10 @@ impl Default for BurstTraffic {
 }
 
 impl BurstTraffic {
-    /// The slots, as they are asked for.
+    /// The slots, computed lazily.
     ///
     /// # Errors
-    /// A parameter is out of its range, or more arrives than the limit per slot lets in.
+    /// A parameter is out of its range, or arrivals exceed the limit per slot.
     pub fn arrivals(&self) -> Result<Slots, WorkloadError> {
         let wrong = |field, problem: String| Err(WorkloadError::Field { field, problem });
         if self.ports == 0 {
@@ -93,7 +92,7 @@ pub struct Slots {
     traffic: BurstTraffic,
     rng: ChaCha8Rng,
     gap_slots: Exp<f64>,
-    /// When the next burst comes, in slots.
+    /// Time of the next burst, in slots.
     next_burst: f64,
     slot: u64,
     /// Bursts not yet fully arrived: port and packets left.
@@ -137,7 +136,7 @@ mod tests {
         traffic.arrivals().expect("valid").collect()
     }
 
-    /// Many bursts, so that counts of them say something.
+    /// Many bursts, for significant counts.
     fn dense() -> BurstTraffic {
         BurstTraffic { bursts_per_slot: 0.02, slots: 100_000, ..BurstTraffic::default() }
     }

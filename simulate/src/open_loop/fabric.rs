@@ -7,7 +7,7 @@ use crate::open_loop::leaf::{LeafWorkload, WorkloadError, wrong};
 use dropcast_data::{SwitchSpec, SwitchSpecs};
 use serde::{Deserialize, Serialize};
 
-/// Links that a packet and its acknowledgement cross in a round trip: four each way.
+/// Links of a round trip of a packet and its acknowledgement: four each way.
 const LINKS_OF_A_ROUND_TRIP: u64 = 8;
 
 /// Arrivals at every switch of a leaf-spine fabric whose switches run push-out LQD, open loop: the
@@ -36,16 +36,16 @@ pub struct FabricWorkload {
     pub base_rtt_ns: u64,
     /// 2: queue 0 holds acknowledgements and is not pushable, queue 1 data. 1: they share one.
     pub queues_per_port: u8,
-    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    /// Bytes of a packet on the wire beyond its bytes in the buffer.
     pub wire_overhead_bytes: u32,
-    /// Most payload of a packet, bytes.
+    /// Maximum payload of a packet, bytes.
     pub payload_bytes: u32,
-    /// Bytes of header that a packet takes in the buffer; an acknowledgement takes only these.
+    /// Header bytes of a packet in the buffer; an acknowledgement has only these.
     pub header_bytes: u32,
     /// Data packets per acknowledgement; 0: no acknowledgements.
     pub packets_per_ack: u16,
-    /// Most rate of one flow past its first round-trip time, as a share of the line rate; above 0,
-    /// and 1 for no limit. A crude stand-in for congestion control.
+    /// Maximum rate of one flow after its first round-trip time, as a share of the line rate; above
+    /// 0, and 1 for no limit. A crude stand-in for congestion control.
     pub flow_rate: f64,
     /// Flow sizes.
     pub flow_sizes: FlowSizeChoice,
@@ -60,7 +60,7 @@ pub struct FabricWorkload {
     pub incast_per_server_hz: f64,
     /// Length of the trace, nanoseconds.
     pub duration_ns: u64,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
@@ -74,7 +74,7 @@ impl Default for FabricWorkload {
             servers: leaf.servers,
             line_rate_bps: leaf.line_rate_bps,
             leaf_buffer_bytes: leaf.buffer_bytes,
-            // As much for each port as at a leaf, as in the artifact.
+            // The same per port as at a leaf, as in the artifact.
             spine_buffer_bytes: leaf.buffer_bytes / leaf_ports * u32::from(leaves),
             base_rtt_ns: leaf.base_rtt_ns,
             queues_per_port: leaf.queues_per_port,
@@ -113,10 +113,10 @@ impl FabricWorkload {
         Ok(SwitchSpecs::Each((0..self.leaves + self.spines).map(spec).collect()))
     }
 
-    /// The arrivals, in batches, as they are asked for.
+    /// The arrivals in batches, computed lazily.
     ///
     /// # Errors
-    /// A parameter is out of its range, the flow-size table is not one, or a link would be
+    /// A parameter is out of its range, the flow-size table is invalid, or a link would be
     /// overloaded.
     pub fn arrivals(&self) -> Result<FabricArrivals, WorkloadError> {
         let specs = self.switch_specs()?;
@@ -124,7 +124,7 @@ impl FabricWorkload {
         let (sizes, rates) = leaf.checked()?;
         let traffic = leaf.traffic(sizes);
         let shape = FabricShape { leaves: self.leaves, servers: self.servers, traffic };
-        // What leaves one leaf comes to another: each flow is counted at both.
+        // Every flow leaves one leaf and enters another, so it counts at both.
         let leaves = f64::from(self.leaves);
         let per_ns = (leaves * rates.incoming_hz / 1e9, leaves * rates.incast_hz / 1e9);
         let sources = FabricSources::new(shape, per_ns, self.seed);
@@ -136,7 +136,7 @@ impl FabricWorkload {
         self.base_rtt_ns / LINKS_OF_A_ROUND_TRIP
     }
 
-    /// What a leaf by itself would be offered: the same checks and sums hold.
+    /// The equivalent single-leaf workload, which the same checks and sums apply to.
     fn leaf(&self) -> LeafWorkload {
         LeafWorkload {
             servers: self.servers,
@@ -163,7 +163,7 @@ impl FabricWorkload {
         }
     }
 
-    /// Checks what a leaf by itself does not have, or has under another name.
+    /// Checks parameters that a single leaf lacks or names differently.
     fn check_shape(&self) -> Result<(), WorkloadError> {
         if self.leaves < 2 {
             return Err(wrong("leaves", format!("is {}, expected at least 2", self.leaves)));

@@ -1,4 +1,4 @@
-//! A fabric's arrivals: packets pass from switch to switch, a link's delay at a time.
+//! A fabric's arrivals: packets move from switch to switch, simulated one link delay at a time.
 
 use crate::open_loop::fabric::FabricWorkload;
 use crate::open_loop::fabric_sources::FabricSources;
@@ -9,20 +9,19 @@ use dropcast_data::{Event, EventBatch, Outcome, SwitchSpec, SwitchSpecs, Victim}
 use dropcast_switch::{Buffer, Fit, LineRate, Lqd, Observer, Removal, Switch};
 use std::collections::BTreeMap;
 
-/// Fewest events of a batch, except the last.
+/// Minimum events of a batch, except the last.
 const BATCH_EVENTS: usize = 8192;
 
-/// The arrivals of a [`FabricWorkload`] at all its switches, in order of time, computed as they are
-/// asked for.
+/// The arrivals of a [`FabricWorkload`] at all its switches, in order of time, computed lazily.
 ///
-/// What leaves a switch arrives at the next a link's delay later, at the earliest. So all switches
-/// can be run one after another through that much time: what comes to any of them in it has left
-/// the one before already. Memory: the flows that wait at the servers, the packets in the buffers
-/// and those on links, whatever the length of the trace.
+/// A packet that leaves a switch arrives at the next at least a link delay later. So each switch in
+/// turn can run for that long: all its arrivals in that time have already left their previous hop.
+/// Memory: the flows that wait at the servers, the packets in the buffers and those on links,
+/// independent of the length of the trace.
 #[derive(Clone, Debug)]
 pub struct FabricArrivals {
     duration_ns: u64,
-    /// Everything before it has happened.
+    /// Everything before this time is done.
     now_ns: u64,
     hop_ns: u64,
     map: Map,
@@ -30,7 +29,7 @@ pub struct FabricArrivals {
     nodes: Vec<Node>,
 }
 
-/// Who is where.
+/// The topology.
 #[derive(Clone, Copy, Debug)]
 struct Map {
     leaves: u16,
@@ -48,7 +47,7 @@ enum End {
     Switch(u16, u16),
 }
 
-/// A packet on its way to the server `packet.to`.
+/// A packet in flight to the server `packet.to`.
 #[derive(Clone, Copy, Debug)]
 struct Traveller {
     packet: Packet,
@@ -81,20 +80,20 @@ impl Map {
     }
 }
 
-/// A switch, with what is about to arrive.
+/// A switch with its pending arrivals.
 #[derive(Clone, Debug)]
 struct Node {
     spec: SwitchSpec,
     switch: Switch<Lqd, LineRate>,
-    /// By time and the port of the link that it comes over: a link brings one packet at a time.
+    /// By time and port of the incoming link: a link delivers one packet at a time.
     inbox: BTreeMap<(u64, u16), Traveller>,
-    /// What is in the buffer, by the number it was admitted with.
+    /// Packets in the buffer, by number.
     held: Vec<Traveller>,
-    /// Numbers that are free.
+    /// Free numbers.
     free: Vec<u64>,
 }
 
-/// Keeps what leaves.
+/// Records the packets that leave.
 #[derive(Default)]
 struct Left(Vec<Removal>);
 
@@ -125,8 +124,8 @@ impl FabricArrivals {
         }
     }
 
-    /// Runs servers and switches up to `end_ns`, at most a link's delay away; `events` gets the
-    /// arrivals, in order of time, then of switch.
+    /// Runs servers and switches up to `end_ns`, at most a link delay ahead; appends the arrivals
+    /// to `events`, by time, then by switch.
     fn run_until(&mut self, end_ns: u64, events: &mut Vec<Event>) {
         let first = events.len();
         while let Some(Sent { time_ns, link, packet }) = self.senders.next_sent(end_ns) {
@@ -174,8 +173,8 @@ impl Node {
         }
     }
 
-    /// Runs switch `id` up to `end_ns`. What has left it by then: when its last bit is on the
-    /// link, the port and the packet.
+    /// Runs switch `id` up to `end_ns`. Returns the departures: time of the last bit on the link,
+    /// port and packet.
     fn run_until(
         &mut self,
         end_ns: u64,
@@ -216,7 +215,7 @@ impl Node {
         number
     }
 
-    /// Frees the numbers of what has left, and puts on links what has departed.
+    /// Frees the numbers of packets that left, and puts departed ones on links.
     fn account_for(&mut self, left: &mut Left, sent: &mut Vec<(u64, u16, Traveller)>) {
         for Removal { packet, queue, time, outcome } in left.0.drain(..) {
             self.free.push(packet.id);

@@ -7,8 +7,7 @@ use crate::open_loop::traffic::Traffic;
 use crate::rng::Stream;
 use rand::Rng;
 
-/// What every source needs to know of the fabric and the traffic. Servers are numbered leaf by
-/// leaf.
+/// The context of every source: fabric and traffic. Servers are numbered leaf by leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct FabricShape {
     pub(crate) leaves: u16,
@@ -47,7 +46,7 @@ pub(crate) struct FabricSources {
 }
 
 impl FabricSources {
-    /// Flows and incasts, so many per nanosecond in the whole fabric.
+    /// Flows and incasts, with rates per nanosecond over the whole fabric.
     pub(crate) fn new(shape: FabricShape, (flows, incasts): (f64, f64), seed: u64) -> Self {
         let source =
             |(pattern, per_ns, stream)| Some((pattern, Poisson::new(per_ns, seed, stream)?));
@@ -87,7 +86,7 @@ impl Sources for FabricSources {
             }
             Pattern::Incast => {
                 for (answer, bytes) in traffic.answers().enumerate() {
-                    // In random order, over again if there are more answers than servers.
+                    // In random order, repeated if there are more answers than servers.
                     let place = answer % answering.len();
                     if answer == place {
                         let other = clock.rng.random_range(place..answering.len());

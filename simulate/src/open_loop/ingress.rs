@@ -1,9 +1,9 @@
-//! Ingress links: what serialises packets before they reach the switch.
+//! Ingress links, which serialise packets before they reach the switch.
 
 use dropcast_data::{Event, EventKind};
 use std::collections::VecDeque;
 
-/// A flow on an ingress link: what it still has to send.
+/// A flow on an ingress link with its remaining payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     /// Payload left, bytes; above 0.
@@ -12,13 +12,13 @@ pub(crate) struct Flow {
     pub(crate) hash: u64,
     /// Payload left that goes out within the first round-trip time, bytes.
     pub(crate) unscheduled_bytes: u32,
-    /// Where its packets go: the output port of a switch, or the server of a fabric.
+    /// Destination of its packets: the output port of a switch, or the server of a fabric.
     pub(crate) to: u16,
     /// Packets sent since the last one that is acknowledged.
     pub(crate) unacknowledged: u16,
 }
 
-/// A packet on its way over an ingress link.
+/// A packet on an ingress link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) hash: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Ack {
     pub(crate) to: u16,
 }
 
-/// How flows become packets, the same on every link.
+/// The packetisation of flows, the same on every link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pub(crate) payload_bytes: u32,
@@ -81,7 +81,7 @@ pub(crate) struct Framing {
     pub(crate) line_rate_bps: u64,
     /// 0: no acknowledgements.
     pub(crate) packets_per_ack: u16,
-    /// From a packet of a flow past its first round-trip time to the flow's next, at least.
+    /// Minimum gap between packets of a flow after its first round-trip time.
     pub(crate) pace_ns: u64,
 }
 
@@ -94,22 +94,22 @@ impl Framing {
     }
 }
 
-/// What a link is doing.
+/// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// Nothing to send yet: everything waits for its time.
+    /// Nothing to send yet: everything is paced.
     Waiting,
     Sending(Packet),
 }
 
 /// One ingress link. Its flows take turns, one packet each (round robin); acknowledgements go
-/// before data, as they come; one packet follows the other at line rate.
+/// before data, in FIFO order; packets follow each other at line rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    /// May send now, in turn.
+    /// Flows that may send now, in turn.
     flows: VecDeque<Flow>,
-    /// May send from a time on. In order of time, because all are paced alike.
+    /// Flows that may send from a time on, in time order because all have the same pace.
     paced: VecDeque<(u64, Flow)>,
     /// In order of their times.
     acks: VecDeque<Ack>,
@@ -147,7 +147,7 @@ impl Link {
         }
     }
 
-    /// Begins what comes next; the time at which to look at the link again, if there is one.
+    /// Starts the next transmission; returns the time of the link's next event, if any.
     pub(crate) fn proceed(&mut self, now_ns: u64, framing: &Framing) -> Option<u64> {
         let packet = match self.next_ack(now_ns, framing) {
             Some(packet) => packet,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Largest packet on the wire, bytes.
 const MAX_WIRE_BYTES: u64 = 65_536;
 
-/// Least `flow_rate`.
+/// Minimum `flow_rate`.
 const MIN_FLOW_RATE: f64 = 1e-6;
 
 /// Longest time, nanoseconds (104 days): the sum of any two fits 64 bits with room to spare, and an
@@ -19,10 +19,10 @@ const MIN_FLOW_RATE: f64 = 1e-6;
 const MAX_NS: u64 = 1 << 53;
 
 /// Arrivals of a leaf switch, open loop: flows with sizes from a published distribution and incast
-/// bursts, each packet serialised by the ingress link that it comes over (`docs/workloads.md`).
+/// bursts, each packet serialised by its ingress link (`docs/workloads.md`).
 ///
 /// Ports `0..servers` are the servers, the rest the uplinks. Every field has a default; those of
-/// the switch are the ones of the Credence artifact's leaf.
+/// the switch follow the Credence artifact's leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeafWorkload {
@@ -38,16 +38,16 @@ pub struct LeafWorkload {
     pub base_rtt_ns: u64,
     /// 2: queue 0 holds acknowledgements and is not pushable, queue 1 data. 1: they share one.
     pub queues_per_port: u8,
-    /// Bytes a packet takes on the wire beyond those it takes in the buffer.
+    /// Bytes of a packet on the wire beyond its bytes in the buffer.
     pub wire_overhead_bytes: u32,
-    /// Most payload of a packet, bytes.
+    /// Maximum payload of a packet, bytes.
     pub payload_bytes: u32,
-    /// Bytes of header that a packet takes in the buffer; an acknowledgement takes only these.
+    /// Header bytes of a packet in the buffer; an acknowledgement has only these.
     pub header_bytes: u32,
     /// Data packets per acknowledgement; 0: no acknowledgements.
     pub packets_per_ack: u16,
-    /// Most rate of one flow past its first round-trip time, as a share of the line rate; above 0,
-    /// and 1 for no limit. A crude stand-in for congestion control.
+    /// Maximum rate of one flow after its first round-trip time, as a share of the line rate; above
+    /// 0, and 1 for no limit. A crude stand-in for congestion control.
     pub flow_rate: f64,
     /// Flow sizes.
     pub flow_sizes: FlowSizeChoice,
@@ -68,7 +68,7 @@ pub struct LeafWorkload {
     pub outgoing_incast_per_server_hz: f64,
     /// Length of the trace, nanoseconds.
     pub duration_ns: u64,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
@@ -112,10 +112,10 @@ pub enum WorkloadError {
         /// What is wrong and what is expected.
         problem: String,
     },
-    /// The flow-size table is not one.
+    /// The flow-size table is invalid.
     #[error("workload: {0}")]
     FlowSizes(#[from] FlowSizesError),
-    /// An ingress link would be offered more than it carries, for ever.
+    /// An ingress link would be permanently overloaded.
     #[error(
         "workload: the {links} would be offered {load:.3} of their rate, expected less than 1: \
          lower the loads, the incast rates or the burst"
@@ -154,11 +154,11 @@ impl LeafWorkload {
         Ok(spec)
     }
 
-    /// The arrivals, in batches, as they are asked for.
+    /// The arrivals in batches, computed lazily.
     ///
     /// # Errors
-    /// A parameter is out of its range, the flow-size table is not one, or an ingress link would
-    /// be overloaded.
+    /// A parameter is out of its range, the flow-size table is invalid, or an ingress link would be
+    /// overloaded.
     pub fn arrivals(&self) -> Result<LeafArrivals, WorkloadError> {
         let (sizes, rates) = self.checked()?;
         let LeafWorkload { servers, uplinks, .. } = *self;
@@ -195,7 +195,7 @@ impl LeafWorkload {
         }
     }
 
-    /// Checks everything; the flow sizes, and the rates of all sources.
+    /// Checks everything; returns the flow sizes and the rates of all sources.
     pub(crate) fn checked(&self) -> Result<(FlowSizes, Rates), WorkloadError> {
         self.check_switch()?;
         self.check_traffic()?;
@@ -355,7 +355,8 @@ impl LeafWorkload {
             + (rates.incoming_hz + rates.rack_local_hz) * flow.acks
             + rates.outgoing_incast_hz * burst.data
             + rates.incast_hz * burst.acks;
-        // Packets take whole nanoseconds, so a link carries a little less than its rate.
+        // Packet times are rounded up to nanoseconds, so a link carries slightly less than its
+        // rate.
         let packet = self.payload_bytes + self.header_bytes;
         let bits = f64::from(packet + self.wire_overhead_bytes) * 8.0;
         let carried_bps = bits * 1e9 / self.framing().wire_ns(packet) as f64;

@@ -16,7 +16,7 @@ pub(crate) struct Poisson {
 }
 
 impl Poisson {
-    /// A process of `per_ns` events per nanosecond; none if that is not above 0.
+    /// A process of `per_ns` events per nanosecond; `None` if that is not above 0.
     pub(crate) fn new(per_ns: f64, seed: u64, of: Stream) -> Option<Self> {
         let gap_ns = Exp::new(per_ns).ok().filter(|_| per_ns > 0.0)?;
         let mut rng = stream(seed, of);
@@ -29,7 +29,7 @@ impl Poisson {
         self.next_ns as u64
     }
 
-    /// The event has happened: draws when the next one will.
+    /// Advances past the event: draws the time of the next one.
     pub(crate) fn happened(&mut self) {
         self.next_ns += self.gap_ns.sample(&mut self.rng);
     }
@@ -40,7 +40,7 @@ impl Poisson {
         (bytes, self.hash())
     }
 
-    /// Any number but 0, which means "no hash" in an event.
+    /// Any number except 0, which means "no hash" in an event.
     pub(crate) fn hash(&mut self) -> u64 {
         self.rng.random::<u64>() | 1
     }

@@ -3,7 +3,7 @@
 use crate::open_loop::ingress::{Ack, Flow, Framing, Link, Packet};
 use crate::open_loop::tournament::{NEVER, Tournament};
 
-/// What starts flows.
+/// A set of sources.
 pub(crate) trait Sources {
     /// Number of sources.
     fn count(&self) -> usize;
@@ -11,15 +11,13 @@ pub(crate) trait Sources {
     /// Time of the next event of a source, nanoseconds.
     fn next_ns(&self, source: usize) -> u64;
 
-    /// Lets the next event of a source happen: `start` gets each flow with the number of the link
-    /// that it comes over.
+    /// Processes the next event of a source: `start` gets each flow and the number of its link.
     fn fire(&mut self, source: usize, start: &mut Vec<(u16, Flow)>);
 }
 
 /// Sources and the links that their flows go out on.
 ///
-/// What happens at the same nanosecond happens in a fixed order: sources first, then links by
-/// number.
+/// Simultaneous events have a fixed order: sources first, then links by number.
 #[derive(Clone, Debug)]
 pub(crate) struct Senders<S> {
     framing: Framing,
@@ -48,7 +46,7 @@ impl<S: Sources> Senders<S> {
         Senders { framing, sources, links, clocks, started: Vec::new() }
     }
 
-    /// The next packet that is sent before `end_ns`.
+    /// The next packet sent before `end_ns`.
     pub(crate) fn next_sent(&mut self, end_ns: u64) -> Option<Sent> {
         loop {
             let (slot, time_ns) = self.clocks.first();
@@ -67,7 +65,8 @@ impl<S: Sources> Senders<S> {
         }
     }
 
-    /// Hands a link an acknowledgement, not ready before `now_ns` nor before those it has.
+    /// Queues an acknowledgement at a link, ready no earlier than `now_ns` and those already
+    /// queued.
     pub(crate) fn acknowledge(&mut self, link: usize, ack: Ack, now_ns: u64) {
         if self.links[link].add_ack(ack) {
             self.proceed(link, now_ns);

@@ -7,7 +7,7 @@ use crate::open_loop::traffic::{Traffic, path_of};
 use crate::rng::Stream;
 use rand::Rng;
 
-/// Who sends to whom.
+/// Traffic patterns: senders and receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// A flow from an uplink to a server.
@@ -16,7 +16,7 @@ pub(crate) enum Pattern {
     Outgoing,
     /// A flow from a server to another one.
     RackLocal,
-    /// Answers from behind the uplinks to one server.
+    /// Answers through the uplinks to one server.
     Incast,
     /// Answers from this rack's servers to one server behind the uplinks.
     OutgoingIncast,
@@ -34,7 +34,7 @@ impl Pattern {
     }
 }
 
-/// What every source needs to know of the switch and the traffic.
+/// The context of every source: switch and traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) servers: u16,
@@ -80,14 +80,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A process of `per_ns` events per nanosecond; none if that is not above 0.
+    /// A process of `per_ns` events per nanosecond; `None` if that is not above 0.
     pub(crate) fn new(pattern: Pattern, per_ns: f64, servers: u16, seed: u64) -> Option<Self> {
         let clock = Poisson::new(per_ns, seed, pattern.stream())?;
         Some(Source { pattern, clock, senders: (0..servers).collect() })
     }
 
-    /// Lets the next event happen: `start` gets each flow with the ingress link (numbered as the
-    /// port of the same cable) that it comes over.
+    /// Processes the next event: `start` gets each flow with its ingress link (numbered as the port
+    /// of the same cable).
     fn fire(&mut self, shape: &Shape, start: &mut Vec<(u16, Flow)>) {
         let traffic = &shape.traffic;
         match self.pattern {
@@ -130,8 +130,8 @@ impl Source {
         self.clock.rng.random_range(0..servers)
     }
 
-    /// The sender of an incast's answer: the servers in random order, over again if there are
-    /// more answers than servers.
+    /// The sender of an incast's answer: the servers in random order, repeated if there are more
+    /// answers than servers.
     fn sender(&mut self, answer: usize) -> u16 {
         let place = answer % self.senders.len();
         if answer == place {

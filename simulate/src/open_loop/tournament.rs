@@ -1,6 +1,6 @@
 //! The earliest of a fixed set of clocks.
 
-/// A clock that will not ring.
+/// A clock that is not set.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// A winner tree: each slot has a time, the earliest is known, a change costs O(log n). Ties go to

@@ -1,4 +1,4 @@
-//! What flows and incasts are made of, in any network.
+//! Flow sizes and incasts, independent of the network.
 
 use crate::flow_sizes::FlowSizes;
 use crate::open_loop::ingress::Flow;
@@ -10,13 +10,13 @@ pub(crate) struct Traffic {
     pub(crate) burst_bytes: u64,
     /// Answers of one incast.
     pub(crate) fan_in: u16,
-    /// Payload a sender puts out in the first round-trip time, bytes.
+    /// Payload that a sender sends in the first round-trip time, bytes.
     pub(crate) unscheduled_bytes: u32,
     pub(crate) sizes: FlowSizes,
 }
 
 impl Traffic {
-    /// A flow that is about to start.
+    /// A flow about to start.
     pub(crate) fn flow(&self, bytes: u64, hash: u64, to: u16) -> Flow {
         Flow {
             remaining_bytes: bytes,
@@ -35,7 +35,7 @@ impl Traffic {
     }
 }
 
-/// Which of so many equal paths hashing picks for a flow (ECMP).
+/// The path that hashing picks for a flow among `paths` equal ones (ECMP).
 pub(crate) fn path_of(hash: u64, paths: u16) -> u16 {
     // The top half of the hash, scaled: below `paths`.
     (((hash >> 32) * u64::from(paths)) >> 32) as u16

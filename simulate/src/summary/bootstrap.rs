@@ -15,13 +15,13 @@ pub struct Interval {
     pub values: usize,
     /// Their mean.
     pub mean: f64,
-    /// Bounds; null for a single value, which says nothing about its spread.
+    /// Bounds; null for a single value, whose spread is unknown.
     pub bounds: Option<(f64, f64)>,
 }
 
 impl Interval {
     /// The mean of one number over independent runs, with the percentile bootstrap's interval
-    /// (Efron 1979): the middle 95% of the means of resampled runs. None of no values.
+    /// (Efron 1979): the middle 95% of the means of resampled runs. `None` without values.
     pub fn of(values: &[f64], seed: u64) -> Option<Self> {
         let count = values.len();
         if count == 0 {
@@ -50,7 +50,7 @@ impl Interval {
 }
 
 /// How much larger a number is in runs of one kind than in runs of another with the same seeds
-/// (paired by place; pairs in which one is undefined are left out). None without pairs.
+/// (paired by index; pairs with an undefined number are left out). `None` without pairs.
 pub fn paired_difference(of: &[Option<f64>], than: &[Option<f64>], seed: u64) -> Option<Interval> {
     let pairs = of.iter().zip(than).filter_map(|(of, than)| of.zip(*than));
     let differences: Vec<f64> = pairs.map(|(of, than)| of - than).collect();

@@ -17,7 +17,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// None of no values.
+    /// `None` without values.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let at = |share| at(&values, share);
@@ -29,7 +29,7 @@ impl Percentiles {
         })
     }
 
-    /// Of values that are counted: `counts[k]` of them are `k * step`. The lower neighbour where a
+    /// Percentiles of counted values: `counts[k]` of them are `k * step`. The lower neighbour if a
     /// percentile lies between two.
     pub(crate) fn of_counts(counts: &[u64], step: f64) -> Option<Self> {
         let total: u64 = counts.iter().sum();
@@ -53,7 +53,7 @@ impl Percentiles {
     }
 }
 
-/// The value below which this share of sorted values lies; none of no values.
+/// The quantile of sorted values at this share; `None` without values.
 pub(crate) fn at(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (low, part) = (sorted[place as usize], place.fract());

@@ -16,7 +16,7 @@ const HYSTART_GAP_NS: u64 = 2_000_000;
 const HYSTART_SAMPLES: u32 = 8;
 /// Bounds of the increase in delay that ends slow start.
 const HYSTART_DELAY_NS: (u64, u64) = (4_000_000, 1_000_000_000);
-/// Before the first loss the window grows by one segment for at most so many acknowledged ones.
+/// Before the first loss the window grows by one segment for at most this many acknowledged ones.
 const MOST_SEGMENTS_PER_STEP: u64 = 20;
 
 /// The window follows a cubic of the time since the last loss, whose plateau is the window at that

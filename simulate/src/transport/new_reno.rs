@@ -2,13 +2,13 @@
 
 use super::{CongestionControl, Window};
 
-/// Slow start by one segment per acknowledgement, then one segment per round trip; half of what is
-/// in flight after a loss.
+/// Slow start by one segment per acknowledgement, then one segment per round trip; half the flight
+/// size after a loss.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewReno;
 
 impl CongestionControl for NewReno {
-    /// RFC 5681, equation 4: half of what is in flight, at least two segments.
+    /// RFC 5681, equation 4: half the flight size, at least two segments.
     fn reduced_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64 {
         (in_flight_bytes / 2).max(2 * window.segment_bytes)
     }

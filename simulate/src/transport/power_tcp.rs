@@ -5,7 +5,7 @@ use super::{CongestionControl, Tuning, Window};
 
 /// Weight of a new window, the paper's gamma (section 3.3): 0.9.
 const GAMMA: f64 = 0.9;
-/// Share of the line rate that is aimed at.
+/// Target share of the line rate.
 const TARGET: f64 = 0.95;
 /// Additive increase, the paper's beta, as a rate: a hundredth of 10 Gbps.
 const INCREASE_BPS: f64 = 100e6;
@@ -15,12 +15,12 @@ const LEAST_BPS: f64 = 100e6;
 /// line rate.
 const LEAST_CURRENT: f64 = 0.5;
 
-/// What a switch tells of the output queue that a packet left (in-band telemetry).
+/// A switch's in-band telemetry about the output queue that a packet left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Hop {
     pub(crate) queue_bytes: u32,
     pub(crate) time_ns: u64,
-    /// Bytes the port has sent, this packet not included.
+    /// Bytes the port has sent, without this packet.
     pub(crate) sent_bytes: u64,
     pub(crate) rate_bps: u64,
 }
@@ -33,10 +33,10 @@ pub(crate) struct PowerTcp {
     most_bps: f64,
     /// Normalised power, smoothed over a base round-trip time.
     power: f64,
-    /// Rate at the latest update that counts, once per round trip.
+    /// Rate at the latest reference update, once per round trip.
     rate_bps: f64,
     last: Vec<Hop>,
-    /// The next update that counts is for acknowledgements beyond it.
+    /// The next reference update is for acknowledgements beyond it.
     updated: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ impl PowerTcp {
         }
     }
 
-    /// The window and the pace of the beginning: a bandwidth-delay product at line rate.
+    /// The initial window and pace: a bandwidth-delay product at line rate.
     pub(crate) fn begin(&self, window: &mut Window) {
         self.apply(window, self.most_bps);
     }
@@ -104,7 +104,7 @@ impl CongestionControl for PowerTcp {
     fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     /// Algorithm 1, UPDATEWINDOW: `w = gamma (w_old / power + beta) + (1 - gamma) w`; `w_old` is
-    /// taken anew once per round trip.
+    /// updated once per round trip.
     fn told(&mut self, window: &mut Window, acknowledged: u32, hops: &[Hop]) {
         let Some(updated) = self.updated else {
             self.updated = Some(window.next);
@@ -164,7 +164,7 @@ mod tests {
         flows[1].apply(&mut windows[1], begin);
         let (mut queue, mut sent, step_ns) = (0.0f64, 0.0f64, 1_000u64);
         for step in 1..40_000u64 {
-            // What is in flight stands in queue and pipe: windows limit, not paces.
+            // The flight is in queue and pipe: windows limit, not pacing.
             let in_flight: f64 = windows.iter().map(|w| w.cwnd_bytes as f64).sum();
             let pipe = RATE_BPS as f64 * flows[0].base_rtt_ns / 8e9;
             queue = (in_flight - pipe).max(0.0);

@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 6937), with the slow-start reduction bound, as ns-3's
 //! `TcpPrrRecovery` does it.
 
-/// What was delivered and sent since a recovery began, bytes.
+/// Bytes delivered and sent since a recovery began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateReduction {
     delivered: u64,
@@ -11,7 +11,7 @@ pub(crate) struct RateReduction {
 }
 
 impl RateReduction {
-    /// A recovery begins with so much unacknowledged.
+    /// A recovery begins with this many unacknowledged bytes.
     pub(crate) fn begin(&mut self, unacknowledged_bytes: u64) {
         *self = RateReduction { flight: unacknowledged_bytes.max(1), ..RateReduction::default() };
     }
@@ -20,7 +20,7 @@ impl RateReduction {
         self.sent += bytes;
     }
 
-    /// The window after an acknowledgement delivered so many bytes (RFC 6937, section 3).
+    /// The window after an acknowledgement of this many delivered bytes (RFC 6937, section 3).
     pub(crate) fn window_bytes(
         &mut self,
         delivered: u64,

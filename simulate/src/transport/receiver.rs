@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// Most blocks that a receiver remembers, and that fit into an acknowledgement with a timestamp.
+/// Maximum blocks that a receiver remembers, and that fit into an acknowledgement with a timestamp.
 const REMEMBERED: usize = 4;
 const REPORTED: usize = 3;
 
 /// Selectively acknowledged ranges of segments, `from..to`.
 pub(crate) type SackBlocks = [(u32, u32); REPORTED];
 
-/// What has arrived of a flow.
+/// The received part of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
     /// Everything below it has arrived.
@@ -19,7 +19,7 @@ pub(crate) struct Receiver {
     /// Ranges beyond `next`, the most recent first (RFC 2018, section 4).
     blocks: [(u32, u32); REMEMBERED],
     block_count: usize,
-    /// When the segment that was last in order was sent (RFC 7323, section 4.3).
+    /// Send time of the last segment in order (RFC 7323, section 4.3).
     echo_ns: u64,
     /// Payload that arrived for the first time, bytes.
     received_bytes: u64,
@@ -28,9 +28,9 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Whether the mark of a segment is to be reported: as in ns-3, only if its number is higher
-    /// than those of all marked segments before. So marks on repeated segments are mostly ignored,
-    /// which RFC 8257 (section 3.2) does not do.
+    /// Whether to report a segment's mark: as in ns-3, only if its number is higher than those of
+    /// all earlier marked segments. So marks on retransmissions are mostly ignored, unlike in RFC
+    /// 8257 (section 3.2).
     pub(crate) fn reports_mark(&mut self, segment: u32, is_marked: bool) -> bool {
         let reports = is_marked && segment >= self.marks_from;
         if reports {
@@ -54,7 +54,7 @@ impl Receiver {
         self.received_bytes
     }
 
-    /// Blocks for an acknowledgement, and how many there are.
+    /// Blocks for an acknowledgement, and their number.
     pub(crate) fn sack(&self) -> (SackBlocks, usize) {
         let mut blocks = SackBlocks::default();
         blocks.copy_from_slice(&self.blocks[..REPORTED]);

@@ -33,7 +33,7 @@ impl RoundTrip {
     /// A segment sent at `sent_ns` was acknowledged (RFC 6298, section 2).
     pub(crate) fn sample(&mut self, sent_ns: u64, now_ns: u64) {
         let steps = now_ns / self.timestamp_ns - sent_ns / self.timestamp_ns;
-        // A clock that has not ticked counts as a microsecond, as in ns-3.
+        // A measured time of 0 counts as a microsecond, as in ns-3.
         let sample_ns = if steps == 0 { 1_000 } else { steps * self.timestamp_ns };
         if self.has_sample {
             let error_ns = self.smoothed_ns.abs_diff(sample_ns);

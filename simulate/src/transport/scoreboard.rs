@@ -1,5 +1,4 @@
-//! What a sender knows of each segment that it has sent and that is not acknowledged (RFC 6675), as
-//! ns-3's `TcpTxBuffer` keeps it.
+//! The state of each sent and unacknowledged segment (RFC 6675), like ns-3's `TcpTxBuffer`.
 
 use std::collections::VecDeque;
 
@@ -7,10 +6,10 @@ const LOST: u8 = 1;
 const SACKED: u8 = 2;
 const REPEATED: u8 = 4;
 
-/// Segments reported above a segment before it counts as lost (RFC 6675: DupThresh).
+/// Number of SACKed segments above a segment that make it count as lost (RFC 6675: DupThresh).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// The segments of a flow, and the state of those that are sent and not acknowledged.
+/// The segments of a flow, with the state of those sent and unacknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     /// Segments of the flow.
@@ -101,12 +100,12 @@ impl Scoreboard {
             .unwrap_or(0)
     }
 
-    /// Whether the segment was sent again and is neither acknowledged nor selectively.
+    /// Whether the segment was retransmitted and is not acknowledged, selectively or cumulatively.
     pub(crate) fn is_repeated(&self, segment: u32) -> bool {
         self.flags(segment) & (REPEATED | SACKED) == REPEATED
     }
 
-    /// RFC 6675, IsLost, as ns-3 does it: the first segment from this one on that is either lost or
+    /// RFC 6675, IsLost, as in ns-3: the first segment from this one on that is either lost or
     /// selectively acknowledged is lost.
     pub(crate) fn is_lost(&self, segment: u32) -> bool {
         let Some(highest) = self.highest_sacked else { return false };
@@ -136,7 +135,7 @@ impl Scoreboard {
         found(0).map(|place| self.first + place as u32)
     }
 
-    /// The segment is sent, for the first time or again; whether again.
+    /// The segment is sent; returns whether it is a retransmission.
     pub(crate) fn send(&mut self, segment: u32) -> bool {
         if segment >= self.highest() {
             self.sent.push_back(0);
@@ -152,7 +151,7 @@ impl Scoreboard {
         true
     }
 
-    /// Everything below `segment` is acknowledged. Bytes not delivered before.
+    /// Everything below `segment` is acknowledged. Returns the newly delivered bytes.
     pub(crate) fn acknowledge(&mut self, segment: u32) -> u64 {
         let mut delivered = 0;
         while self.first < segment
@@ -180,7 +179,7 @@ impl Scoreboard {
         delivered
     }
 
-    /// The segments `from..to` are selectively acknowledged. Bytes not delivered before.
+    /// The segments `from..to` are selectively acknowledged. Returns the newly delivered bytes.
     pub(crate) fn sack(&mut self, from: u32, to: u32) -> u64 {
         let mut delivered = 0;
         for segment in from.max(self.first)..to.min(self.highest()) {
@@ -201,7 +200,7 @@ impl Scoreboard {
         delivered
     }
 
-    /// Marks lost what has three selectively acknowledged segments above it.
+    /// Marks segments with three SACKed segments above them as lost.
     pub(crate) fn mark_lost(&mut self) {
         let Some(highest) = self.highest_sacked else { return };
         let mut above = 0;
@@ -318,7 +317,7 @@ mod tests {
     }
 
     proptest! {
-        /// The counts are what a look at every segment gives.
+        /// The counts equal those of a scan of all segments.
         #[test]
         fn counts_are_those_of_the_segments(
             steps in prop::collection::vec((0u8..7, 0u32..40, 1u32..8), 1..120),

@@ -1,4 +1,4 @@
-//! The sending end of a flow: what to send when, and loss recovery.
+//! The sending end of a flow: transmission and loss recovery.
 //!
 //! The states and their transitions are those of ns-3.39's `TcpSocketBase` with selective
 //! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
@@ -19,17 +19,17 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 pub(crate) struct Ack<'a> {
     /// Every segment below it has arrived.
     pub(crate) next: u32,
-    /// When the segment it answers was sent.
+    /// Send time of the segment it answers.
     pub(crate) echo_ns: u64,
     /// The segment it answers was marked.
     pub(crate) is_marked: bool,
     pub(crate) sack: SackBlocks,
     pub(crate) sack_count: usize,
-    /// Telemetry of the switches that the segment went through.
+    /// Telemetry of the switches on the segment's path.
     pub(crate) hops: &'a [Hop],
 }
 
-/// A segment that is to be sent now.
+/// A segment to send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) number: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Duplicate acknowledgements came in, not enough to act.
+    /// Duplicate acknowledgements arrived, too few to act.
     Disorder,
     /// The window is being reduced because of a mark.
     Reduction,
@@ -52,7 +52,7 @@ enum State {
     Loss,
 }
 
-/// Which marks the sender has reacted to.
+/// The marks that the sender has reacted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ecn {
     Idle,
@@ -88,7 +88,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// A flow of `size_bytes`, above 0, that begins with a window of so many segments.
+    /// A flow of `size_bytes`, above 0, that begins with a window of this many segments.
     pub(crate) fn new(
         transport: Transport,
         size_bytes: u64,
@@ -142,7 +142,7 @@ impl Sender {
         self.deadline_ns
     }
 
-    /// When a paced sender that has something to send may go on, nanoseconds.
+    /// When a paced sender with pending data may continue, nanoseconds.
     pub(crate) fn paced_until_ns(&self, now_ns: u64) -> Option<u64> {
         let waits = self.window.pace_bps > 0 && self.paced_until_ns > now_ns;
         (waits && self.may_send().is_some()).then_some(self.paced_until_ns)
@@ -164,7 +164,7 @@ impl Sender {
         (self.window.cwnd_bytes, self.window.ssthresh_bytes, self.board.in_flight_bytes())
     }
 
-    /// An acknowledgement arrives; `send` gets what is to be sent (ns-3: `ReceivedAck`).
+    /// An acknowledgement arrives; `send` gets the segments to send (ns-3: `ReceivedAck`).
     pub(crate) fn acknowledge(&mut self, ack: &Ack<'_>, now_ns: u64, send: &mut Vec<Segment>) {
         let first = self.board.first();
         if ack.next < first {
@@ -191,13 +191,13 @@ impl Sender {
         let step = Step { first, delivered, is_duplicate: sacked > 0, acknowledges_repeated };
         self.process(ack.next, step, now_ns, send);
         if !ack.hops.is_empty() {
-            // PowerTCP's window is its own, whatever the recovery made of it.
+            // PowerTCP sets its own window, overriding recovery's.
             self.control.rule().told(&mut self.window, ack.next, ack.hops);
         }
         self.fill_window(now_ns, send);
     }
 
-    /// Sends what window and pace allow (ns-3: `SendPendingData`).
+    /// Sends the data that window and pace allow (ns-3: `SendPendingData`).
     pub(crate) fn fill_window(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         while self.window.pace_bps == 0 || self.paced_until_ns <= now_ns {
             let Some(segment) = self.may_send() else { return };
@@ -230,8 +230,8 @@ impl Sender {
         self.fill_window(now_ns, send);
     }
 
-    /// The next segment, if the window has room for it. A part of a segment waits for room for all
-    /// of it (silly window avoidance), unless it is the last.
+    /// The next segment, if the window has room. A segment waits for room for all of it (silly
+    /// window avoidance), unless it is the last.
     fn may_send(&self) -> Option<u32> {
         let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
         // Once the last segment is out (with the flow's end), ns-3 sends nothing while open.
@@ -332,7 +332,7 @@ impl Sender {
         self.expects_first_partial = false;
     }
 
-    /// Segments are acknowledged that end a congestion event or follow none.
+    /// New segments are acknowledged outside recovery, or ending it.
     fn close(&mut self, next: u32, segments: u64, duplicates: u32, step: Step, now_ns: u64) {
         let state = self.state;
         let rule = self.control.rule();
@@ -407,7 +407,7 @@ impl Sender {
         self.repeat(now_ns, send);
     }
 
-    /// Sends a segment whatever the window is (ns-3: `DoRetransmit`).
+    /// Sends a segment regardless of the window (ns-3: `DoRetransmit`).
     fn repeat(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         let segment = self.board.next(false).unwrap_or(self.board.first());
         self.send(segment, now_ns, send);
@@ -436,7 +436,7 @@ impl Sender {
     }
 }
 
-/// What an acknowledgement brought.
+/// The news in an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     /// The first segment that was not acknowledged before.

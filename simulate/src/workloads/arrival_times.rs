@@ -12,7 +12,7 @@ pub(crate) struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// So many events per second on average, from 0 up to `end_ns`; none if that is not above 0.
+    /// This many events per second on average, from 0 up to `end_ns`; `None` if not above 0.
     pub(crate) fn new(per_second: f64, end_ns: u64, rng: &mut ChaCha8Rng) -> Option<Self> {
         let gap_ns = Exp::new(per_second / 1e9).ok().filter(|_| per_second > 0.0)?;
         Some(ArrivalTimes { next_ns: gap_ns.sample(rng), gap_ns, end_ns })

@@ -1,15 +1,15 @@
-//! Collective operations of distributed training: each step waits for the one before.
+//! Collective operations of distributed training: each step waits for the previous one.
 
 use crate::fabric::{Flow, FlowClass, FlowRecord};
 use crate::transport::Transport;
 use serde::{Deserialize, Serialize};
 
-/// What the participants do.
+/// The kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveOperation {
     /// `2 (n - 1)` steps; in each, every participant sends `1/n` of the bytes to the next in the
-    /// ring, once it has received what the step before brought.
+    /// ring, once it has received the previous step's bytes.
     #[default]
     RingAllReduce,
     /// Every participant sends `1/n` of the bytes to each other one, all at once.
@@ -20,13 +20,13 @@ pub enum CollectiveOperation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Collective {
-    /// What is done.
+    /// The operation.
     pub operation: CollectiveOperation,
     /// The participants, in order of the ring; at least 2 different servers.
     pub servers: Vec<u16>,
     /// Bytes of each participant.
     pub bytes: u64,
-    /// How often; each begins when all participants are done with the one before.
+    /// Repetitions; each begins when all participants have finished the previous one.
     pub rounds: u32,
     /// When the first begins, nanoseconds.
     pub start_ns: u64,
@@ -50,14 +50,14 @@ impl Default for Collective {
     }
 }
 
-/// A collective under way.
+/// A collective in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct CollectiveSource {
     collective: Collective,
     number: u32,
-    /// By participant: steps that it has sent in this round.
+    /// By participant: steps sent in this round.
     sent: Vec<u32>,
-    /// Flows of this round that have not ended.
+    /// Unfinished flows of this round.
     left: u64,
     rounds_left: u32,
 }
@@ -91,7 +91,7 @@ impl CollectiveSource {
                 start.extend((0..count).map(|at| self.flow(at, (at + 1) % count, now_ns)));
             }
             CollectiveOperation::AllToAll => {
-                // In shifted order, so that not all send to the same one first.
+                // In rotated order, so that not all send to the same one first.
                 for shift in 1..count {
                     start.extend((0..count).map(|at| self.flow(at, (at + shift) % count, now_ns)));
                 }

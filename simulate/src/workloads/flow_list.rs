@@ -5,13 +5,13 @@ use crate::fabric::{Flow, FlowClass};
 use crate::transport::Transport;
 use std::io::BufRead;
 
-/// The columns of a list's text form, in any order; the last three may be absent.
+/// The columns of a list's text form, in any order; the last three are optional.
 const COLUMNS: [&str; 7] =
     ["start_ns", "src_host", "dst_host", "size_bytes", "incast", "transport", "queue"];
-/// Columns that must be there.
+/// Required columns.
 const REQUIRED: usize = 4;
 
-/// Flows, each known beforehand.
+/// A fixed list of flows.
 #[derive(Clone, Debug)]
 pub struct FlowList {
     flows: std::vec::IntoIter<Flow>,
@@ -27,7 +27,7 @@ pub enum FlowListError {
     /// The header lacks a column.
     #[error("flow list: there is no column {0:?} in the header")]
     NoColumn(&'static str),
-    /// A line is not a flow.
+    /// A line is not a valid flow.
     #[error("flow list: line {line}: {column}: {problem}")]
     Field {
         /// Line number, from 1.
@@ -47,12 +47,12 @@ impl FlowList {
     }
 
     /// Reads a list: a header and a line for each flow, columns `start_ns`, `src_host`, `dst_host`,
-    /// `size_bytes`; `incast` (0 or 1; 0 if absent), `transport` (that given if absent) and `queue`
-    /// (that given if absent). Other columns are skipped. Incast flows of one start, receiver and
-    /// size are answers to one request.
+    /// `size_bytes`; `incast` (0 or 1; 0 if absent), `transport` and `queue` (the given ones if
+    /// absent). Other columns are skipped. Incast flows with the same start, receiver and size are
+    /// answers to one request.
     ///
     /// # Errors
-    /// The first line that is not a flow, with its column.
+    /// The first invalid line, with its column.
     pub fn from_csv(
         text: impl BufRead,
         transport: Transport,
@@ -74,7 +74,7 @@ impl FlowList {
         Ok(FlowList::new(flows))
     }
 
-    /// The flows that are left, in order of start.
+    /// The remaining flows, in order of start.
     pub fn flows(&self) -> &[Flow] {
         self.flows.as_slice()
     }
@@ -86,7 +86,7 @@ impl Workload for FlowList {
     }
 }
 
-/// Where the columns are.
+/// Indices of the columns.
 struct Columns([Option<usize>; COLUMNS.len()]);
 
 impl Columns {

@@ -1,4 +1,4 @@
-//! Requests that many servers answer at once.
+//! Incast: requests that many servers answer at once.
 
 use super::arrival_times::ArrivalTimes;
 use super::pattern::{Partners, Pattern};
@@ -18,7 +18,7 @@ pub struct Incast {
     pub fan_in: u16,
     /// Requests per second of each server.
     pub per_server_hz: f64,
-    /// Who answers: servers of the next leaf, or of any other.
+    /// The answering servers: of the next leaf, or of any other.
     pub pattern: Pattern,
     /// How answers are sent.
     pub transport: Transport,
@@ -27,7 +27,7 @@ pub struct Incast {
 }
 
 impl Default for Incast {
-    /// That of the Credence artifact.
+    /// The Credence artifact's incast.
     fn default() -> Self {
         Incast {
             burst: 0.5,
@@ -40,7 +40,7 @@ impl Default for Incast {
     }
 }
 
-/// Requests under way.
+/// Requests in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestSource {
     times: ArrivalTimes,
@@ -55,7 +55,7 @@ pub(crate) struct RequestSource {
 }
 
 impl RequestSource {
-    /// None if there are no requests.
+    /// `None` if there are no requests.
     pub(crate) fn new(
         incast: &Incast,
         fabric: &Fabric,
@@ -77,7 +77,7 @@ impl RequestSource {
         })
     }
 
-    /// The answers to the next request, all at one time; distinct servers while there are any.
+    /// The answers to the next request, all at one time, by distinct servers as far as possible.
     pub(crate) fn next(&mut self, request: u32, answers: &mut Vec<Flow>) -> bool {
         let Some(start_ns) = self.times.next(&mut self.rng) else { return false };
         let to = self.rng.random_range(0..self.partners.all_servers());

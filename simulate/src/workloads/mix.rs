@@ -10,7 +10,7 @@ use crate::rng::{Stream, numbered_stream};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Most requests per second of a server, and most a load may be: keeps sums finite.
+/// Maximum requests per second of a server, and maximum load: keeps sums finite.
 const MOST_HZ: f64 = 1e6;
 const MOST_LOAD: f64 = 10.0;
 
@@ -38,9 +38,9 @@ const MOST_LOAD: f64 = 10.0;
 pub struct TrafficConfig {
     /// Flows and requests start in this time, nanoseconds.
     pub duration_ns: u64,
-    /// Seed of everything random.
+    /// Seed of all randomness.
     pub seed: u64,
-    /// Flows, each for itself.
+    /// Independent flows.
     pub flows: Vec<PoissonFlows>,
     /// Requests.
     pub incasts: Vec<Incast>,
@@ -74,7 +74,7 @@ pub enum TrafficError {
         /// What is wrong and what is expected.
         problem: String,
     },
-    /// A flow-size table is not one.
+    /// A flow-size table is invalid.
     #[error("traffic: flows[{number}]: {error}")]
     FlowSizes {
         /// Which flows, from 0.
@@ -84,7 +84,7 @@ pub enum TrafficError {
     },
 }
 
-/// A [`TrafficConfig`] at work.
+/// A running [`TrafficConfig`].
 #[derive(Clone, Debug)]
 pub struct TrafficMix {
     flows: Vec<Next<FlowSource>>,
@@ -93,7 +93,7 @@ pub struct TrafficMix {
     requests_made: u32,
 }
 
-/// A source, and its flows that come next.
+/// A source and its next flows.
 #[derive(Clone, Debug)]
 struct Next<S> {
     source: S,
@@ -226,7 +226,7 @@ impl<S> Next<S> {
 }
 
 impl TrafficMix {
-    /// Makes sure that every source that has more flows shows its next one.
+    /// Fetches the next flow of every source that has one.
     fn refill(&mut self) {
         for next in &mut self.flows {
             if next.flows.is_empty() {
@@ -254,7 +254,7 @@ impl TrafficMix {
 }
 
 impl Workload for TrafficMix {
-    /// Ties go to the part that stands first in the configuration.
+    /// Ties go to the part that is first in the configuration.
     fn next_flow(&mut self) -> Option<Flow> {
         let queues = self.queues().filter(|(start_ns, _)| start_ns.is_some());
         let flow = queues.min_by_key(|(start_ns, _)| *start_ns)?.1.pop_front();

@@ -1,11 +1,11 @@
-//! Who sends to whom.
+//! Traffic patterns: senders and receivers.
 
 use crate::fabric::Fabric;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Where a server's traffic goes.
+/// Destination of a server's traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -35,7 +35,7 @@ impl Partners {
         self.leaves * self.servers
     }
 
-    /// Servers that one may send to.
+    /// Number of servers that one may send to.
     pub(crate) fn candidates(self) -> u16 {
         match self.pattern {
             _ if self.leaves == 1 => self.servers - 1,

@@ -1,4 +1,4 @@
-//! Flows with sizes from a distribution, each for itself.
+//! Independent flows with sizes from a distribution.
 
 use super::arrival_times::ArrivalTimes;
 use super::pattern::{Partners, Pattern};
@@ -18,7 +18,7 @@ pub struct PoissonFlows {
     pub load: f64,
     /// Their sizes.
     pub sizes: FlowSizeChoice,
-    /// Where they go.
+    /// Their destination.
     pub pattern: Pattern,
     /// How they are sent.
     pub transport: Transport,
@@ -39,7 +39,8 @@ impl Default for PoissonFlows {
 }
 
 impl PoissonFlows {
-    /// Flows per second in the whole fabric: `load` of the links' rate, in mean sizes.
+    /// Flows per second in the whole fabric: `load` times the links' rate, divided by the mean
+    /// size.
     pub(crate) fn per_second(&self, fabric: &Fabric, sizes: &FlowSizes) -> f64 {
         let config = fabric.config();
         let servers = f64::from(fabric.servers());
@@ -51,7 +52,7 @@ impl PoissonFlows {
     }
 }
 
-/// Poisson flows under way.
+/// Running Poisson flows.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowSource {
     times: ArrivalTimes,
@@ -63,7 +64,7 @@ pub(crate) struct FlowSource {
 }
 
 impl FlowSource {
-    /// None if there is no load.
+    /// `None` if the load is 0.
     pub(crate) fn new(
         flows: &PoissonFlows,
         sizes: FlowSizes,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct EcnThreshold {
     /// `K`, bytes. The DCTCP paper's 65 packets of 1,500 bytes for 10 Gbps (section 3.5).
     pub threshold_bytes: u32,
-    /// How senders are told.
+    /// How senders learn of congestion.
     pub signal: Signal,
 }
 

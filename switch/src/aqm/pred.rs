@@ -63,7 +63,7 @@ impl PredParameters {
 }
 
 impl Pred {
-    /// The setting of a queue that is in force.
+    /// The current setting of a queue.
     pub fn setting(&self, queue: usize) -> Setting {
         self.queues[queue].adjuster.setting()
     }
@@ -73,7 +73,7 @@ impl Pred {
         self.queues[queue].flows.estimate()
     }
 
-    /// Of 2^32 packets that find a queue of this length, how many are signalled.
+    /// The signalling probability at this queue length, in units of 2^-32.
     fn probability(&self, queue: usize, length_bytes: u32) -> u64 {
         let Setting { min_bytes, lambda } = self.setting(queue);
         if length_bytes > self.max_bytes {

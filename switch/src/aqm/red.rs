@@ -1,5 +1,5 @@
 //! Random Early Detection (Floyd and Jacobson, "Random Early Detection gateways for congestion
-//! avoidance", IEEE/ACM ToN 1993), as datacenter switches have it.
+//! avoidance", IEEE/ACM ToN 1993), as in datacenter switches.
 
 use super::{Action, Aqm, Signal};
 use crate::{Buffer, BuildError, Packet};
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// Tells senders of congestion with a probability that grows with the queue:
+/// Signals congestion with a probability that grows with the queue:
 ///
 /// ```text
 /// p = 0                                          if q <= minK
@@ -40,10 +40,10 @@ pub struct RedParameters {
     pub max_bytes: u32,
     /// `maxP`, from 0 to 1.
     pub max_probability: f64,
-    /// How senders are told.
+    /// How senders learn of congestion.
     pub signal: Signal,
     /// `q` is a moving average in which each arrival has the weight `2^-average_shift`; RED's 0.002 is
-    /// about 9. The length itself if not given, as DCTCP has it.
+    /// about 9. The length itself if not given, as in DCTCP.
     pub average_shift: Option<u8>,
 }
 
@@ -91,7 +91,7 @@ impl RedParameters {
 pub(crate) const CERTAIN: u64 = 1 << 32;
 
 impl Red {
-    /// Of 2^32 packets that find a queue (or average) of this length, how many are signalled.
+    /// The signalling probability at this queue length (or average), in units of 2^-32.
     pub fn probability(&self, length_bytes: u32) -> u64 {
         if length_bytes <= self.min_bytes {
             0
@@ -105,7 +105,7 @@ impl Red {
     }
 }
 
-/// Whether something of this probability, of 2^32, happens. Certain things draw nothing.
+/// Draws an event with this probability, in units of 2^-32. Certain outcomes draw no random number.
 pub(crate) fn happens(random: &mut ChaCha8Rng, probability: u64) -> bool {
     match probability {
         0 => false,
@@ -140,9 +140,9 @@ impl Aqm for Red {
 
 /// The moving averages of all queues (Floyd and Jacobson, section 4 and figure 2).
 ///
-/// On each arrival `avg += (q - avg) / 2^shift`. An arrival that finds the queue empty first lets the
-/// average fall as if `m` packets had arrived meanwhile, `m` being the time that the queue has been
-/// idle over the time that the packet takes on the wire.
+/// On each arrival `avg += (q - avg) / 2^shift`. At an arrival to an empty queue the average first
+/// decays as if `m` packets had arrived meanwhile, `m` being the queue's idle time divided by the
+/// packet's time on the wire.
 #[derive(Clone, Debug)]
 struct Averaging {
     shift: u8,
@@ -163,7 +163,7 @@ impl Averaging {
         Averaging { shift, spec: spec.clone(), queues }
     }
 
-    /// Takes in an arrival and tells the average, bytes.
+    /// Updates the average on an arrival and returns it, bytes.
     fn arrives(&mut self, packet: &Packet, length_bytes: u32, now_ns: u64) -> u32 {
         let average = &mut self.queues[packet.queue];
         if let Some(idle_from_ns) = average.idle_from_ns

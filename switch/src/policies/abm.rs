@@ -19,8 +19,8 @@ use statistics::Statistics;
 ///
 /// The priority is the number of the queue within its port; `n_p` is the number of congested
 /// queues of that priority, at least 1; `mu` is the rate at which the queue drains, `b` that of
-/// the fastest port. Packets of the first round-trip time have an `alpha` of their own (section
-/// 3.3). With `n_p = 1` and `mu = b` it is Dynamic Thresholds.
+/// the fastest port. Packets of the first round-trip time have their own `alpha` (section 3.3).
+/// With `n_p = 1` and `mu = b` it is Dynamic Thresholds.
 #[derive(Clone, Debug)]
 pub struct Abm {
     alpha: Alphas,
@@ -37,8 +37,9 @@ pub struct AbmParameters {
     /// For packets of the first round-trip time, of any priority; 64 in both papers, 1024 in the
     /// artifact's run.
     pub first_rtt_alpha: f64,
-    /// How often `n_p` and `mu` are measured, nanoseconds: at the first event at least this long
-    /// after the last time. The base RTT if not given (section 4.1). 0: for each packet.
+    /// Measurement interval of `n_p` and `mu`, nanoseconds: they are measured at the first event at
+    /// least this long after the last measurement. The base RTT if not given (section 4.1). 0: for
+    /// each packet.
     pub update_ns: Option<u64>,
     /// How `n_p` and `mu` are measured.
     pub counting: Counting,

@@ -1,4 +1,4 @@
-//! Complete partitioning: everyone their own.
+//! Complete partitioning: a fixed part for each queue.
 
 use crate::{Buffer, Decision, Packet, Policy};
 use dropcast_features::BufferView;

@@ -1,4 +1,4 @@
-//! Complete Sharing: whoever comes first.
+//! Complete Sharing: first come, first served.
 
 use crate::{Buffer, Decision, Packet, Policy};
 

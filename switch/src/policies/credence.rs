@@ -10,32 +10,32 @@ use dropcast_data::SwitchSpec;
 use dropcast_features::{FeatureSet, History};
 use serde::{Deserialize, Serialize};
 
-/// Whose queues a predictor sees the features of.
+/// Which queues a predictor's features describe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureSource {
-    /// Those of virtual LQD, which labelled rows are recorded from.
+    /// Virtual LQD's, as in labelled rows.
     #[default]
     VirtualLqd,
-    /// Those of the switch itself, as in the authors' ns-3 code.
+    /// The switch's own, as in the authors' ns-3 code.
     RealQueues,
 }
 
 /// FollowLQD's thresholds, a prediction for each packet below them, and a safeguard: while the
 /// longest queue is below `B/N`, every packet that fits is accepted.
 ///
-/// `N` is the number of ports. The paper's model has one queue per port and unit packets, where
-/// a longest queue below `B/N` implies that the packet fits; elsewhere that is checked.
+/// `N` is the number of ports. The paper's model has one queue per port and unit packets, where a
+/// longest queue below `B/N` implies that the packet fits; otherwise that is checked.
 #[derive(Clone, Debug)]
 pub struct Credence<S, P> {
     lqd: VirtualLqd<S>,
     predictor: P,
-    /// Where features come from the switch's own queues.
+    /// If features come from the switch's own queues.
     real: Option<RealQueues>,
     values: Vec<u32>,
 }
 
-/// What the features of the switch's own queues are made from, besides its buffer.
+/// The memory behind the features of the switch's own queues.
 #[derive(Clone, Debug)]
 struct RealQueues {
     features: FeatureSet,
@@ -77,7 +77,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
         self.lqd.buffer().lengths()
     }
 
-    /// Who predicts.
+    /// The predictor.
     pub fn predictor(&self) -> &P {
         &self.predictor
     }
@@ -135,7 +135,7 @@ impl CredenceParameters {
     /// The policy of a switch, with the oracle that `model` names.
     ///
     /// # Errors
-    /// If the oracle is missing or is none, or the probability is out of range.
+    /// If the oracle is missing or invalid, or the probability is out of range.
     pub fn policy(
         &self,
         site: PolicySite<'_>,

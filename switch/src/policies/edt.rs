@@ -7,13 +7,13 @@ use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
 
-/// Dynamic Thresholds, except that a queue in which a micro-burst is seen is *uncontrolled* for a
-/// while: its threshold is then an equal part of the whole buffer among the uncontrolled queues.
+/// Dynamic Thresholds, except that a queue with a detected micro-burst is *uncontrolled* for a
+/// while: its threshold is then an equal share of the whole buffer among the uncontrolled queues.
 ///
 /// A queue becomes uncontrolled when it has grown by `burst_bytes`, arrivals less departures,
 /// within `burst_ns` and without a drop. It is controlled again when
-/// - it has been uncontrolled for `uncontrolled_ns`: this is no micro-burst,
-/// - `calm_bytes` have left it in a row with nothing added, or it is empty: the burst is over.
+/// - it has been uncontrolled for `uncontrolled_ns`, too long for a micro-burst,
+/// - `calm_bytes` have left it in a row without an arrival, or it is empty: the burst is over.
 ///
 /// Each queue has its own state, where the paper has one queue per port.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ struct Timing {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// Since when it has been uncontrolled, if it is.
+    /// Start of its uncontrolled state, if it is uncontrolled.
     uncontrolled_from_ns: Option<u64>,
     /// Bytes by which it has grown since `growing_from_ns`.
     growth_bytes: u64,
     growing_from_ns: u64,
-    /// Bytes that have left it since one was added.
+    /// Bytes that have left it since the last arrival.
     leaving_bytes: u64,
 }
 
@@ -50,14 +50,14 @@ struct Queue {
 pub struct EdtParameters {
     /// By queue within a port, for controlled queues.
     pub alpha: Alphas,
-    /// Growth that is a micro-burst, bytes; half of B/N if not given.
+    /// Growth that counts as a micro-burst, bytes; half of B/N if not given.
     pub burst_bytes: Option<u32>,
     /// Time within which it must be reached, nanoseconds; the base RTT if not given.
     pub burst_ns: Option<u64>,
-    /// Longest time that a queue is uncontrolled, nanoseconds; what the slowest port takes to
-    /// transmit a full buffer if not given.
+    /// Maximum time that a queue is uncontrolled, nanoseconds; the slowest port's time to transmit
+    /// a full buffer if not given.
     pub uncontrolled_ns: Option<u64>,
-    /// Bytes that leave in a row when a burst is over; a quarter of B/N if not given.
+    /// Bytes leaving in a row that end a burst; a quarter of B/N if not given.
     pub calm_bytes: Option<u32>,
 }
 
@@ -159,7 +159,7 @@ impl Policy for Edt {
         if accepted {
             self.grow(packet.queue, packet.size_bytes, now);
         } else {
-            // A queue that drops is at its threshold: what comes is no new burst.
+            // A queue that drops is at its threshold, so this is not a new burst.
             self.queues[packet.queue].growth_bytes = 0;
         }
     }

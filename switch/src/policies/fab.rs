@@ -6,14 +6,13 @@ use crate::alphas::is_alpha;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use serde::{Deserialize, Serialize};
 
-/// Dynamic Thresholds with a larger `alpha` for the first bytes of a flow, so that short flows find
-/// room where long ones do not.
+/// Dynamic Thresholds with a larger `alpha` for the first bytes of a flow, so that short flows are
+/// accepted when long ones are not.
 ///
-/// A flow is new again when none of its packets has arrived for a while. Flows are kept in a table
-/// of fixed size, one place for all flows whose hashes agree in the last bits, as registers of a
-/// programmable switch would keep them: a flow that takes another's place is new, and so is the
-/// other when it returns. Packets of unknown flows are first packets if they are flagged as of the
-/// first round-trip time.
+/// A flow becomes new again after a silence. Flows are kept in a table of fixed size, like
+/// registers of a programmable switch, with one slot for all flows whose hashes agree in the last
+/// bits: a flow that takes another's slot is new, and so is the other when it returns. Packets of
+/// unknown flows are first packets if they are flagged as of the first round-trip time.
 #[derive(Clone, Debug)]
 pub struct Fab {
     parameters: FabParameters,
@@ -38,11 +37,12 @@ pub struct FabParameters {
     pub alpha: Alphas,
     /// For the first bytes of a flow.
     pub first_alpha: f64,
-    /// A packet is among the first if its flow has sent fewer bytes than this, with it.
+    /// A packet is among the first if its flow has sent fewer bytes than this, including the
+    /// packet.
     pub first_bytes: u64,
-    /// A flow of which nothing has arrived for longer than this is new, nanoseconds.
+    /// A flow is new after a silence longer than this, nanoseconds.
     pub window_ns: u64,
-    /// Places of the flow table; a power of two.
+    /// Slots of the flow table; a power of two.
     pub flows: usize,
 }
 
@@ -77,7 +77,7 @@ impl FabParameters {
 }
 
 impl Fab {
-    /// Counts a packet of a flow and tells whether it is among the flow's first.
+    /// Counts a packet of a flow and returns whether it is among the flow's first.
     fn count(&mut self, packet: &Packet, now: u64) -> bool {
         let place = packet.flow_hash & (self.flows.len() as u64 - 1);
         let flow = &mut self.flows[place as usize];

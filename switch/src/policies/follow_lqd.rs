@@ -8,8 +8,8 @@ use dropcast_oracle::Situation;
 /// Accepts a packet while its queue is below its threshold, the length LQD's queue would have.
 ///
 /// The thresholds *are* the queue lengths of a virtual LQD on the same arrivals: in the slotted
-/// model that is UpdateThreshold of Algorithm 2 step by step (a property test holds it to that),
-/// and it carries over to packets of any size, where the algorithm's unit steps do not.
+/// model this equals UpdateThreshold of Algorithm 2 step by step (checked by a property test), and
+/// it generalises to packets of any size, unlike the algorithm's unit steps.
 #[derive(Clone, Debug)]
 pub struct FollowLqd<S> {
     lqd: Switch<Lqd, S>,
@@ -28,7 +28,7 @@ impl<S: Service> FollowLqd<S> {
     }
 }
 
-/// What a decision by thresholds depends on.
+/// The inputs of a decision by thresholds.
 pub(crate) fn situation(buffer: &Buffer, thresholds: &[u32], packet: &Packet) -> Situation {
     Situation {
         fits: buffer.fits(packet.size_bytes),

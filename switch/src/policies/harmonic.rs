@@ -24,7 +24,7 @@ impl Harmonic {
 
 impl Policy for Harmonic {
     /// Whether every queue would be within its limit with the packet. All are without it, and only
-    /// queues that the packet's queue draws level with fall back by a rank: the others need no look.
+    /// queues that the packet's queue reaches or passes drop by a rank; the others need no check.
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.fits(packet.size_bytes) {
             return Decision::Reject;
@@ -34,7 +34,8 @@ impl Policy for Harmonic {
         let before = lengths[packet.queue];
         let after = before + packet.size_bytes;
         let is_within = |bytes: u32| {
-            // The packet's queue is counted as it would be: it was shorter than `bytes`, and is not.
+            // Counts the packet's queue with the packet: it was shorter than `bytes`, and no longer
+            // is.
             let longer: u32 = lengths.iter().map(|&length| u32::from(length >= bytes)).sum();
             f64::from(bytes) * f64::from(longer + 1) <= share_bytes
         };

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 /// `alpha` of the action with the lowest number: 2^-2 (section V-A).
 const LOWEST_ALPHA: f64 = 0.25;
 
-/// Keeps each queue of port `i` below `alpha_i * (B - Q)` (equation 1), where a [`Network`] decides
-/// on the `alpha_i` of all ports, powers of two from 1/4 to 32, now and then.
+/// Keeps each queue of port `i` below `alpha_i * (B - Q)` (equation 1), where a [`Network`]
+/// occasionally decides on the `alpha_i` of all ports, powers of two from 1/4 to 32.
 ///
-/// It decides when for some port (section IV-B, equation 5)
+/// It decides as soon as for some port (section IV-B, equation 5)
 ///
 /// ```text
 /// v_ex = v_eq + v_dp - v_dq >= beta = B/N       bytes added, dropped and departed
@@ -28,15 +28,15 @@ const LOWEST_ALPHA: f64 = 0.25;
 /// also decides when a port has dropped `gamma = beta` since the last decision, but only once until
 /// a port exceeds `beta` again.
 ///
-/// What the network sees of a port (section III) is in units of 1/[`ONE`], from 0 to 8 [`ONE`]:
-/// 1. bytes it holds, as a part of the buffer;
-/// 2. bytes added since the last decision, as a part of the buffer;
-/// 3. bytes dropped since then, as a part of the buffer;
-/// 4. its last action, 0 to 7, as a part of 8;
-/// 5. the time since then, as a part of what the slowest port takes to transmit B/N;
+/// The network's inputs for a port (section III) are in units of 1/[`ONE`], from 0 to 8 [`ONE`]:
+/// 1. bytes it holds, as a share of the buffer;
+/// 2. bytes added since the last decision, as a share of the buffer;
+/// 3. bytes dropped since then, as a share of the buffer;
+/// 4. its last action, 0 to 7, as a share of 8;
+/// 5. the time since then, as a share of the slowest port's time to transmit B/N;
 ///
-/// at this decision and at those before ([`NetworkShape::history`]), this one first. At the start, and
-/// before, they are 0, and so are the actions of the past; until the first decision `alpha` is 1.
+/// at this decision and at those before ([`NetworkShape::history`]), this one first. Before the
+/// first decision they are 0, and so are past actions, and `alpha` is 1.
 #[derive(Clone, Debug)]
 pub struct Ndt {
     network: Network,
@@ -46,7 +46,7 @@ pub struct Ndt {
     trigger_bytes: u64,
     fair_drain_ns: u64,
     ports: Vec<Port>,
-    /// What the network sees: of each port in turn [`ATTRIBUTES`] numbers for each decision.
+    /// The network's inputs: for each port in turn, [`ATTRIBUTES`] numbers per decision.
     observed: Vec<i32>,
     decided_ns: u64,
     decisions: u64,
@@ -84,17 +84,17 @@ impl Ndt {
         }
     }
 
-    /// `alpha` of a port now.
+    /// The current `alpha` of a port.
     pub fn alpha(&self, port: usize) -> f64 {
         self.ports[port].alpha
     }
 
-    /// How often the network has decided.
+    /// Number of the network's decisions.
     pub fn decisions(&self) -> u64 {
         self.decisions
     }
 
-    /// What the network saw at its last decision: [`NetworkShape::inputs`] numbers for each port.
+    /// The network's inputs at its last decision: [`NetworkShape::inputs`] numbers per port.
     pub fn observed(&self) -> &[i32] {
         &self.observed
     }
@@ -114,7 +114,7 @@ impl Ndt {
         self.decisions += 1;
     }
 
-    /// Puts what is seen now before what was seen earlier.
+    /// Prepends the current observation to the earlier ones.
     fn observe(&mut self, buffer: &Buffer, now: u64) {
         let inputs = self.network.shape().inputs();
         let elapsed = scaled(now - self.decided_ns.min(now), self.fair_drain_ns);

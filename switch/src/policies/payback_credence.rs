@@ -1,5 +1,5 @@
-//! Credence whose safeguard is paid back: a change that keeps what Lemmas 1 and 2 of the Credence
-//! paper promise (`docs/theory.md`).
+//! Credence that pays back its safeguard: a change that keeps the promises of Lemmas 1 and 2 of the
+//! Credence paper (`docs/theory.md`).
 
 use crate::{
     Asked, Buffer, Decision, Fit, FollowLqd, NoObserver, Packet, Policy, Predictor, Service,
@@ -13,16 +13,16 @@ use dropcast_features::BufferView;
 ///
 /// Credence takes a packet while its queue is below LQD's *threshold*. This one takes it while its
 /// queue is below the *queue of that FollowLQD*, the denominator of eta (Definition 1). So a packet
-/// that only the safeguard took is paid back: its queue takes no other packet until the virtual
-/// queue is as long. In the slotted model it transmits at least what that FollowLQD does, that is
-/// `LQD / eta` (Lemma 1), and is N-competitive for any predictions (Lemma 2).
+/// that only the safeguard accepted is paid back: its queue accepts no other packet until the
+/// virtual queue is as long. In the slotted model it transmits at least as much as that FollowLQD,
+/// that is `LQD / eta` (Lemma 1), and is N-competitive for any predictions (Lemma 2).
 ///
-/// It asks for a prediction of every packet, not only of those whose fate depends on it.
+/// It needs a prediction for every packet, not only for those whose fate depends on it.
 #[derive(Clone, Debug)]
 pub struct PaybackCredence<S, P> {
-    /// On all packets: what the predictor's features are about.
+    /// LQD on all packets, the source of the predictor's features.
     lqd: VirtualLqd<S>,
-    /// FollowLQD on the packets that are predicted to be accepted.
+    /// FollowLQD on the packets predicted to be accepted.
     reference: Switch<FollowLqd<S>, S>,
     predictor: P,
     values: Vec<u32>,

@@ -10,8 +10,9 @@ use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use serde::{Deserialize, Serialize};
 
-/// Learns how much buffer bursts need, by how steeply queues grow in them, and limits a queue in a
-/// burst to what bursts like it needed; Dynamic Thresholds otherwise (section III, Algorithm 1).
+/// Learns how much buffer bursts need as a function of how steeply their queues grow, and limits a
+/// queue in a burst to the need of similar bursts; Dynamic Thresholds otherwise (section III,
+/// Algorithm 1).
 ///
 /// On each departure from a queue,
 ///
@@ -24,15 +25,15 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// and a queue whose peak exceeds `B / sigma` is in a burst: its limit is then the mean peak of the
-/// `k` known bursts with the next larger gradients, or as large (lines 26 to 30). Bursts that were known longest
+/// `k` known bursts with the next gradients at least as large (lines 26 to 30). The oldest bursts
 /// are forgotten first.
 ///
-/// Where the pseudocode and the paper's text differ, this follows the text. The pseudocode looks for
-/// the limit where the burst is over (line 25), the text when it is detected; and the pseudocode
-/// starts anew only after bursts that were not worth knowing, so that one large burst would hide all
-/// later ones. Where no known burst is steeper, Dynamic Thresholds stay in force.
+/// Where the pseudocode and the paper's text differ, this follows the text. The pseudocode computes
+/// the limit when the burst is over (line 25), the text when it is detected; and the pseudocode
+/// resets only after bursts too small to record, so one large burst would hide all later ones. If
+/// no known burst is steeper, Dynamic Thresholds apply.
 ///
-/// Each queue is what the paper calls a port, which has one.
+/// The paper has one queue per port; here each queue is treated as its port.
 #[derive(Clone, Debug)]
 pub struct Smartbuf {
     parameters: SmartbufParameters,
@@ -42,14 +43,14 @@ pub struct Smartbuf {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// Length after the last departure, and when that was.
+    /// Length after the last departure, and its time.
     length_bytes: u32,
     time_ns: u64,
-    /// Smoothed gradient now, and when the peak was reached; bytes per millisecond.
+    /// Smoothed gradient, now and at the peak; bytes per millisecond.
     gradient: i64,
     peak_gradient: i64,
     peak_bytes: u32,
-    /// What the queue is limited to, if it is in a burst like known ones.
+    /// The queue's limit, if it is in a burst similar to known ones.
     limit_bytes: Option<u32>,
     is_in_burst: bool,
 }
@@ -58,16 +59,16 @@ struct Queue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmartbufParameters {
-    /// By queue within a port, while no burst is seen. The paper says "according to" DT's; 1 is what
-    /// DT's authors suggest.
+    /// By queue within a port, outside bursts. The paper says "according to" DT; DT's authors
+    /// suggest 1.
     pub alpha: Alphas,
-    /// A burst is over when the queue falls below this part of its peak.
+    /// A burst is over when the queue falls below this share of its peak.
     pub beta: f64,
     /// A queue that has held more than 1/sigma of the buffer is in a burst.
     pub sigma: f64,
-    /// Known bursts that a limit is made from.
+    /// Number of known bursts that a limit averages.
     pub neighbours: usize,
-    /// Bursts that are known at most: twice what the paper's switches came to (figure 7).
+    /// Maximum number of known bursts: twice the number at the paper's switches (figure 7).
     pub known_bursts: usize,
 }
 
@@ -108,19 +109,19 @@ impl SmartbufParameters {
 }
 
 impl Smartbuf {
-    /// What a queue is limited to now, if it is in a burst like known ones; bytes.
+    /// A queue's current limit, bytes, if it is in a burst similar to known ones.
     pub fn limit_bytes(&self, queue: usize) -> Option<u32> {
         self.queues[queue].limit_bytes
     }
 
-    /// The bursts that are known: gradient, bytes per millisecond, and peak, bytes, by gradient.
+    /// The known bursts: gradient (bytes per millisecond) and peak (bytes), by gradient.
     pub fn known_bursts(&self) -> impl Iterator<Item = (i64, u32)> {
         self.known.all()
     }
 }
 
 impl Queue {
-    /// Takes in the length after a departure.
+    /// Updates the state with the length after a departure.
     fn departed(&mut self, length_bytes: u32, time_ns: u64) {
         let elapsed_ns = time_ns.saturating_sub(self.time_ns);
         if elapsed_ns > 0 {

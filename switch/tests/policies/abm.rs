@@ -1,4 +1,4 @@
-//! ABM (SIGCOMM '22): equation 9, and what section 3.2 claims of it.
+//! ABM (SIGCOMM '22): equation 9, and section 3.2's claims about it.
 
 use crate::log::{Event, Moment, Watched, try_random};
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted, overload, run, switch_and_arrivals};
@@ -156,7 +156,7 @@ impl Slow<'_> {
         (of_priority.filter(is_congested).count() as f64).max(1.0)
     }
 
-    /// What the scheduler gives a queue beside those that hold packets.
+    /// The scheduler's share for a queue among those that hold packets.
     fn share(&self, lengths: &[u32], queue: usize) -> f64 {
         let port = queue / usize::from(self.spec.queues_per_port);
         let at_port = (0..lengths.len())
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// ABM, held to lemma 1 whenever it has counted congested queues.
+/// ABM, checked against lemma 1 whenever it has counted congested queues.
 struct Lemma1 {
     abm: Abm,
     alpha: f64,
@@ -309,8 +309,8 @@ fn no_priority_gets_more_than_theorem_2_allows() {
     assert_close(f64::from(switch.buffer().occupancy_bytes()) / 400_000.0, 0.8);
 }
 
-/// Theorem 1: a priority has B * alpha / (1 + sum of alphas) at least, whatever others hold; here
-/// with priorities that do not share ports, so that mu = b.
+/// Theorem 1: a priority has B * alpha / (1 + sum of alphas) at least, for any lengths of the
+/// others; here with priorities that do not share ports, so that mu = b.
 #[test]
 fn isolates_priorities_at_ports_of_their_own() {
     let spec = spec(2, Scheduler::RoundRobin);
@@ -361,7 +361,7 @@ fn theorem_3_fails_beside_a_priority_with_a_smaller_alpha() {
     assert!(drain > alpha / (1.0 + alpha) + 0.5, "{drain}");
 }
 
-/// Section 3.3: packets of the first round-trip time find room where others do not.
+/// Section 3.3: packets of the first round-trip time are accepted when others are not.
 #[test]
 fn first_rtt_packets_have_their_own_alpha() {
     let spec = spec(1, Scheduler::RoundRobin);

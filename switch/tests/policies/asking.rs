@@ -1,11 +1,11 @@
-//! A switch that shares its buffer completely and asks an AQM, and what the AQM was told and said.
+//! A switch with complete sharing and an AQM, with a log of the AQM's inputs and answers.
 
 use crate::traffic::{Arrivals, run};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::aqm::{Action, Aqm};
 use dropcast_switch::{Buffer, CompleteSharing, Decision, Packet, Policy};
 
-/// What an AQM was told, and said.
+/// An input of an AQM and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// A packet found its queue this long.
@@ -14,7 +14,7 @@ pub(crate) enum Told {
     Departed { queue: usize, size_bytes: u32, length: u32, time: u64 },
 }
 
-/// Asks an AQM about every packet.
+/// Calls an AQM for every packet.
 pub(crate) struct Asking<A> {
     pub(crate) aqm: A,
     pub(crate) told: Vec<Told>,
@@ -38,7 +38,7 @@ impl<A: Aqm> Policy for Asking<A> {
     }
 }
 
-/// What an AQM was told and said of these arrivals.
+/// The AQM's inputs and answers for these arrivals.
 pub(crate) fn ask<A: Aqm>(spec: &SwitchSpec, arrivals: &Arrivals, aqm: A) -> Vec<Told> {
     let mut switch = run(spec, arrivals, Asking { aqm, told: Vec::new() });
     std::mem::take(&mut switch.policy_mut().told)

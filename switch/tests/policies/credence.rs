@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Packet and features of what a predictor was asked.
+/// A predictor's inputs: packet and features.
 type Questions = Vec<(u64, Vec<u32>)>;
 
-/// Predicts drops by packet number, and shows what it was asked.
+/// Predicts drops by packet number, and records its inputs.
 #[derive(Clone)]
 struct Showing {
     asked: Rc<RefCell<Questions>>,
@@ -44,7 +44,7 @@ impl Observer for Beside {
     }
 }
 
-/// What a predictor is asked with the features of the switch's own queues, and what it should be: of
+/// A predictor's inputs with the features of the switch's own queues, and the expected ones, for
 /// every packet.
 fn asked_and_expected(
     spec: &SwitchSpec,
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// A predictor is asked at all in the test above.
+/// Not vacuous: the test above calls its predictor.
 #[test]
 fn predictors_of_real_queues_are_asked() {
     let spec = SwitchSpec::uniform(4, crate::traffic::LINE_RATE_BPS, 40_000, 2_000);

@@ -128,8 +128,7 @@ fn bursting_ports_share_the_buffer() {
     assert_eq!(switch.buffer().lengths()[..2], [200_000; 2]);
 }
 
-/// What goes on for longer than a micro-burst is controlled again: the queue falls to where Dynamic
-/// Thresholds keep it.
+/// A longer burst is controlled again: the queue falls to its Dynamic Threshold.
 #[test]
 fn long_overload_is_controlled_again() {
     let switch = run(&spec(), &overload(&[0], 3, 6_000), edt());

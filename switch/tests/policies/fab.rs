@@ -51,7 +51,7 @@ fn decides_as_flows_are_counted() {
     });
 }
 
-/// Short flows find room where long ones do not, and a flow that was silent is short again.
+/// Short flows are accepted when long ones are not, and a flow is short again after a silence.
 #[test]
 fn the_first_bytes_of_a_flow_find_room() {
     let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 400_000, 20_000);

@@ -1,4 +1,4 @@
-//! A policy beside a slow one that decides from the log of everything that happened.
+//! A policy compared with a slow one that decides from the log of all events.
 
 use dropcast_switch::{Buffer, Decision, Packet, Policy};
 use proptest::strategy::Strategy;
@@ -15,7 +15,7 @@ pub(crate) enum Event {
     Departed { queue: usize, size_bytes: u32, time: u64 },
 }
 
-/// What a decision may depend on.
+/// The inputs of a decision.
 pub(crate) struct Moment<'a> {
     pub(crate) log: &'a [Event],
     pub(crate) buffer: &'a Buffer,
@@ -46,7 +46,7 @@ impl Moment<'_> {
     }
 }
 
-/// The policy, whose every decision must be what `expected` says.
+/// The policy; every decision must equal `expected`.
 pub(crate) struct Watched<P, F> {
     pub(crate) policy: P,
     log: Vec<Event>,

@@ -1,5 +1,5 @@
-//! Buffer-sharing policies and AQMs, each held to a slow second implementation and to what its paper
-//! claims (`docs/policies.md`).
+//! Buffer-sharing policies and AQMs, each checked against a slow second implementation and its
+//! paper's claims (`docs/policies.md`).
 
 mod abm;
 mod asking;

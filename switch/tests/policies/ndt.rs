@@ -177,7 +177,7 @@ fn decides_when_equation_5_says() {
     });
 }
 
-/// Section IV-B: traffic at line rate never asks the network, an overload does so for each B/N.
+/// Section IV-B: traffic at line rate never triggers the network, an overload does so for each B/N.
 #[test]
 fn decides_as_often_as_traffic_is_dense() {
     let spec = SwitchSpec::uniform(4, LINE_RATE_BPS, 400_000, 20_000);

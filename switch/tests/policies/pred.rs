@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Section 4.1: the flows of the last interval or of this one, whichever are more; as many as there
-    /// are, if their hashes differ in the bitmap.
+    /// Section 4.1: the flows of the last interval or of this one, whichever is larger; exact if
+    /// their hashes differ in the bitmap.
     #[test]
     fn counts_flows(
         interval in 1_u64..50,
@@ -37,7 +37,7 @@ proptest! {
         }
     }
 
-    /// Section 4.2 from everything that the adjuster was told: trial by trial.
+    /// Section 4.2 from the adjuster's whole input, trial by trial.
     #[test]
     fn adjusts_as_trials_say(
         trial_ns in 1_000_u64..5_000,
@@ -93,7 +93,7 @@ fn length_before(told: &Told) -> u32 {
     }
 }
 
-/// The level after all that was told.
+/// The level after the whole input.
 fn slow_level(parameters: &PredParameters, rate_bps: u64, trial_ns: u64, told: &[Told]) -> i32 {
     let mut level =
         ((parameters.lambda - parameters.lambda_min) / parameters.lambda_step).round() as i32;

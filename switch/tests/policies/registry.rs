@@ -84,7 +84,7 @@ fn mistakes_are_named() {
     check("lqdd", "unknown variant `lqdd`, expected one of `lqd`, `follow-lqd`");
     check("abm:alhpa=1", "unknown field `alhpa`, expected one of `alpha`");
     check("lqd:alpha=1", "unknown field `alpha`");
-    check("abm:alpha", "\"alpha\" is no key=value");
+    check("abm:alpha", "\"alpha\" is not key=value");
     check("dt:alpha=-1", "alpha: -1 is not a positive number");
     check("dt:alpha=[]", "alpha: the list is empty");
     check(
@@ -118,7 +118,7 @@ fn mistakes_are_named() {
     check("pred:max_bytes=10000", "max_bytes: expected more than min_bytes and left_bytes");
 }
 
-/// A predictor given to Credence is asked, flipped or not.
+/// Credence uses its predictor, flipped or not.
 #[test]
 fn credence_takes_its_predictor() {
     let credence: PolicySpec = "credence:model=a.dct,flip_probability=0.5".parse().expect("valid");
@@ -130,7 +130,7 @@ fn credence_takes_its_predictor() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the policy, the buffer is never overfull, and the same seed decides the same.
+    /// With every policy, the buffer never overflows, and the same seed decides the same.
     #[test]
     fn every_policy_keeps_to_the_buffer_and_its_seed((spec, arrivals) in switch_and_arrivals()) {
         for name in PolicySpec::NAMES {
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// What is built can be sent to another thread: switches of one simulation may run on several.
+/// Policies are `Send`: switches of one simulation may run on several threads.
 #[test]
 fn what_is_built_is_send() {
     fn is_send(_: impl Send) {}

@@ -1,4 +1,4 @@
-//! Smartbuf (IWQoS 2021): queues limited to what bursts like theirs needed.
+//! Smartbuf (IWQoS 2021): queues limited to the need of similar bursts.
 
 use crate::log::{Event, Moment, Watched, try_random};
 use crate::traffic::{Arrivals, LINE_RATE_BPS, run, switch_and_arrivals};
@@ -7,7 +7,7 @@ use dropcast_features::BufferView;
 use dropcast_switch::policies::smartbuf::{Smartbuf, SmartbufParameters};
 use dropcast_switch::{Alphas, Buffer, CompleteSharing, Decision, Packet, Policy};
 
-/// Algorithm 1 from the log alone: what each queue is limited to.
+/// Algorithm 1 from the log alone: each queue's limit.
 fn limits(parameters: &SmartbufParameters, moment: &Moment<'_>) -> Vec<Option<u32>> {
     let queues = moment.buffer.queues();
     let buffer_bytes = f64::from(moment.buffer.capacity_bytes());
@@ -105,7 +105,7 @@ fn incasts(fan_ins: impl IntoIterator<Item = (usize, u64)>, packets_each: u64) -
     arrivals
 }
 
-/// Remembers each burst: what its queue was limited to, if it was, and how long it became.
+/// Records each burst: its queue's limit, if any, and its peak length.
 struct Bursts<P> {
     policy: P,
     limit: fn(&P, usize) -> Option<u32>,
@@ -130,8 +130,8 @@ impl<P: Policy> Policy for Bursts<P> {
     }
 }
 
-/// The larger an incast, the steeper, whatever port it is for: after some bursts a limit is within the
-/// 9% of section IV-E of what the burst takes where nothing limits it.
+/// The larger an incast, the steeper, for any port: after some bursts a limit is within section
+/// IV-E's 9% of the burst's unlimited need.
 #[test]
 fn predicts_what_bursts_need() {
     let fan_ins = (0..120_u64).map(|n| ((n % 4) as usize, 16 + n * 7 % 15));
@@ -161,8 +161,8 @@ fn predicts_what_bursts_need() {
     assert!(mean < 0.09, "mean error {mean}, at most {largest}: {errors:.3?}");
 }
 
-/// Section IV-B: a burst like known ones leaves room for others, where Complete Sharing lets it take
-/// the whole buffer.
+/// Section IV-B: a burst similar to known ones leaves room for others, while with Complete Sharing
+/// it takes the whole buffer.
 #[test]
 fn limits_a_burst_that_outgrows_those_it_looked_like() {
     let mut arrivals = incasts((0..12).map(|_| (0, 20)), 64);

@@ -9,7 +9,7 @@ use crate::sequence::{count, of_moves, predicted, predictions, readings, sequenc
 use dropcast_switch::Harmonic;
 use proptest::prelude::*;
 
-/// Switches for which a claim about OPT and one policy is decided in well under a second.
+/// Switches for which a claim about OPT and a policy is decided in well under a second.
 pub(crate) const SMALL: [(usize, u8); 13] = [
     (1, 3),
     (2, 1),
@@ -88,7 +88,7 @@ fn lqd_that_does_not_count_the_arrival_is_2_competitive_with_a_buffer_of_2() {
     assert_eq!(loop_of(107), (219, 111, 219));
 }
 
-/// Ties do not matter to a policy whose predictions are any: they move thresholds only.
+/// Ties do not matter to a policy with arbitrary predictions: they only move thresholds.
 #[test]
 fn credence_is_n_competitive_for_any_predictions_and_every_sequence_of_small_switches() {
     for size in SMALL.into_iter().chain([(3, 5)]) {

@@ -1,12 +1,11 @@
 //! Decides a claim for *every* arrival sequence of a switch, of any length.
 //!
-//! In the slotted model a switch of `N` ports and buffer `B` has finitely many states. A claim
-//! such as "Credence transmits at least what FollowLQD does" compares counts along the joint run
-//! of the switches it names. [`decide`] computes, for every joint state, the lowest value that
-//! the difference of the counts can have there, over all sequences (Bellman and Ford, one layer
-//! per packet). Either a sequence with a negative value turns up, and the first one is one of the
-//! shortest in packets, or the values reach a fixed point, which proves the claim for this `N`
-//! and `B`.
+//! In the slotted model a switch of `N` ports and buffer `B` has finitely many states. A claim such
+//! as "Credence transmits at least what FollowLQD does" compares counts along a joint run of both
+//! switches. [`decide`] computes, for every joint state, the lowest value that the difference of
+//! the counts can have there, over all sequences (Bellman and Ford, one layer per packet). Either a
+//! sequence with a negative value turns up (the first one has the fewest packets) or the values
+//! reach a fixed point, which proves the claim for this `N` and `B`.
 
 use crate::reading::Order;
 use std::collections::BTreeMap;
@@ -22,12 +21,12 @@ pub(crate) type State = [Lengths; 4];
 pub(crate) trait Game {
     /// Number of ports, also the most packets per slot.
     fn ports(&self) -> usize;
-    /// In which order packets arrive within a slot.
+    /// The order of arrivals within a slot.
     fn order(&self) -> Order;
-    /// What can happen when a packet arrives for `port`: pushes each choice (a prediction, a
-    /// label, what OPT does) with the state after it and what it adds to the value.
+    /// The possible outcomes when a packet arrives for `port`: pushes each choice (a prediction, a
+    /// label, OPT's action) with the state after it and its addition to the value.
     fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>);
-    /// The departure phase; none if the choices so far contradict it.
+    /// The departure phase; `None` if the choices so far contradict it.
     fn end_of_slot(&self, state: &State) -> Option<State>;
     /// Whether the choices so far are consistent if nothing more arrives.
     fn may_end(&self, _: &State) -> bool {
@@ -94,7 +93,7 @@ struct Reached {
     step: Option<Move>,
 }
 
-/// Gives up at this many packets: refuting a ratio just below the least one that holds takes
+/// Gives up at this many packets: refuting a ratio just below the smallest valid one takes
 /// thousands.
 const MOST_PACKETS: usize = 20_000;
 

@@ -5,7 +5,7 @@ use crate::model::{Model, all_depart};
 use crate::pseudocode::departures;
 use crate::reading::{Order, Reading, Victims};
 
-/// Which FollowLQD Lemma 1 and Theorem 2 speak of.
+/// The FollowLQD of Lemma 1 and Theorem 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thresholds {
     /// As Definition 1 says: FollowLQD runs on sigma minus the predicted positives, and so do its
@@ -91,9 +91,9 @@ impl Game for EtaAtLeastOne {
 
 /// LQD with the fate of every packet guessed when it arrives.
 ///
-/// The packets of a queue that will be transmitted stand before those that will be pushed out
-/// (what stands behind a pushed-out packet went before it), so their number says all. A guess
-/// that LQD does not bear out has no continuation.
+/// In a queue, the packets that will be transmitted are ahead of those that will be pushed out
+/// (packets behind a pushed-out one left before it), so their number is enough. A guess that LQD
+/// contradicts has no continuation.
 struct Labelled {
     lengths: Lengths,
     kept: Lengths,

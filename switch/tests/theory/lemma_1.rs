@@ -171,7 +171,7 @@ fn without_safeguard_and_with_the_same_thresholds_it_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// What is left of Lemma 1: FollowLQD transmits at most (N+1)/2 times what Credence does.
+    /// What remains of Lemma 1: FollowLQD transmits at most (N+1)/2 times as much as Credence.
     #[test]
     fn not_refuted_credence_transmits_two_out_of_n_plus_1_of_follow_lqd(
         (sequence, predictions) in predicted(30),

@@ -1,10 +1,10 @@
 //! The theorems of the Credence paper, in its slotted model (appendix A); `docs/theory.md`.
 //!
-//! Each claim is held in two ways. [`explore`] decides it for every sequence of any length, for
-//! switches of a few ports and packets, with the paper's [`pseudocode`], under the [`reading`]s that
-//! the paper allows. Random larger sequences then run through the crate's own switches, which
-//! [`steps`] holds to the pseudocode, and through FIFOs of numbered packets ([`fifo`]). What fails
-//! is a test too: the counterexample, replayed in these, with its numbers.
+//! Each claim is tested in two ways. [`explore`] decides it for every sequence of any length, for
+//! switches of a few ports and packets, with the paper's [`pseudocode`], under the [`reading`]s
+//! that the paper allows. Random larger sequences then run through the crate's own switches, which
+//! [`steps`] compares with the pseudocode, and through FIFOs of numbered packets ([`fifo`]). A
+//! claim that fails is a test too: its counterexample is replayed in these, with its numbers.
 
 mod competitiveness;
 mod error_bound;

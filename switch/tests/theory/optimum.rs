@@ -1,7 +1,7 @@
-//! What an algorithm that knows the future can transmit: OPT.
+//! OPT: the most that an offline algorithm can transmit.
 //!
-//! OPT needs no push-out: what it would push out it need not accept. So it is the largest set of
-//! packets that never exceed the buffer, every queue sending one packet per slot.
+//! OPT needs no push-out, since it can reject those packets on arrival. So it is the largest set of
+//! packets that never exceeds the buffer, with every queue sending one packet per slot.
 
 use crate::pseudocode::departures;
 use crate::sequence::{Sequence, count, readings, sequences};

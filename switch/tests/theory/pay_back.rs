@@ -1,6 +1,7 @@
-//! A changed Credence keeps what Lemmas 1 and 2, and so Theorem 1, promise: its queues follow those
-//! of FollowLQD without the positives, and its safeguard accepts while fewer than `B/N` packets are
-//! held. `docs/theory.md` has the proof; here are small switches, all sequences, and random ones.
+//! A changed Credence keeps the promises of Lemmas 1 and 2, and so of Theorem 1: its queues follow
+//! those of FollowLQD without the positives, and its safeguard accepts while fewer than `B/N`
+//! packets are held. `docs/theory.md` has the proof; here it is tested on all sequences of small
+//! switches and on random ones.
 
 use crate::competitiveness::SMALL;
 use crate::explore::decide;
@@ -34,7 +35,8 @@ fn it_keeps_lemma_1_under_every_reading() {
     }
 }
 
-/// More than Lemma 1: it transmits at least what any drop-tail policy does whose queues it follows.
+/// Stronger than Lemma 1: it transmits at least as much as any drop-tail policy whose queues it
+/// follows.
 #[test]
 fn it_keeps_up_with_any_drop_tail_policy() {
     let sizes = (1..=20).map(|buffer| (2, buffer));
@@ -60,7 +62,7 @@ fn credences_own_safeguard_is_too_large_where_n_does_not_divide_b() {
     }
 }
 
-/// A share of the buffer in all is enough for Lemma 2, whatever else is done.
+/// A share of the buffer in total is enough for Lemma 2, whatever the policy does otherwise.
 #[test]
 fn its_safeguard_alone_makes_any_policy_n_competitive() {
     for size in SMALL.into_iter().chain([(2, 12), (3, 6), (4, 4)]) {

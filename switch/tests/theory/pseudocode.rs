@@ -1,7 +1,7 @@
-//! Algorithms 1 and 2 of the Credence paper, transcribed line by line, and LQD beside them.
+//! Algorithms 1 and 2 of the Credence paper, transcribed line by line, and LQD.
 //!
-//! What the paper leaves open is a [`Reading`]. Nothing is shared with the crate: the tests hold it
-//! to this.
+//! What the paper leaves open is a [`Reading`]. This shares no code with the crate: the tests
+//! compare both.
 
 use crate::reading::{Reading, Victims};
 

@@ -1,4 +1,4 @@
-//! What the paper leaves open, as values: a claim is decided under each reading.
+//! The paper's ambiguities as values: a claim is decided under each reading.
 
 /// Which packet LQD drops when the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Ties {
     High,
     /// The arriving packet's queue if it is one of them, else the lowest port.
     Own,
-    /// Any but the arriving packet's queue, the lowest of them.
+    /// The lowest port other than the arriving packet's queue.
     Other,
 }
 
@@ -54,7 +54,7 @@ impl Ties {
     }
 }
 
-/// What `B/N` in the safeguard is.
+/// The meaning of `B/N` in the safeguard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
     /// A fraction: `q * N < B`.

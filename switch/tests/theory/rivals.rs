@@ -85,7 +85,7 @@ fn is_harmonic(lengths: &[u8], buffer: f64) -> bool {
     (1..).zip(sorted).all(|(k, length)| f64::from(length) * f64::from(k) <= buffer / harmonic)
 }
 
-/// `scale.0 * ALG(sigma) >= scale.1 * OPT(sigma)`, OPT being whatever can be accepted.
+/// `scale.0 * ALG(sigma) >= scale.1 * OPT(sigma)`, where OPT accepts any feasible set.
 pub(crate) struct Competitive {
     pub(crate) model: Model,
     pub(crate) rival: Rival,

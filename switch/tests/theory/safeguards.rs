@@ -10,7 +10,7 @@ use crate::model::{Model, all_depart};
 use crate::pseudocode::{is_safeguarded, sum};
 use crate::reading::Order;
 
-/// When a packet is accepted whatever is predicted.
+/// When a packet is accepted regardless of its prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Safeguard {
     Never,
@@ -18,7 +18,7 @@ pub(crate) enum Safeguard {
     Longest,
     /// The packet's own queue is below `B/N`.
     Own,
-    /// Fewer than `B/N` packets are held in all.
+    /// Fewer than `B/N` packets are held in total.
     Occupancy,
 }
 
@@ -39,7 +39,7 @@ impl Safeguard {
     }
 }
 
-/// What a queue must be below for a packet that is predicted to be accepted.
+/// The limit on the queue of a packet that is predicted to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// Algorithm 1: LQD's queue, on all packets.
@@ -130,7 +130,7 @@ impl Game for FollowsAny {
     }
 }
 
-/// OPT against a policy that accepts what its safeguard does, and else whatever harms it most.
+/// OPT against a policy that accepts what its safeguard does, and otherwise decides adversarially.
 pub(crate) struct SafeguardedCompetitive {
     pub(crate) model: Model,
     pub(crate) safeguard: Safeguard,

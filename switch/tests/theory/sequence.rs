@@ -1,4 +1,4 @@
-//! Arrival sequences of the slotted model, and what the crate's switches transmit of them.
+//! Arrival sequences of the slotted model, and the crate's switches on them.
 
 use crate::explore::Move;
 use crate::fifo;
@@ -97,7 +97,7 @@ impl Sequence {
         count(&transmitted)
     }
 
-    /// Packets that Credence transmits if it pays back what its safeguard took.
+    /// Packets that Credence transmits if it pays back its safeguard.
     pub(crate) fn paying_back(&self, reading: Reading, predicted_drop: &[bool]) -> usize {
         let transmitted = fifo::paying_back(self, reading, predicted_drop);
         let in_crate = reading.victim_of_the_crate().filter(|_| reading.share == Share::Fraction);
@@ -122,7 +122,7 @@ impl Sequence {
 }
 
 impl Reading {
-    /// The victim, if the crate's LQD can be told to work like this: its ties go to the lowest.
+    /// The victim rule, if the crate's LQD supports this reading: its ties go to the lowest.
     fn victim_of_the_crate(self) -> Option<Victim> {
         let victim = match self.victims {
             Victims::Tail => Victim::Tail,
@@ -142,7 +142,7 @@ pub(crate) fn labels(transmitted: &[bool]) -> Vec<bool> {
 }
 
 /// Sequences for 2 to 4 ports and a buffer of 2 to 6, of up to `slots` slots, none with more
-/// packets than ports; packets prefer port 0, or few would be dropped.
+/// packets than ports; packets prefer port 0, since otherwise few would be dropped.
 pub(crate) fn sequences(slots: usize) -> impl Strategy<Value = Sequence> {
     (2usize..=4, 2u32..=6).prop_flat_map(move |(ports, buffer)| {
         let port = prop_oneof![2 => Just(0), 3 => 0..ports];

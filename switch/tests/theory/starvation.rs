@@ -1,4 +1,5 @@
-//! The strongest counterexample to Theorem 1: packets that the safeguard took are never paid back.
+//! The strongest counterexample to Theorem 1: packets accepted by the safeguard are never paid
+//! back.
 
 /// A sequence: ports and predictions (`true`: drop) of the packets of each slot.
 pub(crate) type Predicted = Vec<Vec<(usize, bool)>>;

@@ -50,7 +50,7 @@ fn credence_starves_with_eta_near_1() {
             let later = numbers(ports, buffer, 30, reading);
             let each_round = [0, 1, 2].map(|k| (later[k] - first[k]) / 20);
             assert_eq!(each_round, [ports + 1, ports + 1, 2], "{ports},{buffer} {reading:?}");
-            // What FollowLQD does not get are the packets the safeguard took, for ever.
+            // FollowLQD lacks exactly the packets that the safeguard accepted, forever.
             assert_eq!(later[0] - later[1], ports - 1, "{ports},{buffer} {reading:?}");
         }
     }
@@ -60,7 +60,7 @@ fn credence_starves_with_eta_near_1() {
 
 #[test]
 fn it_fails_where_every_port_can_hold_a_packet() {
-    // By port index and whatever the ties; for N = B it gives (2N - 1)/N.
+    // By port index, for any ties; N = B gives (2N - 1)/N.
     let (sequence, drops) = written_predictions(4, 4, "1a 1a 1a 1a | 0d 1a 2d 3d | 1a | 1a");
     let (ten, ten_drops) = written_predictions(4, 4, "0a 0a 1d 1d | 2d 3d 0a 0a");
     for reading in Reading::lqds() {

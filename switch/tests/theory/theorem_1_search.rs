@@ -1,9 +1,9 @@
 //! The shortest counterexample to Theorem 1, whose bound is a product of counts.
 //!
-//! `OPT <= 1.707 eta Credence` is `OPT * FollowLQD(rest) <= 1.707 * LQD * Credence`: no difference
-//! of counts, so [`crate::explore`] cannot decide it. Here every joint state keeps all counts that
-//! no other way to it beats in all four, packet by packet, up to a number of packets. Nothing found
-//! proves nothing beyond that number.
+//! `OPT <= 1.707 eta Credence` is `OPT * FollowLQD(rest) <= 1.707 * LQD * Credence`: not a
+//! difference of counts, so [`crate::explore`] cannot decide it. Here every joint state keeps its
+//! Pareto-optimal tuples of all four counts, packet by packet, up to a number of packets. Finding
+//! nothing proves nothing beyond that number.
 
 use crate::explore::{Lengths, MAX_PORTS, Move};
 use crate::model::Model;
@@ -11,7 +11,7 @@ use crate::pseudocode::departures;
 use crate::reading::Order;
 use std::collections::BTreeMap;
 
-/// Packets transmitted, what is held included.
+/// Packets transmitted, including those held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) opt: u32,
@@ -33,8 +33,8 @@ impl Counts {
         self.lqd >= self.follow
     }
 
-    /// Whether these refute whatever the other ones would, however it goes on. If `eta` must be
-    /// at least 1, less LQD or more FollowLQD is no gain.
+    /// Whether these counts dominate the others in every continuation. If `eta` must be at least 1,
+    /// less LQD or more FollowLQD is no gain.
     fn beat(self, other: Counts, eta_of_1_or_more: bool) -> bool {
         let has_less_eta = self.follow >= other.follow && self.lqd <= other.lqd;
         let has_same_eta = self.follow == other.follow && self.lqd == other.lqd;

@@ -1,33 +1,33 @@
-//! Where to put the edges of a feature's bins.
+//! The choice of the edges of a feature's bins.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The rows of a feature's values, or of narrow ranges of values.
+/// Row counts of a feature's values, or of narrow ranges of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValueCounts {
     /// How many values a range holds.
     width: u32,
     /// The lowest value of each range that has rows, ascending.
     values: Vec<u32>,
-    /// By range, its accepted and dropped rows.
+    /// Accepted and dropped rows of each range.
     counts: Vec<[u64; 2]>,
 }
 
 impl ValueCounts {
-    /// Rows by range of `width` values: its lowest value, and its accepted and dropped rows, at
-    /// least one in each.
+    /// Row counts by range of `width` values: the lowest value, the accepted and the dropped rows
+    /// of each; no range is empty.
     pub(crate) fn new(width: u32, ranges: impl Iterator<Item = (u32, [u64; 2])>) -> Self {
         let (values, counts) = ranges.unzip();
         ValueCounts { width, values, counts }
     }
 
-    /// Up to `most` edges, the most useful first: by turns one where it parts the rows evenly and
-    /// one where it parts the classes best, until every value has a bin of its own. So those for
-    /// fewer bins are the first of those for more.
+    /// Up to `most` edges, the most useful first: alternately one that divides the rows evenly and
+    /// one that separates the classes best, until every value has its own bin. So the edges for
+    /// fewer bins are a prefix of those for more.
     ///
-    /// Either kind alone loses thresholds that matter: in a buffer that is nearly full, queues
-    /// that are pushed out differ from others by single packets.
+    /// Either kind alone misses thresholds that matter: in a nearly full buffer, queues that are
+    /// pushed out differ from others by single packets.
     pub(crate) fn edges(&self, most: usize) -> Vec<u32> {
         let mut halves = Halves::new(self);
         let mut class_cuts = ClassCuts::new(self);
@@ -46,22 +46,23 @@ impl ValueCounts {
         cuts.into_iter().map(|cut| self.edge(cut)).collect()
     }
 
-    /// The edge below range number `cut`: scikit-learn's midpoint between neighbours, rounded
-    /// down, which for integers decides alike.
+    /// The edge below range number `cut`: scikit-learn's midpoint between neighbours, rounded down,
+    /// which decides the same for integers.
     fn edge(&self, cut: usize) -> u32 {
         let (below, above) = (self.values[cut - 1] + (self.width - 1), self.values[cut]);
         below + (above - below) / 2
     }
 }
 
-/// Cuts that halve the rows, the heaviest part next. A cut is the index of the first value above.
+/// Cuts that halve the rows, always of the heaviest part. A cut is the index of the first value
+/// above it.
 ///
-/// Accepted and dropped rows have the same mass in total: drops are a thousandth of the rows and
-/// what must be resolved.
+/// Accepted and dropped rows have the same total mass: drops are a thousandth of the rows, and the
+/// ones to resolve.
 struct Halves {
-    /// By value, the mass of all below it; last, all mass.
+    /// By value, the mass below it; the last entry is the total.
     below: Vec<u128>,
-    /// Parts of two values or more: mass, first value (the lower first), end.
+    /// Parts of two or more values: mass, first value (lower first), end.
     open: BTreeSet<(u128, Reverse<usize>, usize)>,
 }
 
@@ -94,7 +95,7 @@ impl Iterator for Halves {
 
     fn next(&mut self) -> Option<usize> {
         let (_, Reverse(from), to) = self.open.pop_last()?;
-        // The cut with half of the mass below it, or the one before, whichever is nearer.
+        // The cut with half of the mass below it, or the one before, whichever is closer.
         let below = &self.below;
         let twice = |cut: usize| 2 * (below[cut] - below[from]);
         let all = below[to] - below[from];
@@ -108,8 +109,8 @@ impl Iterator for Halves {
     }
 }
 
-/// The cuts of a decision tree on one feature alone, grown best first by Gini impurity, until the
-/// classes are parted.
+/// The cuts of a decision tree on this feature alone, grown best-first by Gini impurity until the
+/// classes are separated.
 struct ClassCuts {
     ends: Vec<Sum>,
     open: Vec<Cut>,
@@ -121,7 +122,7 @@ struct Sum {
     rows: [u64; 2],
 }
 
-/// A cut of what lies between two ends, at a third one.
+/// A cut between two ends, at a third one.
 struct Cut {
     from: usize,
     at: usize,
@@ -131,8 +132,9 @@ struct Cut {
 
 impl ClassCuts {
     fn new(values: &ValueCounts) -> Self {
-        // A best cut never parts neighbours that are both of one class (Fayyad and Irani, On the
-        // handling of continuous-valued attributes in decision tree generation, 1992).
+        // A best cut never separates neighbours that are both purely of one class (Fayyad and
+        // Irani, On the handling of continuous-valued attributes in decision tree generation,
+        // 1992).
         let counts = &values.counts;
         let mut ends = vec![Sum { at: 0, rows: [0, 0] }];
         let mut rows = [0, 0];
@@ -176,7 +178,7 @@ fn best_cut(ends: &[Sum], from: usize, to: usize) -> Option<Cut> {
     if all.contains(&0) {
         return None;
     }
-    // Below 2^32 rows, products of their numbers fit 64 bits, which is quicker.
+    // With fewer than 2^32 rows, products of counts fit 64 bits, which is faster.
     let is_few = all[0] + all[1] < 1 << 32;
     let apart = |left: [u64; 2], right: [u64; 2]| {
         if is_few {

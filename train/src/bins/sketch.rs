@@ -1,10 +1,10 @@
-//! What bins are made from: the training rows of each class, by value.
+//! Counts of the training rows by value and class, from which bins are made.
 
 use crate::bins::edges::ValueCounts;
 use crate::rows::training_marks::TrainingMarks;
 
 /// Counts the rows of a feature by value and class: exactly while values are few or small, on a
-/// fine grid otherwise. Memory is bounded, every row counts, and their order leaves no trace.
+/// fine grid otherwise. Memory is bounded, every row counts, and row order does not matter.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueSketch {
     counts: Counts,
@@ -21,7 +21,7 @@ impl ValueSketch {
         ValueSketch { counts: Counts::Many(Grid::new()) }
     }
 
-    /// Takes in those of the rows that train.
+    /// Counts the rows that train.
     pub(crate) fn add(&mut self, values: &[u32], marks: &TrainingMarks) {
         if marks.rows() == 0 {
             return;
@@ -74,22 +74,22 @@ impl Rows {
     }
 }
 
-/// Distinct values at most that are counted one by one, however large: as many as there can be
-/// bins.
+/// Maximum number of distinct values that are counted one by one, however large: the maximum number
+/// of bins.
 const FEW: usize = 256;
-/// Four times as many, so that most values are found where they are looked for first.
+/// Four times as many slots, so that most values are found at the first probe.
 const SLOTS: usize = 4 * FEW;
 
 /// Rows by value, in a table with open addressing.
 #[derive(Clone, Debug)]
 struct FewValues {
-    /// By slot, a value and its rows; free without rows.
+    /// By slot, a value and its rows; a slot without rows is free.
     slots: Vec<(u32, Rows)>,
     values: usize,
 }
 
 impl FewValues {
-    /// The rows of a grid whose cells have one value each, if they have few values.
+    /// The rows of a grid with one value per cell, if few values occur.
     fn of(grid: &Grid) -> Option<Self> {
         if grid.shift > 0 {
             return None;
@@ -101,7 +101,7 @@ impl FewValues {
         Some(few)
     }
 
-    /// Counts rows; false if there are too many values, and it is of no use any more.
+    /// Counts rows; false if there are too many values, and then the table is no longer usable.
     fn add(&mut self, values: &[u32], marks: &TrainingMarks) -> bool {
         let mut all_fit = true;
         marks.each(values, |value, trains| {
@@ -120,7 +120,8 @@ impl FewValues {
         all_fit
     }
 
-    /// The rows of a value, which shall have some; `None` if it would be one too many.
+    /// The counters of a value, which the caller will increment; `None` if it would be one value
+    /// too many.
     fn slot(&mut self, value: u32) -> Option<&mut Rows> {
         let mut at = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % SLOTS;
         loop {
@@ -145,7 +146,7 @@ impl FewValues {
         self.slots.iter().copied().filter(|(_, rows)| rows.all > 0)
     }
 
-    /// A grid that has cells for values of these bits too.
+    /// A grid with cells for values of these bits too.
     fn to_grid(&self, bits: u32) -> Grid {
         let mut grid = Grid::new();
         grid.widen_for(self.rows().fold(bits, |bits, (value, _)| bits | value));
@@ -172,22 +173,22 @@ impl FewValues {
     }
 }
 
-/// Rows counted on a grid whose cells are as narrow as the largest value allows: 1 up to 262,143,
+/// Rows counted on a grid with cells as narrow as the largest value allows: width 1 up to 262,143,
 /// 8 around a megabyte.
 #[derive(Clone, Debug)]
 struct Grid {
     /// A cell is `value >> shift`.
     shift: u32,
-    /// By cell, all rows and the dropped ones since the last carry.
+    /// By cell, the number of rows and of dropped rows since the last carry.
     all: Box<[u32; CELLS]>,
     drops: Box<[u32; CELLS]>,
     /// Rows since the last carry.
     rows: u64,
-    /// By cell, the rows before; empty if there are none.
+    /// By cell, the rows before the last carry; empty if there was none.
     carried: Vec<Rows>,
 }
 
-/// Cells of a grid; they take 2 MiB, and 4 more beyond four billion rows.
+/// Cells of a grid: 2 MiB, and 4 MiB more beyond four billion rows.
 const GRID_BITS: u32 = 18;
 const CELLS: usize = 1 << GRID_BITS;
 
@@ -201,7 +202,7 @@ impl Grid {
         bits >> self.shift >> GRID_BITS == 0
     }
 
-    /// Counts rows; `bits` are those of their values.
+    /// Counts rows; `bits` is the bitwise or of their values.
     fn add(&mut self, values: &[u32], bits: u32, marks: &TrainingMarks) {
         self.widen_for(bits);
         if self.rows + marks.rows() > u64::from(u32::MAX) {
@@ -220,7 +221,7 @@ impl Grid {
         }
     }
 
-    /// Makes cells so wide that values of these bits have one.
+    /// Widens the cells until values of these bits have one.
     fn widen_for(&mut self, bits: u32) {
         let shift = (u32::BITS - bits.leading_zeros()).saturating_sub(GRID_BITS);
         if shift <= self.shift {
@@ -237,7 +238,7 @@ impl Grid {
         self.shift = shift;
     }
 
-    /// Makes room in the cells.
+    /// Empties the cells into the carried counts.
     fn carry(&mut self) {
         self.carried.resize(CELLS, Rows::default());
         let cells = self.all.iter_mut().zip(&mut *self.drops);
@@ -248,7 +249,7 @@ impl Grid {
         self.rows = 0;
     }
 
-    /// By the lowest value of each cell that has rows, ascending.
+    /// Rows by the lowest value of each nonempty cell, ascending.
     fn rows(&self) -> impl Iterator<Item = (u32, Rows)> {
         (0..CELLS).filter_map(|cell| {
             let before = self.carried.get(cell).copied().unwrap_or_default();
@@ -267,10 +268,10 @@ impl Grid {
 }
 
 fn zeros() -> Box<[u32; CELLS]> {
-    vec![0; CELLS].try_into().expect("there are as many as asked for")
+    vec![0; CELLS].try_into().expect("the length is right")
 }
 
-/// The bits that any value of a training row has.
+/// The bitwise or of the training rows' values.
 fn bits(values: &[u32], marks: &TrainingMarks) -> u32 {
     let mut bits = 0;
     marks.each(values, |value, trains| bits |= value & 0_u32.wrapping_sub(trains.into()));
@@ -286,7 +287,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Of rows of class 0 or 1, or of 2 if they do not train.
+    /// From rows of class 0 or 1; class 2 does not train.
     fn sketch(rows: &[(u32, u8)], batch: usize) -> ValueCounts {
         let mut sketch = ValueSketch::new();
         for rows in rows.chunks(batch) {
@@ -304,7 +305,7 @@ mod tests {
         TrainingMarks::new(&rows, &parts)
     }
 
-    /// The same by a sorted map.
+    /// The same counts by a sorted map.
     fn counted(rows: &[(u32, u8)]) -> ValueCounts {
         let mut exact: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
         for &(value, class) in rows.iter().filter(|row| row.1 < 2) {

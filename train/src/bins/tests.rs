@@ -33,7 +33,7 @@ fn a_skewed_feature_is_resolved_where_rows_are_dropped() {
     assert!(bins.edges().len() < 64);
     let among_drops = bins.edges().iter().filter(|&&edge| edge >= 900_000).count();
     assert!(among_drops >= 16, "{among_drops}");
-    assert_eq!(bins.edges()[0], 5, "0 is nine tenths of the accepted rows and has its own bin");
+    assert_eq!(bins.edges()[0], 5, "0 is nine tenths of the accepted rows and gets its own bin");
 }
 
 proptest! {

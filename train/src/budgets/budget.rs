@@ -4,15 +4,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a forest takes of a device. A
-/// [`ForestCost`](super::cost::ForestCost) tells how much.
+/// A device resource that a forest uses. A [`ForestCost`](super::cost::ForestCost) says how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     /// Ternary entries of all tables.
     TernaryEntries,
     /// Entries of tables that match ranges.
     RangeEntries,
-    /// Bits of the keys of all ternary entries; their masks take as many again.
+    /// Key bits of all ternary entries, without the masks (as many again).
     Bits,
     /// Bytes of the `.dct` table.
     DctBytes,
@@ -20,18 +19,18 @@ pub enum Resource {
     Thresholds,
 }
 
-/// The most that a forest may take. As a text: `RESOURCE=NUMBER`, several of them separated by
-/// commas.
+/// Limits on a forest's resources. As text: `RESOURCE=NUMBER`, several separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Budget {
     limits: Vec<(Resource, u64)>,
 }
 
-/// A text that is no budget.
+/// A text that is not a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no budget; expected RESOURCE=NUMBER, with one of ternary-entries, range-entries, bits, dct-bytes and thresholds, each once"
+    "{0:?} is not a budget; expected RESOURCE=NUMBER, with one of ternary-entries, range-entries, \
+    bits, dct-bytes and thresholds, each at most once"
 )]
 pub struct NotABudget(String);
 
@@ -58,7 +57,7 @@ impl Resource {
 }
 
 impl Budget {
-    /// A budget of these limits. `None` if there are none or a resource is there twice.
+    /// A budget with these limits. `None` if there are none or a resource occurs twice.
     pub fn new(limits: Vec<(Resource, u64)>) -> Option<Self> {
         let is_twice = |at: usize| limits[..at].iter().any(|limit| limit.0 == limits[at].0);
         let is_sound = !limits.is_empty() && !(0..limits.len()).any(is_twice);

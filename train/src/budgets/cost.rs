@@ -1,28 +1,29 @@
-//! How much forests take of a device.
+//! The resources that forests take on a device.
 
 use super::budget::{Budget, Resource};
 use dropcast_forest::Forest;
 
-/// How much forests take. Known where tables are made.
+/// Computes what forests take. Implemented where tables are made.
 pub trait ForestCost: Sync {
-    /// How much of `resource` the forest takes; `None` if it cannot be made into tables at all.
+    /// How much of `resource` the forest takes; `None` if it has no tables.
     fn cost(&self, forest: &Forest, resource: Resource) -> Option<u64>;
 
     /// What one tree takes by itself, if the cost of every forest is the sum of this over its trees
-    /// and of [`thresholds_cost`](ForestCost::thresholds_cost) over its features. A search that
-    /// knows the parts need not ask for whole forests.
+    /// and of [`thresholds_cost`](ForestCost::thresholds_cost) over its features. Then a search
+    /// need not cost whole forests.
     fn tree_cost(&self, _tree: TreeOutline, _resource: Resource) -> Option<u64> {
         None
     }
 
-    /// What the distinct thresholds of a feature take, ascending and at least one, if the cost of
-    /// every forest is a sum.
+    /// What a feature's distinct thresholds (ascending, at least one) take, if the cost of every
+    /// forest is such a sum.
     fn thresholds_cost(&self, _thresholds: &[u32], _resource: Resource) -> Option<u64> {
         None
     }
 }
 
-/// The size of a tree, without nodes that no row reaches and splits whose sides weigh the same.
+/// The size of a tree without unreachable nodes and without splits whose sides have the same
+/// weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeOutline {
     /// Leaves, at least one.

@@ -1,9 +1,9 @@
-//! What a squeezed forest shall be good at.
+//! The objective of a squeezed forest.
 
 use crate::votes::VoteRule;
 use dropcast_forest::{Confusion, ScoreHistogram};
 
-/// What a squeezed forest shall be good at.
+/// The objective of a squeezed forest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Objective {
     /// The best F1 of any vote threshold.
@@ -17,17 +17,17 @@ pub enum Objective {
     },
     /// The lowest cost of wrong predictions of any vote threshold.
     Cost {
-        /// Of an accepted packet that is predicted to be dropped.
+        /// Cost of an accepted packet that is predicted to be dropped.
         false_drop: f64,
-        /// Of a drop that is predicted to be accepted.
+        /// Cost of a drop that is predicted to be accepted.
         false_accept: f64,
     },
 }
 
 impl Objective {
-    /// What a forest shall be good at whose vote threshold is chosen by `vote`: what the bound or
-    /// the cost says, else the average precision. The best F1 of a thousand forests on the rows
-    /// that chose it is luck in part; a ranking is measured at every threshold.
+    /// The objective of a forest whose vote threshold is chosen by `vote`: the bound or the cost if
+    /// `vote` uses one, else the average precision. The best F1 of a thousand forests, on the rows
+    /// that chose it, is partly luck; average precision measures the ranking at every threshold.
     pub fn of(vote: VoteRule, ports: Option<u16>) -> Self {
         match (vote, ports) {
             (VoteRule::EtaBound, Some(ports)) => Objective::EtaBound { ports },
@@ -38,7 +38,7 @@ impl Objective {
         }
     }
 
-    /// How good scores are; higher is better, and what is undefined is worst.
+    /// The value of scores; higher is better, undefined is worst.
     pub fn value(self, scores: &ScoreHistogram) -> f64 {
         let best = |of: &dyn Fn(&Confusion) -> Option<f64>| {
             let values = scores.operating_points().into_iter().filter_map(|d| of(&d.confusion));

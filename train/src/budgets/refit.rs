@@ -1,19 +1,20 @@
-//! Leaf weights of a grown forest, fitted together.
+//! Leaf weights of a grown forest, refitted jointly.
 //!
-//! Each tree sets its leaf weights by itself, so the sum counts twice what two trees have both seen.
-//! Ridge regression of the label on all leaves at once does not (Ren, Cao, Wei, Sun: Global refinement of random forest, CVPR 2015).
+//! Each tree sets its leaf weights alone, so the sum counts twice what two trees have both learned.
+//! Ridge regression of the label on all leaves at once does not (Ren, Cao, Wei, Sun: Global
+//! refinement of random forest, CVPR 2015).
 
 use super::state_columns::StateColumns;
 use super::states::ForestStates;
 use super::work::WorkForest;
 use dropcast_forest::{Forest, Node, Tree};
 
-/// `forest` with leaf weights that are fitted together to the labels of the training rows: least
-/// squares with classes weighing `class_weight`, and a ridge penalty toward the grown weights, in
-/// rows per leaf.
+/// `forest` with leaf weights refitted jointly to the labels of the training rows: least squares
+/// with classes weighted by `class_weight`, and a ridge penalty toward the grown weights, in rows
+/// per leaf.
 ///
-/// Only sums in a fixed order: the same rows give the same weights. The vote threshold must be
-/// chosen anew.
+/// All sums run in a fixed order, so the same rows give the same weights. The vote threshold must
+/// be chosen again.
 pub fn refit_leaves(
     forest: &Forest,
     states: &ForestStates,
@@ -24,10 +25,10 @@ pub fn refit_leaves(
     problem.rounded(forest, &problem.solve())
 }
 
-/// Passes of the solver at most; each lowers the error to a fraction.
+/// Maximum passes of the solver; each reduces the error to a fraction.
 const MOST_PASSES: usize = 200;
 
-/// Least squares in the leaves' weights, as shares of a forest's vote, and a constant.
+/// Least squares in the leaf weights (as shares of a forest's vote) and a constant.
 struct Problem {
     /// By state, the unknown of each tree's leaf.
     leaves: Vec<Vec<u32>>,
@@ -35,7 +36,7 @@ struct Problem {
     rows: Vec<(f64, f64)>,
     /// By tree and node, the unknown of a leaf.
     unknowns: Vec<Vec<Option<u32>>>,
-    /// The weights as they are, and 0 for the constant, which is last.
+    /// The grown weights, then 0 for the constant.
     prior: Vec<f64>,
     ridge: f64,
 }
@@ -73,10 +74,10 @@ impl Problem {
         Problem { leaves, rows, unknowns, prior, ridge }
     }
 
-    /// The weights, by conjugate gradients from those as they are.
+    /// The weights, by conjugate gradients starting from the grown ones.
     fn solve(&self) -> Vec<f64> {
         let mut weights = self.prior.clone();
-        // The gradient's opposite: at the prior the ridge has no part in it.
+        // The negative gradient; at the prior the ridge term is 0.
         let mut residual = vec![0.0; weights.len()];
         for (leaves, &(rows, share)) in self.leaves.iter().zip(&self.rows) {
             let error = rows * (share - self.sum(leaves, &weights));
@@ -108,7 +109,7 @@ impl Problem {
     /// The matrix of the normal equations times `vector`.
     fn apply(&self, vector: &[f64]) -> Vec<f64> {
         let mut image: Vec<f64> = vector.iter().map(|value| self.ridge * value).collect();
-        // The constant is free.
+        // The constant is not penalized.
         if let Some(last) = image.last_mut() {
             *last = 0.0;
         }
@@ -130,8 +131,8 @@ impl Problem {
         to[last] += value;
     }
 
-    /// The weights as integers: of each tree the lowest becomes 0, which shifts every score alike,
-    /// and all are scaled alike until the highest is 255.
+    /// The weights as integers: each tree is shifted until its lowest weight is 0, which shifts
+    /// every score equally, and all are scaled by one factor until the highest is 255.
     fn rounded(&self, forest: &Forest, weights: &[f64]) -> Forest {
         let of_tree = |unknowns: &[Option<u32>]| -> Vec<f64> {
             unknowns.iter().flatten().map(|&leaf| weights[leaf as usize]).collect()
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_two_trees_say_twice_no_longer_outvotes_the_third() {
-        // Only `b` tells drops; two trees that follow `a` are as loud each.
+        // Only `b` predicts drops; each of two trees that follow `a` has as much weight.
         let trees = vec![stump(0, 5, [0, 200]), stump(0, 5, [0, 200]), stump(1, 5, [0, 200])];
         let forest = forest(trees);
         let rows: Vec<([u32; 2], bool)> = (0..100)

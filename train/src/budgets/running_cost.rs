@@ -1,11 +1,11 @@
-//! The cost of a forest, kept up to date while the forest is made smaller.
+//! The cost of a forest, updated as the forest is made smaller.
 
 use super::budget::Resource;
 use super::cost::{ForestCost, TreeOutline};
 use super::work::{Move, Outline, WorkForest};
 
-/// The cost of a forest as a sum over trees and over features, so that a move costs no more to rate
-/// than the trees and features it changes.
+/// The cost of a forest as a sum over trees and features: rating a move takes only the trees and
+/// features it changes.
 pub(super) struct RunningCost<'c, C> {
     cost: &'c C,
     resource: Resource,
@@ -23,7 +23,7 @@ struct Change {
     uses: Vec<UseChange>,
 }
 
-/// Feature and threshold number, and how many trees more use it.
+/// Feature, threshold number, and the change in the number of trees that use it.
 type UseChange = ((u16, u16), i64);
 
 impl<'c, C: ForestCost> RunningCost<'c, C> {
@@ -76,7 +76,7 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
         total
     }
 
-    /// Makes a move; `work` has not made it yet.
+    /// Applies a move that `work` has not applied yet.
     pub(super) fn make(&mut self, work: &WorkForest<'_>, step: Move) {
         self.total = self.after(work, step);
         let change = self.change(work, step);
@@ -117,7 +117,7 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
         change
     }
 
-    /// The features with thresholds that are no longer used, or newly, and the changes of each.
+    /// The features with thresholds that become used or unused, and the changes of each.
     fn changed_features<'u>(
         &self,
         uses: &'u [UseChange],
@@ -135,7 +135,7 @@ impl<'c, C: ForestCost> RunningCost<'c, C> {
         self.cost.tree_cost(size(outline), self.resource).unwrap_or_default()
     }
 
-    /// The cost of a feature whose uses change so.
+    /// The cost of a feature after these changes.
     fn feature_cost(&self, work: &WorkForest<'_>, feature: u16, changes: &[UseChange]) -> u64 {
         let mut changes = changes.iter().peekable();
         let mut thresholds = Vec::new();

@@ -1,4 +1,4 @@
-//! The scores that forests give to counted rows.
+//! Scores of counted rows.
 
 use super::state_columns::StateColumns;
 use super::states::{ForestStates, StateCounts};
@@ -6,7 +6,7 @@ use super::work::WorkForest;
 use dropcast_forest::{Forest, ScoreHistogram};
 
 impl ForestStates {
-    /// The scores of the training, validation and test rows by `forest`, which is one of those the
+    /// The scores of the training, validation and test rows by `forest`, one of the forests the
     /// states were made for, with any leaf weights.
     pub fn scores(&self, forest: &Forest) -> [ScoreHistogram; 3] {
         let columns = StateColumns::new(self);

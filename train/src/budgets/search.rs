@@ -1,4 +1,4 @@
-//! The search for the best forest that fits.
+//! The search for the best forest within a budget.
 
 use super::budget::Budget;
 use super::cost::ForestCost;
@@ -14,30 +14,30 @@ use std::collections::BinaryHeap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{self, AtomicU64};
 
-/// How forests are squeezed.
+/// The settings of a search.
 pub struct Squeezing<'a> {
-    /// The rows, counted for all of the forests.
+    /// The rows, counted for all the forests.
     pub states: &'a ForestStates,
-    /// The weights that leaves were made with, of accepted and dropped rows.
+    /// The class weights that leaves were made with, of accepted and dropped rows.
     pub class_weight: [f64; 2],
-    /// What the squeezed forest shall be good at.
+    /// What to optimize.
     pub objective: Objective,
-    /// What it may take.
+    /// The limits to keep.
     pub budget: &'a Budget,
-    /// Threads; the result is the same with any number.
+    /// Threads; they do not change the result.
     pub threads: NonZeroUsize,
-    /// Told now and then how many splits of how many are done with.
+    /// Called now and then with the number of splits finished and their total.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
-/// A forest that fits a budget, and its scores.
+/// A forest within a budget, and its scores.
 #[derive(Clone, Debug)]
 pub struct Squeezed {
-    /// The forest; its vote threshold is still to be chosen.
+    /// The forest; its vote threshold is not chosen yet.
     pub forest: Forest,
     /// Index of the forest that it was squeezed from.
     pub origin: usize,
-    /// What the objective is worth on the rows that are chosen on.
+    /// The objective's value on the rows used for choosing.
     pub value: f64,
     /// Scores of the training rows.
     pub train_scores: ScoreHistogram,
@@ -47,22 +47,21 @@ pub struct Squeezed {
     pub test_scores: ScoreHistogram,
 }
 
-/// Forests with so few prunings are searched exhaustively too.
+/// Forests with at most this many prunings are also searched exhaustively.
 const MOST_PRUNINGS: u64 = 2048;
 
-/// Forests of at most this many times the budget are squeezed. Larger ones take long, and the result
-/// is seldom better.
+/// Only forests of at most this many times the budget are squeezed. Larger ones take long, and the
+/// result is seldom better.
 const REACH: u64 = 16;
 
-/// The best forest within the budget that is found from any of `forests`: by collapsing splits, by
-/// letting splits share a threshold, and by rounding thresholds. `None` if none is found.
+/// The best forest found within the budget, from any of `forests`, by collapsing splits, letting
+/// splits share a threshold, and rounding thresholds. `None` if none is found.
 ///
-/// Each forest within reach of the budget (at most 16 times as large, or the smallest) is made
-/// smaller step by step, always by the step that loses least for what it saves of the budget's first
-/// resource, down to single leaves. The steps do not depend on how large the budget is, and a larger
-/// budget reaches all that a smaller one does, so it never gives a worse forest. Where a forest has
-/// few prunings, all of them are tried as well. Losses are measured on validation rows if there are
-/// any.
+/// Each forest within reach of the budget (at most 16 times as large, or the smallest) shrinks step
+/// by step, always by the step with the least loss per unit saved of the budget's first resource,
+/// down to single leaves. The steps do not depend on the size of the budget, so a larger budget
+/// considers every forest that a smaller one does and never gives a worse one. If a forest has few
+/// prunings, all of them are tried too. Losses are measured on validation rows if there are any.
 pub fn squeeze(
     forests: &[Forest],
     squeezing: &Squeezing<'_>,
@@ -71,7 +70,7 @@ pub fn squeeze(
     let Squeezing { states, class_weight, threads, .. } = *squeezing;
     let columns = StateColumns::new(states);
     let mut starts = within_reach(forests, squeezing.budget, cost);
-    // The largest take longest: they begin first.
+    // The largest take longest, so they start first.
     starts.sort_by_key(|&origin| std::cmp::Reverse(splits(&forests[origin])));
     let total = starts.iter().map(|&origin| splits(&forests[origin])).sum();
     let done = AtomicU64::new(0);
@@ -106,7 +105,7 @@ pub fn squeeze(
     })
 }
 
-/// The forests that are worth squeezing.
+/// The forests worth squeezing.
 fn within_reach(forests: &[Forest], budget: &Budget, cost: &impl ForestCost) -> Vec<usize> {
     let (resource, most) = budget.limits()[0];
     let costs = forests.iter().map(|forest| cost.cost(forest, resource).unwrap_or(u64::MAX));
@@ -119,7 +118,7 @@ fn within_reach(forests: &[Forest], budget: &Budget, cost: &impl ForestCost) -> 
 struct Search<'a, C> {
     squeezing: &'a Squeezing<'a>,
     cost: &'a C,
-    /// Splits that are done with, of all searches.
+    /// Finished splits of all searches.
     done: &'a AtomicU64,
     total: u64,
     best: Option<Found>,
@@ -134,7 +133,7 @@ struct Found {
 }
 
 impl Found {
-    /// Whether it is worth more, or takes less and is worth as much.
+    /// Whether it is better, or equally good and smaller.
     fn is_better_than(&self, other: &Found) -> bool {
         is_better((self.value, self.size), (other.value, other.size))
     }
@@ -148,10 +147,10 @@ fn is_better((value, size): (f64, u64), (other, other_size): (f64, u64)) -> bool
     }
 }
 
-/// A forest on its way down, and what it takes of the first resource.
+/// A shrinking forest, and its cost in the first resource.
 struct Descent<'a, C> {
     work: WorkForest<'a>,
-    /// If the cost is a sum.
+    /// Present if the cost is a sum.
     running: Option<RunningCost<'a, C>>,
     value: f64,
     size: u64,
@@ -159,17 +158,17 @@ struct Descent<'a, C> {
     version: usize,
 }
 
-/// A move with what it was worth when it was last looked at.
+/// A move with its rating when last evaluated.
 struct Rated {
-    /// Loss for what is saved; lower is better.
+    /// Loss per unit saved; lower is better.
     rate: f64,
     step: Move,
-    /// The step after which it was looked at.
+    /// The step after which it was rated.
     version: usize,
 }
 
 impl<'a, C: ForestCost> Search<'a, C> {
-    /// Takes a forest in, if it fits and is better.
+    /// Keeps a forest if it fits and is better.
     fn offer(&mut self, value: f64, size: u64, forest: impl Fn() -> Forest) {
         let Squeezing { budget, .. } = *self.squeezing;
         let fits = size <= budget.limits()[0].1;
@@ -194,8 +193,8 @@ impl<'a, C: ForestCost> Search<'a, C> {
         self.squeezing.objective.value(scores)
     }
 
-    /// Makes the best move again and again, until nothing is left. A move is looked at again only
-    /// when it comes up: what a move loses seldom falls while others are made.
+    /// Makes the best move repeatedly, until none is left. A move is rated again only when it comes
+    /// up: its loss seldom falls while others are made.
     fn greedy(&mut self, work: WorkForest<'a>) {
         let (resource, _) = self.squeezing.budget.limits()[0];
         let running = RunningCost::new(&work, self.cost, resource);
@@ -219,7 +218,7 @@ impl<'a, C: ForestCost> Search<'a, C> {
         }
     }
 
-    /// Makes a move; the moves that it makes possible.
+    /// Makes a move and returns the moves that it makes possible.
     fn make(&mut self, descent: &mut Descent<'a, C>, step: Move) -> Vec<Move> {
         let was_used = match step {
             Move::Snap { feature, to, .. } => descent.work.is_used(feature, to),
@@ -245,8 +244,8 @@ impl<'a, C: ForestCost> Search<'a, C> {
         new_moves(&descent.work, step, was_used)
     }
 
-    /// What a move is worth. `None` for one that saves nothing and is not a collapse: only
-    /// collapses are sure to come to an end.
+    /// The rating of a move. `None` for one that saves nothing and is not a collapse: only
+    /// collapses are sure to terminate.
     fn rate(&self, descent: &mut Descent<'a, C>, step: Move) -> Option<Rated> {
         let after = match &descent.running {
             Some(running) => running.after(&descent.work, step),
@@ -257,19 +256,20 @@ impl<'a, C: ForestCost> Search<'a, C> {
             return None;
         }
         let loss = descent.value - descent.work.value_after(step, |scores| self.value(scores));
-        // Infinite where no vote threshold has a value: nothing is lost then.
+        // Infinite if no vote threshold has a value; then nothing is lost.
         let loss = if loss.is_finite() { loss } else { 0.0 };
-        // What loses nothing is better the more it saves, what loses is worse the less it does.
+        // A move without loss is better the more it saves; one with loss is worse the less it
+        // saves.
         let rate = if loss > 0.0 { loss / saved.max(0.5) } else { (loss - 1e-12) * saved.max(0.5) };
         Some(Rated { rate, step, version: descent.version })
     }
 
-    /// Tries every pruning: collapses in ascending order, so that none is tried twice.
+    /// Tries every pruning, with collapses in one order so that none is tried twice.
     fn exhaustive(&mut self, work: &WorkForest<'_>, after: Option<Move>) {
         let forest = work.forest();
         self.offer(self.value(work.scores()), self.size(&forest), || forest.clone());
         for step in work.collapses() {
-            // A child has a larger number than its parent, and must have been collapsed before it.
+            // A child has a larger number than its parent and must be collapsed before it.
             let is_next = after.is_none_or(|after| follows(step, after));
             if is_next {
                 let mut smaller = work.clone();
@@ -286,7 +286,7 @@ fn splits(forest: &Forest) -> u64 {
     nodes.filter(|node| matches!(node, Node::Split { .. })).count() as u64
 }
 
-/// The moves that `made` made possible; `was_used` says of a snap whether its new threshold was used
+/// The moves that `made` made possible; `was_used`: whether a snap's new threshold was in use
 /// before.
 fn new_moves(work: &WorkForest<'_>, made: Move, was_used: bool) -> Vec<Move> {
     match made {
@@ -299,8 +299,8 @@ fn new_moves(work: &WorkForest<'_>, made: Move, was_used: bool) -> Vec<Move> {
     }
 }
 
-/// Whether `step` comes after `made` in the one order in which a pruning is tried: trees
-/// ascending, nodes of a tree descending.
+/// Whether `step` comes after `made` in the order in which a pruning is tried: trees ascending,
+/// nodes of a tree descending.
 fn follows(step: Move, made: Move) -> bool {
     match (step, made) {
         (Move::Collapse { tree, node }, Move::Collapse { tree: before, node: made }) => {
@@ -310,8 +310,8 @@ fn follows(step: Move, made: Move) -> bool {
     }
 }
 
-/// How many prunings a forest has: of a tree, 1 for a leaf, and for a split 1 more than the
-/// product of its children's.
+/// The number of prunings of a forest: 1 for a leaf, and for a split one more than the product of
+/// its children's; trees multiply.
 fn prunings(forest: &Forest) -> u64 {
     let of_tree = |tree: &Tree| {
         let mut counts = vec![1_u64; tree.nodes.len()];
@@ -340,7 +340,7 @@ impl PartialOrd for Rated {
     }
 }
 
-/// The best is the greatest; of equals the first move.
+/// The best is the greatest; among equals, the first move.
 impl Ord for Rated {
     fn cmp(&self, other: &Self) -> Ordering {
         other.rate.total_cmp(&self.rate).then_with(|| other.step.cmp(&self.step))

@@ -1,4 +1,4 @@
-//! States by feature, as a search over forests needs them.
+//! States arranged by feature, for the search over forests.
 
 use super::states::{ForestStates, StateCounts};
 
@@ -11,7 +11,7 @@ pub(super) struct StateColumns<'s> {
     cells: Vec<Vec<u16>>,
     /// By feature, the states by ascending cell.
     by_cell: Vec<Vec<u32>>,
-    /// Whether there are validation rows to choose on; else training rows serve.
+    /// Whether there are validation rows to choose on; otherwise training rows are used.
     validates: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'s> StateColumns<'s> {
         &self.rows
     }
 
-    /// The rows of a state that are chosen on, by class.
+    /// The rows of a state that are used for choosing, by class.
     pub(super) fn chosen(&self, state: u32) -> [u64; 2] {
         let counts = &self.rows[state as usize];
         if self.validates { counts.validation } else { counts.train }

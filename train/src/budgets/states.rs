@@ -1,20 +1,20 @@
-//! Rows that a forest cannot tell apart, counted.
+//! Counts of rows that a forest cannot tell apart.
 
 use crate::splits::Part;
 use dropcast_forest::{Forest, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With at most this many distinct thresholds, each may also be rounded.
+/// Up to this many distinct thresholds, each may also be rounded.
 const MOST_ROUNDED: usize = 256;
 
-/// The rows of every part, merged where no threshold of the forests lies between them, nor any that
-/// one of these could be rounded to.
+/// The rows of every part, merged where no threshold of the forests, nor any rounded one, lies
+/// between them.
 ///
-/// As much memory as there are distinct such rows: about 150 bytes each.
+/// Memory: about 150 bytes for each distinct row.
 #[derive(Clone, Debug)]
 pub struct ForestStates {
     features: Vec<String>,
-    /// Of each feature, the thresholds that may be used, ascending.
+    /// By feature, the possible thresholds, ascending.
     thresholds: Vec<Vec<u32>>,
     counts: BTreeMap<Box<[u16]>, StateCounts>,
 }
@@ -48,12 +48,12 @@ impl ForestStates {
         ForestStates { features, thresholds, counts: BTreeMap::new() }
     }
 
-    /// The features that a row has a value of, in their order.
+    /// The features, in the order of a row's values.
     pub fn features(&self) -> &[String] {
         &self.features
     }
 
-    /// Counts a row with these values, unless its part is left out.
+    /// Counts a row with these values, unless it is left out.
     pub fn add(&mut self, row: &[u32], drop: bool, part: Part) {
         let classes: fn(&mut StateCounts) -> &mut [u64; 2] = match part {
             Part::Train => |counts| &mut counts.train,
@@ -62,7 +62,7 @@ impl ForestStates {
             Part::Gap => return,
         };
         let cell = |(thresholds, &value): (&Vec<u32>, &u32)| {
-            // There are fewer thresholds than 2^16: 254 edges, and four roundings of 256 at most.
+            // Fewer than 2^16 thresholds: 254 edges, and at most four roundings of 256.
             thresholds.partition_point(|&threshold| threshold < value) as u16
         };
         let state: Box<[u16]> = self.thresholds.iter().zip(row).map(cell).collect();
@@ -83,14 +83,14 @@ impl ForestStates {
         &self.thresholds[feature]
     }
 
-    /// Each state, by feature how many thresholds lie below it, with its rows.
+    /// Each state (by feature, the number of thresholds below it) with its rows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u16], &StateCounts)> {
         self.counts.iter().map(|(state, counts)| (state.as_ref(), counts))
     }
 }
 
-/// Thresholds near `threshold` above which a round number begins: ranges that end there take
-/// fewer prefixes.
+/// Thresholds near `threshold` just below a round number: ranges that end there take fewer
+/// prefixes.
 fn roundings(threshold: u32) -> impl Iterator<Item = u32> {
     // `x <= threshold` is `x < end`.
     let end = u64::from(threshold) + 1;

@@ -1,4 +1,4 @@
-//! Budgets are kept, a larger one is never worse, and tiny forests are squeezed as well as can be.
+//! Budgets are kept, a larger one is never worse, and tiny forests are squeezed optimally.
 
 use super::*;
 use crate::splits::Part;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-/// Leaves of trees that are more than one, and distinct thresholds: what tables roughly take.
+/// Leaves of trees with more than one, plus distinct thresholds: roughly what tables take.
 fn cost(forest: &Forest, resource: Resource) -> Option<u64> {
     let nodes = || forest.trees.iter().flat_map(|tree| &tree.nodes);
     let mut used = BTreeSet::new();
@@ -27,7 +27,7 @@ fn cost(forest: &Forest, resource: Resource) -> Option<u64> {
     }
 }
 
-/// The same cost, known by its parts.
+/// The same cost, given as a sum of parts.
 struct ByParts;
 
 impl ForestCost for ByParts {
@@ -101,7 +101,7 @@ fn scores(forest: &Forest, rows: &[Row], validates: bool) -> ScoreHistogram {
     scores
 }
 
-/// The value on validation rows, or on training rows if there are no others.
+/// The value on validation rows, or on training rows without them.
 fn value(forest: &Forest, rows: &[Row]) -> f64 {
     let validates = rows.iter().any(|row| row.2);
     Objective::F1.value(&scores(forest, rows, validates))
@@ -129,7 +129,7 @@ fn within_by(
     squeeze(std::slice::from_ref(forest), &squeezing, cost)
 }
 
-/// Every way to make leaves of inner nodes of a tree, each weighing as its training rows do.
+/// Every way to turn inner nodes of a tree into leaves, each weighted by its training rows.
 fn prunings(tree: &Tree, rows: &[Row], at: u32) -> Vec<Vec<Node>> {
     let node = tree.nodes[at as usize].clone();
     let Node::Split { feature, threshold, left, right } = node else { return vec![vec![node]] };
@@ -161,8 +161,8 @@ fn prunings(tree: &Tree, rows: &[Row], at: u32) -> Vec<Vec<Node>> {
     all
 }
 
-/// Whether some rows from `low` to `high` pass every split to either side, and no split is between
-/// leaves of one weight.
+/// Whether rows from `low` to `high` can pass every split to either side, and no split has two
+/// leaves of equal weight.
 fn is_pruned(tree: &Tree, at: u32, low: [u32; 2], high: [u32; 2]) -> bool {
     let node = |at: u32| &tree.nodes[at as usize];
     let Node::Split { feature, threshold, left, right } = *node(at) else { return true };
@@ -183,7 +183,7 @@ fn budgets_are_read_as_they_are_written() {
     }
     for text in ["", "entries=2", "bits", "bits=-1", "bits=1,bits=2", "bits=1,"] {
         let error: NotABudget = text.parse::<Budget>().unwrap_err();
-        assert!(error.to_string().starts_with(&format!("{text:?} is no budget")));
+        assert!(error.to_string().starts_with(&format!("{text:?} is not a budget")));
     }
 }
 
@@ -230,7 +230,7 @@ proptest! {
             let squeezed = within(&forest, &rows, &format!("ternary-entries={most}")).unwrap();
             prop_assert!(cost(&squeezed.forest, Resource::TernaryEntries) <= Some(most));
             prop_assert!(squeezed.forest.check().is_ok());
-            // What is not there cannot come back when the leaves' weights are fitted anew.
+            // Pruned splits cannot come back when the leaf weights are refitted.
             for tree in &squeezed.forest.trees {
                 prop_assert!(is_pruned(tree, 0, [0; 2], [u32::MAX; 2]), "{:?}", tree);
             }
@@ -240,7 +240,7 @@ proptest! {
             prop_assert!(squeezed.value >= before);
             before = squeezed.value;
         }
-        prop_assert!(before >= value(&forest, &rows), "all of it fits");
+        prop_assert!(before >= value(&forest, &rows), "the whole forest fits");
     }
 
     #[test]
@@ -279,7 +279,7 @@ proptest! {
         let fitting = all.filter(|forest| cost(forest, Resource::TernaryEntries) <= Some(most));
         let best = fitting.map(|forest| value(&forest, &rows)).fold(f64::NEG_INFINITY, f64::max);
         let squeezed = within(&forest, &rows, &format!("ternary-entries={most}")).unwrap();
-        // Moved thresholds may do better than any pruning.
+        // Moved thresholds can beat every pruning.
         prop_assert!(squeezed.value >= best, "{} {}", squeezed.value, best);
     }
 }

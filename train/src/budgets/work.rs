@@ -1,4 +1,4 @@
-//! A forest that is made smaller, with where each state ends up in it.
+//! A shrinking forest, with the leaf that each state reaches.
 
 use super::state_columns::StateColumns;
 use super::states::StateCounts;
@@ -7,25 +7,24 @@ use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 /// One step towards a smaller forest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Move {
-    /// The split `node` of `tree`, both of whose children are leaves, becomes a leaf.
+    /// The split `node` of `tree`, with two leaves as children, becomes a leaf.
     Collapse { tree: usize, node: usize },
-    /// Every split of `feature` at threshold number `from` moves to number `to`, of the feature's
-    /// possible thresholds.
+    /// Every split of `feature` at its possible threshold number `from` moves to number `to`.
     Snap { feature: u16, from: u16, to: u16 },
 }
 
-/// The forest as it is now. Thresholds are numbers among the states' possible ones.
+/// The current forest. Thresholds are indices into the states' possible ones.
 #[derive(Clone)]
 pub(super) struct WorkForest<'s> {
     states: &'s StateColumns<'s>,
     trees: Vec<Vec<WorkNode>>,
-    /// By tree and node, the states that end in it if it is a leaf.
+    /// By tree and node, the states that reach it if it is a leaf.
     members: Vec<Vec<Vec<u32>>>,
-    /// By feature and threshold number, the splits that are reached.
+    /// By feature and threshold number, the reachable splits.
     uses: Vec<Vec<u32>>,
     /// By state, the sum of weights.
     scores: Vec<u32>,
-    /// Scores of the rows that are chosen on.
+    /// Scores of the rows used for choosing.
     histogram: ScoreHistogram,
     class_weight: [f64; 2],
 }
@@ -36,7 +35,7 @@ enum WorkNode {
     Leaf { weight: u8 },
 }
 
-/// What is left of a tree without splits that make no difference.
+/// The size of a tree without splits that make no difference.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outline {
     /// Leaves.
@@ -45,13 +44,13 @@ pub(super) struct Outline {
     pub(super) splits: Vec<(u16, u16)>,
 }
 
-/// A state that ends in another leaf after a move.
+/// A state that reaches another leaf after a move.
 pub(super) struct Moved {
     state: u32,
     tree: usize,
     /// The leaf before and after.
     leaves: [u32; 2],
-    /// What it weighs in the tree before and after.
+    /// The leaf's weight before and after.
     weights: [u32; 2],
 }
 
@@ -113,12 +112,12 @@ impl<'s> WorkForest<'s> {
         self.states.thresholds(feature)
     }
 
-    /// Scores of the rows that are chosen on.
+    /// Scores of the rows used for choosing.
     pub(super) fn scores(&self) -> &ScoreHistogram {
         &self.histogram
     }
 
-    /// The leaf of a tree in which a state ends, as the index of its node.
+    /// The leaf of a tree that a state reaches, as a node index.
     pub(super) fn leaf(&self, tree: usize, state: usize) -> u32 {
         leaf_of(&self.trees[tree], self.states, state as u32, None)
     }
@@ -144,7 +143,7 @@ impl<'s> WorkForest<'s> {
         self.forest_of(&trees)
     }
 
-    /// What `value` is of the scores after a move. The forest stays as it is.
+    /// `value` of the scores after a move. The forest is unchanged.
     pub(super) fn value_after(
         &mut self,
         step: Move,
@@ -172,7 +171,7 @@ impl<'s> WorkForest<'s> {
         self.move_members(&moved);
     }
 
-    /// A state's score with another weight in place of one.
+    /// A state's score with one weight replaced.
     fn rescore(&mut self, state: u32, [old, new]: [u32; 2]) {
         let score = self.scores[state as usize];
         let next = score - old + new;
@@ -224,9 +223,9 @@ impl<'s> WorkForest<'s> {
         nodes
     }
 
-    /// Writes what is below a node that rows reach with such a lowest and highest value of each
-    /// feature. Splits that all of them pass to one side, or whose sides are leaves of one weight,
-    /// are undone: tables leave them out, and other weights must not bring them back.
+    /// Writes the subtree of a node whose rows have these lowest and highest values of each
+    /// feature. Splits that send all of them to one side, or whose sides are leaves of equal
+    /// weight, are removed: tables leave them out, and other weights must not bring them back.
     fn write(
         &self,
         tree: &[WorkNode],
@@ -284,7 +283,7 @@ impl<'s> WorkForest<'s> {
         }
     }
 
-    /// What is left of a tree, after a move if there is one, without splits that make no difference.
+    /// A tree, after a move if one is given, without splits that make no difference.
     pub(super) fn outline(&self, tree: usize, step: Option<Move>) -> Outline {
         let mut outline = Outline::default();
         let mut reached = vec![(0, u32::MAX); self.features()];
@@ -320,7 +319,7 @@ impl<'s> WorkForest<'s> {
         moves
     }
 
-    /// Every used threshold moved to its nearest possible and used neighbours.
+    /// Every used threshold moved to its nearest possible and nearest used neighbours.
     pub(super) fn snaps(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         for (feature, used) in self.used().into_iter().enumerate() {
@@ -344,7 +343,7 @@ impl<'s> WorkForest<'s> {
         moves
     }
 
-    /// Of each feature, the thresholds of splits that are reached.
+    /// By feature, the thresholds of reachable splits.
     pub(super) fn used(&self) -> Vec<Vec<u16>> {
         let numbers = |uses: &Vec<u32>| {
             let used = (0_u16..).zip(uses).filter(|(_, uses)| **uses > 0);
@@ -371,7 +370,7 @@ impl<'s> WorkForest<'s> {
         }
     }
 
-    /// The collapse that becomes possible once `node` is a leaf, if there is one.
+    /// The collapse that becomes possible once `node` is a leaf, if any.
     pub(super) fn collapse_above(&self, tree: usize, node: usize) -> Option<Move> {
         let is_above = |at: &WorkNode| {
             matches!(at, WorkNode::Split { left, right, .. }
@@ -392,7 +391,7 @@ impl<'s> WorkForest<'s> {
         }
     }
 
-    /// The states that end up elsewhere after a move.
+    /// The states that reach another leaf after a move.
     fn moved(&self, step: Move) -> Vec<Moved> {
         match step {
             Move::Collapse { tree, node } => self.moved_by_collapse(tree, node),
@@ -431,7 +430,7 @@ impl<'s> WorkForest<'s> {
         moved.collect()
     }
 
-    /// A collapsed split weighs as its training rows do.
+    /// A collapsed split gets the weight of its training rows.
     fn collapsed_weight(&self, tree: usize, node: usize) -> u8 {
         let WorkNode::Split { left, right, .. } = self.trees[tree][node] else { return 0 };
         let mut train = [0_u64; 2];
@@ -480,12 +479,12 @@ struct View<'a> {
     collapsed: Option<(usize, u8)>,
 }
 
-/// Feature, and the threshold numbers from and to which its splits move.
+/// Feature, and the threshold numbers that its splits move from and to.
 type Snap = (u16, u16, u16);
 
 impl View<'_> {
-    /// Adds what is below a node that rows reach with such a lowest and highest value of each
-    /// feature, as [`WorkForest::write`] would write it. The weight if it is a leaf.
+    /// Measures the subtree of a node whose rows have these lowest and highest values of each
+    /// feature, as [`WorkForest::write`] would write it. Returns the weight if it is a leaf.
     fn outline(&self, at: usize, reached: &mut [(u32, u32)], outline: &mut Outline) -> Option<u8> {
         let node = match self.collapsed {
             Some((node, weight)) if node == at => WorkNode::Leaf { weight },
@@ -523,7 +522,7 @@ impl View<'_> {
     }
 }
 
-/// How many possible thresholds away a threshold may be moved at a time.
+/// A threshold moves to one of this many nearest possible thresholds on either side.
 const NEAR: u16 = 2;
 
 fn snap_of(step: Option<Move>) -> Option<Snap> {
@@ -544,7 +543,7 @@ fn snapped(node: WorkNode, snap: Option<Snap>) -> WorkNode {
     }
 }
 
-/// By feature and threshold number, the splits that are reached.
+/// By feature and threshold number, the reachable splits.
 fn uses(trees: &[Vec<WorkNode>], states: &StateColumns<'_>) -> Vec<Vec<u32>> {
     let features = 0..states.features().len() as u16;
     let mut uses: Vec<Vec<u32>> =

@@ -15,11 +15,11 @@ pub(crate) struct BestSplit {
     pub(crate) bin: u8,
     pub(crate) left: Counts,
     pub(crate) right: Counts,
-    /// How much impurity it takes away, in a measure that orders the splits of one node.
+    /// Its decrease in impurity, in a measure that orders the splits of one node.
     gain: f64,
 }
 
-/// What makes a split valid and good.
+/// When a split is valid, and how it is rated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitRule {
     pub(crate) criterion: Criterion,
@@ -29,11 +29,11 @@ pub(crate) struct SplitRule {
 }
 
 impl SplitRule {
-    /// The best split of a node on the first `tried` features of `order`; if they have none, on
-    /// the first feature after them that has one.
+    /// The best split of a node on the first `tried` features of `order`; if they have no valid
+    /// split, on the first later feature that has one.
     ///
     /// Ties go to the feature that comes first, then to the lowest threshold. In small nodes many
-    /// splits are perfect: were ties to go to the lowest feature, trees would be more alike.
+    /// splits are perfect: if ties went to the lowest feature, trees would be more alike.
     pub(crate) fn search(
         &self,
         histogram: &NodeHistogram,
@@ -102,9 +102,9 @@ impl SplitRule {
 
     /// Half the decrease of the Gini impurity times the square of the node's weight. With `a`
     /// accepted and `b` dropped rows on the sides, n rows on each, the decrease is
-    /// `2 (bL aR - bR aL)^2 / (n^2 nL nR)` times the weight, up to the node's own n: one
+    /// `2 (bL aR - bR aL)^2 / (n^2 nL nR)` times the weight, up to the node's own n: a single
     /// difference of integers, where the difference of two impurities would lose digits. Without
-    /// class weights and below 2^26 rows it is exact, so that equally good splits do tie.
+    /// class weights and below 2^26 rows it is exact, so equally good splits tie.
     fn gini_gain(&self, left: Counts, right: Counts) -> f64 {
         let [accept, drop] = self.class_weight;
         let cross = |a: Counts, b: Counts| u128::from(a[1].draws) * u128::from(b[0].draws);
@@ -112,8 +112,8 @@ impl SplitRule {
         apart * apart / (self.weight(left) * self.weight(right))
     }
 
-    /// What the sides' entropies, in bits and weighted, fall short of; the node's own is the same
-    /// for all its splits.
+    /// The negated weighted entropies (bits) of the sides; the node's own entropy is the same for
+    /// all its splits.
     fn entropy_gain(&self, left: Counts, right: Counts) -> f64 {
         let information = |side: Counts| {
             let [accept, drop] = self.class_weight;
@@ -129,7 +129,7 @@ impl SplitRule {
     }
 
     /// The weight of a leaf with these counts: its drop share scaled to 0..=255, halves up. A leaf
-    /// that nothing was drawn into accepts.
+    /// without drawn rows accepts.
     pub(crate) fn leaf_weight(&self, counts: Counts) -> u8 {
         let drop = 255.0 * (counts[1].draws as f64 * self.class_weight[1]);
         if drop == 0.0 {
@@ -139,12 +139,12 @@ impl SplitRule {
     }
 }
 
-/// Number of rows: distinct ones, if a rule asks for them.
+/// Number of rows: distinct rows if a setting needs them.
 pub(crate) fn rows(counts: Counts) -> u64 {
     counts[0].rows + counts[1].rows
 }
 
-/// The sum over bins.
+/// The total over bins.
 pub(crate) fn sum(by_bin: &[Counts]) -> Counts {
     by_bin.iter().fold(Counts::default(), |mut sum, counts| {
         sum[0].add(counts[0]);
@@ -161,8 +161,8 @@ fn x_log2_x(x: f64) -> f64 {
     if x > 0.0 { x * log2(x) } else { 0.0 }
 }
 
-/// Binary logarithm of a normal positive number, by basic operations only: the same bits
-/// everywhere, which `f64::log2` does not promise. Exact to about 2^-52 of its value.
+/// Binary logarithm of a normal positive number, by basic operations only: bit-identical on every
+/// platform, which `f64::log2` does not promise. Relative error about 2^-52.
 fn log2(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let bits = x.to_bits();

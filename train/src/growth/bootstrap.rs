@@ -3,16 +3,16 @@
 use crate::random::Purpose;
 use crate::rows::row_kind::RowKind;
 
-/// Trees that share a hash: each has 16 of its 64 bits.
+/// Trees that share a hash: each uses 16 of its 64 bits.
 pub(crate) const LANES: usize = 4;
-/// A row is drawn at most so often: [`Poisson::MOST`].
+/// Maximum draws of a row: [`Poisson::MOST`].
 pub(crate) const MOST_DRAWS: u8 = Poisson::MOST as u8;
 
 /// The draws of [`LANES`] trees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bootstrap {
     pub(crate) seed: u64,
-    /// The trees numbered from `LANES` times this.
+    /// The first tree's number is `LANES` times this.
     pub(crate) quad: u64,
     /// `None`: every row once.
     pub(crate) poisson: Option<Poisson>,
@@ -21,12 +21,12 @@ pub(crate) struct Bootstrap {
 /// 1 in each lane.
 pub(crate) const EVERY_LANE: u64 = 0x0001_0001_0001_0001;
 
-/// Rows that are drawn together.
+/// Rows drawn at once.
 const TOGETHER: usize = 64;
 
 impl Bootstrap {
-    /// Writes how often rows of a kind are drawn, from number `first` on: 16 bits for each lane,
-    /// the lowest for the first.
+    /// Writes how often rows of a kind are drawn, from row number `first` on: 16 bits per lane, the
+    /// lowest for the first lane.
     pub(crate) fn draw(&self, kind: &RowKind, first: u64, draws: &mut [u64]) {
         self.draw_each(kind, |nth| first + nth as u64, draws);
     }
@@ -56,17 +56,17 @@ impl Bootstrap {
 /// Poisson draws.
 ///
 /// `n` draws with replacement from `n` rows draw each row binomially (n, 1/n), which is Poisson(1)
-/// in the limit; independent draws by row are what makes sampling order-free (Oza and Russell,
+/// in the limit; independent draws per row make sampling independent of row order (Oza and Russell,
 /// Online bagging and boosting, 2001). Chances are rounded to 1/65,536.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Poisson {
-    /// A draw is the number of these that 16 random bits exceed, both less 2^15: numbers with a
-    /// sign are compared many at a time on any x86-64.
+    /// A draw is the number of these limits that 16 random bits exceed, both minus 2^15: every
+    /// x86-64 has SIMD comparisons of signed numbers.
     limits: [i16; Poisson::MOST],
 }
 
 impl Poisson {
-    /// No draw is larger. For a mean of 1 one in 100,000 would be.
+    /// Draws are capped here. For a mean of 1, one in 100,000 would be larger.
     pub(crate) const MOST: usize = 7;
 
     /// Draws with this mean, 0.001 to 1.
@@ -77,15 +77,14 @@ impl Poisson {
         for (count, limit) in (1_u32..).zip(&mut limits) {
             below += probability;
             probability *= mean / f64::from(count);
-            // So many of the 65,536 numbers are drawn less often; the last of them is the limit.
+            // The count of the 65,536 numbers with fewer draws; the last of these is the limit.
             let last = ((below * 65_536.0 + 0.5) as u32).clamp(1, 65_536) - 1;
             *limit = with_sign(last as u16);
         }
         Poisson { limits }
     }
 
-    /// Replaces random bits, 16 for each lane of at most [`TOGETHER`] rows, by the draws that they
-    /// stand for.
+    /// Replaces random bits, 16 per lane, of at most [`TOGETHER`] rows by draws.
     fn draw(&self, rows: &mut [u64]) {
         let mut bits = [0_i16; LANES * TOGETHER];
         let mut draws = [0_i16; LANES * TOGETHER];
@@ -103,13 +102,13 @@ impl Poisson {
     }
 }
 
-/// Less 2^15.
+/// Minus 2^15.
 fn with_sign(bits: u16) -> i16 {
     (bits ^ 1 << 15) as i16
 }
 
-/// `exp(-x)` for 0 <= x <= 1 by its series: basic operations only, so the same bits everywhere,
-/// which `f64::exp` does not promise.
+/// `exp(-x)` for 0 <= x <= 1 by its series: basic operations only, so bit-identical on every
+/// platform, which `f64::exp` does not promise.
 fn exp_minus(x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..=25_u32 {
@@ -146,7 +145,7 @@ mod tests {
                 let mut expected = f64::exp(-mean) * rows as f64;
                 for (count, &seen) in seen.iter().enumerate().take(6) {
                     let off = (f64::from(seen) - expected).abs();
-                    // A chance is off by up to 2^-17.
+                    // Rounding changes a probability by up to 2^-17.
                     let noise = 5.0 * expected.sqrt() + 1.0 + rows as f64 / 131_072.0;
                     assert!(off < noise, "{mean} {lane} {count}: {seen} {expected}");
                     expected *= mean / (count + 1) as f64;

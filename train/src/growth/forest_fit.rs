@@ -19,15 +19,15 @@ pub(crate) struct ForestPlan {
     pub(crate) params: ForestParams,
     /// The column of each of its features.
     columns: Vec<usize>,
-    /// By feature, the bins between which it may split.
+    /// By feature, the bins it may split between.
     bins: Vec<CoarserBins>,
     rule: SplitRule,
     poisson: Option<Poisson>,
 }
 
 impl ForestPlan {
-    /// A forest on these columns of `rows`, of whose training rows `accepts` were accepted and
-    /// `drops` dropped, neither of them 0.
+    /// A forest on these columns of `rows`, whose training rows are `accepts` accepted and `drops`
+    /// dropped ones, neither 0.
     pub(crate) fn new(
         rows: &BinnedRows,
         params: ForestParams,
@@ -50,21 +50,21 @@ impl ForestPlan {
         &self.columns
     }
 
-    /// Bytes that a tree takes while it grows.
+    /// Bytes that a growing tree takes.
     fn bytes_per_tree(&self, threads: usize) -> usize {
         let nodes = 1 << (self.params.max_depth - 1);
-        // The histograms of a level, and of half its nodes the cells of each thread, half as large.
+        // The histograms of a level, plus each thread's cells for half its nodes, at half the size.
         nodes * NodeHistogram::bytes(self.columns.len()) * (5 + threads) / 4
     }
 }
 
-/// Histograms at hand while forests grow take about so much.
+/// About the memory that histograms take while forests grow.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 /// Grows the trees of forests on the training rows of `rows`.
 ///
-/// Each level is a pass over all rows that feeds as many trees as there is memory for; it needs of
-/// a tree only what it is so far. The rows carry no state from pass to pass.
+/// Each level is one pass over all rows for as many trees as memory allows. A pass needs only the
+/// trees grown so far; rows carry no state from pass to pass.
 pub(crate) fn grow_forests(
     rows: &BinnedRows,
     plans: &[ForestPlan],
@@ -140,24 +140,24 @@ impl<'a> Quad<'a> {
     fn to_count(&self) -> CountedQuad<'_> {
         let lanes = std::array::from_fn(|lane| self.trees.get(lane).map(Growth::to_count));
         let params = &self.plan.params;
-        // Draws tell as well as distinct rows whether there are any of a class, and a row alone is
-        // of one class; other numbers of rows are asked for by these two.
+        // Without these two settings draws are enough: they show whether a class has rows at all,
+        // and a single row is of one class anyway.
         let distinct = params.min_samples_leaf > 1 || params.min_samples_split > 2;
         let columns = &self.plan.columns;
         CountedQuad { bootstrap: self.bootstrap, distinct, columns, lanes }
     }
 }
 
-/// One tree on its way.
+/// A growing tree.
 struct Growth {
     number: u64,
     tree: GrowingTree,
-    /// What is to be known of the next level.
+    /// What to count on the next level.
     next: Vec<Siblings>,
 }
 
-/// Nodes with one parent, or the root alone. Only one child is counted, the one with fewer rows;
-/// the other has what it leaves of their parent.
+/// The two children of a node, or the root alone. Only the child with fewer rows is counted; the
+/// other's counts are the parent's minus these.
 struct Siblings {
     counted: Child,
     other: Option<(Child, NodeHistogram)>,
@@ -165,9 +165,9 @@ struct Siblings {
 
 #[derive(Clone, Copy)]
 struct Child {
-    /// On its level.
+    /// Its index on its level.
     place: u8,
-    /// Whether it may be split.
+    /// Whether it may split.
     is_open: bool,
 }
 
@@ -183,7 +183,7 @@ impl Growth {
         Counted { tree: &self.tree, places }
     }
 
-    /// Splits the open nodes of `level`, of which some were `counted`.
+    /// Splits the open nodes of `level`; `counted` are the histograms of those counted.
     fn split_level(&mut self, plan: &ForestPlan, level: usize, counted: Vec<NodeHistogram>) {
         for (siblings, histogram) in std::mem::take(&mut self.next).into_iter().zip(counted) {
             if let Some((other, parent)) = siblings.other {

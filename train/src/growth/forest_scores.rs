@@ -1,4 +1,4 @@
-//! The scores of all rows by a growing forest, and by the smaller forests that are in it.
+//! Scores of all rows by a forest and by the smaller forests it contains.
 
 use crate::error::TrainError;
 use crate::growth::growing::{GrowingTree, NEAR_LEVELS, Placing};
@@ -9,11 +9,10 @@ use crate::threads::Threads;
 use dropcast_forest::binning::BLOCK_ROWS;
 use dropcast_forest::{BinnedForest, Tree};
 
-/// The scores for each of `sizes` (number of trees, depth): of the first trees, cut off at that depth.
-/// `sizes` ascend.
-/// The trees' features are these `columns`.
+/// The scores for each of `sizes` (number of trees, depth; ascending): by the first trees, cut off
+/// at that depth. The trees' features are these `columns`.
 ///
-/// One pass: each row descends each tree once, and is weighed at every depth that is asked for.
+/// One pass: each row descends each tree once and collects weights at every requested depth.
 pub(crate) fn scores_of_prefixes(
     rows: &BinnedRows,
     columns: &[usize],
@@ -62,7 +61,7 @@ pub(crate) fn scores_of_prefixes(
     }))
 }
 
-/// The scores of a forest of these trees: quicker where there is but one.
+/// The scores by one forest of these trees: faster for a single size.
 fn scores_of_forest(
     rows: &BinnedRows,
     columns: &[usize],
@@ -95,10 +94,10 @@ fn scores_of_forest(
     Ok(found)
 }
 
-/// A tree with the weights of its nodes at each depth that is asked for.
+/// A tree with the weights of its nodes at each requested depth.
 struct WeighedTree<'a> {
     tree: &'a GrowingTree,
-    /// By depth, the weight of each place on that level.
+    /// By depth, the weight of each position on that level.
     weights: Vec<(usize, [u8; 256])>,
 }
 

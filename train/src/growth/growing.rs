@@ -7,14 +7,14 @@ use dropcast_forest::{Node, Tree};
 use std::ops::Range;
 
 /// A tree of fixed depth whose nodes are numbered by level: the children of node `n` are
-/// `2n + 1` and `2n + 2`. Where it stops early, every row goes left.
+/// `2n + 1` and `2n + 2`. Below an early leaf, every row goes left.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingTree {
-    /// Of every inner node, the feature and the last bin that goes left.
+    /// By inner node, the feature and the last bin that goes left.
     tests: Vec<Test>,
     /// Whether an inner node is split.
     is_split: Vec<bool>,
-    /// Of every node, its weight as a leaf.
+    /// By node, its weight as a leaf.
     weights: Vec<u8>,
 }
 
@@ -24,13 +24,13 @@ struct Test {
     bin: u8,
 }
 
-/// No bin is above: all go left.
+/// No bin is larger: all rows go left.
 const ALL_LEFT: Test = Test { feature: 0, bin: u8::MAX };
 
-/// On the levels from 0 to this one, all rows are placed at once.
+/// From the root to this level, rows descend in one step.
 pub(crate) const NEAR_LEVELS: usize = 4;
 
-/// Room for the places of a block's rows.
+/// Buffer for the positions of a block's rows.
 #[derive(Debug)]
 pub(crate) struct Placing {
     at: Vec<u8>,
@@ -44,7 +44,7 @@ impl Default for Placing {
 }
 
 impl Placing {
-    /// So many rows at the root, at most [`BLOCK_ROWS`].
+    /// This many rows at the root, at most [`BLOCK_ROWS`].
     pub(crate) fn start(&mut self, rows: usize) -> Places<'_> {
         let at = &mut self.at[..rows];
         at.fill(0);
@@ -52,7 +52,7 @@ impl Placing {
     }
 }
 
-/// Where on a level the rows of a block are.
+/// The positions of a block's rows on a level.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
     pub(crate) at: &'a mut [u8],
@@ -60,7 +60,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl GrowingTree {
-    /// A tree that is one leaf and may grow to `depth`.
+    /// A single leaf that may grow to `depth`.
     pub(crate) fn new(depth: usize) -> Self {
         let inner = (1 << depth) - 1;
         GrowingTree {
@@ -75,7 +75,7 @@ impl GrowingTree {
         (1 << level) - 1
     }
 
-    /// The tree as it was when it had grown to `depth`, at most its own.
+    /// The tree cut off at `depth`, at most its own depth.
     pub(crate) fn truncated(&self, depth: usize) -> Self {
         let inner = GrowingTree::first(depth);
         GrowingTree {
@@ -85,7 +85,7 @@ impl GrowingTree {
         }
     }
 
-    /// Sets what `node` weighs as a leaf.
+    /// Sets the weight of `node` as a leaf.
     pub(crate) fn set_weight(&mut self, node: usize, weight: u8) {
         self.weights[node] = weight;
     }
@@ -96,10 +96,10 @@ impl GrowingTree {
         self.is_split[node] = true;
     }
 
-    /// Takes rows down from the first to the last of `levels`, at most [`NEAR_LEVELS`].
+    /// Moves rows down from the first to the last of `levels`, at most [`NEAR_LEVELS`].
     ///
-    /// Every test of a level is made on every row: with few tests that is quicker than to look up
-    /// for each row which test it is, for many rows are tested at once.
+    /// Every row takes every test of a level: with few tests, SIMD over many rows is faster than
+    /// looking up each row's own test.
     pub(crate) fn place(&self, block: &Block<'_>, levels: Range<usize>, places: &mut Places<'_>) {
         let Places { at, goes_right } = places;
         for level in levels {
@@ -118,8 +118,8 @@ impl GrowingTree {
         }
     }
 
-    /// The tests above a node at `place` of `level`: each with the bins of its feature that lead
-    /// elsewhere.
+    /// The tests above the node at `place` of `level`, each with the bins of its feature that lead
+    /// away from the node.
     pub(crate) fn tests_above(
         &self,
         level: usize,
@@ -134,7 +134,7 @@ impl GrowingTree {
         })
     }
 
-    /// Where on level `to` a row is that is at `place` on level `from`.
+    /// The position on level `to` of a row at `place` on level `from`.
     pub(crate) fn descend(
         &self,
         block: &Block<'_>,
@@ -149,7 +149,7 @@ impl GrowingTree {
         })
     }
 
-    /// The weights of a tree cut off at `depth`, by place on that level.
+    /// The weights of a tree cut off at `depth`, by position on that level.
     pub(crate) fn leaf_weights(&self, depth: usize) -> Vec<u8> {
         let places = 1 << depth;
         let weight = |place: usize| {
@@ -165,8 +165,8 @@ impl GrowingTree {
         (0..places).map(weight).collect()
     }
 
-    /// The tree over values; `columns` are those of its features, and have these bins. Splits that make no difference, whose sides are leaves of one weight,
-    /// are undone: predictions stay the same and tables get smaller.
+    /// The tree over values; its features are `columns`, with these bins. Splits whose sides are
+    /// leaves of equal weight are removed: predictions stay the same and tables get smaller.
     pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> Tree {
         let mut nodes = Vec::new();
         self.write(

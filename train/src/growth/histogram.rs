@@ -1,5 +1,5 @@
-//! Integer histograms of the nodes of a level: how many rows of each class are in each bin of each
-//! feature. Sums of integers, so the order of rows and threads leaves no trace.
+//! Integer histograms of the nodes of a level: the number of rows of each class in each bin of each
+//! feature. Integer sums do not depend on the order of rows and threads.
 
 mod cells;
 mod count_level;

@@ -1,9 +1,10 @@
-//! Scores by what rows are for.
+//! Scores by part.
 
 use crate::splits::Part;
 use dropcast_forest::ScoreHistogram;
 
-/// Scores of the training, validation and test rows, in the order of [`Part`]: chunks hold no others.
+/// Scores of the training, validation and test rows, in the order of [`Part`]; chunks hold no other
+/// rows.
 #[derive(Clone, Debug)]
 pub(crate) struct PartScores(pub(crate) [ScoreHistogram; 3]);
 

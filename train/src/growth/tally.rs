@@ -1,4 +1,4 @@
-//! Scores of rows, counted while they are made.
+//! Scores of rows, counted as they are computed.
 
 use crate::growth::part_scores::PartScores;
 use crate::rows::row_kind::RowKind;
@@ -11,7 +11,7 @@ impl PartTallies {
         PartTallies(std::array::from_fn(|_| std::array::from_fn(|_| Tally::new(trees))))
     }
 
-    /// That of the rows of a kind.
+    /// The tally of the rows of a kind.
     pub(super) fn tally(&mut self, kind: &RowKind) -> &mut Tally {
         &mut self.0[kind.part as usize][kind.class()]
     }
@@ -25,8 +25,8 @@ impl PartTallies {
     }
 }
 
-/// Rows by score. Most rows of a class have one score, and to count the next one has to wait for
-/// the one before; so each score has several counters, which take turns.
+/// Rows by score. Most rows of a class have the same score, and increments of one counter wait for
+/// each other; so each score has several counters, used in turn.
 pub(super) struct Tally(Vec<[u64; 4]>);
 
 impl Tally {

@@ -1,4 +1,4 @@
-//! The rows as the trainer keeps them: a byte per feature.
+//! Rows in the trainer's format: a byte per feature.
 
 use crate::error::TrainError;
 use crate::rows::row_kind::RowKind;
@@ -10,8 +10,8 @@ use dropcast_forest::binning::Bins;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Binned rows of every run and switch, in chunks of rows of one kind. Whatever the rows of a
-/// chunk have in common is said once: a row takes a byte per feature.
+/// Binned rows of every run and switch, in chunks of rows of one kind. What the rows of a chunk
+/// have in common is stored once: a row takes a byte per feature.
 #[derive(Debug)]
 pub(crate) struct BinnedRows {
     bins: Vec<Bins>,
@@ -23,7 +23,7 @@ pub(crate) struct BinnedRows {
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) kind: RowKind,
-    /// Number of rows of this kind before it.
+    /// Number of rows of this kind before this chunk.
     pub(crate) first: u64,
     pub(crate) rows: usize,
     columns: Columns,
@@ -33,33 +33,33 @@ pub(crate) struct Chunk {
 enum Columns {
     /// The bins of each feature.
     Here(Vec<Vec<u8>>),
-    /// The same, one feature after another, from this byte of the file.
+    /// The bins of each feature, one feature after another, from this byte of the file.
     Spilled(u64),
 }
 
-/// A chunk at hand.
+/// A chunk in memory.
 pub(crate) struct Loaded<'a> {
     pub(crate) chunk: &'a Chunk,
     pub(crate) columns: Vec<&'a [u8]>,
 }
 
-/// Rows of a chunk at most: what a thread works on at a time, and what is read at a time.
+/// Maximum rows of a chunk, the unit of work of a thread and of reads from the file.
 const CHUNK_ROWS: usize = PIECE_ROWS;
-/// So many rows of one kind and piece are a chunk of their own.
+/// This many rows of one kind in a piece become their own chunk.
 const OWN_CHUNK_ROWS: usize = CHUNK_ROWS / 2;
-/// Rows of a block at most: what is gathered about them stays in the nearest cache.
+/// Maximum rows of a block: their intermediate results stay in the L1 cache.
 pub(crate) const BLOCK_ROWS: usize = 1 << 11;
 
 /// Neighbouring rows of a chunk.
 pub(crate) struct Block<'a> {
-    /// The number of its first row among those of its kind.
+    /// The number of its first row among the rows of its kind.
     pub(crate) first: u64,
     pub(crate) columns: Vec<&'a [u8]>,
     pub(crate) rows: usize,
 }
 
 impl<'a> Loaded<'a> {
-    /// The chunk's rows in order, with these of its columns.
+    /// The chunk's rows in order, with only these columns.
     pub(crate) fn blocks(&self, columns: &[usize]) -> impl Iterator<Item = Block<'a>> {
         let rows = self.chunk.rows;
         (0..rows).step_by(BLOCK_ROWS).map(move |from| {
@@ -139,10 +139,10 @@ pub(crate) struct ChunkWriter {
     limit_bytes: u64,
 }
 
-/// A chunk that grows.
+/// A growing chunk.
 #[derive(Debug)]
 struct Open {
-    /// Rows of this kind in chunks that are complete.
+    /// Rows of this kind in complete chunks.
     before: u64,
     columns: Vec<Vec<u8>>,
 }
@@ -158,7 +158,7 @@ impl Open {
 }
 
 impl ChunkWriter {
-    /// No rows yet. Where there is a file, rows beyond `limit_bytes` go there.
+    /// Starts without rows. With a file, rows beyond `limit_bytes` go there.
     pub(crate) fn new(spill: Option<(u64, Box<dyn SpillFile>)>) -> Self {
         let (limit_bytes, file) =
             spill.map_or((u64::MAX, None), |(limit, file)| (limit, Some(file)));
@@ -183,7 +183,7 @@ impl ChunkWriter {
             from += rows;
         }
         if let Some((kind, rows)) = own {
-            // Many rows of one kind need not be copied; those before them come first.
+            // Many rows of one kind are not copied; the earlier rows are completed first.
             self.close(kind)?;
             for column in &mut columns {
                 column.truncate(rows);
@@ -195,7 +195,7 @@ impl ChunkWriter {
         self.close_beyond_limit()
     }
 
-    /// Adds rows of one kind to the chunk that grows.
+    /// Adds rows of one kind to the growing chunk.
     fn append(&mut self, kind: RowKind, columns: &[&[u8]]) -> Result<(), TrainError> {
         let rows = columns.first().map_or(0, |column| column.len());
         let mut from = 0;
@@ -218,13 +218,13 @@ impl ChunkWriter {
         if self.bytes <= self.limit_bytes {
             return Ok(());
         }
-        // Small chunks would be slow to read again; a few of them stay.
+        // Small chunks would be slow to read back, so a few of them stay in memory.
         let full = self.open.iter().filter(|(_, open)| open.rows() >= BLOCK_ROWS);
         let full: Vec<RowKind> = full.map(|(&kind, _)| kind).collect();
         full.into_iter().try_for_each(|kind| self.close(kind))
     }
 
-    /// Completes the chunk that grows, if there is one.
+    /// Completes the growing chunk, if any.
     fn close(&mut self, kind: RowKind) -> Result<(), TrainError> {
         let Some(open) = self.open.get_mut(&kind) else { return Ok(()) };
         if open.rows() == 0 {
@@ -236,7 +236,7 @@ impl ChunkWriter {
         self.push(kind, columns)
     }
 
-    /// Puts the next chunk of a kind in its place.
+    /// Stores the next chunk of a kind.
     fn push(&mut self, kind: RowKind, columns: Vec<Vec<u8>>) -> Result<(), TrainError> {
         let open = self.open.entry(kind).or_insert_with(|| Open::new(columns.len()));
         let (first, rows) = (open.before, columns.first().map_or(0, Vec::len));
@@ -258,7 +258,7 @@ impl ChunkWriter {
             self.close(kind)?;
             self.open.remove(&kind);
         }
-        // The largest first, so that threads end together.
+        // The largest first, so that threads finish together.
         self.rows.chunks.sort_by_key(|chunk| std::cmp::Reverse(chunk.rows));
         self.rows.bins = bins;
         Ok(self.rows)

@@ -1,4 +1,4 @@
-//! The rows that a split keeps for one purpose, to measure a model on rows it has not seen.
+//! The rows of one part of a split, to measure a model on rows it has not seen.
 
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::RunRows;
@@ -6,10 +6,10 @@ use crate::splits::{RunTimes, SplitPlan};
 use crate::{BatchSource, Part, RunBatch, Split, TrainError};
 
 /// Reads `source` again and yields, batch by batch, only the rows that `split` with `seed` gives
-/// to `part`. The same rows that [`crate::fit`] trains or tests on.
+/// to `part`. [`crate::fit`] trains and tests on the same rows.
 ///
 /// # Errors
-/// Those of the source, and [`TrainError::NoTimes`] for a split by time of rows without times.
+/// Those of the source, and [`TrainError::NoTimes`] for a split by time if rows have no times.
 pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     source: &'a S,
     features: usize,
@@ -25,11 +25,11 @@ pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     }))
 }
 
-/// Rows, and whether each is of the part that is replayed.
+/// Rows, and whether each belongs to the replayed part.
 pub type ReplayRows = (RunBatch, Vec<bool>);
 
-/// As [`rows_of_part`], but with all that arrives at the same switches: a replay of the part alone would
-/// begin each of its stretches with empty buffers, and drop other packets than the labels say.
+/// As [`rows_of_part`], but with all arrivals at the same switches: a replay of the part alone
+/// would start each stretch with empty buffers, and drop different packets than the labels say.
 ///
 /// # Errors
 /// Those of [`rows_of_part`].
@@ -55,7 +55,7 @@ pub fn rows_to_replay<'a, S: BatchSource + ?Sized>(
     }))
 }
 
-/// All rows, and whether each is of the part.
+/// All rows, and whether each belongs to the part.
 fn marked_rows<'a, S: BatchSource + ?Sized>(
     source: &'a S,
     features: usize,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use dropcast_data::LabelledBatch;
 
-    /// A hundred rows, one a nanosecond, of switches that take turns for 30 rows.
+    /// A hundred rows, one per nanosecond; the switches take turns for 30 rows.
     fn source() -> [RunBatch; 1] {
         let mut batch = LabelledBatch::with_arrivals(1);
         if let Some(arrivals) = &mut batch.arrivals {

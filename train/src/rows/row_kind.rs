@@ -1,4 +1,4 @@
-//! What rows that are kept together have in common.
+//! What the rows of a chunk have in common.
 
 use crate::splits::Part;
 

@@ -1,11 +1,12 @@
-//! How a row is known.
+//! How a row is identified.
 
 use crate::rows::source::RunRows;
 use std::collections::BTreeMap;
 
-/// Counts the rows of each run and switch: a row is known by its run, its switch (0 where the
-/// input does not tell) and its number among their rows, from 0. Its part of a random split is a
-/// function of the seed and of these; its bootstrap draws count it among rows of its `RowKind` only.
+/// Counts the rows of each run and switch: a row is identified by its run, its switch (0 if the
+/// input has none) and its number among their rows, from 0. Its part in a random split is a
+/// function of the seed and these; its bootstrap draws use its number among the rows of its
+/// `RowKind`.
 #[derive(Default)]
 pub(crate) struct RowNumbers {
     next: BTreeMap<(u64, u16), u64>,

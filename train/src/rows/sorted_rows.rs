@@ -8,17 +8,17 @@ use dropcast_forest::binning::Bins;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The binned rows of a piece by kind, without those that are left out.
+/// The binned rows of a piece by kind, without the rows left out.
 #[derive(Debug)]
 pub(crate) struct SortedRows {
-    /// The kinds in order, each with its number of rows; the one with most rows first.
+    /// The kinds with their numbers of rows, the kind with most rows first.
     pub(crate) kinds: Vec<(RowKind, usize)>,
-    /// By feature, the rows' bins: those of the first kind, in the order of the piece, then those
-    /// of the second, and so on.
+    /// By feature, the rows' bins: of the first kind, in the order of the piece, then of the
+    /// second, and so on.
     pub(crate) columns: Vec<Vec<u8>>,
 }
 
-/// Where the rows of a kind are in a piece.
+/// The positions of a kind's rows in a piece.
 struct Places {
     kind: RowKind,
     rows: usize,
@@ -47,7 +47,7 @@ impl SortedRows {
     }
 }
 
-/// The places of each kind.
+/// The positions of each kind.
 fn places(rows: &RunRows<'_>, parts: &Parts) -> Vec<Places> {
     let mut found = FoundPlaces { run: rows.run, places: Vec::new(), known: Vec::new() };
     let codes = codes(rows, parts);
@@ -68,7 +68,7 @@ fn places(rows: &RunRows<'_>, parts: &Parts) -> Vec<Places> {
 struct FoundPlaces {
     run: u64,
     places: Vec<Places>,
-    /// By switch and code, which of the places they are.
+    /// By switch and code, the index of their kind.
     known: Vec<u32>,
 }
 
@@ -87,7 +87,7 @@ impl FoundPlaces {
         }
     }
 
-    /// Those of rows of a switch with a code; `None` if they are left out.
+    /// The index of the kind of a switch's rows with a code; `None` if they are left out.
     fn find(&mut self, switch: u16, code: u8) -> Option<&mut Places> {
         let at = usize::from(switch) << 3 | usize::from(code);
         if at >= self.known.len() {
@@ -116,7 +116,7 @@ fn codes(rows: &RunRows<'_>, parts: &Parts) -> Vec<u8> {
     }
 }
 
-/// How many codes from the first on are the same; there is one.
+/// The length of the first run of equal codes, at least 1.
 fn same(codes: &[u8]) -> usize {
     const AT_ONCE: usize = 32;
     let first = codes[0];

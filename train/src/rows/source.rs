@@ -1,4 +1,4 @@
-//! Where labelled rows come from.
+//! Sources of labelled rows.
 
 use crate::TrainError;
 use dropcast_data::LabelledBatch;
@@ -8,8 +8,8 @@ use std::ops::Range;
 /// A run's rows, or some of them, in the order of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunBatch {
-    /// Which run. Any number that stays with the run wherever its file is and however many others
-    /// are read with it, such as the first bytes of the file's hash.
+    /// Which run. Any number that identifies the run independently of its file's path and of the
+    /// other files read, such as the first bytes of the file's hash.
     pub run: u64,
     /// The rows.
     pub batch: LabelledBatch,
@@ -20,7 +20,7 @@ pub struct RunBatch {
 pub struct RunRows<'a> {
     /// Which run.
     pub run: u64,
-    /// When and where the packets arrived, where that is known.
+    /// When and where the packets arrived, if known.
     pub arrivals: Option<RowArrivals<'a>>,
     /// One column per feature, each as long as `drop`.
     pub features: Vec<&'a [u32]>,
@@ -42,21 +42,20 @@ pub type Batches<'a, E> = Box<dyn Iterator<Item = Result<RunBatch, E>> + 'a>;
 
 /// Labelled rows that can be read again: training makes two passes, three for splits by time.
 ///
-/// How rows are cut into batches, and the order of different runs, change nothing; the rows of
-/// one run and switch must come in the same order in every pass.
+/// The division into batches and the order of runs do not matter; the rows of one run and switch
+/// must come in the same order in every pass.
 pub trait BatchSource {
-    /// What can go wrong when reading.
+    /// The error of a failed read.
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Starts a pass over all rows.
     ///
     /// # Errors
-    /// Where the source cannot be opened. Errors met later are items of the iterator, and end
-    /// the training.
+    /// If the source cannot be opened. Later errors are items of the iterator and end the training.
     fn batches(&self) -> Result<Batches<'_, Self::Error>, Self::Error>;
 
-    /// The same rows, if they are all in memory: they are read where they are, by all threads,
-    /// and [`BatchSource::batches`] is not called.
+    /// The same rows, if they are all in memory: all threads read them in place, and
+    /// [`BatchSource::batches`] is not called.
     fn lent(&self) -> Option<Vec<RunRows<'_>>> {
         None
     }
@@ -127,15 +126,15 @@ impl<'a> RunRows<'a> {
     }
 }
 
-/// Rows of a piece at most: what one thread works on at a time stays in its nearer cache.
+/// Maximum rows of a piece: one thread's work stays in its cache.
 pub(crate) const PIECE_ROWS: usize = 1 << 15;
 
-/// Makes one pass over `source`: checks its rows and shows them piece by piece, several at a time,
-/// so that there is work for several threads.
+/// Makes one pass over `source`: checks its rows and passes them on in groups of pieces, so that
+/// several threads have work.
 ///
 /// # Errors
-/// Those of the source and of `visit`, and [`TrainError::Columns`] where rows do not have
-/// `features` features or their columns differ in length.
+/// Those of the source and of `visit`, and [`TrainError::Columns`] if rows do not have `features`
+/// features or their columns differ in length.
 pub(crate) fn each_gathered<S: BatchSource + ?Sized>(
     source: &S,
     features: usize,
@@ -168,8 +167,8 @@ pub(crate) fn each_gathered<S: BatchSource + ?Sized>(
     visit_batches(&gathered)
 }
 
-/// Batches are gathered up to this many rows.
+/// Batches are collected up to this many rows.
 const GATHERED_ROWS: usize = 1 << 18;
 
-/// Borrowed pieces that are shown at once. They take no memory; this many keep 16 threads busy.
+/// Borrowed pieces per group. They take no memory; this many keep 16 threads busy.
 const LENT_PIECES: usize = 64;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// A file for rows that do not fit into memory, empty at first. Whoever calls makes it, and removes
-/// it afterwards: nothing here opens a file.
+/// A file for rows that do not fit into memory, empty at first. The caller creates and removes it:
+/// nothing here opens a file.
 pub trait SpillFile: Read + Write + Seek + Send {}
 
 impl<F: Read + Write + Seek + Send> SpillFile for F {}
@@ -33,7 +33,7 @@ impl Spill {
         self.end
     }
 
-    /// Writes `parts` one after another; where they begin.
+    /// Writes `parts` one after another; returns where they begin.
     pub(crate) fn append(&mut self, parts: &[Vec<u8>]) -> Result<u64, TrainError> {
         let from = self.end;
         self.with_file(|file| {
@@ -44,7 +44,7 @@ impl Spill {
         Ok(from)
     }
 
-    /// Fills `buffer` with what begins at `from`.
+    /// Fills `buffer` with the bytes from `from` on.
     pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> Result<(), TrainError> {
         self.with_file(|file| {
             file.seek(SeekFrom::Start(from))?;
@@ -56,7 +56,7 @@ impl Spill {
         &self,
         work: impl FnOnce(&mut dyn SpillFile) -> io::Result<()>,
     ) -> Result<(), TrainError> {
-        // A thread that panicked had no state of ours in its hands: each call seeks first.
+        // A panic elsewhere leaves no broken state here: each call seeks first.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match file.as_deref_mut() {
             Some(file) => work(file).map_err(TrainError::Spill),

@@ -49,7 +49,7 @@ impl TrainingMarks {
         &self.drops
     }
 
-    /// Shows each of the rows' `values`, and 1 if its row trains, else 0.
+    /// Calls back with each of the rows' `values`, and 1 if its row trains, else 0.
     pub(crate) fn each(&self, values: &[u32], mut visit: impl FnMut(u32, u8)) {
         match &self.trains {
             None => values.iter().for_each(|&value| visit(value, 1)),
@@ -60,7 +60,7 @@ impl TrainingMarks {
     }
 }
 
-/// Where `flags` are true: mostly they are not.
+/// The indices of true `flags`, fast if they are rare.
 fn places(flags: &[bool]) -> Vec<u32> {
     const AT_ONCE: usize = 32;
     let mut places = Vec::new();

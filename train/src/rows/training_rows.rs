@@ -14,7 +14,7 @@ use dropcast_forest::SwitchContext;
 use dropcast_forest::binning::Bins;
 use std::num::NonZeroUsize;
 
-/// Which rows to read, and what is known of them.
+/// Which rows to read, and what is known about them.
 #[derive(Clone, Debug)]
 pub struct ReadTask {
     /// The features, in the order of the batches' columns.
@@ -23,7 +23,7 @@ pub struct ReadTask {
     pub split: Split,
     /// Seeds the split, if it is random.
     pub seed: u64,
-    /// Most bins of a feature, 2 to 256.
+    /// Maximum bins of a feature, 2 to 256.
     pub max_bins: u16,
     /// What is known of the switch.
     pub switch: SwitchContext,
@@ -33,20 +33,20 @@ pub struct ReadTask {
     pub threads: NonZeroUsize,
 }
 
-/// Labelled rows, binned and split: everything that [`crate::fit_many`] needs of them.
+/// Labelled rows, binned and split: everything that [`crate::fit_many`] needs.
 ///
-/// A row takes as many bytes as there are features.
+/// A row takes one byte per feature.
 #[derive(Debug)]
 pub struct TrainingRows {
     pub(crate) task: ReadTask,
     pub(crate) rows: BinnedRows,
-    /// Training rows that were accepted and that were dropped, neither of them 0.
+    /// Accepted and dropped training rows, neither 0.
     pub(crate) classes: (u64, u64),
 }
 
 impl TrainingRows {
-    /// Reads the source: first its times if the split needs them, then what the bins are made
-    /// from, then the rows.
+    /// Reads the source in passes: arrival times if the split needs them, values for the bins, then
+    /// the rows.
     ///
     /// # Errors
     /// See [`TrainError`].
@@ -55,7 +55,7 @@ impl TrainingRows {
     }
 
     /// Reads the source and keeps only about `limit_bytes` of its rows in memory; the others go to
-    /// `file`, and each pass over the rows reads them from there.
+    /// `file`, and each pass reads them from there.
     ///
     /// # Errors
     /// See [`TrainError`].
@@ -101,13 +101,13 @@ impl TrainingRows {
         self.rows.spilled_bytes()
     }
 
-    /// Number of training rows that were accepted and that were dropped.
+    /// Numbers of accepted and dropped training rows.
     pub fn training_rows(&self) -> (u64, u64) {
         self.classes
     }
 }
 
-/// Makes bins from the training rows; with the number of those accepted and dropped.
+/// Makes bins from the training rows; also returns the numbers of accepted and dropped ones.
 fn find_bins<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     most: usize,
@@ -131,7 +131,7 @@ fn find_bins<S: BatchSource + ?Sized>(
     Ok((pass.threads.map(sketches, bins), classes))
 }
 
-/// Bins all rows and puts them in their place.
+/// Bins and stores all rows.
 fn bin_rows<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     bins: &[Bins],
@@ -144,7 +144,7 @@ fn bin_rows<S: BatchSource + ?Sized>(
     writer.finish(bins.to_vec())
 }
 
-/// What is needed to pass over a source.
+/// The settings of a pass over a source.
 struct Pass<'a, S: ?Sized> {
     source: &'a S,
     /// Number of features.
@@ -154,8 +154,8 @@ struct Pass<'a, S: ?Sized> {
 }
 
 impl<S: BatchSource + ?Sized> Pass<'_, S> {
-    /// Makes one pass over the source: shows its pieces, several at a time, with what `prepare`
-    /// makes of them and of the parts of their rows, on any thread.
+    /// Makes one pass over the source: calls back with its pieces, several at a time, and with the
+    /// results of `prepare` on each piece and the parts of its rows, which any thread computes.
     fn each_prepared<T: Send>(
         &self,
         prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
@@ -179,7 +179,7 @@ impl<S: BatchSource + ?Sized> Pass<'_, S> {
 #[derive(Clone, Copy, Debug, Default)]
 struct RowCounts {
     all: u64,
-    /// Training rows that were accepted and that were dropped.
+    /// Accepted and dropped training rows.
     train: [u64; 2],
 }
 
@@ -191,7 +191,7 @@ impl RowCounts {
         self.train[1] += drops;
     }
 
-    /// Accepted and dropped training rows, if a forest can be made of them.
+    /// Accepted and dropped training rows, if a forest can be trained on them.
     fn check(self) -> Result<(u64, u64), TrainError> {
         match self {
             RowCounts { all: 0, .. } => Err(TrainError::NoRows),

@@ -1,4 +1,4 @@
-//! A split made definite for the runs at hand.
+//! A split applied to given runs.
 
 use super::part::{Part, part_of_switch};
 use super::split::Split;
@@ -8,17 +8,17 @@ use crate::random::Purpose;
 use crate::rows::source::RunRows;
 use std::collections::BTreeMap;
 
-/// A split made definite for the runs at hand.
+/// A split applied to given runs.
 #[derive(Debug)]
 pub(crate) struct SplitPlan<'a> {
     split: &'a Split,
     seed: u64,
-    /// By run, the times at which blocks after the first begin.
+    /// By run, the start times of blocks after the first.
     cuts: BTreeMap<u64, Vec<u64>>,
 }
 
 impl<'a> SplitPlan<'a> {
-    /// The plan of `split`; `times` has seen every row if the split needs times.
+    /// The plan of `split`; `times` must have seen every row if the split needs times.
     pub(crate) fn new(split: &'a Split, seed: u64, times: RunTimes) -> Self {
         let cuts =
             times.by_run().into_iter().map(|(run, times)| (run, cuts(split, &times))).collect();
@@ -30,7 +30,7 @@ impl<'a> SplitPlan<'a> {
         self.split.is_random()
     }
 
-    /// The parts of rows; `numbers` are theirs, if they are needed.
+    /// The parts of rows; `numbers` are their row numbers, if needed.
     pub(crate) fn parts(&self, rows: &RunRows<'_>, numbers: &[u64]) -> Result<Parts, TrainError> {
         if rows.is_empty() {
             return Ok(Parts::Each(Vec::new()));
@@ -99,17 +99,17 @@ impl<'a> SplitPlan<'a> {
     }
 }
 
-/// What rows are for.
+/// The parts that rows belong to.
 #[derive(Clone, Debug)]
 pub(crate) enum Parts {
-    /// All of them one thing.
+    /// All rows are of one part.
     All(Part),
-    /// One by one.
+    /// Each row's part.
     Each(Vec<Part>),
 }
 
 impl Parts {
-    /// What the row at `at` is for.
+    /// The part of the row at `at`.
     pub(crate) fn part(&self, at: usize) -> Part {
         match self {
             Parts::All(part) => *part,
@@ -118,7 +118,7 @@ impl Parts {
     }
 }
 
-/// Where to cut a run: `times` are those of its rows, ascending, each for a number of rows.
+/// Where to cut a run: `times` are its rows' times, ascending, each with a number of rows.
 fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
     let rows: u64 = times.iter().map(|&(_, rows)| rows).sum();
     let time_of_row = |row: u64| {
@@ -149,7 +149,7 @@ fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
     }
 }
 
-/// What the rows between two cuts are for.
+/// The part of the rows between two cuts.
 fn part_of_block(split: &Split, block: usize) -> Part {
     match split {
         Split::Time { validation_share, .. } => match block {
@@ -158,7 +158,8 @@ fn part_of_block(split: &Split, block: usize) -> Part {
             _ => Part::Test,
         },
         Split::TimeBlocks { validation_share, .. } if block.is_multiple_of(2) => {
-            // An even block validates if the share of even blocks reaches a whole number with it.
+            // An even block validates if the cumulative share reaches the next whole number with
+            // it.
             let share = 2.0 * validation_share.get();
             let passed = |blocks: usize| (share * blocks as f64) as usize;
             let nth = block / 2;
@@ -168,8 +169,8 @@ fn part_of_block(split: &Split, block: usize) -> Part {
     }
 }
 
-/// How many of 2^64 tosses have this chance.
+/// A probability as a threshold for 64-bit draws.
 fn chance(share: f64) -> u64 {
-    // The cast saturates at a chance of 1.
+    // The cast saturates at a probability of 1.
     (share * 18_446_744_073_709_551_616.0) as u64
 }

@@ -5,10 +5,10 @@ use crate::share::{NotAShare, Share};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How rows are divided into training, validation and test rows, as a user states it.
+/// How a user divides rows into training, validation and test rows.
 ///
-/// By default the earlier 60% of the rows of each run train, the next 20% validate and the last
-/// 20% test. A setting that the split would ignore is an error, not a surprise.
+/// By default the first 60% of the rows of each run train, the next 20% validate and the last 20%
+/// test. A setting that the split would ignore is an error.
 ///
 /// ```
 /// use dropcast_train::{Part, SplitSettings};
@@ -27,31 +27,31 @@ pub struct SplitSettings {
         arg(id = "split", long = "split", value_enum, default_value_t, value_name = "SPLIT")
     )]
     pub by: SplitBy,
-    /// Share of the rows that train, for the splits time and random. The default is 0.6.
+    /// Share of training rows, for the splits time and random. The default is 0.6.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_share: Option<f64>,
-    /// Share of the rows that validate: vote thresholds, and whatever else is chosen among forests,
-    /// are chosen on them, and they do not train. The default is 0.2, or half of what does not
-    /// train if that is less. With 0, training rows choose.
+    /// Share of validation rows: vote thresholds and forests are chosen on them, and they do not
+    /// train. The default is 0.2, or half of the rows that do not train if that is less. With 0,
+    /// training rows are used for choosing.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation_share: Option<f64>,
-    /// Rows that arrive this soon after a cut are left out, nanoseconds, for the splits time and
-    /// time-blocks.
+    /// Rows that arrive within this time after a cut are left out, nanoseconds, for the splits time
+    /// and time-blocks.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NS", default_value_t))]
     pub guard_ns: u64,
-    /// The switches that test, for the split switches.
+    /// The test switches, for the split switches.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID,...", value_delimiter = ','))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub test_switches: Vec<u16>,
-    /// The switches that validate, for the split switches.
+    /// The validation switches, for the split switches.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID,...", value_delimiter = ','))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub validation_switches: Vec<u16>,
 }
 
-/// What rows are divided by.
+/// The kind of a split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -62,7 +62,7 @@ pub enum SplitBy {
     /// The rows are cut into twentieths in time. Odd ones test; of the even ones some validate and
     /// the others train.
     TimeBlocks,
-    /// A coin is tossed for each row, as in the Credence paper. It leaks: neighbours in a queue
+    /// Each row is assigned at random, as in the Credence paper. It leaks: neighbours in a queue
     /// are nearly the same row.
     Random,
     /// Some switches test, in every run, and the others train.
@@ -71,23 +71,23 @@ pub enum SplitBy {
     None,
 }
 
-/// Why settings are no split. Each message begins with the field that is wrong.
+/// Why settings are not a valid split. Each message begins with the wrong field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
-    /// The share of training rows is no share.
+    /// The share of training rows is not a share.
     #[error("train_share: {0}")]
     TrainShare(NotAShare),
-    /// The share of validation rows is no share.
+    /// The share of validation rows is not a share.
     #[error("validation_share: {0}")]
     ValidationShare(NotAShare),
     /// No row can train.
     #[error("train_share: expected more than 0, or no rows train")]
     NothingTrains,
-    /// Training and validation rows would be more than there are.
+    /// The shares of training and validation rows add up to more than 1.
     #[error(
-        "validation_share: {validation} and train_share = {train} are more than all rows; lower \
-         one of them"
+        "validation_share: {validation} and train_share = {train} add up to more than 1; lower one \
+        of them"
     )]
     MoreThanAll {
         /// The share of training rows.
@@ -95,10 +95,10 @@ pub enum SplitError {
         /// The share of validation rows.
         validation: f64,
     },
-    /// Every block of time that does not test would validate.
+    /// Validation would take every time block that does not test.
     #[error(
-        "validation_share: half of the time blocks test, so {0} leaves none that train; expected \
-         less than 0.5"
+        "validation_share: half of the time blocks test, so {0} leaves none to train on; expected \
+        less than 0.5"
     )]
     AllBlocksValidate(f64),
     /// The split would ignore a setting.
@@ -111,8 +111,8 @@ pub enum SplitError {
         /// The splits that use the setting.
         used_by: &'static str,
     },
-    /// A split by switch without one that tests.
-    #[error("test_switches: the split switches needs at least one switch that tests")]
+    /// A split by switch without a test switch.
+    #[error("test_switches: the split switches needs at least one test switch")]
     NoTestSwitches,
     /// A switch is in two parts.
     #[error("validation_switches: switch {0} cannot both test and validate")]
@@ -125,10 +125,10 @@ const TRAIN_SHARE: f64 = 0.6;
 const VALIDATION_SHARE: f64 = 0.2;
 
 impl SplitSettings {
-    /// The split that these settings state.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// If a share is none, the parts do not fit together, or the split would ignore a setting.
+    /// If a share is invalid, the shares do not fit together, or the split would ignore a setting.
     pub fn check(&self) -> Result<Split, SplitError> {
         self.refuse_unused()?;
         match self.by {
@@ -146,7 +146,7 @@ impl SplitSettings {
         }
     }
 
-    /// Whether any setting is other than by default.
+    /// Whether any setting differs from its default.
     pub fn is_default(&self) -> bool {
         *self == SplitSettings::default()
     }
@@ -173,7 +173,7 @@ impl SplitSettings {
         Ok(())
     }
 
-    /// The shares that train and validate.
+    /// The shares of training and validation rows.
     fn shares(&self) -> Result<(Share, Share), SplitError> {
         let train = self.train_share.unwrap_or(TRAIN_SHARE);
         let train_share = Share::new(train).map_err(SplitError::TrainShare)?;

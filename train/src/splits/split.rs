@@ -5,61 +5,61 @@ use crate::share::Share;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// How rows are divided. What a row is for is a function of the split, the seed, the row's
-/// identity and time, and of the run's times as a whole; never of how rows were read.
+/// How rows are divided. A row's part is a function of the split, the seed, the row's identity and
+/// time, and all times of the run; never of how rows were read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Split {
     /// Every row trains.
     None,
-    /// The earlier rows of each run train, the later ones test, those between validate.
+    /// The earlier rows of each run train, the middle ones validate, the later ones test.
     Time {
         /// Share of the rows that train.
         train_share: Share,
         /// Share of the rows that validate.
         #[serde(default, skip_serializing_if = "Share::is_zero")]
         validation_share: Share,
-        /// Rows this soon after a cut are left out, nanoseconds.
+        /// Rows within this time after a cut are left out, nanoseconds.
         guard_ns: u64,
     },
-    /// Each run is cut in time into blocks of equally many rows; even blocks (from 0) train and
-    /// odd ones test. Some of the even ones, evenly spread, validate instead.
+    /// Each run is cut in time into blocks with equal numbers of rows; even blocks (from 0) train
+    /// and odd ones test. Some of the even ones, evenly spread, validate instead.
     TimeBlocks {
         /// Number of blocks.
         blocks: NonZeroU32,
         /// Share of all blocks that validate, up to one half.
         #[serde(default, skip_serializing_if = "Share::is_zero")]
         validation_share: Share,
-        /// Rows this soon after the beginning of a block are left out, nanoseconds.
+        /// Rows within this time after the start of a block are left out, nanoseconds.
         guard_ns: u64,
     },
-    /// A coin is tossed for each row, as in the Credence paper. It leaks: neighbours in a queue are
-    /// nearly the same row, so the model has seen the test rows. For the paper's numbers only.
+    /// Each row is assigned at random, as in the Credence paper. It leaks: neighbours in a queue
+    /// are nearly the same row, so the model has seen the test rows. For the paper's numbers only.
     Random {
-        /// Chance that a row trains.
+        /// Probability that a row trains.
         train_share: Share,
-        /// Chance that a row validates.
+        /// Probability that a row validates.
         #[serde(default, skip_serializing_if = "Share::is_zero")]
         validation_share: Share,
     },
     /// Whole runs test or validate, the others train.
     Runs {
-        /// The runs that test.
+        /// The test runs.
         test: Vec<u64>,
-        /// The runs that validate.
+        /// The validation runs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         validation: Vec<u64>,
     },
     /// Whole switches test or validate, in every run, the others train.
     Switches {
-        /// The switches that test.
+        /// The test switches.
         test: Vec<u16>,
-        /// The switches that validate.
+        /// The validation switches.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         validation: Vec<u16>,
     },
     /// Some switches of some runs, divided by another split; rows of other switches are left out.
-    /// So the models of single switches and the pooled model are tested on the same rows.
+    /// Thus models of single switches and the pooled model are tested on the same rows.
     Only {
         /// Run and switch.
         switches: Vec<RunSwitch>,
@@ -72,7 +72,7 @@ impl Split {
     /// Blocks of time of [`Split::time_blocks`].
     pub const BLOCKS: NonZeroU32 = NonZeroU32::new(20).expect("20 is not 0");
 
-    /// The split by time at the paper's share: 60% train, the others test.
+    /// The split by time with the paper's share: 60% train, the rest test.
     pub fn time() -> Self {
         Split::Time { train_share: paper_share(), validation_share: Share::ZERO, guard_ns: 0 }
     }
@@ -83,13 +83,13 @@ impl Split {
         Split::TimeBlocks { blocks, validation_share: Share::ZERO, guard_ns: 0 }
     }
 
-    /// The paper's random split at its share: 60% train.
+    /// The paper's random split with its share: 60% train.
     pub fn random() -> Self {
         Split::Random { train_share: paper_share(), validation_share: Share::ZERO }
     }
 
     /// Cross-validation over runs: `folds` splits, or one for each run if there are fewer runs. Each
-    /// run tests in exactly one of them. `runs` are distinct, and their order changes nothing.
+    /// run tests in exactly one of them. `runs` must be distinct; their order does not matter.
     pub fn folds_of_runs(runs: &[u64], folds: usize) -> Vec<Split> {
         let mut runs = runs.to_vec();
         runs.sort_unstable();
@@ -101,7 +101,7 @@ impl Split {
         (0..folds).map(fold).collect()
     }
 
-    /// What every row of `run` is for, where that is one thing.
+    /// The part of every row of `run`, if all have the same.
     pub fn part_of_run(&self, run: u64) -> Option<Part> {
         match self {
             Split::Only { switches, .. } if switches.iter().all(|of| of.0 != run) => {
@@ -115,7 +115,7 @@ impl Split {
         }
     }
 
-    /// What every row of a switch of `run` is for, where that is one thing.
+    /// The part of every row of a switch of `run`, if all have the same.
     pub fn part_of_switch(&self, run: u64, switch: u16) -> Option<Part> {
         match self {
             Split::Only { switches, .. } if !switches.contains(&(run, switch)) => Some(Part::Gap),
@@ -125,7 +125,7 @@ impl Split {
         }
     }
 
-    /// Whether the split, as it is stated, keeps rows for `part`.
+    /// Whether the split's settings give rows to `part`.
     pub fn keeps(&self, part: Part) -> bool {
         let (validates, tests) = match self {
             Split::None => (false, false),
@@ -161,8 +161,8 @@ impl Split {
         }
     }
 
-    /// Whether neighbouring rows may be for different parts, so that no part's rows follow each
-    /// other as they arrived.
+    /// Whether neighbouring rows may be in different parts, so that no part's rows are consecutive
+    /// arrivals.
     pub fn is_random(&self) -> bool {
         match self {
             Split::Only { of, .. } => of.is_random(),

@@ -1,4 +1,4 @@
-//! When the rows of a run arrived, in bounded memory.
+//! Arrival times of a run's rows, in bounded memory.
 
 use super::split::Split;
 use crate::rows::row_numbers::RowNumbers;
@@ -6,12 +6,12 @@ use crate::rows::source::{RowArrivals, RunRows, each_gathered};
 use crate::{BatchSource, TrainError};
 use std::collections::BTreeMap;
 
-/// What splits by time need to know of each run: when its rows arrived.
+/// Arrival times of each run's rows, for splits by time.
 ///
-/// A trace's duration says little about where its rows are (a warm-up may be nine tenths of it),
-/// so cuts are made at shares of the rows. Of each switch, the times of evenly spaced rows are
-/// kept, 16,384 to 32,768 of them: a cut is exact up to as many rows, and off by at most a
-/// 16,384th of a switch's rows beyond.
+/// A trace's duration says little about where its rows are (nine tenths may be warm-up), so cuts
+/// are made at shares of the rows. For each switch, the times of 16,384 to 32,768 evenly spaced
+/// rows are kept: a cut is exact for fewer rows than that, and otherwise off by at most 1/16,384 of
+/// a switch's rows.
 #[derive(Debug, Default)]
 pub(crate) struct RunTimes {
     switches: BTreeMap<(u64, u16), SpacedTimes>,
@@ -27,7 +27,7 @@ struct SpacedTimes {
 }
 
 impl RunTimes {
-    /// Takes in all rows of `source`, if `split` needs their times.
+    /// Reads all rows of `source`, if `split` needs their times.
     pub(crate) fn read<S: BatchSource + ?Sized>(
         source: &S,
         features: usize,
@@ -43,7 +43,7 @@ impl RunTimes {
         Ok(times)
     }
 
-    /// Takes in the next rows; `numbers` are theirs among the rows of their run and switch.
+    /// Adds the next rows; `numbers` are their row numbers in their run and switch.
     fn add(
         &mut self,
         split: &Split,
@@ -63,7 +63,8 @@ impl RunTimes {
         Ok(())
     }
 
-    /// By run, the times of its rows in ascending order, each with the number of rows it is for.
+    /// By run, the times of its rows in ascending order, each with the number of rows it
+    /// represents.
     pub(super) fn by_run(self) -> BTreeMap<u64, Vec<(u64, u64)>> {
         let mut runs: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for ((run, _), SpacedTimes { spacing, times_ns }) in self.switches {
@@ -76,7 +77,7 @@ impl RunTimes {
 }
 
 impl SpacedTimes {
-    /// Takes in the next row.
+    /// Adds the next row.
     fn add(&mut self, row: u64, time_ns: u64) {
         if !row.is_multiple_of(self.spacing) {
             return;

@@ -1,4 +1,4 @@
-//! What a sweep varies.
+//! The axes of a sweep.
 
 use crate::{ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError, VoteRule};
 use dropcast_features::FeatureSet;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// The values of every axis of a sweep; every combination of them is trained. Each is a value or
-/// a list of different ones, in the order of the rows.
+/// The values of every axis of a sweep; every combination is trained. Each axis is a value or a
+/// list of distinct values. Rows follow the order of these fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SweepAxes {
@@ -21,13 +21,13 @@ pub struct SweepAxes {
     /// Depths, 1 to 8.
     #[serde(deserialize_with = "axis_of_depths")]
     pub max_depth: Vec<u8>,
-    /// Most bins of a feature, 2 to 256.
+    /// Maximum bins of a feature, 2 to 256.
     #[serde(deserialize_with = "axis_of_bins")]
     pub max_bins: Vec<u16>,
     /// How many features are drawn for a node.
     #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
     pub max_features: Vec<MaxFeatures>,
-    /// What splits lower.
+    /// The impurity that splits lower.
     #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
     pub criterion: Vec<Criterion>,
     /// Weights of the classes.
@@ -62,7 +62,7 @@ impl Default for SweepAxes {
     }
 }
 
-/// One value, or several.
+/// One or several values.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMore<T> {
@@ -70,7 +70,7 @@ enum OneOrMore<T> {
     More(Vec<T>),
 }
 
-/// Reads the different values of an axis, at least one; each is `expected`.
+/// Reads the distinct values of an axis, at least one; `expected` describes them.
 fn axis<'de, D, T>(deserializer: D, expected: &str) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -100,7 +100,7 @@ fn axis_of_seeds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>,
     axis(deserializer, "a whole number from 0")
 }
 
-/// Reads values that are written as text.
+/// Reads values written as text.
 fn axis_of_texts<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -118,7 +118,7 @@ fn texts<T: ToString, S: serde::Serializer>(
     serializer.collect_seq(values.iter().map(ToString::to_string))
 }
 
-/// Reads numbers that a forest may have as the parameter that `set` sets; none may have 0.
+/// Reads numbers that are valid for the parameter that `set` sets; 0 never is.
 fn axis_of_numbers<'de, D, T>(
     deserializer: D,
     set: fn(&mut ForestParams, T),
@@ -136,7 +136,7 @@ where
     numbers.into_iter().map(read).collect()
 }
 
-/// Refuses a value, as it was `given`, that no forest may have as the parameter that `set` sets.
+/// Refuses a value that is invalid for the parameter that `set` sets; `given` is its text.
 fn check<T: Copy, E: Error>(
     value: T,
     given: &dyn Display,
@@ -144,7 +144,7 @@ fn check<T: Copy, E: Error>(
 ) -> Result<(), E> {
     let mut params = ForestParams::default();
     set(&mut params, value);
-    // The key is in the error already, and need not be the parameter's name.
+    // The error already has the key, which may differ from the parameter's name.
     let error = |error: ParamError| E::custom(format!("expected {}, not {given}", error.expected));
     params.check().map_err(error)?;
     Ok(())

@@ -1,11 +1,11 @@
-//! The Pareto front of a sweep: the rows that none is better and smaller than.
+//! The Pareto front of a sweep.
 
 use super::{FrontMeasure, FrontPart, FrontRule, SweepRow};
 use std::cmp::Ordering;
 
 impl FrontRule {
-    /// By what rows of a sweep are compared: on validation rows if the split has them, by `eta` if
-    /// it was measured.
+    /// What rows of a sweep are compared by: `eta` if it was measured, on validation rows if the
+    /// split has them.
     pub fn of(has_validation: bool, has_test: bool, has_eta: bool) -> Self {
         let part = match (has_validation, has_test) {
             (true, _) => FrontPart::Validation,
@@ -18,7 +18,7 @@ impl FrontRule {
         FrontRule { part, measure }
     }
 
-    /// What a row is compared by, lower is better. `None` if it is not defined.
+    /// The measure of a row, lower is better. `None` if undefined.
     fn badness(&self, row: &SweepRow) -> Option<f64> {
         let scores = row.scores(self.part)?;
         match self.measure {
@@ -27,10 +27,10 @@ impl FrontRule {
         }
     }
 
-    /// Which of `rows` are on the front: as small as any that is as good, and better than all that
-    /// are smaller. Of rows that are alike in both, the first is.
+    /// Which of `rows` are Pareto-optimal in size and measure. Of rows equal in both, only the
+    /// first is.
     ///
-    /// Rows without entries or measure are not. Sizes are ternary entries.
+    /// Rows without a size or measure are not. Sizes are ternary entries.
     pub fn front(&self, rows: &[&SweepRow]) -> Vec<bool> {
         let mut order: Vec<(usize, u64, f64)> = rows
             .iter()

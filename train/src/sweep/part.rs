@@ -1,4 +1,4 @@
-//! A sweep in parts: each group's rows by themselves, so that an interrupted sweep can go on.
+//! A sweep in parts, one per group, so that an interrupted sweep can resume.
 
 use super::summary::summaries;
 use super::{
@@ -7,25 +7,25 @@ use super::{
 use crate::{DataOrigin, Model, Split};
 use serde::{Deserialize, Serialize};
 
-/// The rows of one group, and the models that may be on the front of the whole.
+/// The rows of one group, and the models that may be on the whole sweep's front.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepPart {
     /// The rows, in the order of [`SweepGroup::places`].
     pub rows: Vec<SweepRow>,
-    /// The text of `model.json` of the rows that are on the front of this group: no other can be
-    /// on the front of all.
+    /// The text of `model.json` of the rows on this group's front: no others can be on the whole
+    /// front.
     pub models: Vec<Option<String>>,
 }
 
-/// Why parts do not make a table.
+/// Why parts do not make up a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepPartError {
-    /// A part has not as many rows as its group, or not as many models as rows.
+    /// A part has another number of rows than its group, or another number of models than rows.
     #[error("a part has {found} rows where its group has {expected}")]
     Rows {
-        /// Rows that it has.
+        /// Rows of the part.
         found: usize,
         /// Rows of the group.
         expected: usize,
@@ -33,7 +33,7 @@ pub enum SweepPartError {
     /// A group without a part, or more parts than groups.
     #[error("there are {found} parts where the sweep has {expected} groups")]
     Parts {
-        /// Parts that there are.
+        /// Number of parts.
         found: usize,
         /// Groups of the sweep.
         expected: usize,
@@ -41,7 +41,7 @@ pub enum SweepPartError {
 }
 
 impl SweepPart {
-    /// The rows of a group, and those of its `models` that are Pareto-optimal.
+    /// The rows of a group, and the Pareto-optimal ones of its `models`.
     pub fn new(front: FrontRule, rows: Vec<SweepRow>, models: &[Model]) -> Self {
         let on_front = front.front(&rows.iter().collect::<Vec<_>>());
         let text = |(model, &keep): (&Model, &bool)| keep.then(|| model.to_json());
@@ -49,10 +49,10 @@ impl SweepPart {
         SweepPart { rows, models }
     }
 
-    /// Checks that it can be the part of `group`.
+    /// Checks that the part fits `group`.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it does not fit.
     pub fn check(&self, group: &SweepGroup) -> Result<(), SweepPartError> {
         let expected = group.places.len();
         let found = if self.rows.len() == expected { self.models.len() } else { self.rows.len() };
@@ -60,13 +60,13 @@ impl SweepPart {
     }
 }
 
-/// What the whole sweep found, and the models of its front: file name and text.
+/// The table of the whole sweep, and the models of its front: file name and text.
 ///
-/// `parts` are those of the plan's groups, in their order; `rows_by_part` are what they were made
+/// `parts` belong to the plan's groups, in their order; `rows_by_part` are the rows they were made
 /// from.
 ///
 /// # Errors
-/// If they are not.
+/// If they do not fit.
 pub fn assemble(
     plan: &SweepPlan,
     parts: Vec<SweepPart>,

@@ -1,4 +1,4 @@
-//! Which forests a sweep trains, and which of them share their growth.
+//! Which forests a sweep trains, and which of them are grown together.
 
 use super::{SweepAxes, SweepSetting};
 use crate::{
@@ -7,29 +7,29 @@ use crate::{
 use dropcast_features::FeatureSet;
 use serde::Serialize;
 
-/// No sweep has more rows.
+/// Maximum rows of a sweep.
 pub const MOST_SWEEP_ROWS: usize = 100_000;
 
-/// All rows of a sweep, in groups that share their growth.
+/// All rows of a sweep, in groups that are grown together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPlan {
-    /// The groups; those with the same features and bins follow each other.
+    /// The groups; groups with the same features and bins are adjacent.
     pub groups: Vec<SweepGroup>,
     /// Number of rows.
     pub rows: usize,
 }
 
-/// Rows whose trees are those of one largest forest, as far as each has them: they differ in the
-/// number of trees, the depth and the vote rule.
+/// Rows whose forests are parts of one largest forest: they differ in the number of trees, the
+/// depth and the vote rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepGroup {
     /// The features.
     pub features: FeatureSet,
-    /// Most bins of a feature.
+    /// Maximum bins of a feature.
     pub max_bins: u16,
     /// How many features are drawn for a node.
     pub max_features: MaxFeatures,
-    /// What splits lower.
+    /// The impurity that splits lower.
     pub criterion: Criterion,
     /// Weights of the classes.
     pub class_weight: ClassWeight,
@@ -43,7 +43,7 @@ pub struct SweepGroup {
     pub max_depth: Vec<u8>,
     /// Vote rules.
     pub votes: Vec<VoteRule>,
-    /// Places of the group's rows among all rows: for each number of trees, each depth, each rule.
+    /// Indices of the group's rows among all rows: for each number of trees, each depth, each rule.
     #[serde(skip)]
     pub places: Vec<usize>,
 }
@@ -52,7 +52,7 @@ impl SweepPlan {
     /// Every combination of the axes. `None` if there are more than [`MOST_SWEEP_ROWS`].
     ///
     /// Rows are in the order of the axes: features, bins, features drawn, criterion, class weight,
-    /// rows of a leaf, trees, depth, vote, seed, the last changing fastest.
+    /// rows per leaf, trees, depth, vote, seed; the last changes fastest.
     pub fn new(axes: &SweepAxes) -> Option<Self> {
         let sizes = [
             axes.features.len(),
@@ -88,7 +88,7 @@ impl SweepPlan {
     }
 }
 
-/// Every group with every value, the values changing fastest.
+/// Every group with every value; the values change fastest.
 fn each<T>(
     groups: Vec<SweepGroup>,
     values: &[T],
@@ -103,7 +103,7 @@ fn each<T>(
 }
 
 impl SweepGroup {
-    /// The group of all trees, depths and votes, of default parameters.
+    /// The group of all trees, depths and votes, with default parameters.
     fn new(axes: &SweepAxes) -> Self {
         let params = ForestParams::default();
         SweepGroup {
@@ -129,7 +129,7 @@ impl SweepGroup {
     /// The parameters of one of its forests.
     ///
     /// # Errors
-    /// If an axis has a value that is none.
+    /// If an axis has an invalid value.
     pub fn params(&self, (trees, depth): (u16, u8)) -> Result<CheckedForestParams, ParamError> {
         let params = ForestParams {
             n_estimators: trees,

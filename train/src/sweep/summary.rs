@@ -1,9 +1,8 @@
-//! Configurations over their seeds.
+//! Summaries of configurations over their seeds.
 
 use super::{Spread, SpreadScores, SweepRow, SweepScores, SweepSummary};
 
-/// Summaries of rows in the order of the axes: `seeds` rows of one configuration follow each
-/// other.
+/// Summaries of rows in the order of the axes: the `seeds` rows of one configuration are adjacent.
 pub(crate) fn summaries(rows: &[SweepRow], seeds: usize) -> Vec<SweepSummary> {
     rows.chunks(seeds.max(1)).filter_map(summary).collect()
 }
@@ -30,7 +29,7 @@ fn scores<'a>(rows: impl Iterator<Item = Option<&'a SweepScores>>) -> Option<Spr
 }
 
 impl SpreadScores {
-    /// Scores over several forests or folds; `None` of none.
+    /// Scores over several forests or folds; `None` if there are none.
     pub fn of(all: &[SweepScores]) -> Option<Self> {
         let over = |of: fn(&SweepScores) -> Option<f64>| spread(all.iter().map(of));
         (!all.is_empty()).then(|| SpreadScores {
@@ -45,7 +44,7 @@ impl SpreadScores {
 }
 
 impl Spread {
-    /// Mean and standard deviation of `values`; `None` of none.
+    /// Mean and standard deviation of `values`; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len() as f64;
         if values.is_empty() {

@@ -1,4 +1,4 @@
-//! What a sweep found: `sweep.json` (`docs/sweep.md`).
+//! The result of a sweep: `sweep.json` (`docs/sweep.md`).
 
 use crate::{ClassWeight, Criterion, DataOrigin, MaxFeatures, Split, VoteRule};
 use dropcast_forest::PartMetrics;
@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Version of the format of [`SweepTable`].
 pub const SWEEP_FORMAT_VERSION: u32 = 2;
 
-/// Everything a sweep found: a row for each configuration and seed, and a summary of each
-/// configuration over its seeds. It holds no time of day and no path, and is the same however
-/// often the sweep was interrupted; how long each fit took is in a file of its own
-/// ([`SweepTimings`]).
+/// The result of a sweep: a row for each configuration and seed, and a summary of each
+/// configuration over its seeds. It holds no time of day and no path, and interruptions do not
+/// change it; durations are in a separate file ([`SweepTimings`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepTable {
@@ -22,9 +21,9 @@ pub struct SweepTable {
     pub data: Vec<DataOrigin>,
     /// Which rows trained, validated and tested.
     pub split: Split,
-    /// How many rows that is.
+    /// The rows of each part.
     pub parts: SweepParts,
-    /// By what rows were compared for the Pareto front.
+    /// What the Pareto front compares.
     pub front: FrontRule,
     /// One for each configuration and seed, in the order of the axes.
     pub rows: Vec<SweepRow>,
@@ -32,7 +31,7 @@ pub struct SweepTable {
     pub summary: Vec<SweepSummary>,
 }
 
-/// The rows of a sweep by what they are for; null what there are none for.
+/// The rows of a sweep by part; null for a part without rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepParts {
@@ -40,11 +39,11 @@ pub struct SweepParts {
     pub train: Option<PartSize>,
     /// Votes and the front are chosen on them.
     pub validation: Option<PartSize>,
-    /// They choose nothing.
+    /// Nothing is chosen on them.
     pub test: Option<PartSize>,
 }
 
-/// How much some rows can tell.
+/// How informative the rows of a part are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartSize {
@@ -52,57 +51,56 @@ pub struct PartSize {
     pub rows: u64,
     /// How many of them are drops.
     pub drops: u64,
-    /// Drops of a switch are of one episode while they follow each other sooner than its buffer
-    /// would drain through one port. Null where rows do not tell time and switch, or neighbours
-    /// are kept apart.
+    /// Number of drop episodes: drops of a switch belong to one episode while the gap between them
+    /// is shorter than its buffer takes to drain through one port. Null if rows lack time and
+    /// switch, or the split separates neighbours.
     pub episodes: Option<u64>,
 }
 
 impl PartSize {
-    /// Fewer episodes than this say little: drops of one episode are much alike.
+    /// Fewer episodes than this say little: drops of one episode are very similar.
     pub const FEW_EPISODES: u64 = 10;
 
-    /// Whether scores on these rows are luck for the most part.
+    /// Whether scores on these rows are mostly luck.
     pub fn has_few_episodes(&self) -> bool {
         self.episodes.is_some_and(|episodes| episodes < PartSize::FEW_EPISODES)
     }
 }
 
 impl SweepParts {
-    /// The parts that there are, by name.
+    /// The existing parts, by name.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, PartSize)> {
         let all = [("train", self.train), ("validation", self.validation), ("test", self.test)];
         all.into_iter().filter_map(|(name, part)| Some((name, part?)))
     }
 }
 
-/// One forest: its configuration, what it costs and how good it is.
+/// One forest: its configuration, cost and scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRow {
-    /// What was varied.
+    /// The configuration.
     #[serde(flatten)]
     pub setting: SweepSetting,
     /// `random_state` of the forest.
     pub seed: u64,
     /// The chosen vote threshold.
     pub vote_threshold: u32,
-    /// On the rows that it was made from.
+    /// On the training rows.
     pub train: SweepScores,
     /// On the validation rows; null if the split has none.
     pub validation: Option<SweepScores>,
     /// On the test rows; null if the split has none.
     pub test: Option<SweepScores>,
-    /// What it takes in tables.
+    /// Its table resources.
     #[serde(flatten)]
     pub size: ForestSize,
-    /// Whether no other row is better by [`SweepTable::front`] and as small, or as good and
-    /// smaller.
+    /// Whether the row is Pareto-optimal by [`SweepTable::front`] and size.
     pub pareto: bool,
-    /// The model's file in the sweep's folder, kept for rows of the front.
+    /// The model's file in the sweep's folder, for rows of the front.
     pub model: Option<String>,
 }
 
-/// What a sweep varies, but for the seed.
+/// A configuration without its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepSetting {
     /// The features, in their order.
@@ -111,11 +109,11 @@ pub struct SweepSetting {
     pub trees: u16,
     /// Longest path from a root to a leaf, in splits.
     pub max_depth: u8,
-    /// Most bins of a feature.
+    /// Maximum bins of a feature.
     pub max_bins: u16,
     /// How many features are drawn for a node.
     pub max_features: MaxFeatures,
-    /// What a split lowers.
+    /// The impurity that splits lower.
     pub criterion: Criterion,
     /// Weights of the classes.
     pub class_weight: ClassWeight,
@@ -125,7 +123,7 @@ pub struct SweepSetting {
     pub vote: VoteRule,
 }
 
-/// How good a forest is on some rows. What is undefined or was not measured is null.
+/// Scores of a forest on some rows. Undefined or unmeasured scores are null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepScores {
@@ -143,7 +141,7 @@ pub struct SweepScores {
     pub eta_bound: Option<f64>,
 }
 
-/// What a forest takes in tables; null where it was not counted.
+/// The table resources of a forest; null if not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForestSize {
     /// Bytes of its `.dct` table.
@@ -157,12 +155,12 @@ pub struct ForestSize {
 /// A configuration over its seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepSummary {
-    /// What was varied.
+    /// The configuration.
     #[serde(flatten)]
     pub setting: SweepSetting,
     /// How many seeds there are.
     pub seeds: u32,
-    /// On the rows that forests were made from.
+    /// On the training rows.
     pub train: SpreadScores,
     /// On the validation rows; null if the split has none.
     pub validation: Option<SpreadScores>,
@@ -176,7 +174,7 @@ pub struct SweepSummary {
     pub thresholds: Option<Spread>,
 }
 
-/// [`SweepScores`] over seeds. Null where any seed's score is.
+/// [`SweepScores`] over seeds. Null if any seed's score is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpreadScores {
@@ -200,21 +198,21 @@ pub struct SpreadScores {
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation with `n - 1` below; null of one seed.
+    /// The standard deviation with denominator `n - 1`; null for one seed.
     pub sd: Option<f64>,
 }
 
-/// What a Pareto front compares, beside [`ForestSize::ternary_entries`].
+/// What a Pareto front compares, besides [`ForestSize::ternary_entries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontRule {
-    /// The rows compared on: validation rows where there are any.
+    /// The rows compared on: validation rows if there are any.
     pub part: FrontPart,
     /// The measure.
     pub measure: FrontMeasure,
 }
 
-/// Rows that a front is taken on.
+/// Rows that a front is computed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrontPart {
@@ -226,34 +224,34 @@ pub enum FrontPart {
     Test,
 }
 
-/// What makes a row better.
+/// The measure of a front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrontMeasure {
     /// A lower exact `eta`.
     EtaPackets,
-    /// A higher F1, where `eta` was not measured.
+    /// A higher F1, if `eta` was not measured.
     F1,
 }
 
-/// How long each row took, `timings.json`: kept apart, for no two runs take as long. What rows do
-/// together is divided equally among them. A part that was finished before has its times from then; null
-/// where these are not known.
+/// How long each row took, `timings.json`: separate, because durations differ from run to run. Time
+/// spent on several rows together is divided equally among them. A part finished before an
+/// interruption keeps its times; null if these are unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepTimings {
     /// Milliseconds of reading and binning.
     pub read_ms: f64,
-    /// By row of [`SweepTable::rows`], milliseconds of growing its forest. Forests of up to eight
-    /// groups are grown together.
+    /// By row of [`SweepTable::rows`], milliseconds of growing its forest. Up to eight groups grow
+    /// together.
     pub fit_ms: Vec<Option<f64>>,
-    /// By row, milliseconds of choosing its vote and of measuring it: replays, mostly. The rows of a
+    /// By row, milliseconds of choosing its vote and measuring it, mostly replays. The rows of a
     /// group, which differ in trees, depth and vote, are measured together.
     pub measure_ms: Vec<Option<f64>>,
 }
 
 impl SweepScores {
-    /// The scores in `metrics`, with `eta` where it was measured.
+    /// The scores in `metrics`, with `eta` if it was measured.
     pub fn of(metrics: &PartMetrics, eta_packets: Option<f64>) -> Self {
         let &PartMetrics { precision, recall, f1, average_precision, eta_bound, .. } = metrics;
         SweepScores { precision, recall, f1, average_precision, eta_packets, eta_bound }

@@ -1,4 +1,4 @@
-//! What a sweep trains and how it is summed up.
+//! What a sweep trains and how it is summarised.
 
 use super::*;
 use crate::{MaxFeatures, Split, VoteRule};

@@ -6,7 +6,7 @@ use super::rule::VoteRule;
 use dropcast_forest::{OperatingPoint, ScoreHistogram};
 use std::cmp::Ordering;
 
-/// The scores that a forest gives to the rows its vote is chosen on.
+/// A forest's scores of the rows that its vote is chosen on.
 #[derive(Clone, Copy, Debug)]
 pub struct ForestScores<'a> {
     /// The scores.
@@ -16,15 +16,15 @@ pub struct ForestScores<'a> {
 }
 
 impl VoteRule {
-    /// The threshold of each forest, and what it does to the rows of its scores. `ports` are those
-    /// of the switch. Rules that replay do so once, for all forests.
+    /// The threshold of each forest, with its confusion matrix. `ports` is the switch's number of
+    /// ports. Rules that replay do so once, for all forests.
     ///
-    /// Thresholds between the same two scores decide alike; the middle one is taken. Among equally
-    /// good thresholds the better F1 wins, then the one that predicts fewer drops: a tie means
-    /// accept.
+    /// Thresholds between the same two scores decide the same; the middle one is taken. Among
+    /// equally good thresholds the better F1 wins, then the one that predicts fewer drops: a tie
+    /// means accept.
     ///
     /// # Errors
-    /// [`VoteError::PortsUnknown`] if the rule needs `ports`, and what `replay` fails with.
+    /// [`VoteError::PortsUnknown`] if the rule needs `ports`, and the errors of `replay`.
     pub fn choose<R: VoteReplay>(
         self,
         forests: &[ForestScores<'_>],
@@ -82,7 +82,7 @@ impl VoteRule {
 }
 
 impl ForestScores<'_> {
-    /// A share of the highest score that the forest could give.
+    /// A share of the forest's highest possible score.
     fn fixed(&self, share: f64) -> OperatingPoint {
         let threshold = (share * 255.0 * self.trees as f64).floor() as u32;
         OperatingPoint { threshold, confusion: self.scores.confusion(threshold) }
@@ -90,7 +90,7 @@ impl ForestScores<'_> {
 
     fn best(&self, order: impl Fn(&OperatingPoint, &OperatingPoint) -> Ordering) -> OperatingPoint {
         let points = self.scores.operating_points();
-        // The last of equals predicts fewest drops.
+        // Among equals, the last predicts fewest drops.
         points.into_iter().max_by(|a, b| order(a, b)).unwrap_or_else(|| self.fixed(0.5))
     }
 }
@@ -116,7 +116,7 @@ fn choose_replayed<R: VoteReplay>(
     Ok(chosen.collect())
 }
 
-/// The threshold that transmits most packets.
+/// The harmless threshold that transmits most packets.
 fn most_sent(replayed: &[(OperatingPoint, Sent)]) -> Option<OperatingPoint> {
     let order = |(a, a_sent): &&(OperatingPoint, Sent), (b, b_sent): &&(OperatingPoint, Sent)| {
         a_sent.packets.cmp(&b_sent.packets).then_with(|| by_f1(a, b))
@@ -124,12 +124,12 @@ fn most_sent(replayed: &[(OperatingPoint, Sent)]) -> Option<OperatingPoint> {
     replayed.iter().max_by(order).map(|&(point, _)| point)
 }
 
-/// Quantiles of the scores among the candidates for a replay.
+/// Number of score quantiles among the candidates for a replay.
 const QUANTILES: usize = 32;
 
-/// The thresholds that are worth a replay, ascending: at most [`QUANTILES`] quantiles of the
-/// scores, both classes weighing alike, the one that predicts no drops (the last), and the best by
-/// F1 and by the bound on `eta`. All thresholds, if they are no more than that.
+/// The thresholds worth a replay, ascending: at most [`QUANTILES`] quantiles of the scores, with
+/// both classes weighted equally, the one that predicts no drops (the last), and the best by F1 and
+/// by the bound on `eta`. All thresholds, if there are no more than that.
 fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<OperatingPoint> {
     let all = scores.operating_points();
     let best = |order: &dyn Fn(&OperatingPoint, &OperatingPoint) -> Ordering| {
@@ -141,7 +141,7 @@ fn candidates(scores: &ScoreHistogram, ports: Option<u16>) -> Vec<OperatingPoint
         all.last().map(|point| point.threshold),
     ];
     let (accepts, drops) = scores.totals();
-    // The mass that is predicted to be dropped; the classes have 2^32 each.
+    // The mass predicted to be dropped; each class has 2^32.
     let mass = |OperatingPoint { confusion, .. }: &OperatingPoint| {
         let scaled = |part: u64, all: u64| (u128::from(part) << 32) / u128::from(all.max(1));
         scaled(confusion.fp, accepts) + scaled(confusion.tp, drops)
@@ -166,8 +166,8 @@ fn by_bound(ports: u16, a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
     bound(a).cmp(&bound(b)).then_with(|| by_f1(a, b))
 }
 
-/// Orders thresholds by F1, exactly. To drop everything, where not all is to be dropped, is no
-/// better than to accept everything, though its F1 is above 0: no oracle at all says that.
+/// Orders thresholds by F1, exactly. Dropping everything, unless every row is a drop, ranks no
+/// higher than accepting everything, although its F1 is above 0: it carries no information.
 fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
     let fraction = |point: &OperatingPoint| {
         let c = point.confusion;
@@ -200,7 +200,7 @@ mod tests {
         rule.parse::<VoteRule>().unwrap().choose_unreplayed(ForestScores { scores, trees }, ports)
     }
 
-    /// A replay in which lanes transmit what they are said to.
+    /// A replay whose lanes transmit given amounts.
     struct Stated(Vec<Sent>);
 
     impl VoteReplay for Stated {
@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn equally_good_thresholds_predict_fewest_drops() {
-        // F1 is 2/3 for scores above 10 (1 of 2 found, no error) and above 0 (2 found, 2 errors).
+        // F1 is 2/3 for scores above 10 (1 of 2 drops found, no error) and above 0 (2 found, 2
+        // errors).
         let scores = histogram(&[(20, true), (10, true), (10, false), (10, false), (0, false)]);
         let point = choose("f1", &scores, 1, None).unwrap();
         assert_eq!(point.threshold, 15);
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(
             thresholds([7, 7, 6, 7, 6, 7])[0],
             7,
-            "the better F1 of two that transmit as much"
+            "the better F1 of two that transmit equally much"
         );
     }
 
@@ -337,7 +338,7 @@ mod tests {
         ) {
             let scores = histogram(&rows);
             let all = || (0..20).map(|threshold| scores.confusion(threshold));
-            // To drop everything is no choice, unless all is to be dropped.
+            // Dropping everything is not chosen, unless every row is a drop.
             let chosen_from = all().filter(|of| of.tn + of.fn_ > 0 || of.fp == 0);
             let best = chosen_from.filter_map(|confusion| confusion.f1()).fold(0.0, f64::max);
             let chosen = choose("f1", &scores, 1, None).unwrap();

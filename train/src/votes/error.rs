@@ -11,10 +11,10 @@ pub enum VoteError {
          (0 <= SHARE < 1)"
     )]
     Unknown(String),
-    /// The bound is a function of the number of ports.
-    #[error("the eta-bound vote rule needs the number of ports of the switch, which is not known")]
+    /// The bound depends on the number of ports.
+    #[error("the eta-bound vote rule needs the switch's number of ports, which is unknown")]
     PortsUnknown,
-    /// The rule replays arrivals, and these rows cannot be replayed.
+    /// The rule replays arrivals, but these rows cannot be replayed.
     #[error(
         "the vote rules eta and credence replay the arrivals they choose on, which is not possible \
          here; choose by f1, eta-bound, cost or fixed"

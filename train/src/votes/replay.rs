@@ -1,14 +1,14 @@
-//! Replays that vote rules choose by.
+//! Replays for vote rules.
 
 use super::error::VoteError;
 use serde::{Deserialize, Serialize};
 
-/// What was transmitted.
+/// Transmitted packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// Packets.
     pub packets: u64,
-    /// Bytes, as the packets take them in the buffer.
+    /// Bytes, counted as in the buffer.
     pub bytes: u64,
 }
 
@@ -19,13 +19,13 @@ impl Sent {
         self.bytes += more.bytes;
     }
 
-    /// Whether neither packets nor bytes are fewer than those of `other`.
+    /// Whether both packets and bytes are at least those of `other`.
     pub(super) fn is_no_less_than(self, other: Sent) -> bool {
         self.packets >= other.packets && self.bytes >= other.bytes
     }
 }
 
-/// What a forest's predictions are replayed through.
+/// The policy that a forest's predictions are replayed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VotePolicy {
     /// FollowLQD on the arrivals without the predicted drops: the denominator of `eta`
@@ -42,16 +42,16 @@ pub struct VoteLane {
     pub forest: usize,
     /// `score > threshold` predicts a drop.
     pub threshold: u32,
-    /// What the predictions go through.
+    /// The policy that uses the predictions.
     pub policy: VotePolicy,
 }
 
 /// Replays the rows that votes are chosen on.
 pub trait VoteReplay {
-    /// Why a replay fails, or a vote cannot be chosen.
+    /// The error of a failed replay or choice.
     type Error: From<VoteError>;
 
-    /// What each lane transmits, in the order of `lanes`. Lanes name forests by their place among
+    /// What each lane transmits, in the order of `lanes`. Lanes name forests by their index among
     /// those that votes are chosen for.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ pub trait VoteReplay {
     fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, Self::Error>;
 }
 
-/// Where nothing can be replayed: rules that replay fail with [`VoteError::NeedsReplay`].
+/// For rows that cannot be replayed: rules that replay fail with [`VoteError::NeedsReplay`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoReplay;
 

@@ -16,25 +16,25 @@ pub enum VoteRule {
     /// The highest F1.
     F1,
     /// The lowest bound on `eta` by Theorem 2 of the Credence paper, `N` the number of ports;
-    /// among equals (all of them where no threshold has a bound) the highest F1.
+    /// among equals (all thresholds if none has a bound) the highest F1.
     EtaBound,
     /// The lowest exact `eta` (Credence paper, Definition 1), by replay: what LQD transmits over
     /// what FollowLQD transmits without the predicted drops.
     Eta,
     /// The most packets transmitted by Credence (Algorithm 1), by replay, among the thresholds that
-    /// do no harm: with them Credence transmits neither fewer packets nor fewer bytes than with an
-    /// oracle that never predicts a drop.
+    /// do no harm: Credence transmits at least as many packets and bytes as with an oracle that
+    /// never predicts a drop.
     #[default]
     Credence,
-    /// The lowest sum of what wrong predictions cost.
+    /// The lowest total cost of wrong predictions.
     Cost {
         /// Cost of an accepted packet that is predicted to be dropped.
         false_drop: f64,
         /// Cost of a drop that is predicted to be accepted.
         false_accept: f64,
     },
-    /// This share of the highest score that the forest could give. 0.5 is scikit-learn's vote: a
-    /// mean leaf share above one half.
+    /// This share of the forest's highest possible score. 0.5 is scikit-learn's vote: a mean leaf
+    /// share above one half.
     Fixed(Share),
 }
 

@@ -71,14 +71,14 @@ fn neither_do_batches_nor_the_order_of_runs() {
         let mut reversed = runs.clone();
         reversed.reverse();
         assert_eq!(model(&reversed, &task), whole);
-        // Batches of both runs take turns.
+        // Batches of the two runs alternate.
         let mut mixed = cut(&runs, &[100]);
         mixed.sort_by_key(|batch| batch.batch.arrivals.as_ref().unwrap().time_ns[0]);
         assert_eq!(model(&mixed, &task), whole);
     }
 }
 
-/// Rows that are read batch by batch, as from a file.
+/// Rows read batch by batch, as from a file.
 struct Read<'a>(&'a [RunBatch]);
 
 impl BatchSource for Read<'_> {

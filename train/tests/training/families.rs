@@ -1,4 +1,4 @@
-//! Forests that are trained together are the forests that would be trained alone.
+//! Forests trained together equal forests trained alone.
 
 use crate::support::{self, task};
 use dropcast_features::FeatureSet;
@@ -13,7 +13,7 @@ fn read(batches: &[RunBatch], like: &FitTask) -> TrainingRows {
     TrainingRows::read(batches, like.reading()).unwrap()
 }
 
-/// Forests of all sizes, of three families.
+/// Forests of all sizes in three groups that grow together.
 fn tasks(like: &FitTask) -> Vec<ForestTask> {
     let base = ForestParams { n_estimators: 1, max_depth: 1, ..ForestParams::default() };
     let families = [

@@ -1,5 +1,4 @@
-//! `model.json`: what is written is read back, what is wrong is refused, and the page that
-//! describes it is true.
+//! `model.json`: round trips, faults are refused, and the example on its page is true.
 
 use dropcast_forest::ModelError;
 use dropcast_oracle::DropOracle;

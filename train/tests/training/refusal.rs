@@ -1,4 +1,4 @@
-//! What cannot be trained on is refused, with the reason.
+//! Untrainable inputs are refused with a reason.
 
 use crate::support::{self, task};
 use dropcast_train::{BatchSource, Batches, ForestParams, RunBatch, Split, fit};

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 /// A row: its feature values, and whether it is a drop.
 pub(crate) type Row = (Vec<u32>, bool);
 
-/// One run of these rows, a nanosecond apart.
+/// One run of these rows, one nanosecond apart.
 pub(crate) fn run_of(run: u64, rows: &[Row]) -> RunBatch {
     let features = rows.first().map_or(0, |(values, _)| values.len());
     let mut batch = LabelledBatch::with_arrivals(features);
@@ -24,7 +24,7 @@ pub(crate) fn run_of(run: u64, rows: &[Row]) -> RunBatch {
     RunBatch { run, batch }
 }
 
-/// Two runs of two switches whose packets interleave; features and drops go together loosely.
+/// Two runs of two switches with interleaved packets; features and drops correlate loosely.
 pub(crate) fn two_runs() -> Vec<RunBatch> {
     let mut state = 1_u64;
     let mut random = move |below: u64| {

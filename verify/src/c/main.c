@@ -1,6 +1,6 @@
 /* Reads rows from standard input and writes the score and the decision for each to standard output,
- * or, called with an argument, prints the nanoseconds that one prediction takes. Every value that
- * is read or written is a little-endian uint32_t. */
+ * or, called with an argument, prints the nanoseconds that one prediction takes. All values
+ * are little-endian uint32_t. */
 #include "PREFIX.h"
 
 #include <stdio.h>
@@ -59,8 +59,8 @@ static int by_size(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Where a row is found depends, as far as compiler and processor know, on the prediction for the
- * row before, so that predictions do not overlap. The call is part of what is measured. */
+/* A row's address depends, as far as compiler and processor know, on the previous prediction, so
+ * predictions do not overlap. The call is included in the time. */
 static int measure(void)
 {
     int (*volatile called)(const uint32_t *) = predict;

@@ -1,5 +1,5 @@
 // Reads rows from standard input and writes the score and the decision for each to standard output.
-// Every value that is read or written is a native std::uint32_t.
+// All values are native std::uint32_t.
 #include "PREFIX.hpp"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Reads rows from standard input and asks for each as the Credence artifact does: four arguments
-// through an ns-3 traced callback, while a simulation runs. Writes the score and the decision of each
-// row to standard output.
+// Reads rows from standard input and asks for a prediction of each like the Credence artifact: four
+// arguments through an ns-3 traced callback, while a simulation runs. Writes the score and the
+// decision of each row to standard output.
 #include "PREFIX.hpp"
 
 #include "ns3/nstime.h"
@@ -24,7 +24,7 @@ static ns3::TracedCallback<uint32_t, uint32_t, uint32_t, uint32_t, int &> asked;
 
 static int before_start = 1;
 
-// Before START_TIME nothing is predicted.
+// No predictions before START_TIME.
 static void early()
 {
     const uint32_t most = 0xffffffff;

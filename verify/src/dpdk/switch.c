@@ -16,8 +16,8 @@
 #include <rte_swx_port.h>
 #include <rte_swx_table_wm.h>
 
-/* DPDK's own reader of programs. The library uses it to write C, which to compile takes headers that
- * no package has; its static archive lets one configure a pipeline directly. */
+/* DPDK's own parser of programs. The library uses it to generate C, but compiling that needs headers
+ * in no package; with the static archive it can configure a pipeline directly. */
 struct pipeline_spec;
 struct pipeline_spec *pipeline_spec_parse(FILE *spec, uint32_t *err_line, const char **err_msg);
 int pipeline_spec_configure(struct rte_swx_pipeline *p, struct pipeline_spec *s,
@@ -84,8 +84,8 @@ static void write_packets(const char *name)
         fail("cannot be written", name);
 }
 
-/* A port that receives the packets read, and one that sends to where the packets will be written.
- * The pipeline works on several packets at a time: the handle tells which is which. */
+/* An input port that receives the packets read, and an output port that collects packets to write.
+ * The pipeline works on several packets at a time: the handle identifies them. */
 static void *port_create(void *args)
 {
     return args;

@@ -1,6 +1,6 @@
 /* Loads the one program of an eBPF object with libbpf and runs it on rows.
  *
- * loader OBJECT VALUES load: prints what the kernel's verifier made of it.
+ * loader OBJECT VALUES load: prints the kernel verifier's log.
  * loader OBJECT VALUES: reads rows of VALUES little-endian u32, runs the program on each as its
  * context, prints the score and the decision of each as u32.
  *

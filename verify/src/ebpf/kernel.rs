@@ -1,4 +1,4 @@
-//! The kernel's own eBPF, where this machine lets us.
+//! The kernel's own eBPF, if this machine permits it.
 
 use crate::error::io_error;
 use crate::tool::run;
@@ -21,14 +21,14 @@ const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], pack
 /// The loader: loads an object with libbpf, and runs its program on rows.
 const LOADER: &str = include_str!("kernel.c");
 
-/// The loader's exit status where loading programs is not permitted.
+/// The loader's exit status if loading programs is not permitted.
 const NOT_PERMITTED: i32 = 77;
 
 impl Kernel {
-    /// Loads an object; or why this machine does not allow it.
+    /// Loads an object, or says why this machine does not permit it.
     ///
     /// # Errors
-    /// If it is allowed and fails: the verifier's complaint.
+    /// If it is permitted and fails: the verifier's message.
     pub(crate) fn new(
         folder: &Path,
         object: &str,

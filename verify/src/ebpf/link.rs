@@ -1,7 +1,7 @@
-//! The functions of an eBPF object file as one program without holes, as loaders make it.
+//! Links the functions of an eBPF object file into one program, as loaders do.
 //!
-//! The kernel's loaders put the functions that an entry calls behind it and fill in the calls. This
-//! does the same, with callees behind their callers: rbpf calls forward only.
+//! The kernel's loaders place the functions that an entry calls after it and fill in the calls.
+//! This does the same, with callees after their callers: rbpf only calls forward.
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolKind};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Linked {
     /// Its instructions, 8 bytes each.
     pub(crate) code: Vec<u8>,
-    /// The functions of the trees on their own, in the order of the forest.
+    /// The functions of the trees alone, in the order of the forest.
     pub(crate) trees: Vec<Vec<u8>>,
 }
 
@@ -30,7 +30,7 @@ struct Function {
     /// First byte in its section.
     start: usize,
     code: Vec<u8>,
-    /// Where each call that the compiler left open goes: place of the call, section and first byte.
+    /// The targets of unresolved calls: offset of the call, section and first byte.
     calls: BTreeMap<usize, (usize, usize)>,
 }
 
@@ -38,10 +38,10 @@ impl Linked {
     /// Links an object file's functions, the one called `entry` first.
     ///
     /// # Errors
-    /// With what is wrong or not understood.
+    /// The fault, or what is not understood.
     pub(crate) fn new(object: &[u8], entry: &str) -> Result<Self, String> {
         let mut functions = functions(object).map_err(|error| error.to_string())??;
-        // C defines what it calls before it calls it.
+        // C defines functions before their callers.
         functions.reverse();
         let at = functions.iter().position(|function| function.name == entry);
         let entry = functions.remove(at.ok_or_else(|| format!("has no function {entry}"))?);
@@ -74,7 +74,7 @@ impl Linked {
     }
 }
 
-/// The functions of an object file, by section and place.
+/// The functions of an object file, by section and offset.
 fn functions(object: &[u8]) -> object::Result<Result<Vec<Function>, String>> {
     let file = object::File::parse(object)?;
     let mut functions = Vec::new();
@@ -98,7 +98,7 @@ fn functions(object: &[u8]) -> object::Result<Result<Vec<Function>, String>> {
                 let name = symbol.name()?;
                 return Ok(Err(format!("needs more than calls linked, at byte {at} of {name}")));
             };
-            // What the compiler left in the call counts from the symbol, less one instruction.
+            // The compiler's operand is relative to the symbol, minus one instruction.
             let left = i32::from_le_bytes([code[at + 4], code[at + 5], code[at + 6], code[at + 7]]);
             let beyond = (i64::from(left) + 1) * INSTRUCTION as i64;
             calls.insert(at, (section.0, (callee.address() as i64 + beyond) as usize));

@@ -15,7 +15,7 @@ rows = numpy.frombuffer(sys.stdin.buffer.read(), dtype="<u4").reshape(-1, int(sy
 score, drop = session.run(["score", "drop"], {"features": rows})
 assert score.dtype == numpy.int64 and drop.dtype == bool
 
-# A row alone takes another way through the runtime than many do.
+# A single row takes a different path through the runtime than many rows.
 for at in range(0, len(rows), 1 + len(rows) // 100):
     alone = session.run(["score", "drop"], {"features": rows[at : at + 1]})
     if (alone[0], alone[1]) != (score[at : at + 1], drop[at : at + 1]):

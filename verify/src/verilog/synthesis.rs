@@ -1,4 +1,4 @@
-//! What the module takes on an FPGA, counted by Yosys.
+//! The module's FPGA resources, counted by Yosys.
 
 use crate::error::io_error;
 use crate::tool::run;
@@ -7,25 +7,25 @@ use dropcast_export::EmittedFile;
 use serde::Serialize;
 use std::fs;
 
-/// Cells of a synthesised module, for an FPGA without carry chains or multiplexers of its own: an
-/// estimate before placement, and no vendor's.
+/// Cells of a synthesised module, for a generic FPGA without carry chains or dedicated
+/// multiplexers: a vendor-neutral estimate before placement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogicCells {
     /// Lookup tables of up to 6 inputs.
     pub luts: u64,
     /// Flip-flops.
     pub flip_flops: u64,
-    /// What counted them.
+    /// The tool that counted them.
     pub tool: String,
 }
 
 const YOSYS: Tool = Tool { command: "yosys", version_arguments: &["-V"], package: "yosys" };
 
-/// Synthesises what the target `verilog` emitted, and counts. Takes seconds for 4 trees of depth 4,
+/// Synthesises the files of the target `verilog` and counts. Takes seconds for 4 trees of depth 4,
 /// minutes for 8 of depth 8.
 ///
 /// # Errors
-/// If Yosys is not installed or does not take it.
+/// If Yosys is not installed or refuses it.
 pub fn synthesise(files: &[EmittedFile]) -> Result<LogicCells, VerifyError> {
     let yosys = YOSYS.find()?;
     let folder = tempfile::Builder::new()
@@ -54,7 +54,7 @@ pub fn synthesise(files: &[EmittedFile]) -> Result<LogicCells, VerifyError> {
     })
 }
 
-/// How many cells of some kinds Yosys counted: its lines are a kind and a number.
+/// Yosys's count of cells of some kinds: each line has a kind and a number.
 fn cells(text: &str, of: impl Fn(&str) -> bool) -> u64 {
     let count = |line: &str| {
         let (kind, number) = line.trim().split_once(' ')?;

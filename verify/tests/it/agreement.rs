@@ -1,4 +1,4 @@
-//! The one check that every target goes through.
+//! The check that every target must pass.
 
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{Target, Vectors};
@@ -6,7 +6,7 @@ use dropcast_forest::Forest;
 use dropcast_verify::{Built, Comparison, VerifyError};
 use std::io::Write;
 
-/// Trees, depth, features: from the smallest to what every target must take.
+/// Trees, depth, features: from the smallest to what every target must support.
 pub(crate) const SHAPES: [(usize, usize, usize); 8] =
     [(1, 0, 1), (1, 1, 1), (3, 0, 4), (2, 2, 3), (4, 4, 4), (4, 4, 6), (7, 8, 12), (32, 8, 6)];
 
@@ -17,8 +17,8 @@ pub(crate) fn forest_of((trees, depth, features): (usize, usize, usize), seed: u
 }
 
 /// Exports, builds and runs a forest on its vectors and `random_rows` more: no program of the
-/// target may differ. Returns how many programs there were; 0 if a tool is missing, which is
-/// allowed except in CI.
+/// target may differ. Returns the number of programs; 0 if a tool is missing, which is an error in
+/// CI.
 ///
 /// # Panics
 /// If one differs, does not build or does not run, or if a tool is missing and `CI=true`.
@@ -39,7 +39,7 @@ pub(crate) fn agrees(forest: &Forest, target: &str, random_rows: usize) -> usize
     built.programs().len()
 }
 
-/// Tells, past the test harness, that nothing was tested.
+/// Says, bypassing the test harness, that nothing was tested.
 pub(crate) fn missing(error: &VerifyError) -> usize {
     let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
     assert!(!ci, "{error}, and CI=true");

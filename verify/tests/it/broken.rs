@@ -1,4 +1,4 @@
-//! What is broken is noticed, and said.
+//! Broken exports are detected and reported.
 
 use crate::agreement::missing;
 use crate::damage::Damage;

@@ -1,4 +1,4 @@
-//! C++ headers, on their own and called by ns-3.
+//! C++ headers, alone and called by ns-3.
 
 use crate::agreement::{SHAPES, agrees, forest_of};
 use crate::forests::{Shape, random_forest};
@@ -15,7 +15,7 @@ fn headers_agree() {
 #[test]
 fn ns3_is_answered_as_the_artifact_asks() {
     for (seed, (trees, depth)) in [(1, 1), (4, 4), (32, 8)].into_iter().enumerate() {
-        // In another order than the arguments.
+        // In a different order than the arguments.
         let features: FeatureSet =
             "occupancy,avg_occupancy,queue_length,avg_queue_length".parse().expect("known");
         let shape = Shape { trees, depth, features: 4, largest: 2_000_000, stops: 10 };

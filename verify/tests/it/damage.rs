@@ -1,4 +1,4 @@
-//! Emitted files with a mistake in them: what is built of them must not agree.
+//! Emitted files with a mistake: programs built from them must disagree.
 
 use crate::agreement::missing;
 use crate::forests::example;
@@ -9,9 +9,9 @@ use dropcast_verify::{Built, Comparison, VerifyError};
 #[derive(Clone, Copy)]
 pub(crate) struct Damage<'a> {
     pub(crate) target: &'a str,
-    /// How the file's name ends.
+    /// Ending of the file's name.
     pub(crate) file: &'a str,
-    /// What is replaced, where it is first.
+    /// The replaced text, at its first occurrence.
     pub(crate) from: &'a str,
     pub(crate) to: &'a str,
 }
@@ -20,7 +20,7 @@ impl Damage<'_> {
     /// The example's files with the mistake.
     ///
     /// # Panics
-    /// If there is no such file, or nothing to replace in it.
+    /// If there is no such file or text.
     pub(crate) fn files(self) -> Vec<EmittedFile> {
         let (forest, origin) = example();
         let mut files = export(&forest, &origin, self.target()).expect("exportable");
@@ -32,13 +32,13 @@ impl Damage<'_> {
         files
     }
 
-    /// What is built of them.
+    /// The programs built from them.
     pub(crate) fn built(self) -> Result<Built, VerifyError> {
         Built::from_files(&self.files(), 2, self.target())
     }
 
-    /// Every program that is built of them, by name, beside the forest on its vectors and
-    /// `random_rows` more; none if a tool is missing, which is allowed except in CI.
+    /// Every program built from them, by name, compared with the forest on its vectors and
+    /// `random_rows` more; none if a tool is missing, which is an error in CI.
     ///
     /// # Panics
     /// If one does not build or does not run, or if a tool is missing and `CI=true`.
@@ -61,10 +61,10 @@ impl Damage<'_> {
         built.programs().iter_mut().map(compare).collect()
     }
 
-    /// No program of the target takes the mistake for the forest.
+    /// Every program of the target must disagree with the forest.
     ///
     /// # Panics
-    /// If one does, or as [`Damage::compared`].
+    /// If one agrees, or as [`Damage::compared`].
     pub(crate) fn is_noticed(self, random_rows: usize) {
         for (name, comparison) in self.compared(random_rows) {
             assert!(comparison.mismatches > 0, "{}: {name}", self.to);

@@ -21,7 +21,7 @@ fn programs_with_thresholds_at_the_ends_agree() {
     agrees(&Forest { features, vote_threshold: 200, trees: trees.to_vec() }, "dpdk", 100);
 }
 
-/// Priorities, masks and values are what the device goes by.
+/// The device must use priorities, masks and values.
 #[test]
 fn any_change_of_an_entry_is_noticed() {
     for (file, from, to) in [

@@ -1,4 +1,4 @@
-//! eBPF objects in rbpf, and in the kernel where it lets us.
+//! eBPF objects in rbpf, and in the kernel if permitted.
 
 use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::forests::{example, origin_of};
@@ -17,7 +17,7 @@ fn objects_agree() {
     }
 }
 
-/// Whatever features a model has, the code that keeps them holds nothing that compilers warn of.
+/// For any features, the code that keeps them compiles without warnings.
 #[test]
 fn every_feature_builds_without_warnings() {
     let alone = Feature::ALL.map(|feature| feature.name().to_owned());
@@ -36,7 +36,7 @@ fn every_feature_builds_without_warnings() {
     }
 }
 
-/// Longer than rbpf can jump, so that it runs tree by tree there; whole in the kernel.
+/// Longer than rbpf's jumps, so it runs tree by tree there, but whole in the kernel.
 #[test]
 fn the_largest_agrees() {
     let forest = forest_of((128, 8, 12), 1);
@@ -62,7 +62,7 @@ fn the_largest_agrees() {
     }
 }
 
-/// Builds the loader beside an object; none if a tool is missing, which is said.
+/// Builds the loader beside an object; `None`, with a notice, if a tool is missing.
 pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
     let gcc = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
     let gcc = gcc.find().map_err(|error| missing(&error)).ok()?;
@@ -79,7 +79,7 @@ pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
     Some(loader)
 }
 
-/// Whether the kernel did it; if it is not permitted here, that is said.
+/// Whether the kernel ran it; prints a notice if not permitted here.
 ///
 /// # Panics
 /// If it is permitted and failed.

@@ -1,5 +1,5 @@
-//! What happens to the queues of virtual LQD, event by event, and the features that the tracer
-//! computes from the same input: what exported code that keeps the features is held to.
+//! The events of virtual LQD's queues, and the features that the tracer computes from the same
+//! input: the reference for exported code that keeps the features.
 
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
@@ -21,10 +21,10 @@ pub(crate) struct Input {
     pub(crate) events: Vec<Event>,
 }
 
-/// Something that code which keeps features is told.
+/// An input of code that keeps features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// A packet arrives; its features are asked for.
+    /// A packet arrives; observe its features.
     Observe,
     /// It is accepted.
     Add,
@@ -34,7 +34,7 @@ pub(crate) enum Happening {
     Arrived,
 }
 
-/// A happening, where, how many bytes and when.
+/// An event with its queue, bytes and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) happening: Happening,
@@ -44,16 +44,16 @@ pub(crate) struct Record {
     pub(crate) time_ns: u64,
 }
 
-/// A log with what must come of it.
+/// A log and the expected features.
 pub(crate) struct EventLog {
     pub(crate) records: Vec<Record>,
     /// All features, for each record that observes.
     pub(crate) expected: Vec<Vec<u32>>,
     pub(crate) queues: u32,
-    /// The first queues, which share the buffer.
+    /// Number of queues that share the buffer; they come first.
     pub(crate) shared: u32,
     pub(crate) base_rtt_ns: u64,
-    /// What each queue's port sends in two base RTTs, bytes.
+    /// Bytes that each queue's port sends in two base RTTs.
     pub(crate) drain_bytes: Vec<u64>,
 }
 
@@ -93,7 +93,7 @@ impl EventLog {
         self.records.iter().flat_map(words).flat_map(u32::to_le_bytes).collect()
     }
 
-    /// The records, those that observe once for each of a number of features, with its number.
+    /// The records; those that observe are repeated once per feature, with the feature's number.
     pub(crate) fn records_asking_for_each(&self, features: u32) -> Vec<(Record, u32)> {
         let times = |record: &Record| match record.happening {
             Happening::Observe => features,
@@ -103,7 +103,7 @@ impl EventLog {
         self.records.iter().flat_map(|record| -> Vec<_> { each(record) }).collect()
     }
 
-    /// These, six `u32` each: the number of the feature comes last.
+    /// These as six `u32` each, the feature's number last.
     pub(crate) fn bytes_asking_for_each(&self, features: u32) -> Vec<u8> {
         let records = self.records_asking_for_each(features);
         let six = records.iter().flat_map(|(record, feature)| {
@@ -118,7 +118,7 @@ fn words(record: &Record) -> [u32; 5] {
     [record.happening as u32, record.queue, record.size_bytes, low, high]
 }
 
-/// Where each queue is in a log, and how many of them share the buffer.
+/// Each queue's index in a log, and how many of them share the buffer.
 fn places(spec: &SwitchSpec) -> (Vec<u32>, u32) {
     let shares = |queue: &usize| spec.shared[queue % usize::from(spec.queues_per_port)];
     let mut order: Vec<usize> = (0..spec.queues()).collect();
@@ -182,7 +182,7 @@ fn run<S: Service>(
     }
 }
 
-/// What the tracer records for each arrival.
+/// The tracer's features of each arrival.
 fn expected(input: &Input) -> Vec<Vec<u32>> {
     let specs = SwitchSpecs::Same(input.spec.clone());
     let tracer = Tracer::new(specs, input.settings, FeatureSet::all());

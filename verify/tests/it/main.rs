@@ -1,5 +1,5 @@
-//! Whatever a forest is exported to is built, run, and says what the forest says; and what does not
-//! is noticed.
+//! Every export of a forest is built, run, and predicts what the forest does; a broken one is
+//! detected.
 
 #[allow(dead_code, reason = "the forests of the exports' tests; each uses what it needs")]
 #[path = "../../../export/tests/it/forests.rs"]

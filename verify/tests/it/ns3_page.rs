@@ -1,4 +1,4 @@
-//! The programs of docs/ns3.md compile with the models that the page says, and do what it says.
+//! The programs of docs/ns3.md compile with the page's models and do what the page says.
 
 use crate::agreement::missing;
 use crate::event_log::{EventLog, sample};
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The C++ of the page: the oracle of a switch, where it is made, the callback, where it is bound.
+/// The page's C++: a switch's oracle, its construction, the callback, its binding.
 fn blocks() -> [&'static str; 4] {
     let page = include_str!("../../../docs/ns3.md");
     let blocks = page.split("```cpp\n").skip(1);
@@ -20,7 +20,7 @@ fn blocks() -> [&'static str; 4] {
     blocks.collect::<Vec<_>>().try_into().expect("four blocks")
 }
 
-/// A model of these features with everything that a header may say of its switch.
+/// A model of these features with every optional fact about its switch.
 fn write_header(folder: &Path, features: &FeatureSet) -> Forest {
     let shape = Shape { trees: 4, depth: 4, features: 4, largest: 1_000_000, stops: 10 };
     let forest = Forest { features: features.names(), ..random_forest(shape, 1) };
@@ -32,7 +32,7 @@ fn write_header(folder: &Path, features: &FeatureSet) -> Forest {
     forest
 }
 
-/// Tells a `SwitchOracle` what happens and prints the features of each arrival.
+/// Feeds events to a `SwitchOracle` and prints the features of each arrival.
 const REPLAY: &str = r#"
 #include "switch-oracle.h"
 #include <cstdio>
@@ -78,8 +78,8 @@ fn the_switch_oracle_observes_what_collect_records() {
     }
 }
 
-/// The rest of the page's blocks in a simulation. `ANY` is for every model, `ASKING` only for one that
-/// answers the artifact's four arguments: it asks before and after the start time.
+/// The rest of the page's blocks in a simulation. `ANY` is for every model, `ASKING` only for one
+/// with the artifact's four arguments: it calls the oracle before and after the start time.
 const SIMULATION: &str = r#"
 #include "switch-oracle.h"
 #include "ns3/abort.h"
@@ -107,7 +107,7 @@ ASKING
 }
 "#;
 
-/// Asks as the artifact does.
+/// Calls like the artifact.
 const ASKING: &str = r#"
     struct Disc {
         TracedCallback<uint32_t, uint32_t, uint32_t, uint32_t, int &> asked;

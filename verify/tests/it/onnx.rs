@@ -23,7 +23,7 @@ fn models_in_single_precision_agree() {
     }
 }
 
-/// Where single precision ends: values from 2^24 on are rounded.
+/// The end of single precision: values from 2^24 on are rounded.
 #[test]
 fn the_last_threshold_in_single_precision_and_the_first_in_double_agree() {
     for threshold in [0, 1 << 20, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, u32::MAX] {

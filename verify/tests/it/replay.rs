@@ -1,5 +1,5 @@
-//! What was trained is what runs: exported code that keeps the features, fed with what happens to
-//! virtual LQD's queues, says of every arrival what the tracer says.
+//! The trained features are the executed ones: exported code that keeps the features, fed with the
+//! events of virtual LQD's queues, gives the tracer's features for every arrival.
 
 use crate::agreement::missing;
 use crate::ebpf::{kernel_did, loader};
@@ -100,7 +100,7 @@ fn kept() -> FeatureSet {
     let is_kept = |feature: &Feature| {
         let files = files_of("m", "c", &[*feature].into_iter().collect(), 25_200);
         let text = String::from_utf8_lossy(&files[0].bytes).into_owned();
-        !text.contains("There is no code to keep the features")
+        !text.contains("No code to keep the features")
     };
     Feature::ALL.into_iter().filter(is_kept).collect()
 }
@@ -139,8 +139,7 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
     compare(log, features, &printed);
 }
 
-/// The lines that keep the projection: by which function, of which queue, buffer, place, happening and
-/// bytes.
+/// The lines that keep the projection: function, queue, buffer, queue index, event and bytes.
 fn projection(log: &EventLog, words: [&str; 6]) -> String {
     let [project, queue, buffer, place, happening, bytes] = words;
     let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
@@ -153,7 +152,7 @@ fn projection(log: &EventLog, words: [&str; 6]) -> String {
     )
 }
 
-/// Holds the features that a program printed for each arrival to the tracer's.
+/// Compares the features that a program printed for each arrival with the tracer's.
 pub(crate) fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
     let column = |feature| FeatureSet::all().features().iter().position(|f| f == feature);
     let columns: Vec<usize> =
@@ -166,7 +165,7 @@ pub(crate) fn compare(log: &EventLog, features: &FeatureSet, printed: &[u32]) {
     }
 }
 
-/// Time constants: the least, the largest, some of data centres, both sides of 2^18.
+/// Time constants: the smallest, the largest, data-centre values, both sides of 2^18.
 pub(crate) const TAUS_NS: [u64; 14] = [
     1,
     2,
@@ -224,7 +223,7 @@ fn integer_averages_are_those_of_double_precision() {
     assert_eq!(read_values(folder.path(), "averages", "averages.c"), expected);
 }
 
-/// Averages its context, average, value and time, in place of the emitted check.
+/// Averages its context (average, value and time) instead of the emitted check.
 const EBPF_AVERAGE: &str = r#"
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -266,8 +265,8 @@ fn ebpf_averages_are_those_of_double_precision() {
     }
 }
 
-/// Keeps the features in a map, told of one record at a time; after an arrival, answers the feature
-/// whose number the context has, too. `QUEUES`, `SHARED` and `PROJECTION` are replaced.
+/// Keeps the features in a map, one record per call; after an arrival, returns the feature whose
+/// number is in the context. `QUEUES`, `SHARED` and `PROJECTION` are replaced.
 const EBPF_REPLAY: &str = r#"
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -373,8 +372,8 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
     compare(log, features, &printed);
 }
 
-/// Average, value, time since the last update, and the average that comes of them: all small ones,
-/// and random ones, many of which meet an integer exactly.
+/// Average, value, time since the last update, and the resulting average: all small ones, and
+/// random ones, many of which are exact integers before truncation.
 pub(crate) fn averages(tau_ns: u64, seed: u64) -> Vec<[u32; 4]> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let tau = u32::try_from(tau_ns).expect("32 bits");
@@ -431,7 +430,7 @@ pub(crate) fn found(tool: Tool) -> Option<FoundTool> {
     tool.find().map_err(|error| missing(&error)).ok()
 }
 
-/// Compiles `NAME.EXTENSION`, with nothing that anybody would have to switch off.
+/// Compiles `NAME.EXTENSION` with all usual warnings as errors.
 pub(crate) fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension: &str) {
     let standard = if extension == "c" { "-std=c99" } else { "-std=c++17" };
     let mut command = compiler.in_folder(folder);
@@ -441,7 +440,7 @@ pub(crate) fn compile(compiler: &FoundTool, folder: &Path, name: &str, extension
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The `u32` that a program prints, given a file as standard input.
+/// The `u32` values that a program prints, given a file as standard input.
 pub(crate) fn read_values(folder: &Path, program: &str, input: &str) -> Vec<u32> {
     let input = fs::File::open(folder.join(input)).expect("written");
     let output = Command::new(folder.join(program)).current_dir(folder).stdin(input).output();

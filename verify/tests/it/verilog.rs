@@ -1,4 +1,4 @@
-//! Verilog, simulated, looked at by a linter and synthesised.
+//! Verilog: simulated, linted and synthesised.
 
 use crate::agreement::{SHAPES, agrees, forest_of, missing};
 use crate::damage::Damage;
@@ -45,7 +45,7 @@ fn any_change_of_a_module_is_noticed() {
     }
 }
 
-/// Answers that come too early, and rows that a reset does not forget.
+/// Answers that come too early, and rows that a reset does not clear.
 #[test]
 fn wrong_timing_is_an_error() {
     for (from, to) in
@@ -54,7 +54,7 @@ fn wrong_timing_is_an_error() {
         let mut built = match (Damage { target: "verilog", file: ".v", from, to }).built() {
             Ok(built) => built,
             Err(VerifyError::MissingTool { .. }) => return,
-            // The linter may see it first.
+            // The linter may report it first.
             Err(VerifyError::ToolFailed { .. }) => continue,
             Err(error) => panic!("{error}"),
         };

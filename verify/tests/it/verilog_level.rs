@@ -1,4 +1,4 @@
-//! The Verilog that keeps moving averages, simulated: it says what the tracer says.
+//! The Verilog that keeps moving averages, simulated: it computes what the tracer does.
 
 use crate::event_log::{EventLog, Happening, Record, generated, sample};
 use crate::replay::{TAUS_NS, averages, files_of, found};
@@ -10,8 +10,8 @@ use std::process::Command;
 
 const ICARUS: Tool = Tool { command: "iverilog", version_arguments: &["-V"], package: "iverilog" };
 
-/// Tells the levels of all queues and of the buffer about records, of which each is what happens
-/// (0 observe, 1 add, 2 remove, 3 reset), the queue, bytes and time; prints bytes and averages.
+/// Feeds records to the levels of all queues and of the buffer: event (0 observe, 1 add, 2 remove,
+/// 3 reset), queue, bytes and time; prints bytes and averages.
 const TESTBENCH: &str = "
 module replay;
     reg clk = 0, rst = 1;
@@ -57,8 +57,8 @@ module replay;
 endmodule
 ";
 
-/// What is printed for each record that observes, and the most clocks that a record took; none
-/// without a simulator.
+/// The output of each observing record, and the maximum clocks of a record; `None` without a
+/// simulator.
 fn replay(tau_ns: u64, queues: u32, shared: u32, records: &str) -> Option<(Vec<[u32; 4]>, u32)> {
     let icarus = found(ICARUS)?;
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -6,7 +6,7 @@ use crate::numbers;
 use crate::sweep_view::{Measure, Recipe, Shape};
 use dropcast_train::FrontPart;
 
-/// Configurations in the table at most.
+/// Maximum configurations in the table.
 const MOST: usize = 1_000;
 
 pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {

@@ -7,7 +7,7 @@ use crate::sweep_view::{Measure, Recipe, Shape};
 use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::FrontPart;
 
-/// Recipes that are drawn at most.
+/// Maximum recipes drawn.
 const MOST_RECIPES: usize = 4;
 
 pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {

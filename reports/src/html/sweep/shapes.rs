@@ -8,7 +8,7 @@ use dropcast_train::FrontPart;
 
 const MEAN: &str = "Mean over seeds; bars go from the lowest to the highest.";
 
-/// Recipes that are drawn at most.
+/// Maximum recipes drawn.
 const MOST_RECIPES: usize = 4;
 
 pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {

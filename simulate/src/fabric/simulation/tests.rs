@@ -72,8 +72,8 @@ const POLICIES: [&str; 5] = ["lqd", "complete-sharing", "dt:alpha=0.5", "credenc
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// After every event each packet is on its way, delivered or dropped with a reason, and the
-    /// bytes of every buffer add up; in the end every flow has its bytes.
+    /// After every event each packet is in flight, delivered or dropped with a reason, and the
+    /// bytes of every buffer add up; at the end every flow has its bytes.
     #[test]
     fn nothing_gets_lost(
         name in 0usize..5,
@@ -167,8 +167,8 @@ fn events_come_in_batches_in_order() {
     assert!(batches[..batches.len() - 1].iter().all(|batch| batch.events.len() == 8192));
 }
 
-/// By hand: handshake and back, then the packets of the flow, one hop's store-and-forward after the
-/// other.
+/// By hand: the handshake's round trip, then the packets of the flow, stored and forwarded hop by
+/// hop.
 #[test]
 fn a_flow_alone_takes_the_time_of_its_links() {
     let fabric = fabric(|_| {});

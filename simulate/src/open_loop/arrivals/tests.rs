@@ -3,7 +3,7 @@ use crate::flow_sizes::{FlowSizeChoice, FlowSizeName};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A workload with no traffic, to switch on what a test is about.
+/// A workload without traffic; each test adds what it needs.
 fn silent() -> LeafWorkload {
     LeafWorkload {
         load: 0.0,
@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// Bits on the wire of what arrives, as a share of `links` links' capacity.
+/// Bits on the wire of the arrivals, as a share of the capacity of `links` links.
 fn measured_load(workload: &LeafWorkload, from: impl Fn(usize) -> bool, links: u16) -> f64 {
     let overhead = workload.wire_overhead_bytes;
     let bytes: f64 = traced(workload)
@@ -157,7 +157,7 @@ fn bursts_are_exact() {
         };
         let burst = workload.burst_bytes();
         assert_eq!(burst, 789_504);
-        // Bursts last below 2 ms and come 31 ms apart, on average: they are told apart by gaps.
+        // Bursts last less than 2 ms and are 31 ms apart on average, so gaps separate them.
         let events = events(&workload);
         let mut bursts = 0;
         for together in events.chunk_by(|a, b| b.time_ns - a.time_ns < 2_000_000) {
@@ -209,7 +209,7 @@ fn what_waits_is_a_small_part_of_what_started() {
     assert!(peak < started.len() / 4, "{peak} flows waited, {} started", started.len());
 }
 
-/// What a plain virtual LQD makes of a workload.
+/// The drops of a plain virtual LQD under a workload.
 struct LqdShare {
     arrivals: u64,
     drops: u64,
@@ -218,8 +218,8 @@ struct LqdShare {
     drops_over_time: [u64; 5],
 }
 
-/// Longest Queue Drop as its definition says it: a FIFO of sizes per queue, ports that serve their
-/// queues in turn at line rate, the longest pushable queue found by looking at all of them.
+/// Longest Queue Drop by definition: a FIFO of sizes per queue, ports that serve their queues in
+/// turn at line rate, the longest pushable queue found by a scan.
 fn lqd(workload: &LeafWorkload) -> LqdShare {
     let spec = workload.switch_spec().expect("valid");
     let queues = usize::from(spec.queues_per_port);

@@ -1,4 +1,4 @@
-//! What a fabric's arrivals are held to.
+//! Properties of a fabric's arrivals.
 
 use super::*;
 use crate::flow_sizes::{FlowSizeChoice, FlowSizeName};
@@ -51,7 +51,7 @@ fn replayed(spec: &SwitchSpec) -> Switch<Lqd, LineRate> {
     Switch::new(spec, Fit::Exact, Lqd::default(), LineRate::new(spec))
 }
 
-/// Brings an arrival to a switch: what left, and how many were dropped.
+/// An arrival at a switch; returns the departures and the number of drops.
 fn arrive(
     switch: &mut Switch<Lqd, LineRate>,
     spec: &SwitchSpec,
@@ -70,8 +70,8 @@ fn arrive(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A trace is one story: what each switch's arrivals make it send, alone and replayed, is what
-    /// arrives at the next switch, bit for bit; and servers send no faster than their links.
+    /// A trace is consistent: replaying each switch's arrivals alone yields exactly the arrivals at
+    /// the next switches; and servers send no faster than their links.
     #[test]
     fn what_leaves_a_switch_arrives_at_the_next(
         (leaves, spines, servers) in (2u16..5, 1u16..4, 1u16..6),
@@ -121,7 +121,7 @@ proptest! {
                 expected.extend(next.map(|next| (arrives_ns, next, event.flow_hash, event.size_bytes)));
             }
         }
-        // All traffic is between leaves: what a leaf sends up is from its servers.
+        // All traffic is between leaves: a leaf's upward traffic comes from its servers.
         let is_from_switch = |event: &&Event| event.switch_id >= leaves || event.port < servers;
         let arrived: BTreeSet<_> = events
             .iter()
@@ -140,8 +140,8 @@ proptest! {
     }
 }
 
-/// What a switch sends that gets only its own events of a trace: when the last bit is on the link,
-/// over which port, and what arrived of it.
+/// The output of a switch that gets only its own events of a trace: time of the last bit on the
+/// link, port, and the packet's arrival.
 fn sent<'a>(
     spec: &SwitchSpec,
     events: &'a [Event],

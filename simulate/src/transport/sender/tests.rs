@@ -12,7 +12,7 @@ fn tuning() -> Tuning {
     }
 }
 
-/// A sender of so many segments, and those that it begins with.
+/// A sender of this many segments, and its initial ones.
 fn begin(transport: Transport, segments: u64, initial: u64) -> (Sender, Vec<u32>) {
     let mut sender = Sender::new(transport, segments * SEGMENT, initial, &tuning());
     let mut send = Vec::new();
@@ -51,7 +51,7 @@ fn the_window_limits_what_is_in_flight_and_acknowledgements_let_more_out() {
     assert_eq!(acknowledge(&mut sender, 41_000, 2, &[], false), [6, 7]);
     assert_eq!(sender.window_bytes(), (6 * SEGMENT, u64::from(u32::MAX), 6 * SEGMENT));
     assert_eq!(sender.deadline_ns(), Some(41_000 + 10_000_000));
-    // One that is out of date changes nothing.
+    // A stale one changes nothing.
     assert_eq!(acknowledge(&mut sender, 42_000, 1, &[], false), [0_u32; 0]);
     assert_eq!(sender.timeouts() + sender.repeats(), 0);
 }
@@ -67,7 +67,7 @@ fn three_duplicates_begin_a_recovery_that_halves_the_window() {
     let third = acknowledge(&mut sender, 42_000, 0, &[(1, 4)], false);
     assert_eq!(third, [0], "fast retransmit, and nothing else");
     let (_, ssthresh, in_flight) = sender.window_bytes();
-    // 12 sent, 3 delivered, 1 lost: 8 in flight then, 9 with the repeated one.
+    // 12 sent, 3 delivered, 1 lost: 8 in flight, 9 with the retransmission.
     assert_eq!((ssthresh, in_flight), (4 * SEGMENT, 9 * SEGMENT));
     let mut sent = Vec::new();
     for arrived in 5..=12 {
@@ -96,7 +96,7 @@ fn a_timeout_begins_anew_with_one_segment_and_doubles_the_timer() {
     send.clear();
     sender.time_out(30_000_000, &mut send);
     assert_eq!((numbers(&send), sender.deadline_ns()), (vec![0], Some(70_000_000)));
-    // What arrived beyond it is not sent again.
+    // Segments received beyond it are not retransmitted.
     assert_eq!(acknowledge(&mut sender, 30_040_000, 4, &[], false), [4, 5]);
     assert_eq!(sender.deadline_ns(), Some(40_040_000), "the timer is back");
     assert_eq!(acknowledge(&mut sender, 30_080_000, 6, &[], false), [0_u32; 0]);
@@ -104,7 +104,7 @@ fn a_timeout_begins_anew_with_one_segment_and_doubles_the_timer() {
     assert_eq!((sender.deadline_ns(), sender.timeouts()), (None, 2));
 }
 
-/// DCTCP with alpha 1 halves its window once per round trip, however many marks come.
+/// DCTCP with alpha 1 halves its window once per round trip, regardless of the number of marks.
 #[test]
 fn marks_reduce_the_window_once_per_round_trip() {
     let (mut sender, _) = begin(Transport::Dctcp, 200, 10);

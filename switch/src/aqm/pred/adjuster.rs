@@ -2,7 +2,7 @@
 
 use super::parameters::PredParameters;
 
-/// What RED of a queue is set to.
+/// The RED setting of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// `minK`, bytes.
@@ -13,25 +13,26 @@ pub struct Setting {
 
 /// Tries a steeper and a flatter setting twice, and moves a step if both pairs of trials agree.
 ///
-/// Four trials follow each other, each of an equal time `T_QLA`: steeper, flatter, flatter, steeper
-/// (figure 10b). Each has a utility,
+/// There are four trials of equal time `T_QLA`: steeper, flatter, flatter, steeper (figure 10b).
+/// Each has a utility,
 ///
 /// ```text
 /// U = beta * R/C + (1 - beta) * phi(mean length)
 /// phi(q) = 1 up to q_left, then falling to 0 at maxK
 /// ```
 ///
-/// with `R` what left the queue, `C` the line rate and the mean length over time. If
-/// `U1 > U2` and `U4 > U3`, the setting becomes a step steeper; if `U1 < U2` and `U4 < U3`, a step flatter.
-/// The paper draws `phi` without numbers (figure 10a); that it is linear and ends at `maxK` is our
-/// choice.
+/// with `R` the rate out of the queue, `C` the line rate and the mean length over time. If `U1 >
+/// U2` and `U4 > U3`, the setting becomes a step steeper; if `U1 < U2` and `U4 < U3`, a step
+/// flatter. The paper draws `phi` without numbers (figure 10a); that it is linear and ends at
+/// `maxK` is our choice.
 ///
-/// Settings are in a row, so that a step back undoes a step. From level 0 up, `lambda` is
+/// Settings are ordered, so that a step back undoes a step. From level 0 up, `lambda` is
 /// `lambda_min + level * Delta lambda` and `minK` the initial one; below, `lambda` stays at
 /// `lambda_min` and `minK` grows by `Delta minK` a level, up to `maxK` (section 4.2, "Adjustment of
 /// minK").
 ///
-/// Where nothing came or left for a whole trial, there was nothing to compare: the trials begin anew.
+/// If nothing arrived or left for a whole trial, there is nothing to compare, and the trials
+/// restart.
 #[derive(Clone, Debug)]
 pub struct Adjuster {
     /// Length of a trial; 0 if there are none.
@@ -46,17 +47,17 @@ pub struct Adjuster {
     lambda_step: f64,
     level: i32,
     trial: usize,
-    /// When the present trial began; none before the first event.
+    /// Start of the present trial; `None` before the first event.
     began_ns: Option<u64>,
-    /// Utilities of the trials that are over.
+    /// Utilities of the finished trials.
     utilities: [f64; 4],
     sent_bytes: u64,
-    /// Length times time in this trial, until `counted_ns`.
+    /// Integral of length over time in this trial, until `counted_ns`.
     byte_ns: u128,
     counted_ns: u64,
 }
 
-/// Whether each trial is of the steeper setting.
+/// Whether each trial uses the steeper setting.
 const IS_STEEPER: [bool; 4] = [true, false, false, true];
 
 impl Adjuster {
@@ -89,7 +90,7 @@ impl Adjuster {
         self.level
     }
 
-    /// The setting in force: that of the present trial.
+    /// The setting of the present trial.
     pub fn setting(&self) -> Setting {
         if self.trial_ns == 0 {
             return self.at_level(self.level);
@@ -173,7 +174,7 @@ impl Adjuster {
 
     fn begin_anew(&mut self, length_bytes: u32, now_ns: u64) {
         self.trial = 0;
-        // Trials of all queues keep to the same beats.
+        // Trials of all queues are synchronised.
         let began_ns = now_ns - now_ns % self.trial_ns;
         self.began_ns = Some(began_ns);
         self.counted_ns = began_ns;

@@ -7,7 +7,7 @@ const BITS: u64 = 120;
 /// not yet set begins a flow. The estimate is the larger of the count of the last interval and that of
 /// this one so far, `N = max(n_last, n)`.
 ///
-/// Flows that share a bit count as one, so the estimate is low when there are many, and 120 at most.
+/// Flows that share a bit count as one, so the estimate is low for many flows, and at most 120.
 #[derive(Clone, Debug)]
 pub struct FlowCounter {
     interval_ns: u64,

@@ -1,4 +1,4 @@
-//! What PRED is tuned with.
+//! PRED's parameters.
 
 use crate::BuildError;
 use crate::aqm::Signal;
@@ -27,10 +27,10 @@ pub struct PredParameters {
     pub left_bytes: u32,
     /// `T_FCS`, nanoseconds; 1.25 base RTTs if not given.
     pub flows_ns: Option<u64>,
-    /// `T_QLA`, nanoseconds; 5 base RTTs if not given. 0: `lambda` and `minK` stay as they are, what
-    /// the paper calls "only FCS".
+    /// `T_QLA`, nanoseconds; 5 base RTTs if not given. 0: `lambda` and `minK` are constant, the
+    /// paper's "only FCS".
     pub trial_ns: Option<u64>,
-    /// How senders are told.
+    /// How senders learn of congestion.
     pub signal: Signal,
 }
 

@@ -1,31 +1,31 @@
-//! What ABM knows of its queues: how many are congested, and how fast each drains.
+//! ABM's measurements: the number of congested queues, and each queue's drain rate.
 
 use crate::policies::dynamic_thresholds::free_bytes;
 use crate::{Alphas, Buffer};
 use dropcast_data::{Scheduler, SwitchSpec};
 use serde::{Deserialize, Serialize};
 
-/// A queue with at least this part of its threshold is congested (ABM, section 3.1).
+/// A queue with at least this share of its threshold is congested (ABM, section 3.1).
 const CONGESTED_PART: f64 = 0.9;
 
-/// Bytes from which on the authors' ns-3 code counts a queue as fully saturated.
+/// From this many bytes the authors' ns-3 code counts a queue as fully saturated.
 const ARTIFACT_SATURATION_BYTES: f64 = 28_000.0;
 
 /// How ABM counts congested queues and measures how fast queues drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// A queue is congested if it holds at least 0.9 of the threshold in force (section 3.1), that
-    /// is, with `n_p` as it was counted before. `mu` is the queue's own part of the bytes that its
-    /// port sent while it held packets. For each packet, `mu` is the share of the port that the
-    /// scheduler gives the queue among those that hold packets now (section 3.4). Under strict
-    /// priority that would be nothing, and so would be the threshold, whenever a queue of higher
-    /// priority holds a packet; there the queue counts as sharing equally with those.
+    /// A queue is congested if it holds at least 0.9 of its current threshold (section 3.1), that
+    /// is, with the previous `n_p`. `mu` is the queue's share of the bytes that its port sent while
+    /// it held packets. Measured for each packet, `mu` is the share of the port that the scheduler
+    /// gives the queue among the queues that hold packets now (section 3.4). Under strict priority
+    /// it would be 0, and so would the threshold, whenever a queue of higher priority holds a
+    /// packet; there the queue counts as sharing equally with those.
     #[default]
     Paper,
-    /// As the authors' ns-3 code does: `n_p` adds up `min(1, length / 28,000 bytes)`; `mu` is what
-    /// the queue sent since the last time, or the port's rate if that is less than an equal share
-    /// among the port's queues. Cannot be measured for each packet.
+    /// As the authors' ns-3 code does: `n_p` adds up `min(1, length / 28,000 bytes)`; `mu` is the
+    /// queue's rate since the last measurement, or the port's rate if that is less than an equal
+    /// share among the port's queues. Cannot be measured for each packet.
     Artifact,
 }
 
@@ -49,7 +49,7 @@ struct Queue {
     priority: usize,
     shares: bool,
     line_rate_bps: f64,
-    /// Rate of its port, as a part of the fastest port's.
+    /// Rate of its port, as a share of the fastest port's.
     port_rate: f64,
     /// `mu/b`.
     drain: f64,
@@ -120,7 +120,7 @@ impl Statistics {
         }
     }
 
-    /// Measures everything, if it is time to.
+    /// Measures everything, if the interval is over.
     pub(super) fn update(&mut self, buffer: &Buffer, alpha: &Alphas, now: u64) {
         let elapsed_ns = now - self.updated_ns.min(now);
         if self.update_ns == 0 || elapsed_ns < self.update_ns {
@@ -144,7 +144,7 @@ impl Statistics {
         self.updated_ns = now;
     }
 
-    /// Measures what the threshold of one queue depends on, from the queues as they are now.
+    /// Measures the inputs of one queue's threshold from the current queues.
     pub(super) fn measure_for(&mut self, buffer: &Buffer, alpha: &Alphas, queue: usize) {
         let priority = self.priority(queue);
         for other in (priority..self.queues.len()).step_by(self.queues_per_port) {
@@ -153,7 +153,7 @@ impl Statistics {
         self.congested[priority] = self.congested_queues(buffer, alpha, priority);
     }
 
-    /// The part of its port that a queue gets if it and the queues that hold packets are served.
+    /// The share of its port that a queue gets if it and the queues with packets are served.
     fn share(&self, buffer: &Buffer, queue: usize) -> f64 {
         let own = self.priority(queue);
         let first = queue - own;
@@ -173,7 +173,7 @@ impl Statistics {
         }
     }
 
-    /// Number of queues with 0.9 of the threshold that `n_p` as counted before gives them.
+    /// Number of queues with at least 0.9 of the threshold by the previous `n_p`.
     fn congested_queues(&self, buffer: &Buffer, alpha: &Alphas, priority: usize) -> f64 {
         let allowed = alpha.of(priority) * free_bytes(buffer) * CONGESTED_PART;
         let allowed = allowed / self.congested[priority];
@@ -195,7 +195,7 @@ impl Statistics {
 }
 
 impl Queue {
-    /// Its own part of what its port sent while it held packets.
+    /// Its share of its port's bytes while it held packets.
     fn part_of_sent(&self) -> f64 {
         match self.sent_bytes + self.others_bytes {
             0 => 1.0,

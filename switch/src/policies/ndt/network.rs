@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// Numbers that describe a port at one decision (NDT, section III).
 pub const ATTRIBUTES: usize = 5;
 
-/// Actions there are for a port: `alpha` from 2^-2 to 2^5 (NDT, section V-A).
+/// Number of actions for a port: `alpha` from 2^-2 to 2^5 (NDT, section V-A).
 pub const ACTIONS: u8 = 8;
 
-/// What stands for 1 in activations.
+/// The value 1 in fixed-point activations.
 pub const ONE: i32 = 1024;
 
-/// What stands for 1 in weights and biases.
+/// The value 1 in fixed-point weights and biases.
 pub const WEIGHT_ONE: i16 = 1 << WEIGHT_BITS;
 
 const WEIGHT_BITS: u32 = 8;
@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkShape {
-    /// Decisions whose observations it sees, the present one included; 8 in the paper.
+    /// Number of decisions whose observations it sees, including the present one; 8 in the paper.
     pub history: usize,
     /// Numbers in the embedding of a port; 64 in the paper's code.
     pub embedding: usize,
@@ -42,7 +42,7 @@ impl Default for NetworkShape {
 }
 
 impl NetworkShape {
-    /// Numbers that the network sees of a port.
+    /// Number of inputs per port.
     pub fn inputs(&self) -> usize {
         ATTRIBUTES * self.history
     }
@@ -70,8 +70,8 @@ impl NetworkShape {
     }
 }
 
-/// A permutation-equivariant network (NDT, section IV-A, equation 4): what it decides about ports
-/// does not depend on their order, and one network serves switches of any number of ports.
+/// A permutation-equivariant network (NDT, section IV-A, equation 4): its decisions do not depend
+/// on the order of ports, and one network serves switches of any number of ports.
 ///
 /// ```text
 /// e_i = phi(x_i)                    embedding of port i: two layers
@@ -82,8 +82,8 @@ impl NetworkShape {
 /// ```
 ///
 /// A unit's activation is `floor((sum of weight * input + bias * ONE) / WEIGHT_ONE)`, hidden units
-/// cut off below 0 (ReLU) and above 8 [`ONE`]. The last step replaces the paper's tanh, whose range
-/// it maps to the same eight actions.
+/// clamped to 0 (ReLU) and 8 [`ONE`]. The last step replaces the paper's tanh, whose range it maps
+/// to the same eight actions.
 ///
 /// The parameters are one vector, layer after layer: for each unit its weights, then its bias.
 /// Serialised, it is a JSON object with `format`, `version`, `shape` and `parameters`.
@@ -94,7 +94,7 @@ pub struct Network {
     parameters: Vec<i16>,
 }
 
-/// Room for what a network computes, so that deciding allocates nothing.
+/// Buffers for a network's activations, so that deciding allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Activations {
     hidden: Vec<i32>,
@@ -105,7 +105,7 @@ pub struct Activations {
 }
 
 impl Activations {
-    /// Room for networks of this shape that decide about this many ports.
+    /// Buffers for networks of this shape and this many ports.
     pub fn new(shape: NetworkShape, ports: usize) -> Self {
         Activations {
             hidden: vec![0; shape.embedding],
@@ -130,7 +130,7 @@ impl Network {
         Ok(Network { shape, parameters })
     }
 
-    /// The network that always says `alpha = 1`, whatever it sees: where training starts from.
+    /// The network that always answers `alpha = 1`, the start of training.
     ///
     /// # Errors
     /// If a size is 0 or above 256.
@@ -154,16 +154,17 @@ impl Network {
         &self.parameters
     }
 
-    /// The action for each port, given what is observed of each, [`NetworkShape::inputs`] numbers
-    /// up to 8 [`ONE`].
+    /// The action for each port, given its observations, [`NetworkShape::inputs`] numbers up to 8
+    /// [`ONE`] each.
     ///
     /// # Panics
-    /// If `room` was made for another shape or number of ports, or a number is not from 0 to 8 [`ONE`].
+    /// If `room` was made for another shape or number of ports, or an input is not from 0 to 8
+    /// [`ONE`].
     pub fn act<'a>(&self, observed: &[i32], room: &'a mut Activations) -> &'a [u8] {
         let shape = self.shape;
         let Activations { hidden, embeddings, summary, actions } = room;
         let ports = actions.len();
-        assert_eq!(observed.len(), ports * shape.inputs(), "what is observed of each port");
+        assert_eq!(observed.len(), ports * shape.inputs(), "the observations of each port");
         assert!(observed.iter().all(|&seen| (0..=8 * ONE).contains(&seen)), "up to 8");
         let [first, second, third, last] = self.layers();
         let each = 2 * shape.embedding;
@@ -213,13 +214,13 @@ impl Layer<'_> {
         let units = self.parameters.chunks_exact(self.inputs + 1);
         for (unit, output) in units.zip(outputs) {
             let (weights, bias) = unit.split_at(self.inputs);
-            // At most 512 products of 16 and 14 bits and one more: nothing overflows, and without checks
-            // the sum is several times as fast.
+            // At most 513 products of 16 and 14 bits: nothing overflows, and without checks the sum
+            // is several times as fast.
             let sum = weights.iter().zip(inputs).fold(0_i64, |sum, (&weight, &input)| {
                 sum.wrapping_add(i64::from(i32::from(weight).wrapping_mul(input)))
             });
             let sum = sum + i64::from(bias[0]) * i64::from(ONE);
-            // Cut off to a few thousand.
+            // Clamped to a few thousand.
             *output = cut(sum >> WEIGHT_BITS) as i32;
         }
     }
@@ -229,7 +230,7 @@ fn relu(activation: i64) -> i64 {
     activation.clamp(0, MOST)
 }
 
-/// Why numbers make no network.
+/// Why numbers are not a valid network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -241,20 +242,20 @@ pub enum NetworkError {
         /// What it is.
         size: usize,
     },
-    /// The number of parameters does not fit the sizes.
+    /// The number of parameters does not match the shape.
     #[error("parameters: has {found} numbers, a network of this shape has {expected}")]
     Parameters {
-        /// How many there should be.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
-    /// Another kind of file, or a newer one.
+    /// A different or newer format.
     #[error("format: is {format} version {version}, expected {FORMAT} version {VERSION}")]
     Format {
-        /// What it says it is.
+        /// The stated format.
         format: String,
-        /// Which version.
+        /// The stated version.
         version: u32,
     },
 }

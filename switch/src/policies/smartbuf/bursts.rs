@@ -1,6 +1,6 @@
 //! The bursts that Smartbuf knows, `Main_map` of its Algorithm 1.
 
-/// Peaks of bursts by their gradient, which is theirs alone.
+/// Peaks of bursts by gradient; gradients are unique.
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
     most: usize,
@@ -26,8 +26,8 @@ impl Bursts {
         self.bursts.iter().map(|burst| (burst.gradient, burst.peak_bytes))
     }
 
-    /// A burst is over. Of bursts with the same gradient the highest peak is kept; the one that was
-    /// learnt longest ago makes room.
+    /// Records a finished burst. Of bursts with the same gradient the highest peak is kept; the
+    /// oldest burst makes room.
     pub(super) fn learn(&mut self, gradient: i64, peak_bytes: u32) {
         self.learnt += 1;
         let learnt = self.learnt;
@@ -46,8 +46,8 @@ impl Bursts {
         }
     }
 
-    /// The mean peak of the `count` bursts with the least gradients that are not below `gradient`, or of
-    /// as many as there are; none if there are none.
+    /// The mean peak of the `count` bursts with the smallest gradients not below `gradient`, or of
+    /// fewer if there are fewer; `None` without any.
     pub(super) fn mean_peak_from(&self, gradient: i64, count: usize) -> Option<u32> {
         let first = self.bursts.partition_point(|burst| burst.gradient < gradient);
         let above = &self.bursts[first..];

@@ -20,7 +20,7 @@ struct Row {
     draws: u128,
 }
 
-/// A tree as CART grows it.
+/// A tree grown by CART.
 #[derive(Clone, Debug, PartialEq)]
 enum Cart {
     Leaf(u8),
@@ -101,7 +101,7 @@ fn part(rows: &[Row], feature: usize, most: u32) -> (Vec<Row>, Vec<Row>) {
     rows.iter().cloned().partition(|row| row.values[feature] <= most)
 }
 
-/// The midpoint between neighbours of all values that is the last up to the middle of the gap.
+/// Of the midpoints between neighbours of all values, the last up to the middle of the gap.
 fn threshold(values: &[u32], below: u32, above: u32) -> u32 {
     let midpoints: Vec<u32> = values
         .windows(2)
@@ -177,7 +177,7 @@ fn params() -> impl Strategy<Value = ForestParams> {
     )
 }
 
-/// Draws the rows of a tree: a row is known by its place among the rows of its class.
+/// Draws the rows of a tree: a row is identified by its index among the rows of its class.
 fn draw(rows: &mut [Row], tree: u64, seed: u64) {
     let quad = tree / LANES as u64;
     let bootstrap = Bootstrap { seed, quad, poisson: Some(Poisson::new(1.0)) };
@@ -229,7 +229,7 @@ proptest! {
     }
 }
 
-/// Parameters without anything random.
+/// Parameters without randomness.
 fn exact(n_estimators: u16, max_depth: u8, max_features: MaxFeatures) -> ForestParams {
     let params = ForestParams { n_estimators, max_depth, max_features, ..ForestParams::default() };
     ForestParams { bootstrap: false, ..params }
@@ -267,7 +267,7 @@ fn a_tree_worked_by_hand() {
 
 #[test]
 fn two_features_that_only_matter_together_are_found() {
-    // Exclusive or: no first split lowers the impurity, and it is made all the same.
+    // Exclusive or: no first split lowers the impurity, but one is made anyway.
     let rows = rows_of(&[(&[0, 0], false), (&[0, 1], true), (&[1, 0], true), (&[1, 1], false)]);
     let model = fitted(&rows, &exact(1, 2, MaxFeatures::All)).model;
     assert_eq!(model.metrics.unwrap().train.accuracy, Some(1.0));
@@ -275,7 +275,7 @@ fn two_features_that_only_matter_together_are_found() {
 
 #[test]
 fn the_search_goes_on_past_features_that_are_constant() {
-    // One feature of four tells; with one drawn per node it must be found all the same.
+    // One feature of four is informative; with one drawn per node it must still be found.
     let rows: Vec<Row> = (0..100_u32)
         .map(|at| Row { values: vec![7, 7, 7, at], drop: at >= 60, draws: 1 })
         .collect();

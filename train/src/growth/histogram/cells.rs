@@ -5,12 +5,12 @@ use crate::growth::bootstrap::MOST_DRAWS;
 use crate::rows::binned::Block;
 use dropcast_forest::binning::BINS;
 
-/// A drawn row of a block that is in a counted node.
+/// A drawn row of a block, in a counted node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Listed {
-    /// Within the block.
+    /// Its index in the block.
     pub(super) row: u16,
-    /// Which of the counted nodes.
+    /// The index of its node among the counted ones.
     pub(super) node: u8,
     pub(super) draws: u8,
 }
@@ -19,18 +19,18 @@ pub(super) struct Listed {
 pub(super) struct Cells {
     nodes: usize,
     features: usize,
-    /// Whether distinct rows are asked for; if not, draws stand for them.
+    /// Whether distinct rows are counted; if not, draws stand in for them.
     distinct: bool,
     /// By class, node and feature.
     packed: Vec<[u64; BINS]>,
-    /// Rows in it at most.
+    /// Upper bound on the rows counted in it.
     rows: u64,
-    /// What did not fit.
+    /// Counts moved out before they overflow.
     carried: Vec<[Count; BINS]>,
 }
 
 const ONE_ROW: u64 = 1 << 32;
-/// So many rows fit the halves of a cell.
+/// Number of rows that fit the halves of a cell.
 const PACKED_ROWS: u64 = (ONE_ROW - 1) / MOST_DRAWS as u64;
 
 impl Cells {
@@ -67,7 +67,7 @@ impl Cells {
         }
     }
 
-    /// Counts rows of a class, for which there is room.
+    /// Counts rows of a class; the caller has made room.
     pub(super) fn add(&mut self, block: &Block<'_>, class: usize, listed: &[Listed]) {
         let of_class = self.nodes * self.features;
         let mut of_class = FeatureCells {
@@ -121,7 +121,7 @@ struct FeatureCells<'a> {
 
 impl FeatureCells<'_> {
     /// Counts rows in `N` features at once, from `first` on: neighbouring rows are often equal, and
-    /// what is added to one cell after another need not wait.
+    /// additions to different cells need not wait for each other.
     fn add_rows<const N: usize>(&mut self, first: usize, columns: [&[u8]; N], listed: &[Listed]) {
         for listed in listed {
             let draws = u64::from(listed.draws);

@@ -9,7 +9,7 @@ use crate::rows::binned::BinnedRows;
 use crate::splits::Part;
 use crate::threads::Threads;
 
-/// Counts the training rows of nodes on one level: by quad, lane and place.
+/// Counts the training rows of nodes on one level: by quad, lane and node.
 pub(crate) fn count_level(
     rows: &BinnedRows,
     level: usize,

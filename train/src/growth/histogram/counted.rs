@@ -7,7 +7,7 @@ use crate::growth::growing::GrowingTree;
 #[derive(Debug)]
 pub(crate) struct Counted<'a> {
     pub(crate) tree: &'a GrowingTree,
-    /// The places on the level whose nodes are counted.
+    /// Positions of the counted nodes on the level.
     pub(crate) places: Vec<u8>,
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Counted<'a> {
 #[derive(Debug)]
 pub(crate) struct CountedQuad<'a> {
     pub(crate) bootstrap: Bootstrap,
-    /// Whether distinct rows shall be counted beside draws.
+    /// Whether to count distinct rows besides draws.
     pub(crate) distinct: bool,
     /// The column of each of the trees' features.
     pub(crate) columns: &'a [usize],

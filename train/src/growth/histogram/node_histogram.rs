@@ -5,9 +5,9 @@ use dropcast_forest::binning::BINS;
 /// Rows, and how often they were drawn into the tree's sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
-    /// Draws: what impurity and leaf weights are made from.
+    /// Draws, from which impurity and leaf weights are computed.
     pub(crate) draws: u64,
-    /// Distinct rows; as many as draws, where no rule asks for distinct ones.
+    /// Distinct rows; equal to draws if no setting needs distinct ones.
     pub(crate) rows: u64,
 }
 
@@ -36,7 +36,7 @@ impl NodeHistogram {
         &self.0[feature]
     }
 
-    /// The counts of a node without those of one of its children: those of the other.
+    /// The counts of a node minus those of one child: those of the other child.
     pub(crate) fn without(mut self, child: &NodeHistogram) -> Self {
         let cells = self.0.as_flattened_mut().as_flattened_mut();
         for (cell, child) in cells.iter_mut().zip(child.0.as_flattened().as_flattened()) {

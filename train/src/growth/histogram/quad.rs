@@ -17,7 +17,7 @@ pub(super) struct QuadCounter<'a> {
     cells: [Cells; LANES],
 }
 
-/// Trees whose counted nodes share a word of 64 bits: in which of them a row is.
+/// Trees whose counted nodes share a 64-bit word of masks, which finds a row's nodes.
 struct LaneWord {
     masks: BinMasks,
     lanes: Vec<LaneBits>,
@@ -31,7 +31,7 @@ struct LaneBits {
     mask: u64,
 }
 
-/// What a thread needs while it counts a block; for any quad.
+/// A thread's buffers for counting a block, of any quad.
 pub(super) struct Scratch {
     words: Vec<u64>,
     rows: Vec<u16>,
@@ -103,7 +103,7 @@ impl<'a> QuadCounter<'a> {
 }
 
 impl LaneWord {
-    /// Puts the trees of a quad together.
+    /// Packs the trees of a quad into words.
     fn of_quad(quad: &CountedQuad<'_>, level: usize) -> Vec<Self> {
         let mut words: Vec<(u32, Vec<LaneBits>)> = Vec::new();
         for (lane, counted) in quad.lanes.iter().enumerate() {
@@ -140,8 +140,8 @@ impl LaneWord {
 }
 
 impl LaneBits {
-    /// Lists those of the first `rows` that were drawn and are in a counted node of this tree; how
-    /// many there are.
+    /// Lists those of the first `rows` that were drawn and are in a counted node of this tree;
+    /// returns their number.
     fn list(&self, rows: usize, scratch: &mut Scratch) -> usize {
         let listed = &mut scratch.listed[..rows];
         let found = scratch.rows[..rows].iter().zip(&scratch.words).zip(&scratch.draws);

@@ -5,16 +5,16 @@ use crate::growth::bootstrap::{EVERY_LANE, LANES};
 use crate::rows::binned::Block;
 use dropcast_forest::binning::BINS;
 
-/// Counts for the roots of a quad, where all rows are.
+/// Counts for the roots of a quad, which all rows reach.
 pub(super) struct RootCells {
     draws: LaneCells,
-    /// If distinct rows are asked for.
+    /// Present if distinct rows are needed.
     rows: Option<LaneCells>,
-    /// Draws in any lane at most.
+    /// Upper bound on the draws in any lane.
     drawn: u64,
 }
 
-/// By feature and bin, 16 bits for each lane.
+/// By feature and bin, 16 bits per lane.
 struct LaneCells(Vec<[u64; BINS]>);
 
 impl RootCells {
@@ -23,8 +23,7 @@ impl RootCells {
         RootCells { draws: cells(), rows: distinct.then(cells), drawn: 0 }
     }
 
-    /// Counts rows of a class that were drawn so often; what does not fit goes to `cells`. May use
-    /// `draws` for something else.
+    /// Counts rows of a class with these draws; overflow goes to `cells`. Overwrites `draws`.
     pub(super) fn add(
         &mut self,
         block: &Block<'_>,
@@ -39,14 +38,14 @@ impl RootCells {
         self.drawn += drawn;
         self.draws.add(block, draws);
         if let Some(rows) = &mut self.rows {
-            // 1 where there are draws: 7 and what is below has three bits.
+            // 1 for a nonzero lane: draws are at most 7, three bits.
             let is_drawn = |draws: u64| (draws | draws >> 1 | draws >> 2) & EVERY_LANE;
             draws.iter_mut().for_each(|draws| *draws = is_drawn(*draws));
             rows.add(block, draws);
         }
     }
 
-    /// Moves all counts, which are of one class, to `cells`.
+    /// Moves all counts, all of one class, to `cells`.
     pub(super) fn flush(&mut self, class: usize, cells: &mut [Cells; LANES]) {
         self.drawn = 0;
         let rows = self.rows.as_ref().unwrap_or(&self.draws);
