@@ -19,7 +19,7 @@ impl FrontRule {
     }
 
     /// What a row is compared by, lower is better. `None` if it is not defined.
-    fn badness(&self, row: &SweepRow) -> Option<f64> {
+    pub(super) fn badness(&self, row: &SweepRow) -> Option<f64> {
         let scores = row.scores(self.part)?;
         match self.measure {
             FrontMeasure::EtaPackets => scores.eta_packets,
