@@ -1,14 +1,17 @@
 //! What a forest takes as match-action tables, and what other published encodings of it would.
 
 mod encodings;
+mod totals;
 
 pub use encodings::Encoding;
+pub use totals::TableTotals;
 
 use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
 use crate::{ExportError, Facts, Origin};
 use dropcast_forest::Forest;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use totals::VALUE_BITS;
 
 /// What a forest takes as match-action tables.
 ///
@@ -59,30 +62,6 @@ pub struct TreeResources {
     pub ternary_entries: usize,
 }
 
-/// All tables together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TableTotals {
-    /// Tables.
-    pub tables: usize,
-    /// Entries of the features' tables where they match ranges.
-    pub range_entries: usize,
-    /// Ternary entries of all tables, as exported.
-    pub ternary_entries: u64,
-    /// The same if every range were cut into prefixes by itself.
-    pub naive_ternary_entries: u64,
-    /// `ternary_entries / naive_ternary_entries`; null if there are none.
-    pub ternary_share: Option<f64>,
-    /// Key bits of all ternary entries; a TCAM stores each with its mask.
-    pub tcam_key_bits: usize,
-    /// Bits of action data of all ternary entries: codes, and 8 for a weight.
-    pub sram_action_bits: usize,
-    /// Bits of codes that a packet carries between the tables.
-    pub metadata_bits: usize,
-    /// Steps that depend on the one before: features, trees, additions two at a time, the
-    /// comparison. 0 if the answer is the same for every row.
-    pub stages: usize,
-}
-
 /// What tools measured; null where none was run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -99,9 +78,6 @@ pub struct Measured {
 /// What [`Resources::note`] says.
 const NOTE: &str =
     "logical estimates: what the tables hold, not where a vendor's compiler places them";
-
-/// Bits of the value of a feature.
-const VALUE_BITS: usize = 32;
 
 /// Bits of the weight of a leaf.
 const WEIGHT_BITS: usize = 8;

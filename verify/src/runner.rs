@@ -1,12 +1,11 @@
 //! What runs what a target emits.
 
-use crate::{Program, VerifyError, c, cpp, dct, dpdk, ebpf, json, onnx, verilog};
-use dropcast_export::Target;
+use crate::{Program, VerifyError};
 use std::path::{Path, PathBuf};
 
 /// Builds what one target emits.
 pub trait Runner: Sync {
-    /// Name of the target, as in [`Target::name`].
+    /// Name of the target, as in [`Target::name`](dropcast_export::Target::name).
     fn target(&self) -> &'static str;
 
     /// Builds emitted files into programs: one for each variant of the code, and for each tool
@@ -16,23 +15,6 @@ pub trait Runner: Sync {
     /// [`VerifyError::MissingTool`] if a tool without which nothing can be run is not installed;
     /// [`VerifyError::ToolFailed`] with a tool's output if it refuses what was emitted.
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError>;
-}
-
-/// Every runner; a new one is a file with a `RUNNER` and a line here.
-const RUNNERS: &[&dyn Runner] = &[
-    &c::RUNNER,
-    &cpp::RUNNER,
-    &dct::RUNNER,
-    &dpdk::RUNNER,
-    &ebpf::RUNNER,
-    &json::RUNNER,
-    &onnx::RUNNER,
-    &verilog::RUNNER,
-];
-
-/// The runner of a target, if there is one.
-pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
-    RUNNERS.iter().copied().find(|runner| runner.target() == target.name())
 }
 
 /// The files that a target emitted for one forest.

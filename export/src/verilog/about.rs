@@ -1,6 +1,6 @@
 //! What a file says of itself.
 
-use super::Pipeline;
+use super::pipeline::Pipeline;
 use crate::checked::Checked;
 use crate::ident::plain;
 
