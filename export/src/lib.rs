@@ -4,8 +4,25 @@
 //! files. [`Vectors`] are the rows on which a device must agree with
 //! [`Forest::score`](dropcast_forest::Forest::score), and [`Facts`] are a forest's sizes.
 //!
-//! A target is one file that turns a checked forest into text or bytes, plus one line in
-//! `target.rs`.
+//! A target is one file that turns a checked model into text or bytes, and one line in `targets.rs`.
+//!
+//! ```
+//! use dropcast_export::{Origin, Resources, export};
+//! use dropcast_features::FeatureSet;
+//! use dropcast_forest::{Forest, Node, Tree};
+//!
+//! // A drop is predicted if the packet's queue is longer than 60,000 bytes.
+//! let split = Node::Split { feature: 0, threshold: 60_000, left: 1, right: 2 };
+//! let tree = Tree { nodes: vec![split, Node::Leaf { weight: 0 }, Node::Leaf { weight: 255 }] };
+//! let features: FeatureSet = "queue_length".parse()?;
+//! let forest = Forest { features: features.names(), vote_threshold: 127, trees: vec![tree] };
+//!
+//! let origin = Origin::new("queue", &"0".repeat(64), &features);
+//! let files = export(&forest, &origin, "p4".parse()?)?;
+//! assert!(files.iter().any(|file| file.name.ends_with(".p4")));
+//! assert_eq!(Resources::new(&forest, &origin)?.forest.thresholds[0].distinct, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod about;
 mod c;
@@ -28,6 +45,7 @@ mod resources;
 mod splitmix;
 pub mod tables;
 mod target;
+mod targets;
 mod ties;
 mod tna;
 mod tracker;
@@ -39,6 +57,7 @@ pub use facts::{Facts, FeatureThresholds};
 pub use origin::{Column, Origin};
 pub use resources::{Encoding, FeatureResources, Measured, Resources, TableTotals, TreeResources};
 pub use tables::{Tables, TernaryEntries};
-pub use target::{EmittedFile, Target, UnknownTarget, export};
+pub use target::{EmittedFile, Target, export};
+pub use targets::UnknownTarget;
 pub use ties::Ties;
 pub use vectors::{LeafPlace, RowKind, Vectors};

@@ -6,11 +6,13 @@ mod entries;
 mod names;
 mod oracle;
 mod p4runtime;
+mod text_file;
 mod v1model;
 
 pub(crate) use entries::{Leaves, Prefixes};
 pub(crate) use names::{EGRESS, INGRESS, P4};
 pub(crate) use oracle::oracle_file;
+pub(crate) use text_file::text_file;
 pub(crate) use v1model::{answer, headers, parser_states};
 
 use crate::ExportError;
@@ -27,9 +29,4 @@ pub(crate) const TARGET: Target = Target {
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let p4 = P4::new(model)?;
     Ok(vec![oracle_file(&p4), v1model::program(&p4), cli::commands(&p4), p4runtime::entries(&p4)])
-}
-
-/// A text file named after the model.
-pub(crate) fn text_file(p4: &P4<'_>, suffix: &str, text: String) -> EmittedFile {
-    EmittedFile { name: format!("{}{suffix}", p4.model.prefix), bytes: text.into_bytes() }
 }

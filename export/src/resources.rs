@@ -1,14 +1,17 @@
 //! The resources of a forest as match-action tables, and of other published encodings.
 
 mod encodings;
+mod totals;
 
 pub use encodings::Encoding;
+pub use totals::TableTotals;
 
 use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
 use crate::{ExportError, Facts, Origin};
 use dropcast_forest::Forest;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use totals::VALUE_BITS;
 
 /// What a forest takes as match-action tables.
 ///
@@ -58,31 +61,7 @@ pub struct TreeResources {
     pub ternary_entries: usize,
 }
 
-/// All tables together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TableTotals {
-    /// Tables.
-    pub tables: usize,
-    /// Entries of the features' tables if they match ranges.
-    pub range_entries: usize,
-    /// Ternary entries of all tables, as exported.
-    pub ternary_entries: u64,
-    /// The same with every range cut into prefixes separately.
-    pub naive_ternary_entries: u64,
-    /// `ternary_entries / naive_ternary_entries`; null if there are none.
-    pub ternary_share: Option<f64>,
-    /// Key bits of all ternary entries; a TCAM stores each with its mask.
-    pub tcam_key_bits: usize,
-    /// Bits of action data of all ternary entries: codes, and 8 for a weight.
-    pub sram_action_bits: usize,
-    /// Bits of codes that a packet carries between the tables.
-    pub metadata_bits: usize,
-    /// Dependent steps: features, trees, pairwise additions, the comparison. 0 if the answer is the
-    /// same for every row.
-    pub stages: usize,
-}
-
-/// Measurements by tools; null for tools not run.
+/// What tools measured; null where none was run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Look-up tables of the Verilog, as synthesised.
@@ -98,9 +77,6 @@ pub struct Measured {
 /// The text of [`Resources::note`].
 const NOTE: &str =
     "logical estimates: what the tables hold, not where a vendor's compiler places them";
-
-/// Bits of the value of a feature.
-const VALUE_BITS: usize = 32;
 
 /// Bits of the weight of a leaf.
 const WEIGHT_BITS: usize = 8;

@@ -1,10 +1,9 @@
 //! The targets that a forest can be exported to.
 
 use crate::checked::Checked;
-use crate::{ExportError, Origin, c, cpp, dct, dpdk, ebpf, json, onnx, ovs, p4, tna, verilog};
+use crate::{ExportError, Origin};
 use dropcast_forest::Forest;
 use std::fmt;
-use std::str::FromStr;
 
 /// An export target.
 #[derive(Clone, Copy)]
@@ -14,22 +13,7 @@ pub struct Target {
     pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
-/// Every target; to add one, write a file with a `TARGET` and add a line here.
-const TARGETS: &[Target] = &[
-    c::TARGET,
-    cpp::TARGET,
-    dct::TARGET,
-    dpdk::TARGET,
-    ebpf::TARGET,
-    json::TARGET,
-    onnx::TARGET,
-    ovs::TARGET,
-    p4::TARGET,
-    tna::TARGET,
-    verilog::TARGET,
-];
-
-/// A file to write.
+/// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmittedFile {
     /// Its name, without a folder: letters, digits, `_` and `.` only.
@@ -51,11 +35,6 @@ pub fn export(
 }
 
 impl Target {
-    /// Every target, in the order of their names.
-    pub fn all() -> &'static [Target] {
-        TARGETS
-    }
-
     /// Its name, as on the command line.
     pub fn name(self) -> &'static str {
         self.name
@@ -64,24 +43,6 @@ impl Target {
     /// A short description.
     pub fn about(self) -> &'static str {
         self.about
-    }
-}
-
-/// A name that no target has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown target {0:?}; known are {known}", known = known())]
-pub struct UnknownTarget(pub String);
-
-fn known() -> String {
-    TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
-}
-
-impl FromStr for Target {
-    type Err = UnknownTarget;
-
-    fn from_str(name: &str) -> Result<Self, UnknownTarget> {
-        let target = TARGETS.iter().find(|target| target.name == name);
-        target.copied().ok_or_else(|| UnknownTarget(name.to_owned()))
     }
 }
 
@@ -104,19 +65,3 @@ impl PartialEq for Target {
 }
 
 impl Eq for Target {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_are_read_by_name() {
-        for &target in Target::all() {
-            assert_eq!(target.to_string().parse(), Ok(target));
-        }
-        assert!(Target::all().is_sorted_by_key(|target| target.name));
-        let error = "p5".parse::<Target>().expect_err("no target");
-        assert_eq!(error.to_string(), format!("unknown target \"p5\"; known are {}", known()));
-        assert!(known().starts_with("c, cpp, dct, "));
-    }
-}

@@ -53,7 +53,13 @@ impl FeatureSet {
         self.0.iter().map(ToString::to_string).collect()
     }
 
-    /// Number of features.
+    /// The name of the set of these features in this order (`level4`), if it has one.
+    pub fn name(&self) -> Option<&'static str> {
+        let is_it = |set: &'static [&Descriptor]| described_by(set).eq(self.0.iter().copied());
+        SETS.iter().find(|(_, set)| is_it(set)).map(|&(name, _)| name)
+    }
+
+    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -160,6 +166,8 @@ mod tests {
         assert_eq!(names, "longest_queue,queue_length,occupancy,longest_gap,projected_occupancy");
         assert_eq!(names.parse(), Ok(set));
         assert_eq!(FeatureSet::all().to_string().parse(), Ok(FeatureSet::all()));
+        let name = |text: &str| text.parse::<FeatureSet>().expect("known names").name();
+        assert_eq!((name("level4"), name("carry4,rank")), (Some("level4"), None));
         let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");
         assert!(error.to_string().contains("\"rnak\""));
     }

@@ -375,5 +375,4 @@ fn agreement(forest: &ValueForest, features: usize, weights: &Weights) -> Agreem
 }
 
 #[cfg(test)]
-#[path = "weights_tests.rs"]
 mod tests;

@@ -3,6 +3,7 @@
 use crate::PipelineError;
 use crate::progress::Progress;
 use crate::settings::TracerSettings;
+use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     DataError, Departures, EventBatch, EventKind, EventReader, InputProvenance, LabelledBatch,
@@ -90,6 +91,32 @@ pub fn collect(
     writer.finish()?;
     progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
     Ok(collected)
+}
+
+/// Labels events of switches described by `specs`. All rows stay in memory; `name` is what errors
+/// call the trace.
+///
+/// # Errors
+/// If an event is wrong, or there is nothing to label.
+pub fn collect_in_memory(
+    name: &str,
+    events: impl IntoIterator<Item = EventBatch>,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+) -> Result<LabelledTrace, PipelineError> {
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
+    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    meta.collect = Some(settings.collect());
+    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
+    let events = events.into_iter().map(Ok::<_, PipelineError>);
+    let mut batches = Vec::new();
+    for rows in dropcast_collect::trace(tracer, events) {
+        batches.push(rows?);
+    }
+    if batches.iter().all(LabelledBatch::is_empty) {
+        return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
+    }
+    LabelledTrace::in_memory(name, meta, batches)
 }
 
 fn count_departures(batch: &EventBatch) -> usize {

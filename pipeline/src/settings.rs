@@ -1,8 +1,10 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
+use crate::table_cost::TableCost;
 use dropcast_data::{CollectSettings, Departures, Victim};
 use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, Node, Tree};
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::{
     Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SplitSettings,
@@ -248,12 +250,26 @@ impl TrainSettings {
             random_state: self.seed,
         };
         check_max_features(self.max_features, &self.features)?;
+        if let Some(budget) = &self.budget {
+            check_budget(budget, &self.features)?;
+        }
         if self.refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
             let problem = "expected a number of rows, 0 to 1e12";
             return Err(PipelineError::setting("refit_leaves", problem));
         }
         Ok(params.check()?)
     }
+}
+
+/// Refuses a budget that no forest of these features fits.
+pub(crate) fn check_budget(budget: &Budget, features: &FeatureSet) -> Result<(), PipelineError> {
+    let leaf = Tree { nodes: vec![Node::Leaf { weight: 0 }] };
+    let smallest = Forest { features: features.names(), vote_threshold: 0, trees: vec![leaf] };
+    if budget.admits(&smallest, &TableCost::new(features)) {
+        return Ok(());
+    }
+    let problem = format!("{budget}: not even a single leaf fits; allow more");
+    Err(PipelineError::setting("budget", problem))
 }
 
 /// Refuses to draw more features than there are.

@@ -4,6 +4,8 @@ mod engine;
 mod folder;
 mod part_sizes;
 mod settings;
+mod squeezing;
+mod swept_rows;
 
 pub use engine::sweep;
 pub use settings::SweepSettings;

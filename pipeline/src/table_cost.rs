@@ -4,7 +4,7 @@ use dropcast_data::sha256;
 use dropcast_export::{Facts, Origin, Resources, TernaryEntries};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
-use dropcast_train::{ForestCost, Resource, TreeOutline};
+use dropcast_train::{ForestCost, ForestSize, Resource, TreeOutline};
 
 /// The cost of forests of some features.
 pub struct TableCost {
@@ -15,6 +15,15 @@ impl TableCost {
     /// The cost of forests of these features.
     pub fn new(features: &FeatureSet) -> Self {
         TableCost { origin: Origin::new("model", &sha256(b""), features) }
+    }
+
+    /// What a forest takes in tables; null what it cannot be exported to.
+    pub fn size(&self, forest: &Forest) -> ForestSize {
+        ForestSize {
+            dct_bytes: self.cost(forest, Resource::DctBytes),
+            ternary_entries: self.cost(forest, Resource::TernaryEntries),
+            thresholds: self.cost(forest, Resource::Thresholds).unwrap_or_default(),
+        }
     }
 }
 

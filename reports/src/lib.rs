@@ -3,6 +3,33 @@
 //! Numbers come from `dropcast-pipeline` as values; an [`Exporter`] writes a
 //! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
 //! measures anything or opens a file.
+//! ```
+//! use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
+//! use dropcast_forest::{Forest, Node, SwitchContext, Tree};
+//! use dropcast_pipeline::report::{ModelSource, ReportBuilder, TraceSource};
+//! use dropcast_reports::{Exporter, Html, Text};
+//! use dropcast_train::Model;
+//!
+//! // A drop is predicted if the packet's queue is longer than 60,000 bytes.
+//! let split = Node::Split { feature: 0, threshold: 60_000, left: 1, right: 2 };
+//! let tree = Tree { nodes: vec![split, Node::Leaf { weight: 0 }, Node::Leaf { weight: 255 }] };
+//! let forest = Forest { features: Vec::new(), vote_threshold: 127, trees: vec![tree] };
+//! let model = Model::new(forest, "queue_length".parse()?, SwitchContext::default());
+//!
+//! // Measured on two rows, one of them a drop.
+//! let columns = model.features.names();
+//! let meta = TraceMeta::unknown(RowOrder::Departure, columns.clone());
+//! let mut builder = ReportBuilder::new("example", &model, ModelSource::default());
+//! builder.begin_trace(TraceSource { name: "rows".into(), meta, columns, held_out: true })?;
+//! let (features, drop) = (vec![vec![50_000, 70_000]], vec![false, true]);
+//! builder.add(&LabelledBatch { features, drop, ..LabelledBatch::default() })?;
+//! builder.end_trace(Default::default());
+//! let report = builder.finish();
+//!
+//! assert_eq!(report.prediction.f1, Some(1.0));
+//! assert!(Html.export(&report)?.contains("<svg") && Text.export(&report)?.contains("F1"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod exporter;
 pub mod fig14;

@@ -9,6 +9,15 @@
 //! it.
 //!
 //! [`FlowSizes`] holds the published flow-size distributions.
+//! ```
+//! use dropcast_simulate::LeafWorkload;
+//!
+//! // Open loop: every arrival at a leaf switch in 2 ms, in order of time.
+//! let workload = LeafWorkload { duration_ns: 2_000_000, seed: 7, ..LeafWorkload::default() };
+//! let arrivals: Vec<_> = workload.arrivals()?.flat_map(|batch| batch.events).collect();
+//! assert!(arrivals.len() > 1_000 && arrivals.is_sorted_by_key(|event| event.time_ns));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod fabric;
 mod flow_sizes;

@@ -3,8 +3,13 @@
 use dropcast_tidy::import_cycles;
 use std::path::Path;
 
-/// Crates whose files import in one direction only. Add yours.
-const CRATES: [&str; 4] = ["forest", "train", "replay", "tidy"];
+/// Every crate. A registry and its entries may import each other if there is no other way; none
+/// does: the type of an entry is in one file, the list of all entries in another
+/// (`export/src/target.rs` and `targets.rs`).
+const CRATES: [&str; 17] = [
+    "features", "data", "onnx", "oracle", "switch", "collect", "forest", "train", "replay",
+    "interop", "export", "verify", "simulate", "pipeline", "reports", "cli", "tidy",
+];
 
 #[test]
 fn no_two_files_import_each_other() {

@@ -75,9 +75,9 @@ pub use share::{NotAShare, Share};
 pub use splits::{Part, RunSwitch, Split, SplitBy, SplitError, SplitSettings};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
-    SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepGroup, SweepPart, SweepPartError,
-    SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
-    SweepTimings, assemble,
+    SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepBest, SweepGroup, SweepPart,
+    SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary,
+    SweepTable, SweepTimings, assemble,
 };
 pub use threads::Threads;
 pub use votes::{

@@ -1,6 +1,7 @@
 //! Sweeps: many configurations on the same rows (`docs/sweep.md`).
 
 mod axes;
+mod best;
 mod front;
 mod part;
 mod plan;
@@ -14,6 +15,6 @@ pub use part::{SweepPart, SweepPartError, assemble};
 pub use plan::{MOST_SWEEP_ROWS, SweepGroup, SweepPlan};
 pub use table::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, PartSize, SWEEP_FORMAT_VERSION, Spread,
-    SpreadScores, SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
-    SweepTimings,
+    SpreadScores, SweepBest, SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary,
+    SweepTable, SweepTimings,
 };

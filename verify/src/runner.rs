@@ -1,12 +1,11 @@
 //! Runners for targets.
 
-use crate::{Program, VerifyError, c, cpp, dct, dpdk, ebpf, json, onnx, verilog};
-use dropcast_export::Target;
+use crate::{Program, VerifyError};
 use std::path::{Path, PathBuf};
 
 /// Builds one target's exports.
 pub trait Runner: Sync {
-    /// Name of the target, as in [`Target::name`].
+    /// Name of the target, as in [`Target::name`](dropcast_export::Target::name).
     fn target(&self) -> &'static str;
 
     /// Builds emitted files into programs, one per variant of the code and installed tool. It
@@ -16,23 +15,6 @@ pub trait Runner: Sync {
     /// [`VerifyError::MissingTool`] if a required tool is not installed;
     /// [`VerifyError::ToolFailed`] with a tool's output if it refuses the files.
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError>;
-}
-
-/// Every runner; to add one, write a file with a `RUNNER` and add a line here.
-const RUNNERS: &[&dyn Runner] = &[
-    &c::RUNNER,
-    &cpp::RUNNER,
-    &dct::RUNNER,
-    &dpdk::RUNNER,
-    &ebpf::RUNNER,
-    &json::RUNNER,
-    &onnx::RUNNER,
-    &verilog::RUNNER,
-];
-
-/// The runner of a target, if there is one.
-pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
-    RUNNERS.iter().copied().find(|runner| runner.target() == target.name())
 }
 
 /// The files that a target emitted for one forest.

@@ -1,13 +1,10 @@
 //! A sweep in words.
 
-use dropcast_train::{FrontMeasure, Split, SweepRow, SweepTable};
+use dropcast_train::{FrontMeasure, Split, SweepRow, SweepScores, SweepTable};
 use std::collections::BTreeMap;
 
 /// The rows by part, and the front, as tables.
 pub(crate) fn sweep_tables(table: &SweepTable) -> String {
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
-    // If few packets drop, rows differ only in the last digits.
-    let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
     let part = table.front.part;
     let measure = match table.front.measure {
         FrontMeasure::EtaPackets => "eta",
@@ -43,20 +40,25 @@ pub(crate) fn sweep_tables(table: &SweepTable) -> String {
         "test eta",
         "test F1",
     ));
+    text.push_str(&front_rows(table));
+    text.push_str(&best_models(table));
+    text
+}
+
+/// The Pareto-optimal forests, one on each line.
+fn front_rows(table: &SweepTable) -> String {
+    let mut text = String::new();
+    let part = table.front.part;
     let mut front: BTreeMap<u64, &SweepRow> = BTreeMap::new();
     for row in table.rows.iter().filter(|row| row.pareto) {
         front.insert(row.size.ternary_entries.unwrap_or_default(), row);
     }
     for (entries, row) in front {
-        let (own, test) = (row.scores(part), row.test.as_ref());
+        let scores = scores(row.scores(part), row.test.as_ref());
         let setting = &row.setting;
         text.push_str(&format!(
-            "{entries:>7} {:>8} {:>8} {:>8} {:>8}  {} x {}, {}, {} bins, {} drawn, {}, weights {}, leaves \
+            "{entries:>7} {scores}  {} x {}, {}, {} bins, {} drawn, {}, weights {}, leaves \
              of {}, vote {}, seed {}\n",
-            eta(own.and_then(|scores| scores.eta_packets)),
-            number(own.and_then(|scores| scores.f1)),
-            eta(test.and_then(|scores| scores.eta_packets)),
-            number(test.and_then(|scores| scores.f1)),
             setting.trees,
             setting.max_depth,
             setting.features.join(","),
@@ -70,4 +72,40 @@ pub(crate) fn sweep_tables(table: &SweepTable) -> String {
         ));
     }
     text
+}
+
+/// The saved model of each feature set, one on each line.
+fn best_models(table: &SweepTable) -> String {
+    let budget = match &table.budget {
+        Some(budget) => format!(", squeezed into {budget}"),
+        None => String::new(),
+    };
+    if table.best.is_empty() {
+        return "\nNo forest has both a size and a score, so no model is saved as the best.\n"
+            .into();
+    }
+    let mut text = format!(
+        "\nThe best model of each feature set{budget}:\n\n{:>7} {:>8} {:>8} {:>8} {:>8}  file\n",
+        "entries", "eta", "F1", "test eta", "test F1",
+    );
+    for best in &table.best {
+        let entries = best.size.ternary_entries.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let scores = scores(best.scores(table.front.part), best.test.as_ref());
+        text.push_str(&format!("{entries:>7} {scores}  {}\n", best.model));
+    }
+    text
+}
+
+/// `eta` and F1 on the rows compared on, then on test rows.
+fn scores(own: Option<&SweepScores>, test: Option<&SweepScores>) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
+    // Where few packets drop, rows differ in the last digits.
+    let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
+    format!(
+        "{:>8} {:>8} {:>8} {:>8}",
+        eta(own.and_then(|scores| scores.eta_packets)),
+        number(own.and_then(|scores| scores.f1)),
+        eta(test.and_then(|scores| scores.eta_packets)),
+        number(test.and_then(|scores| scores.f1)),
+    )
 }

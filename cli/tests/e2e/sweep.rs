@@ -118,35 +118,96 @@ fn compare_with_train(room: &Room, folder: &str) {
         if model.is_none() && nth % 8 != 3 {
             continue;
         }
-        let features: Vec<&str> =
-            row["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-        room.good(&format!(
-            "train --data runs/small/trace.parquet --split time --train-share 0.5 \
-             --validation-share 0.25 --guard-ns 32000 --features {} --n-estimators {} \
-             --max-depth {} --max-bins {} --max-features {} --criterion {} --class-weight {} \
-             --min-samples-leaf {} --vote {} --seed {} -o alone.json",
-            features.join(","),
-            row["trees"],
-            row["max_depth"],
-            row["max_bins"],
-            row["max_features"].as_str().unwrap(),
-            row["criterion"].as_str().unwrap(),
-            row["class_weight"].as_str().unwrap(),
-            row["min_samples_leaf"],
-            row["vote"].as_str().unwrap(),
-            row["seed"],
-        ));
+        train_row(room, row, "");
         if let Some(model) = model {
             assert!(room.read("alone.json") == room.read(&format!("{folder}/{model}")), "{row}");
         }
-        let said =
-            room.good("report --model alone.json --data runs/small/trace.parquet --format json");
-        let report: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(report["replay"]["total"]["eta"]["packets"], row["test"]["eta_packets"]);
-        assert_eq!(report["prediction"]["f1"], row["test"]["f1"]);
+        assert_is_reported(room, &row["test"]);
         compared += 1;
     }
     assert!(compared >= 4, "{compared}");
+}
+
+/// Trains one row of the sweep by itself.
+fn train_row(room: &Room, row: &Value, budget: &str) {
+    let features: Vec<&str> =
+        row["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    room.good(&format!(
+        "train --data runs/small/trace.parquet --split time --train-share 0.5 \
+         --validation-share 0.25 --guard-ns 32000 --features {} --n-estimators {} \
+         --max-depth {} --max-bins {} --max-features {} --criterion {} --class-weight {} \
+         --min-samples-leaf {} --vote {} --seed {} {budget} -o alone.json",
+        features.join(","),
+        row["trees"],
+        row["max_depth"],
+        row["max_bins"],
+        row["max_features"].as_str().unwrap(),
+        row["criterion"].as_str().unwrap(),
+        row["class_weight"].as_str().unwrap(),
+        row["min_samples_leaf"],
+        row["vote"].as_str().unwrap(),
+        row["seed"],
+    ));
+}
+
+/// A report of the model finds the scores that the sweep found on test rows.
+#[track_caller]
+fn assert_is_reported(room: &Room, test: &Value) {
+    let said = room.good("report --model alone.json --data runs/small/trace.parquet --format json");
+    let report: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(report["replay"]["total"]["eta"]["packets"], test["eta_packets"]);
+    assert_eq!(report["prediction"]["f1"], test["f1"]);
+}
+
+#[test]
+fn the_best_model_of_each_feature_set_is_what_train_gives() {
+    let room = room(SWEEP);
+    let said = room.good("sweep sweep.toml -o grown");
+    assert!(said.contains("\nThe best model of each feature set:\n"), "{said}");
+    compare_best_with_train(&room, "grown", "");
+    let squeezed = SWEEP.replace("eta = true", "eta = true\nbudget = 'ternary-entries=24'");
+    room.write("sweep.toml", squeezed);
+    let said = room.good("sweep sweep.toml -o squeezed");
+    assert!(said.contains("each feature set, squeezed into ternary-entries=24:"), "{said}");
+    compare_best_with_train(&room, "squeezed", "--budget ternary-entries=24");
+    let grown = table(&room, "grown");
+    let within = |table: &Value| {
+        let best = table["best"].as_array().unwrap().iter();
+        best.filter(|best| best["ternary_entries"].as_u64().unwrap() <= 24).count()
+    };
+    let squeezed = table(&room, "squeezed");
+    assert_eq!((within(&grown), within(&squeezed)), (0, 2), "the budget makes a difference");
+    assert_eq!(grown["rows"], squeezed["rows"], "rows are as grown");
+    // They are models like any other.
+    let model = "squeezed/models/best-paper4.json";
+    room.good(&format!("export --model {model} --target dct -o tables"));
+    let said = room.good(&format!("resources --model {model} --format json"));
+    let resources: Value = serde_json::from_str(&said).unwrap();
+    let counted = &resources["totals"]["ternary_entries_minimised"];
+    assert_eq!(counted, &squeezed["best"][0]["ternary_entries"]);
+    let page = String::from_utf8(room.read("squeezed/report.html")).unwrap();
+    assert!(page.contains("<td>models/best-paper4.json</td>"), "the page names the file");
+}
+
+/// Trains the recipe of each saved model by itself, and finds the best row by the slow way.
+fn compare_best_with_train(room: &Room, folder: &str, budget: &str) {
+    let table = table(room, folder);
+    let (rows, best) = (table["rows"].as_array().unwrap(), table["best"].as_array().unwrap());
+    let files = best.iter().map(|best| best["model"].as_str().unwrap());
+    let (paper4, longer) = ("paper4", "queue_length-avg_queue_length-occupancy-avg_occupancy");
+    let expected = [paper4.to_owned(), format!("{longer}-longest_queue-rank")];
+    assert!(files.eq(expected.map(|name| format!("models/best-{name}.json"))), "{best:?}");
+    for best in best {
+        let row = &rows[best["row"].as_u64().unwrap() as usize];
+        assert_eq!(row["features"], best["features"]);
+        let eta = |row: &Value| row["validation"]["eta_packets"].as_f64().unwrap();
+        let alike = rows.iter().filter(|other| other["features"] == best["features"]);
+        assert!(alike.clone().count() == 24 && alike.map(eta).all(|other| other >= eta(row)));
+        train_row(room, row, budget);
+        let file = format!("{folder}/{}", best["model"].as_str().unwrap());
+        assert!(room.read("alone.json") == room.read(&file), "{best}");
+        assert_is_reported(room, &best["test"]);
+    }
 }
 
 #[test]
@@ -179,7 +240,7 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     let said = refuse(&room, "inspect all");
     assert!(said.contains("all: is the folder of a sweep; inspect all/sweep.json"), "{said}");
     let old = String::from_utf8(room.read("all/sweep.json")).unwrap();
-    room.write("old.json", old.replacen("\"format_version\": 2", "\"format_version\": 1", 1));
+    room.write("old.json", old.replacen("\"format_version\": 3", "\"format_version\": 1", 1));
     let said = refuse(&room, "inspect old.json");
     assert!(said.contains("old.json: the sweep has format_version 1"), "{said}");
 }
@@ -219,6 +280,7 @@ fn parts_with_few_episodes_of_drops_are_told() {
 fn a_killed_sweep_goes_on_where_it_was() {
     let seeds: Vec<String> = (0..20).map(|seed| seed.to_string()).collect();
     let sweep = SWEEP.replace("seeds = [7, 8]", &format!("seeds = [{}]", seeds.join(", ")));
+    let sweep = sweep.replace("eta = true", "eta = true\nbudget = 'thresholds=12'");
     let room = room(&sweep);
     let parts = || -> BTreeMap<String, Vec<u8>> {
         let Ok(folder) = std::fs::read_dir(room.path("killed/parts")) else {
@@ -257,6 +319,16 @@ fn a_killed_sweep_goes_on_where_it_was() {
     assert_same(&room, "killed", "whole");
     let resumed = parts();
     assert!(finished.iter().all(|(name, bytes)| &resumed[name] == bytes));
+    assert_eq!(resumed.len(), 42, "40 groups and 2 squeezed models");
+
+    // Interrupted while it squeezed: one squeezed model is there, the other and all results are not.
+    let squeezed = resumed.iter().find(|(_, bytes)| bytes.starts_with(b"{\"best\""));
+    let (name, _) = squeezed.expect("squeezed models are parts");
+    for lost in [format!("parts/{name}"), "sweep.json".to_owned(), "report.html".to_owned()] {
+        std::fs::remove_file(room.path(&format!("killed/{lost}"))).unwrap();
+    }
+    room.good("sweep sweep.toml -o killed --resume");
+    assert_same(&room, "killed", "whole");
 }
 
 #[test]
@@ -345,6 +417,9 @@ fn what_cannot_be_swept() {
     check("vote.toml", "'cost:1:3'", "'cost:1'");
     check("feature.toml", "'paper4',", "'colour',");
     check("share.toml", "train_share = 0.5", "train_share = 0.9");
+    check("budget.toml", "eta = true", "budget = 'entries=128'");
+    check("leaf.toml", "eta = true", "budget = 'dct-bytes=3'");
+    check("number-budget.toml", "eta = true", "budget = 128");
     check("by.toml", "'time'", "'place'");
     let by_time = "by = 'time'\ntrain_share = 0.5\nvalidation_share = 0.25\nguard_ns = 32_000";
     check("random.toml", by_time, "by = 'random'");

@@ -2,7 +2,7 @@
 
 use super::entries::{Leaves, Prefixes};
 use super::names::{INGRESS, P4};
-use super::text_file;
+use super::text_file::text_file;
 use crate::about::{about, commented};
 use crate::tables::{PrefixEntry, Ternary};
 use crate::target::EmittedFile;

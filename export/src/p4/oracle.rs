@@ -2,7 +2,7 @@
 
 use super::entries::{Leaves, Prefixes};
 use super::names::{ACTION_ID, P4, TABLE_ID};
-use super::text_file;
+use super::text_file::text_file;
 use crate::about::{about, commented};
 use crate::ident::plain;
 use crate::tables::{CodeKey, FeatureTable, LeafEntry, PrefixEntry, Ternary, TreeTable};

@@ -2,7 +2,7 @@
 //! use.
 
 use super::names::{EGRESS, INGRESS, P4};
-use super::text_file;
+use super::text_file::text_file;
 use crate::about::{about, commented};
 use crate::target::EmittedFile;
 

@@ -1,7 +1,7 @@
 //! The same trees in our encoding and in published ones, counted from their papers and code.
 //! docs/resources.md says how each is counted.
 
-use super::{TableTotals, VALUE_BITS};
+use super::totals::{TableTotals, VALUE_BITS};
 use crate::region::Region;
 use crate::tables::{CodeKey, FeatureTable, LeafEntry, Tables, TreeTable};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The comment at the top of a file.
 
-use super::Pipeline;
+use super::pipeline::Pipeline;
 use crate::checked::Checked;
 use crate::ident::plain;
 

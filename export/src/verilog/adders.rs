@@ -1,6 +1,7 @@
 //! The pairwise sum of the trees' weights, one addition per clock.
 
-use super::{Pipeline, tree};
+use super::pipeline::Pipeline;
+use super::tree;
 
 /// The registers of every stage of the sum.
 pub(super) fn sum(pipeline: &Pipeline) -> String {

@@ -1,6 +1,6 @@
 //! The features' registers along the trees' levels.
 
-use super::{PipedFeature, Pipeline};
+use super::pipeline::{PipedFeature, Pipeline};
 
 /// Registers for every feature and stage in which it is needed.
 pub(super) fn stages(pipeline: &Pipeline) -> String {

@@ -1,6 +1,7 @@
 //! The module that predicts.
 
-use super::{Pipeline, about, adders, features, tree};
+use super::pipeline::Pipeline;
+use super::{about, adders, features, tree};
 use crate::checked::Checked;
 use crate::ident::plain;
 

@@ -1,6 +1,7 @@
 //! A testbench: rows from a file, predictions to a file.
 
-use super::{Pipeline, about, features, predictor};
+use super::pipeline::Pipeline;
+use super::{about, features, predictor};
 use crate::checked::Checked;
 
 const WHAT: &str = "\

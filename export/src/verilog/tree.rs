@@ -1,6 +1,7 @@
 //! One tree: a level per clock, then the weight of the leaf.
 
-use super::{Pipeline, WEIGHT_BITS, decides, features};
+use super::features;
+use super::pipeline::{Pipeline, WEIGHT_BITS, decides};
 use crate::complete::{CompleteTree, Split};
 
 /// The registers and the logic of tree number `tree`.

@@ -257,5 +257,4 @@ impl Label {
 }
 
 #[cfg(test)]
-#[path = "linfa_tests.rs"]
 mod tests;

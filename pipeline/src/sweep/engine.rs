@@ -3,21 +3,19 @@
 use super::folder::{PartKey, PartTimes, SweepFolder};
 use super::part_sizes::part_sizes;
 use super::settings::SweepSettings;
+use super::squeezing::BestSqueezing;
+use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::progress::Progress;
-use crate::replays::Replays;
 use crate::resources::{MemoryLimit, Resources};
 use crate::table_cost::TableCost;
-use crate::traces::LabelledTraces;
 use crate::training::read_rows;
 use crate::votes::choose_votes;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    Fitted, ForestCost, ForestSize, ForestTask, FrontRule, Model, Part, ReadTask, Resource, Split,
-    SweepGroup, SweepPart, SweepPlan, SweepRow, SweepScores, SweepTable, SweepTimings,
-    TrainingRows, VoteLane, VotePolicy, VoteRule, assemble, fit_many,
+    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart, SweepPlan,
+    SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
 };
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
@@ -38,20 +36,25 @@ pub fn sweep(
     let plan = settings.plan()?;
     let sweep = Sweep::open(settings, resources)?;
     let folder = SweepFolder::open(folder, resume)?;
-    let (table, models, timings) = sweep.train(&plan, &folder, progress)?;
+    let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
+    if let Some(budget) = &settings.budget {
+        let limit = resources.memory.as_ref().map(|limit| limit.mib);
+        let memory = limit.map(|mib| MemoryLimit { mib, beside: folder.scratch() });
+        let resources = &Resources { threads: resources.threads, memory };
+        let (rows, folder) = (&sweep.rows, &folder);
+        let squeezing = BestSqueezing { settings, budget, rows, folder, resources };
+        squeezing.replace(&mut table, &mut models, progress)?;
+    }
     folder.finish(&table, &models, &timings, &page(&table)?)?;
     Ok(table)
 }
 
 /// A sweep's data, and how it is used.
 struct Sweep {
-    eta: bool,
-    traces: LabelledTraces,
+    rows: SweptRows,
     /// Those of the files.
     features: FeatureSet,
-    split: Split,
     front: FrontRule,
-    threads: NonZeroUsize,
     /// For binned rows; no limit unless given.
     memory_limit_mib: Option<u64>,
 }
@@ -65,17 +68,15 @@ impl Sweep {
         let (traces, split) = settings.roles().open(&features, settings.split()?)?;
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
         let front = FrontRule::of(validates, tests, settings.eta);
+        let rows = SweptRows { eta: settings.eta, traces, split, threads: resources.threads() };
         let sweep = Sweep {
-            eta: settings.eta,
-            traces,
+            rows,
             features,
-            split,
             front,
-            threads: resources.threads(),
             memory_limit_mib: resources.memory.as_ref().map(|limit| limit.mib),
         };
         if settings.eta || settings.axes.votes.iter().any(|vote| vote.replays()) {
-            sweep.replays(0).check()?;
+            sweep.rows.replays(0).check()?;
         }
         Ok(sweep)
     }
@@ -87,14 +88,14 @@ impl Sweep {
         progress: &dyn Progress,
     ) -> Result<Found, PipelineError> {
         progress.begin("sweep");
-        let data: Vec<String> =
-            self.traces.traces().iter().map(|trace| trace.origin.sha256.clone()).collect();
+        let SweptRows { traces, split, .. } = &self.rows;
+        let data = self.rows.hashes();
         let key = |group| PartKey {
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")),
             data: &data,
-            split: &self.split,
+            split,
             front: self.front,
-            eta: self.eta,
+            eta: self.rows.eta,
             group,
         };
         let mut parts: Vec<Option<(SweepPart, Option<PartTimes>)>> = Vec::new();
@@ -129,10 +130,9 @@ impl Sweep {
             }
             finished.push(part);
         }
-        let origins = self.traces.origins();
-        let seed = plan.groups.first().map_or(0, |group| self.split_seed(group));
-        let split = (self.split.clone(), part_sizes(&self.traces, &self.split, seed)?);
-        let (table, models) = assemble(plan, finished, origins, split, self.front)?;
+        let seed = plan.groups.first().map_or(0, |group| self.rows.split_seed(group.seed));
+        let split = (split.clone(), part_sizes(traces, split, seed)?);
+        let (table, models) = assemble(plan, finished, traces.origins(), split, self.front)?;
         progress.end(&format!("{} forests", plan.rows));
         Ok((table, models, timings))
     }
@@ -146,30 +146,30 @@ impl Sweep {
         folder: &SweepFolder,
         kept: &'r mut Option<TrainingRows>,
     ) -> Result<&'r TrainingRows, PipelineError> {
-        let seed = self.split_seed(group);
+        let seed = self.rows.split_seed(group.seed);
         // Other rows go before these come.
         kept.take_if(|rows| rows.task().seed != seed);
         if kept.is_none() {
             let task = ReadTask {
                 features: self.features.clone(),
-                split: self.split.clone(),
+                split: self.rows.split.clone(),
                 seed,
                 max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
-                switch: self.traces.switch_context(),
-                data: self.traces.origins(),
-                threads: self.threads,
+                switch: self.rows.traces.switch_context(),
+                data: self.rows.traces.origins(),
+                threads: self.rows.threads,
             };
             let limit =
                 self.memory_limit_mib.map(|mib| MemoryLimit { mib, beside: folder.scratch() });
-            let rows = read_rows(&self.traces, task, limit.as_ref())?;
-            *kept = Some(rows.map_err(|error| self.traces.explain(error))?);
+            let rows = read_rows(&self.rows.traces, task, limit.as_ref())?;
+            *kept = Some(rows.map_err(|error| self.rows.traces.explain(error))?);
         }
         Ok(kept.as_ref().expect("rows were read"))
     }
 
     /// Groups that train on the same rows, as many at once as fit into memory with their scores.
     fn batches(&self, plan: &SweepPlan, mut pending: Vec<usize>) -> Vec<Vec<usize>> {
-        let seed = |at: usize| self.split_seed(&plan.groups[at]);
+        let seed = |at: usize| self.rows.split_seed(plan.groups[at].seed);
         let trees =
             |at: usize| plan.groups[at].sizes().map(|(trees, _)| usize::from(trees)).sum::<usize>();
         pending.sort_by_key(|&at| seed(at));
@@ -188,15 +188,6 @@ impl Sweep {
         batches
     }
 
-    /// Only a random split has a seed.
-    fn split_seed(&self, group: &SweepGroup) -> u64 {
-        if self.split.is_random() { group.seed } else { 0 }
-    }
-
-    fn replays(&self, seed: u64) -> Replays<'_> {
-        Replays { traces: &self.traces, split: &self.split, seed, threads: self.threads }
-    }
-
     /// Grows the forests of groups, of each in the order of its sizes; also the milliseconds that
     /// each group took.
     fn grow(
@@ -213,7 +204,7 @@ impl Sweep {
             }
         }
         let began = Instant::now();
-        let mut fitted = fit_many(rows, &tasks, self.threads)?.into_iter();
+        let mut fitted = fit_many(rows, &tasks, self.rows.threads)?.into_iter();
         let fit_ms = began.elapsed().as_secs_f64() * 1e3 / groups.len() as f64;
         let of_group = |group: &&SweepGroup| fitted.by_ref().take(group.sizes().count()).collect();
         Ok((groups.iter().map(of_group).collect(), fit_ms))
@@ -221,7 +212,7 @@ impl Sweep {
 
     /// Chooses the votes of a group's forests, and measures them.
     fn measure(&self, group: &SweepGroup, grown: &[Fitted]) -> Result<SweepPart, PipelineError> {
-        let replays = self.replays(self.split_seed(group));
+        let replays = self.rows.replays(group.seed);
         let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
         for &vote in &group.votes {
             let mut fitted = grown.to_vec();
@@ -231,25 +222,21 @@ impl Sweep {
         // In the order of rows: by size, then by vote.
         let fitted: Vec<&Fitted> =
             (0..grown.len()).flat_map(|size| by_vote.iter().map(move |of| &of[size])).collect();
-        let validation_eta = self.eta_of(Part::Validation, grown, &by_vote, &replays)?;
-        let test_eta = self.eta_of(Part::Test, grown, &by_vote, &replays)?;
+        let scores = self.rows.measure(&by_vote, &replays)?;
+        let cost = TableCost::new(&group.features);
         let settings =
             group.sizes().flat_map(|size| group.votes.iter().map(move |&vote| (size, vote)));
-        let rows = settings.zip(&fitted).enumerate().map(|(at, ((size, vote), fitted))| {
-            let Model { forest, metrics, .. } = &fitted.model;
-            let metrics = metrics.as_ref();
+        let rows = settings.zip(&fitted).zip(scores).map(|(((size, vote), fitted), scores)| {
+            let PartScores { train, validation, test } = scores;
+            let forest = &fitted.model.forest;
             SweepRow {
                 setting: group.setting(size, vote),
                 seed: group.seed,
                 vote_threshold: forest.vote_threshold,
-                train: metrics.map(|m| SweepScores::of(&m.train, None)).unwrap_or_default(),
-                validation: metrics
-                    .and_then(|m| m.validation.as_ref())
-                    .map(|part| SweepScores::of(part, validation_eta[at])),
-                test: metrics
-                    .and_then(|m| m.test.as_ref())
-                    .map(|part| SweepScores::of(part, test_eta[at])),
-                size: size_of(&fitted.model),
+                train,
+                validation,
+                test,
+                size: cost.size(forest),
                 pareto: false,
                 model: None,
             }
@@ -257,31 +244,6 @@ impl Sweep {
         let rows: Vec<SweepRow> = rows.collect();
         let models: Vec<Model> = fitted.iter().map(|fitted| fitted.model.clone()).collect();
         Ok(SweepPart::new(self.front, rows, &models))
-    }
-
-    /// The exact `eta` of each forest with the threshold of each vote on the rows of `part`, where it
-    /// is wanted and there are any.
-    fn eta_of(
-        &self,
-        part: Part,
-        grown: &[Fitted],
-        by_vote: &[Vec<Fitted>],
-        replays: &Replays<'_>,
-    ) -> Result<Vec<Option<f64>>, PipelineError> {
-        if !self.eta || !self.split.keeps(part) {
-            return Ok(vec![None; grown.len() * by_vote.len()]);
-        }
-        let forests: Vec<_> = grown.iter().map(|fitted| &fitted.model.forest).collect();
-        let lanes = (0..grown.len()).flat_map(|forest| {
-            by_vote.iter().map(move |of| VoteLane {
-                forest,
-                threshold: of[forest].model.forest.vote_threshold,
-                policy: VotePolicy::Followed,
-            })
-        });
-        let lanes: Vec<VoteLane> = lanes.collect();
-        let sent = replays.replay(part, &forests, &lanes)?;
-        Ok((0..lanes.len()).map(|lane| sent.lqd_to_lane(lane)).collect())
     }
 }
 
@@ -291,13 +253,3 @@ const GROUPS_AT_ONCE: usize = 8;
 
 /// Trees of groups that are grown at once: the scores of each take 12 kB. A group of more is alone.
 const TREES_AT_ONCE: usize = 1 << 14;
-
-/// What a model takes in tables; null what its forest cannot be exported to.
-fn size_of(model: &Model) -> ForestSize {
-    let cost = TableCost::new(&model.features);
-    ForestSize {
-        dct_bytes: cost.cost(&model.forest, Resource::DctBytes),
-        ternary_entries: cost.cost(&model.forest, Resource::TernaryEntries),
-        thresholds: cost.cost(&model.forest, Resource::Thresholds).unwrap_or_default(),
-    }
-}

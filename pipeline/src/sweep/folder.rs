@@ -4,6 +4,7 @@ use crate::PipelineError;
 use crate::files::{check_replaced, create_folder};
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,18 @@ pub(super) struct PartKey<'a> {
     pub(super) front: dropcast_train::FrontRule,
     pub(super) eta: bool,
     pub(super) group: &'a SweepGroup,
+}
+
+/// What a squeezed model depends on.
+#[derive(Serialize)]
+pub(super) struct BestKey<'a> {
+    pub(super) tool: &'a str,
+    pub(super) data: &'a [String],
+    pub(super) split: &'a dropcast_train::Split,
+    pub(super) eta: bool,
+    pub(super) budget: &'a dropcast_train::Budget,
+    pub(super) setting: &'a dropcast_train::SweepSetting,
+    pub(super) seed: u64,
 }
 
 /// What a part took, milliseconds.
@@ -90,7 +103,7 @@ impl SweepFolder {
         Err(DataError::File { file, problem, hint: hint.to_owned() })
     }
 
-    fn part_path(&self, key: &PartKey<'_>) -> Result<PathBuf, PipelineError> {
+    fn part_path(&self, key: &impl Serialize) -> Result<PathBuf, PipelineError> {
         let hash = sha256(serde_json::to_string(key).map_err(encode)?.as_bytes());
         Ok(self.parts().join(&hash[..32]))
     }
@@ -129,6 +142,26 @@ impl SweepFolder {
             serde_json::to_string(part).map_err(encode)?.as_bytes(),
         )?;
         Ok(())
+    }
+
+    /// The squeezed model of `key`, if it is finished.
+    pub(super) fn finished_best<T: DeserializeOwned>(
+        &self,
+        key: &BestKey<'_>,
+    ) -> Result<Option<T>, PipelineError> {
+        let path = self.part_path(key)?.with_extension("json");
+        let text = std::fs::read_to_string(path).ok();
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Keeps a squeezed model.
+    pub(super) fn keep_best(
+        &self,
+        key: &BestKey<'_>,
+        squeezed: &impl Serialize,
+    ) -> Result<(), PipelineError> {
+        let text = serde_json::to_string(squeezed).map_err(encode)?;
+        Ok(write_atomic(&self.part_path(key)?.with_extension("json"), text.as_bytes())?)
     }
 
     /// Writes what the sweep found, `sweep.json` last; `page` shows it.
@@ -184,8 +217,11 @@ fn is_part(name: &str) -> bool {
     hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a file of `models/` is a row's.
+/// Whether a file of `models/` is a row's, or the best of a feature set.
 fn is_model(name: &str) -> bool {
+    if name.starts_with("best-") && name.ends_with(".json") {
+        return true;
+    }
     let row = name.strip_prefix("row-").and_then(|name| name.strip_suffix(".json"));
     row.is_some_and(|row| row.len() == 5 && row.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -2,10 +2,12 @@
 
 use crate::PipelineError;
 use crate::files::read_settings;
-use crate::settings::check_max_features;
+use crate::settings::{TrainSettings, check_budget, check_max_features};
 use crate::training::TraceRoles;
 use dropcast_features::FeatureSet;
-use dropcast_train::{MOST_SWEEP_ROWS, Split, SplitSettings, SweepAxes, SweepPlan};
+use dropcast_train::{
+    Budget, MOST_SWEEP_ROWS, Split, SplitSettings, SweepAxes, SweepPlan, SweepSetting,
+};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +26,8 @@ pub struct SweepSettings {
     /// Whether the exact `eta` of every row is measured.
     #[serde(default)]
     pub eta: bool,
+    /// What the best model of each feature set must fit; nothing is squeezed without.
+    pub budget: Option<Budget>,
     /// How rows of `data` are divided.
     pub split: Option<SplitSettings>,
     /// What is varied.
@@ -48,6 +52,11 @@ impl SweepSettings {
         }
         self.plan()?;
         self.split()?;
+        if let Some(budget) = &self.budget {
+            for features in &self.axes.features {
+                check_budget(budget, features)?;
+            }
+        }
         for &drawn in &self.axes.max_features {
             for features in &self.axes.features {
                 check_max_features(drawn, features)?;
@@ -79,6 +88,29 @@ impl SweepSettings {
             return Err(PipelineError::setting("split", problem));
         }
         Ok(self.split.clone().unwrap_or_default().check()?)
+    }
+
+    /// What `train` is given to train a row of this setting, within the budget.
+    pub(super) fn train_settings(
+        &self,
+        setting: &SweepSetting,
+        seed: u64,
+    ) -> Result<TrainSettings, PipelineError> {
+        Ok(TrainSettings {
+            features: FeatureSet::try_from(setting.features.clone())?,
+            n_estimators: setting.trees,
+            max_depth: setting.max_depth,
+            max_bins: setting.max_bins,
+            max_features: setting.max_features,
+            criterion: setting.criterion,
+            class_weight: setting.class_weight,
+            min_samples_leaf: setting.min_samples_leaf,
+            vote: Some(setting.vote),
+            split: self.split.clone().unwrap_or_default(),
+            budget: self.budget.clone(),
+            seed,
+            ..TrainSettings::default()
+        })
     }
 
     /// Every feature of any set of the sweep.

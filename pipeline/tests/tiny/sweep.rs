@@ -2,8 +2,8 @@
 
 use dropcast_train::{
     ClassWeight, Criterion, DataOrigin, ForestSize, FrontMeasure, FrontPart, FrontRule,
-    MaxFeatures, PartSize, SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepParts, SweepRow,
-    SweepScores, SweepSetting, SweepSummary, SweepTable, VoteRule,
+    MaxFeatures, PartSize, SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepBest,
+    SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, VoteRule,
 };
 
 fn scores(setting: &SweepSetting, seed: u64, part: f64) -> SweepScores {
@@ -73,6 +73,17 @@ pub fn sweep() -> SweepTable {
         }
     }
     mark_front(&mut rows);
+    let winner = rows.iter().rposition(|row| row.pareto).expect("some row is on the front");
+    let best = SweepBest {
+        features: rows[winner].setting.features.clone(),
+        row: winner,
+        vote_threshold: 90,
+        train: rows[winner].train,
+        validation: rows[winner].validation,
+        test: rows[winner].test,
+        size: ForestSize { dct_bytes: Some(196), ternary_entries: Some(61), thresholds: 22 },
+        model: "models/best-queue_length-occupancy.json".to_owned(),
+    };
     SweepTable {
         format_version: SWEEP_FORMAT_VERSION,
         tool: "dropcast test".to_owned(),
@@ -84,6 +95,8 @@ pub fn sweep() -> SweepTable {
             test: Some(PartSize { rows: 20_000, drops: 200, episodes: None }),
         },
         front: FrontRule { part: FrontPart::Validation, measure: FrontMeasure::EtaPackets },
+        budget: Some("ternary-entries=64".parse().expect("a budget")),
+        best: vec![best],
         rows,
         summary,
     }

@@ -1,5 +1,6 @@
 //! A sweep as a page.
 
+mod best;
 mod forests;
 mod front;
 mod paper;
@@ -24,6 +25,7 @@ pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
     let recipes = recipes(sweep);
     let part = shown_part(sweep);
     summary(&mut page, sweep, &recipes);
+    best::write(&mut page, sweep, &recipes);
     front::write(&mut page, sweep, &recipes);
     shapes::write(&mut page, &recipes, part);
     paper::write(&mut page, &recipes, part);

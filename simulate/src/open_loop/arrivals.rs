@@ -1,7 +1,7 @@
 //! A leaf switch's arrivals: sources start flows, ingress links turn them into packets.
 
 use crate::open_loop::ingress::{Ack, Packet};
-use crate::open_loop::leaf::{LeafWorkload, Rates};
+use crate::open_loop::leaf::{LeafWorkload, Rates, WorkloadError};
 use crate::open_loop::senders::{Senders, Sent};
 use crate::open_loop::sources::{LeafSources, Pattern, Shape, Source};
 use dropcast_data::{Event, EventBatch};
@@ -22,6 +22,20 @@ pub struct LeafArrivals {
     ack_delay_ns: Vec<u64>,
     /// Ingress links are numbered as the port of the same cable.
     senders: Senders<LeafSources>,
+}
+
+impl LeafWorkload {
+    /// The arrivals, in batches, as they are asked for.
+    ///
+    /// # Errors
+    /// A parameter is out of its range, the flow-size table is not one, or an ingress link would
+    /// be overloaded.
+    pub fn arrivals(&self) -> Result<LeafArrivals, WorkloadError> {
+        let (sizes, rates) = self.checked()?;
+        let LeafWorkload { servers, uplinks, .. } = *self;
+        let shape = Shape { servers, uplinks, traffic: self.traffic(sizes) };
+        Ok(LeafArrivals::new(self, shape, &rates))
+    }
 }
 
 impl LeafArrivals {

@@ -1,8 +1,6 @@
 //! The leaf-spine workload: parameters, their checks, and the switches they describe.
 
 use crate::flow_sizes::FlowSizeChoice;
-use crate::open_loop::fabric_arrivals::FabricArrivals;
-use crate::open_loop::fabric_sources::{FabricShape, FabricSources};
 use crate::open_loop::leaf::{LeafWorkload, WorkloadError, wrong};
 use dropcast_data::{SwitchSpec, SwitchSpecs};
 use serde::{Deserialize, Serialize};
@@ -113,31 +111,13 @@ impl FabricWorkload {
         Ok(SwitchSpecs::Each((0..self.leaves + self.spines).map(spec).collect()))
     }
 
-    /// The arrivals in batches, computed lazily.
-    ///
-    /// # Errors
-    /// A parameter is out of its range, the flow-size table is invalid, or a link would be
-    /// overloaded.
-    pub fn arrivals(&self) -> Result<FabricArrivals, WorkloadError> {
-        let specs = self.switch_specs()?;
-        let leaf = self.leaf();
-        let (sizes, rates) = leaf.checked()?;
-        let traffic = leaf.traffic(sizes);
-        let shape = FabricShape { leaves: self.leaves, servers: self.servers, traffic };
-        // Every flow leaves one leaf and enters another, so it counts at both.
-        let leaves = f64::from(self.leaves);
-        let per_ns = (leaves * rates.incoming_hz / 1e9, leaves * rates.incast_hz / 1e9);
-        let sources = FabricSources::new(shape, per_ns, self.seed);
-        Ok(FabricArrivals::new(self, &specs, leaf.framing(), sources))
-    }
-
     /// From the last bit of a packet on a link to its arrival at the other end, nanoseconds.
     pub(crate) fn hop_ns(&self) -> u64 {
         self.base_rtt_ns / LINKS_OF_A_ROUND_TRIP
     }
 
-    /// The equivalent single-leaf workload, which the same checks and sums apply to.
-    fn leaf(&self) -> LeafWorkload {
+    /// What a leaf by itself would be offered: the same checks and sums hold.
+    pub(super) fn leaf(&self) -> LeafWorkload {
         LeafWorkload {
             servers: self.servers,
             uplinks: self.spines,

@@ -1,8 +1,9 @@
 //! A fabric's arrivals: packets move from switch to switch, simulated one link delay at a time.
 
 use crate::open_loop::fabric::FabricWorkload;
-use crate::open_loop::fabric_sources::FabricSources;
+use crate::open_loop::fabric_sources::{FabricShape, FabricSources};
 use crate::open_loop::ingress::{Ack, Framing, Packet};
+use crate::open_loop::leaf::WorkloadError;
 use crate::open_loop::senders::{Senders, Sent};
 use crate::open_loop::traffic::path_of;
 use dropcast_data::{Event, EventBatch, Outcome, SwitchSpec, SwitchSpecs, Victim};
@@ -100,6 +101,26 @@ struct Left(Vec<Removal>);
 impl Observer for Left {
     fn removed(&mut self, removal: &Removal, _: &Buffer) {
         self.0.push(*removal);
+    }
+}
+
+impl FabricWorkload {
+    /// The arrivals, in batches, as they are asked for.
+    ///
+    /// # Errors
+    /// A parameter is out of its range, the flow-size table is not one, or a link would be
+    /// overloaded.
+    pub fn arrivals(&self) -> Result<FabricArrivals, WorkloadError> {
+        let specs = self.switch_specs()?;
+        let leaf = self.leaf();
+        let (sizes, rates) = leaf.checked()?;
+        let traffic = leaf.traffic(sizes);
+        let shape = FabricShape { leaves: self.leaves, servers: self.servers, traffic };
+        // What leaves one leaf comes to another: each flow is counted at both.
+        let leaves = f64::from(self.leaves);
+        let per_ns = (leaves * rates.incoming_hz / 1e9, leaves * rates.incast_hz / 1e9);
+        let sources = FabricSources::new(shape, per_ns, self.seed);
+        Ok(FabricArrivals::new(self, &specs, leaf.framing(), sources))
     }
 }
 

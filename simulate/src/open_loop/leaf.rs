@@ -1,9 +1,7 @@
 //! The leaf-switch workload: parameters, their checks, and the switch they describe.
 
 use crate::flow_sizes::{FlowSizeChoice, FlowSizes, FlowSizesError};
-use crate::open_loop::arrivals::LeafArrivals;
 use crate::open_loop::ingress::Framing;
-use crate::open_loop::sources::Shape;
 use crate::open_loop::traffic::Traffic;
 use dropcast_data::{Scheduler, SwitchSpec};
 use serde::{Deserialize, Serialize};
@@ -152,18 +150,6 @@ impl LeafWorkload {
         spec.pushable = (0..queues).map(|queue| queues == 1 || queue > 0).collect();
         spec.shared = vec![true; queues];
         Ok(spec)
-    }
-
-    /// The arrivals in batches, computed lazily.
-    ///
-    /// # Errors
-    /// A parameter is out of its range, the flow-size table is invalid, or an ingress link would be
-    /// overloaded.
-    pub fn arrivals(&self) -> Result<LeafArrivals, WorkloadError> {
-        let (sizes, rates) = self.checked()?;
-        let LeafWorkload { servers, uplinks, .. } = *self;
-        let shape = Shape { servers, uplinks, traffic: self.traffic(sizes) };
-        Ok(LeafArrivals::new(self, shape, &rates))
     }
 
     /// Payload of one incast, bytes.

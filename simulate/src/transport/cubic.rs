@@ -1,6 +1,6 @@
 //! Cubic's window (Ha, Rhee, Xu 2008; RFC 9438), as ns-3's `TcpCubic` does it.
 
-use super::{CongestionControl, Window};
+use super::congestion_control::{CongestionControl, Window};
 
 /// RFC 9438 section 4.6: the window is multiplied by it after a loss.
 const BETA: f64 = 0.7;

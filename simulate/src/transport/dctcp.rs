@@ -1,6 +1,6 @@
 //! DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257), as ns-3's `TcpDctcp` does it.
 
-use super::{CongestionControl, Window};
+use super::congestion_control::{CongestionControl, Window};
 
 /// Weight of a new estimate of the marked share, RFC 8257 section 4.2: 1/16.
 const GAIN: f64 = 0.0625;

@@ -1,6 +1,6 @@
 //! NewReno's window (RFC 5681, RFC 6582), as ns-3's `TcpNewReno` does it.
 
-use super::{CongestionControl, Window};
+use super::congestion_control::{CongestionControl, Window};
 
 /// Slow start by one segment per acknowledgement, then one segment per round trip; half the flight
 /// size after a loss.

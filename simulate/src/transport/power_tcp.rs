@@ -1,7 +1,8 @@
 //! PowerTCP (Addanki, Michel, Schmid, NSDI 2022), Algorithm 1, as the Credence artifact's
 //! `TcpAdvanced` does it.
 
-use super::{CongestionControl, Tuning, Window};
+use super::congestion_control::{CongestionControl, Hop, Window};
+use super::tuning::Tuning;
 
 /// Weight of a new window, the paper's gamma (section 3.3): 0.9.
 const GAMMA: f64 = 0.9;
@@ -14,16 +15,6 @@ const LEAST_BPS: f64 = 100e6;
 /// The current (sum of transmission rate and queue growth) counts as at least this share of the
 /// line rate.
 const LEAST_CURRENT: f64 = 0.5;
-
-/// A switch's in-band telemetry about the output queue that a packet left.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Hop {
-    pub(crate) queue_bytes: u32,
-    pub(crate) time_ns: u64,
-    /// Bytes the port has sent, without this packet.
-    pub(crate) sent_bytes: u64,
-    pub(crate) rate_bps: u64,
-}
 
 /// Window and rate from power: voltage (bandwidth-delay product and queue) times current (rate of
 /// transmission and queue growth) at the most powerful hop.

@@ -1,6 +1,6 @@
 //! Round-trip times and the retransmission timeout (RFC 6298).
 
-use super::Tuning;
+use super::tuning::Tuning;
 
 /// Longest timeout, nanoseconds.
 const MAX_RTO_NS: u64 = 60_000_000_000;

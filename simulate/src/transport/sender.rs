@@ -4,12 +4,13 @@
 //! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
 //! they differ from the RFCs, because results depend on it.
 
-use super::power_tcp::Hop;
+use super::congestion_control::{Hop, Window};
 use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
+use super::registry::{Control, Transport};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
-use super::{Control, Transport, Tuning, Window};
+use super::tuning::Tuning;
 
 /// Duplicate acknowledgements that begin a recovery (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;

@@ -18,8 +18,8 @@ impl FrontRule {
         FrontRule { part, measure }
     }
 
-    /// The measure of a row, lower is better. `None` if undefined.
-    fn badness(&self, row: &SweepRow) -> Option<f64> {
+    /// What a row is compared by, lower is better. `None` if it is not defined.
+    pub(super) fn badness(&self, row: &SweepRow) -> Option<f64> {
         let scores = row.scores(self.part)?;
         match self.measure {
             FrontMeasure::EtaPackets => scores.eta_packets,

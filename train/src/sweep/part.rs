@@ -60,7 +60,8 @@ impl SweepPart {
     }
 }
 
-/// The table of the whole sweep, and the models of its front: file name and text.
+/// What the whole sweep found, and its models: file name and text. They are those of the front, and
+/// the best of each feature set as it was grown.
 ///
 /// `parts` belong to the plan's groups, in their order; `rows_by_part` are the rows they were made
 /// from.
@@ -86,6 +87,7 @@ pub fn assemble(
     }
     rows.sort_by_key(|&(at, ..)| at);
     let on_front = front.front(&rows.iter().map(|(_, row, _)| row).collect::<Vec<_>>());
+    let texts: Vec<Option<String>> = rows.iter().map(|(.., model)| model.clone()).collect();
     let mut models = Vec::new();
     let rows: Vec<SweepRow> = rows
         .into_iter()
@@ -101,6 +103,11 @@ pub fn assemble(
             row
         })
         .collect();
+    // The best row of a feature set is on the front of its group, so its text was kept.
+    let best = front.best(&rows);
+    for best in &best {
+        models.extend(texts[best.row].clone().map(|text| (best.model.clone(), text)));
+    }
     let seeds =
         plan.groups.iter().map(|group| group.seed).collect::<std::collections::BTreeSet<_>>();
     let table = SweepTable {
@@ -110,6 +117,8 @@ pub fn assemble(
         split,
         parts: rows_by_part,
         front,
+        budget: None,
+        best,
         summary: summaries(&rows, seeds.len()),
         rows,
     };

@@ -1,11 +1,11 @@
 //! The result of a sweep: `sweep.json` (`docs/sweep.md`).
 
-use crate::{ClassWeight, Criterion, DataOrigin, MaxFeatures, Split, VoteRule};
+use crate::{Budget, ClassWeight, Criterion, DataOrigin, MaxFeatures, Split, VoteRule};
 use dropcast_forest::PartMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].
-pub const SWEEP_FORMAT_VERSION: u32 = 2;
+pub const SWEEP_FORMAT_VERSION: u32 = 3;
 
 /// The result of a sweep: a row for each configuration and seed, and a summary of each
 /// configuration over its seeds. It holds no time of day and no path, and interruptions do not
@@ -25,6 +25,10 @@ pub struct SweepTable {
     pub parts: SweepParts,
     /// What the Pareto front compares.
     pub front: FrontRule,
+    /// What the models of [`SweepTable::best`] were squeezed into; null if they are as grown.
+    pub budget: Option<Budget>,
+    /// The best model of each feature set, in the order of the axis.
+    pub best: Vec<SweepBest>,
     /// One for each configuration and seed, in the order of the axes.
     pub rows: Vec<SweepRow>,
     /// One for each configuration, in the order of the axes.
@@ -123,7 +127,31 @@ pub struct SweepSetting {
     pub vote: VoteRule,
 }
 
-/// Scores of a forest on some rows. Undefined or unmeasured scores are null.
+/// The best model of a feature set: grown as the best row of that set was and, with a budget,
+/// squeezed into it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepBest {
+    /// The features, in their order.
+    pub features: Vec<String>,
+    /// Place of the best row in [`SweepTable::rows`], from 0: its configuration and seed are the
+    /// model's.
+    pub row: usize,
+    /// The model's vote threshold.
+    pub vote_threshold: u32,
+    /// On the training rows.
+    pub train: SweepScores,
+    /// On the validation rows; null if the split has none.
+    pub validation: Option<SweepScores>,
+    /// On the test rows; null if the split has none.
+    pub test: Option<SweepScores>,
+    /// What the model takes in tables.
+    #[serde(flatten)]
+    pub size: ForestSize,
+    /// The model's file in the sweep's folder.
+    pub model: String,
+}
+
+/// How good a forest is on some rows. What is undefined or was not measured is null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepScores {
@@ -255,6 +283,17 @@ impl SweepScores {
     pub fn of(metrics: &PartMetrics, eta_packets: Option<f64>) -> Self {
         let &PartMetrics { precision, recall, f1, average_precision, eta_bound, .. } = metrics;
         SweepScores { precision, recall, f1, average_precision, eta_packets, eta_bound }
+    }
+}
+
+impl SweepBest {
+    /// The scores on the rows of `part`, if there are any.
+    pub fn scores(&self, part: FrontPart) -> Option<&SweepScores> {
+        match part {
+            FrontPart::Train => Some(&self.train),
+            FrontPart::Validation => self.validation.as_ref(),
+            FrontPart::Test => self.test.as_ref(),
+        }
     }
 }
 

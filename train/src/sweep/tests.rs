@@ -114,7 +114,11 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
     let parts_of = SweepParts { train: Some(train), ..SweepParts::default() };
     let (table, models) =
         assemble(&plan, parts.clone(), Vec::new(), (Split::None, parts_of), front).unwrap();
-    assert_eq!(models, [("models/row-00000.json".to_owned(), "{}".to_owned())]);
+    let file = |name: &str| (format!("models/{name}.json"), "{}".to_owned());
+    assert_eq!(models, [file("row-00000"), file("best-level4")]);
+    let [best] = &table.best[..] else { panic!("one feature set: {:?}", table.best) };
+    assert_eq!((best.row, best.model.as_str()), (0, "models/best-level4.json"));
+    assert_eq!((best.validation, best.size), (table.rows[0].validation, table.rows[0].size));
     assert_eq!(table.rows[0].model.as_deref(), Some("models/row-00000.json"));
     assert!(table.rows[0].pareto && !table.rows[1].pareto);
     assert!(table.parts.named().eq([("train", train)]));
@@ -138,6 +142,36 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
 }
 
 proptest! {
+    #[test]
+    fn the_best_row_of_each_feature_set_is_the_first_that_none_beats(
+        rows in prop::collection::vec((0_u64..4, prop::option::of(0_u8..4), 0_usize..3), 0..12)
+    ) {
+        let sets = ["level4", "rank", "occupancy,rank"].map(|set| {
+            set.parse::<dropcast_features::FeatureSet>().unwrap().names()
+        });
+        let rows: Vec<SweepRow> = rows
+            .iter()
+            .map(|&(entries, eta, set)| {
+                let mut row = row(entries, eta.map(f64::from));
+                row.setting.features = sets[set].clone();
+                row
+            })
+            .collect();
+        let found = FrontRule::of(true, true, true).best(&rows);
+        let value = |row: &SweepRow| Some((row.validation?.eta_packets?, row.size.ternary_entries?));
+        let files = ["best-level4", "best-rank", "best-occupancy-rank"];
+        for (set, file) in sets.iter().zip(files) {
+            let own = || (0..rows.len()).filter(|&at| rows[at].setting.features == *set);
+            let is_best = |&at: &usize| value(&rows[at]).is_some_and(|value_of| {
+                own().filter_map(|other| value(&rows[other])).all(|other| value_of <= other)
+            });
+            let best = found.iter().find(|best| best.features == *set);
+            prop_assert_eq!(best.map(|best| best.row), own().find(is_best));
+            let model = format!("models/{file}.json");
+            prop_assert!(best.is_none_or(|best| best.model == model));
+        }
+    }
+
     #[test]
     fn the_front_is_what_nothing_dominates(
         rows in prop::collection::vec((0_u64..9, prop::option::of(0_u8..9)), 0..12)

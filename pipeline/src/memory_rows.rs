@@ -1,0 +1,135 @@
+//! Labelled traces in memory.
+
+use crate::PipelineError;
+use crate::traces::{LabelledTrace, TraceBatches, TraceRows, run_of};
+use dropcast_data::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta, sha256};
+use dropcast_train::DataOrigin;
+use std::sync::Arc;
+
+/// The rows of a trace, with the columns of its features.
+#[derive(Debug)]
+struct MemoryRows {
+    name: String,
+    sha256: String,
+    features: Vec<String>,
+    batches: Vec<LabelledBatch>,
+}
+
+impl LabelledTrace {
+    /// A trace whose rows are in memory: the columns of each batch are those of `meta.features`.
+    ///
+    /// Its run number is a hash of the rows, however they are cut into batches.
+    ///
+    /// # Errors
+    /// If a column is missing from a batch, or is not as long as the others.
+    pub fn in_memory(
+        name: impl Into<String>,
+        meta: TraceMeta,
+        batches: Vec<LabelledBatch>,
+    ) -> Result<Self, PipelineError> {
+        let name = name.into();
+        for batch in &batches {
+            check(batch, meta.features.len())
+                .map_err(|problem| PipelineError::unfit(&name, problem))?;
+        }
+        let sha256 = hash(&meta, &batches)?;
+        let origin =
+            DataOrigin { name: name.clone(), run: run_of(&sha256), sha256: sha256.clone() };
+        let features = meta.features.clone();
+        let rows = Arc::new(MemoryRows { name: name.clone(), sha256, features, batches });
+        Ok(LabelledTrace::new(name, origin, meta, rows))
+    }
+}
+
+fn check(batch: &LabelledBatch, features: usize) -> Result<(), String> {
+    if batch.features.len() != features {
+        return Err(format!("has {} columns of {features} features", batch.features.len()));
+    }
+    let mut lengths: Vec<usize> = batch.features.iter().map(Vec::len).collect();
+    lengths.extend(batch.outcome.as_ref().map(Vec::len));
+    if let Some(ArrivalColumns { time_ns, switch_id, port, queue, size_bytes }) = &batch.arrivals {
+        lengths.extend([time_ns.len(), switch_id.len(), port.len()]);
+        lengths.extend([queue.len(), size_bytes.len()]);
+    }
+    let rows = batch.len();
+    match lengths.into_iter().find(|&length| length != rows) {
+        Some(length) => Err(format!("has a column of {length} values for {rows} labels")),
+        None => Ok(()),
+    }
+}
+
+/// A hash of the switches and of every column, one after the other.
+fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineError> {
+    fn column(values: impl Iterator<Item = u64>) -> String {
+        sha256(&values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+    }
+    let encode = |error: serde_json::Error| PipelineError::Encode {
+        what: "the description of a trace",
+        problem: error.to_string(),
+    };
+    let mut hashes = vec![sha256(serde_json::to_string(meta).map_err(encode)?.as_bytes())];
+    let arrivals = || batches.iter().filter_map(|batch| batch.arrivals.as_ref());
+    hashes.push(column(arrivals().flat_map(|all| all.time_ns.iter().copied())));
+    hashes.push(column(arrivals().flat_map(|all| all.switch_id.iter().map(|&id| id.into()))));
+    hashes.push(column(arrivals().flat_map(|all| all.port.iter().map(|&port| port.into()))));
+    hashes.push(column(arrivals().flat_map(|all| all.queue.iter().map(|&queue| queue.into()))));
+    hashes.push(column(arrivals().flat_map(|all| all.size_bytes.iter().map(|&size| size.into()))));
+    for feature in 0..meta.features.len() {
+        let values = batches.iter().flat_map(|batch| &batch.features[feature]);
+        hashes.push(column(values.map(|&value| value.into())));
+    }
+    hashes.push(column(batches.iter().flat_map(|batch| &batch.drop).map(|&drop| drop.into())));
+    let outcomes = batches.iter().filter_map(|batch| batch.outcome.as_ref()).flatten();
+    hashes.push(column(outcomes.map(|&outcome| outcome as u64)));
+    Ok(sha256(hashes.concat().as_bytes()))
+}
+
+impl TraceRows for MemoryRows {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        let place = |feature: &String| {
+            let place = self.features.iter().position(|has| has == feature);
+            place.ok_or_else(|| DataError::MissingFeature {
+                file: self.name.clone(),
+                feature: feature.clone(),
+                has: self.features.clone(),
+            })
+        };
+        let columns = features.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Box::new(MemoryBatches { rows: self, columns, next: 0 }))
+    }
+}
+
+/// One pass over the rows.
+struct MemoryBatches<'a> {
+    rows: &'a MemoryRows,
+    /// Places of the columns that were asked for.
+    columns: Vec<usize>,
+    next: usize,
+}
+
+impl Iterator for MemoryBatches<'_> {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.rows.batches.get(self.next)?;
+        self.next += 1;
+        let columns = self.columns.iter().map(|&column| batch.features[column].clone());
+        Some(Ok(LabelledBatch {
+            arrivals: batch.arrivals.clone(),
+            features: columns.collect(),
+            drop: batch.drop.clone(),
+            outcome: batch.outcome.clone(),
+        }))
+    }
+}
+
+impl TraceBatches for MemoryBatches<'_> {
+    fn provenance(&self) -> InputProvenance {
+        InputProvenance {
+            name: self.rows.name.clone(),
+            sha256: self.rows.sha256.clone(),
+            events: self.rows.batches.iter().map(|batch| batch.len() as u64).sum(),
+            ..InputProvenance::default()
+        }
+    }
+}

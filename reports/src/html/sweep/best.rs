@@ -1,0 +1,61 @@
+//! The best model of each feature set, ready to be used.
+
+use crate::html::body::Body;
+use crate::html::table::Cell;
+use crate::sweep_figures;
+use crate::sweep_view::{Measure, Recipe, part_name, recipe_name};
+use dropcast_train::{FrontPart, SweepBest, SweepRow, SweepTable};
+
+pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
+    page.section("best", "The best model of each feature set");
+    let of = |best: &SweepBest| Some(model(recipes, best, sweep.rows.get(best.row)?));
+    let rows: Vec<Vec<Cell>> = sweep.best.iter().filter_map(of).collect();
+    if rows.is_empty() {
+        page.paragraph("No forest has both a size and a score, so none is the best.");
+        return;
+    }
+    page.paragraph(&format!(
+        "Each is trained with the recipe of the best {} on {} rows, and saved as a model.{}",
+        Measure::from(sweep.front.measure).name(),
+        part_name(sweep.front.part),
+        match &sweep.budget {
+            Some(budget) => format!(" It is squeezed into the budget {budget}."),
+            None => String::new(),
+        }
+    ));
+    let heads = [
+        "features",
+        "trees\u{D7}depth of the recipe",
+        "seed",
+        "entries",
+        "table, bytes",
+        "thresholds",
+        "\u{3B7}, validation",
+        "\u{3B7}, test",
+        "F1, validation",
+        "F1, test",
+        "model",
+        "recipe",
+    ];
+    page.table("Saved models.", &heads, &rows);
+}
+
+fn model(recipes: &[Recipe<'_>], best: &SweepBest, row: &SweepRow) -> Vec<Cell> {
+    let score = |part, measure: Measure| {
+        Cell::Ratio(best.scores(part).and_then(|scores| measure.of(scores)), 4)
+    };
+    vec![
+        Cell::text(best.features.join(", ")),
+        Cell::text(sweep_figures::shape_name(row)),
+        Cell::Count(Some(row.seed)),
+        Cell::Count(best.size.ternary_entries),
+        Cell::Count(best.size.dct_bytes),
+        Cell::Count(Some(best.size.thresholds)),
+        score(FrontPart::Validation, Measure::Eta),
+        score(FrontPart::Test, Measure::Eta),
+        score(FrontPart::Validation, Measure::F1),
+        score(FrontPart::Test, Measure::F1),
+        Cell::text(best.model.clone()),
+        Cell::text(recipe_name(recipes, &row.setting)),
+    ]
+}

@@ -1,0 +1,82 @@
+//! Every transport, and its congestion control.
+
+use super::congestion_control::CongestionControl;
+use super::tuning::Tuning;
+use super::{cubic, dctcp, new_reno, power_tcp};
+use serde::{Deserialize, Serialize};
+
+/// How a flow's sender controls its rate.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// DCTCP (RFC 8257), with ECN.
+    #[default]
+    Dctcp,
+    /// TCP NewReno (RFC 6582), without ECN.
+    NewReno,
+    /// Cubic (RFC 9438), without ECN.
+    Cubic,
+    /// PowerTCP with in-band telemetry (Addanki et al., NSDI 2022, Algorithm 1).
+    PowerTcp,
+    /// Sends at a fixed rate, whatever happens, and repeats nothing.
+    Unresponsive,
+}
+
+impl Transport {
+    /// Every transport.
+    pub const ALL: [Transport; 5] = [
+        Transport::Dctcp,
+        Transport::NewReno,
+        Transport::Cubic,
+        Transport::PowerTcp,
+        Transport::Unresponsive,
+    ];
+
+    /// Its name, as in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Dctcp => "dctcp",
+            Transport::NewReno => "new-reno",
+            Transport::Cubic => "cubic",
+            Transport::PowerTcp => "power-tcp",
+            Transport::Unresponsive => "unresponsive",
+        }
+    }
+
+    /// Whether its packets can be marked instead of dropped.
+    pub fn is_ecn_capable(self) -> bool {
+        self == Transport::Dctcp
+    }
+}
+
+/// The congestion control of a transport that has one.
+#[derive(Clone, Debug)]
+pub(crate) enum Control {
+    Dctcp(dctcp::Dctcp),
+    NewReno(new_reno::NewReno),
+    Cubic(cubic::Cubic),
+    PowerTcp(Box<power_tcp::PowerTcp>),
+}
+
+impl Control {
+    /// An unresponsive sender gets NewReno's, and never asks it.
+    pub(super) fn new(transport: Transport, tuning: &Tuning) -> Self {
+        match transport {
+            Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::default()),
+            Transport::NewReno | Transport::Unresponsive => Control::NewReno(new_reno::NewReno),
+            Transport::Cubic => Control::Cubic(cubic::Cubic::default()),
+            Transport::PowerTcp => Control::PowerTcp(Box::new(power_tcp::PowerTcp::new(tuning))),
+        }
+    }
+
+    pub(super) fn rule(&mut self) -> &mut dyn CongestionControl {
+        match self {
+            Control::Dctcp(rule) => rule,
+            Control::NewReno(rule) => rule,
+            Control::Cubic(rule) => rule,
+            Control::PowerTcp(rule) => rule.as_mut(),
+        }
+    }
+}
