@@ -6,9 +6,9 @@ use std::path::Path;
 /// Every crate. A registry and its entries may import each other if there is no other way; none
 /// does: the type of an entry is in one file, the list of all entries in another
 /// (`export/src/target.rs` and `targets.rs`).
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "features", "data", "onnx", "oracle", "switch", "collect", "forest", "train", "replay",
-    "interop", "export", "verify", "simulate", "pipeline", "reports", "cli", "tidy",
+    "interop", "export", "verify", "simulate", "pipeline", "ndt", "reports", "cli", "tidy",
 ];
 
 #[test]

@@ -1,6 +1,5 @@
 //! What is compared, as a file says it.
 
-use super::{Oracles, Prepared};
 use crate::PipelineError;
 use crate::files::read_settings;
 use dropcast_simulate::{FabricConfig, TrafficConfig};
@@ -77,24 +76,5 @@ impl Experiment {
     /// If it cannot be read or says something else.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
         read_settings(path)
-    }
-
-    /// Checks it, and reads the files that it names.
-    ///
-    /// # Errors
-    /// What is wrong with it, or which file cannot be read.
-    pub fn prepare(&self) -> Result<Prepared, PipelineError> {
-        self.prepare_with(Oracles::default())
-    }
-
-    /// Like [`Experiment::prepare`]; models that `oracles` has are not read from files.
-    ///
-    /// # Errors
-    /// What is wrong with it, or which file cannot be read.
-    pub fn prepare_with(&self, mut oracles: Oracles) -> Result<Prepared, PipelineError> {
-        for policy in &self.policies {
-            oracles.read_for(&policy.spec)?;
-        }
-        Prepared::new(self.clone(), oracles)
     }
 }

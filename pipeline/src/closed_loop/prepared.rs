@@ -23,6 +23,27 @@ pub struct Prepared {
     flows: Option<Vec<Flow>>,
 }
 
+impl Experiment {
+    /// Checks it, and reads the files that it names.
+    ///
+    /// # Errors
+    /// What is wrong with it, or which file cannot be read.
+    pub fn prepare(&self) -> Result<Prepared, PipelineError> {
+        self.prepare_with(Oracles::default())
+    }
+
+    /// Like [`Experiment::prepare`]; models that `oracles` has are not read from files.
+    ///
+    /// # Errors
+    /// What is wrong with it, or which file cannot be read.
+    pub fn prepare_with(&self, mut oracles: Oracles) -> Result<Prepared, PipelineError> {
+        for policy in &self.policies {
+            oracles.read_for(&policy.spec)?;
+        }
+        Prepared::new(self.clone(), oracles)
+    }
+}
+
 /// The flows of one run.
 pub type Traffic = Box<dyn Workload>;
 
