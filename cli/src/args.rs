@@ -75,7 +75,8 @@ pub(crate) enum Command {
 /// Run the whole pipeline: events, labelled trace, forest, tables, report.
 ///
 /// Without --events, the arrivals of a leaf switch are generated (docs/workloads.md). Everything
-/// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it.
+/// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it. Where LQD drops
+/// nothing, the run ends with what every policy transmits: there is nothing to train on.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -443,9 +444,11 @@ pub(crate) struct ResourcesArgs {
 }
 
 /// Measure a model on labelled traces: scores, eta, and Credence's gain (docs/report.md).
+///
+/// Without --model: what every policy transmits, and what an oracle could be worth.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The model. Without one: what every policy transmits, and what an oracle could be worth.
+    /// The model.
     #[arg(long)]
     pub(crate) model: Option<PathBuf>,
     /// Labelled traces.

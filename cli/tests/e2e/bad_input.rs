@@ -554,6 +554,9 @@ fn the_artifacts_rows_are_measured_but_not_replayed() {
     assert!(report["replay"].is_null() && report["prediction"]["recall"].is_number(), "{report:#}");
     let reason = report["replay_omitted"].as_str().unwrap();
     assert!(reason.contains("artifact.csv") && reason.contains("order of departure"), "{reason}");
+    let said = room.dropcast("report --data artifact.csv");
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.stderr.contains("artifact.csv: does not describe its switch"), "{said}");
     let text = room.good("report --model model.json --data artifact.csv");
     assert!(text.contains(reason), "{text}");
 }

@@ -21,4 +21,5 @@ mod statistics;
 mod sweep;
 mod switches;
 mod training;
+mod verdict;
 mod verify;

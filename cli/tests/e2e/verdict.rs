@@ -1,0 +1,44 @@
+//! What an oracle could be worth, before there is a model.
+
+use crate::room::Room;
+use serde_json::Value;
+
+#[test]
+fn a_report_without_a_model_is_a_verdict_in_three_formats() {
+    let room = Room::with_a_run();
+    let report = "report --data runs/small/trace.parquet";
+    let text = room.good(report);
+    assert!(text.starts_with("An oracle can save at most "), "{text}");
+    assert!(text.contains("Credence, perfect oracle"), "{text}");
+    let json: Value = serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
+    assert_eq!(json["conclusion"]["kind"], "oracle_could_gain");
+    room.good(&format!("{report} --format html -o verdict.html"));
+    let page = String::from_utf8(room.read("verdict.html")).unwrap();
+    assert!(page.contains("Is an oracle worth it here?") && page.contains("<svg"));
+
+    // With the model, the policies that need none transmit the same of all rows.
+    let with_model = format!("{report} --model runs/small/model.json --rows all --format json");
+    let with_model: Value = serde_json::from_str(&room.good(&with_model)).unwrap();
+    let sent = |policies: &Value| -> Vec<Value> {
+        let all = policies.as_array().unwrap().iter();
+        all.filter(|policy| policy["policy"] != "credence").cloned().collect()
+    };
+    assert_eq!(sent(&json["policies"]), sent(&with_model["replay"]["total"]["policies"]));
+}
+
+#[test]
+fn a_run_without_drops_ends_with_a_verdict() {
+    let room = Room::with_a_run();
+    room.write(
+        "calm.toml",
+        "name = 'small'\n[workload]\nload = 0.1\nincast_burst = 0.01\nduration_ns = 5_000_000\n",
+    );
+    let text = room.good("run --config calm.toml --replace");
+    assert!(text.starts_with("LQD drops nothing on this trace"), "{text}");
+    let page = String::from_utf8(room.read("runs/small/report.html")).unwrap();
+    assert!(page.contains("No oracle is needed."));
+    // The model and tables of the earlier run of that name are not those of this one.
+    let names: Vec<String> = room.files().into_keys().collect();
+    assert!(!names.iter().any(|name| name.starts_with("runs/small/model.json")), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("runs/small/tables")), "{names:?}");
+}
