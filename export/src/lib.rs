@@ -5,6 +5,7 @@
 //! [`Forest::score`](dropcast_forest::Forest::score), and [`Facts`] say what a forest takes.
 //!
 //! A target is one file that turns a checked model into text or bytes, and one line in `targets.rs`.
+//!
 //! ```
 //! use dropcast_export::{Origin, Resources, export};
 //! use dropcast_features::FeatureSet;

@@ -9,6 +9,7 @@
 //! happens.
 //!
 //! [`FlowSizes`] holds the published flow-size distributions.
+//!
 //! ```
 //! use dropcast_simulate::LeafWorkload;
 //!

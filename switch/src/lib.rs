@@ -11,6 +11,7 @@
 //!
 //! [`PolicySpec`] and [`AqmSpec`] name policies and AQMs with their parameters, in TOML and on
 //! command lines.
+//!
 //! ```
 //! use dropcast_data::SwitchSpec;
 //! use dropcast_switch::{CompleteSharing, Fit, LineRate, Lqd, Packet, Policy, Switch, Victim};
