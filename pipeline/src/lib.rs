@@ -5,6 +5,7 @@
 //! exported ([`models`]). Sweeps, budgets, cross-validation and models per switch are here too, and
 //! the whole run ([`run`]). Nothing here prints: long work tells a [`Progress`](progress::Progress),
 //! results are values.
+//!
 //! ```
 //! use dropcast_data::{Departures, SwitchSpecs};
 //! use dropcast_pipeline::collect::collect_in_memory;
@@ -22,8 +23,11 @@
 //!     servers: 4,
 //!     uplinks: 2,
 //!     buffer_bytes: 60_000,
+//!     flow_rate: 1.0,
 //!     incast_per_server_hz: 300.0,
+//!     outgoing_incast_per_server_hz: 100.0,
 //!     duration_ns: 20_000_000,
+//!     seed: 7,
 //!     ..LeafWorkload::default()
 //! };
 //! let switch = SwitchSpecs::Same(workload.switch_spec()?);

@@ -3,6 +3,7 @@
 //! Numbers come from `dropcast-pipeline` as values; an [`Exporter`] writes a
 //! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
 //! measures anything or opens a file.
+//!
 //! ```
 //! use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
 //! use dropcast_forest::{Forest, Node, SwitchContext, Tree};

@@ -9,6 +9,7 @@
 //! it.
 //!
 //! [`FlowSizes`] holds the published flow-size distributions.
+//!
 //! ```
 //! use dropcast_simulate::LeafWorkload;
 //!

@@ -8,6 +8,7 @@
 //! depend on it.
 //!
 //! A new target is one file with a runner, and one line in `runners.rs`.
+//!
 //! ```
 //! use dropcast_export::Origin;
 //! use dropcast_features::FeatureSet;
