@@ -162,6 +162,11 @@ impl LabelledTraces {
         LabelledTraces { features, ..self.clone() }
     }
 
+    /// The same traces, scaled to a buffer of this size.
+    pub(crate) fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
+        LabelledTraces { buffer_bytes, ..self }
+    }
+
     /// Each trace alone, on the scale of all.
     pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
         self.traces.iter().map(|trace| LabelledTraces {
@@ -254,7 +259,7 @@ impl LabelledTrace {
 }
 
 /// The number by which a run's rows are known: the first 64 bits of the hash of its content.
-fn run_of(sha256: &str) -> u64 {
+pub(crate) fn run_of(sha256: &str) -> u64 {
     sha256.bytes().take(16).fold(0, |run, digit| {
         run << 4 | u64::from((digit as char).to_digit(16).unwrap_or_default())
     })

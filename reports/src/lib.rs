@@ -4,6 +4,7 @@
 //! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
 //! measures anything or opens a file.
 
+mod experiment_text;
 mod exporter;
 pub mod fig14;
 pub mod fig15;
@@ -14,14 +15,18 @@ mod html;
 mod json;
 mod numbers;
 pub mod plot;
+mod refined_text;
 mod sweep_figures;
 mod sweep_view;
 mod text;
 mod trace_words;
+pub mod words;
 
+pub use experiment_text::experiment_text;
 pub use exporter::{ExportError, Exporter};
 pub use format::{ReportFormat, UnknownFormat};
 pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page};
 pub use json::Json;
+pub use refined_text::refined_text;
 pub use text::Text;

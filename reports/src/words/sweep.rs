@@ -4,7 +4,7 @@ use dropcast_train::{FrontMeasure, Split, SweepRow, SweepTable};
 use std::collections::BTreeMap;
 
 /// The rows by part, and the front, as tables.
-pub(crate) fn sweep_tables(table: &SweepTable) -> String {
+pub fn sweep_tables(table: &SweepTable) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     // Where few packets drop, rows differ in the last digits.
     let eta = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.6}"));
