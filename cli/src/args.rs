@@ -5,6 +5,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::closed_loop::{NamedPolicy, Objective, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     Collect(CollectArgs),
     Train(Box<TrainArgs>),
+    Refine(Box<RefineArgs>),
     Sweep(SweepArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
@@ -116,13 +118,16 @@ pub(crate) struct RunArgs {
     pub(crate) format: Format,
 }
 
-/// Generate the arrivals of a leaf switch, or of all switches of a fabric, as event Parquet
-/// (docs/workloads.md).
+/// Generate packet arrivals that no sender reacts to (docs/workloads.md), or run buffer-sharing
+/// policies in a fabric whose senders react (--experiment, docs/fabric.md).
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   dropcast simulate --seed 7 -o events.parquet
-  dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet")]
+  dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet
+  dropcast simulate --experiment -o runs/fabric
+  dropcast simulate --experiment --policy lqd --policy credence:model=model.json --runs 10
+  dropcast simulate --experiment experiment.toml --format json")]
 pub(crate) struct SimulateArgs {
     /// The switches to simulate.
     #[arg(long, value_enum, default_value_t)]
@@ -143,9 +148,33 @@ pub(crate) struct SimulateArgs {
     /// Payload of an incast, as a share of the buffer.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) burst: Option<f64>,
-    /// File for the events.
-    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
-    pub(crate) output: PathBuf,
+    /// Compare policies in a closed loop: fabric, traffic and policies are in this file
+    /// (docs/fabric.md). Without a file: the Credence artifact's fabric, websearch flows at 80% load,
+    /// incasts of 75% of the buffer.
+    #[arg(long, value_name = "FILE.toml", num_args = 0..=1, conflicts_with_all = ["topology", "workload", "duration_ms", "load", "burst"])]
+    pub(crate) experiment: Option<Option<PathBuf>>,
+    /// A policy to compare, in place of the experiment's, such as dt:alpha=1 (docs/policies.md). May
+    /// be repeated; the first is what the others are compared with.
+    #[arg(long = "policy", value_name = "POLICY", requires = "experiment")]
+    pub(crate) policies: Vec<NamedPolicy>,
+    /// Runs of each policy, each with another seed.
+    #[arg(long, value_name = "N", requires = "experiment")]
+    pub(crate) runs: Option<u32>,
+    /// Threads; the result is the same with any number.
+    #[arg(long, value_name = "N", requires = "experiment")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Files of each run; all but telemetry unless given.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FILE,...",
+        value_delimiter = ',',
+        requires = "experiment"
+    )]
+    pub(crate) record: Vec<RunFile>,
+    /// File for the events. With --experiment, a folder for summary.json and the files of each run.
+    #[arg(short, long, value_name = "PATH", value_parser = output_path(), required_unless_present = "experiment")]
+    pub(crate) output: Option<PathBuf>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -249,6 +278,53 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "MODEL.json", value_parser = output_path())]
     pub(crate) output: PathBuf,
     /// Format of the metrics.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Choose models and vote thresholds by what they do to flows, and train on what Credence meets
+/// (docs/closed-loop.md).
+///
+/// Each model is tried under Credence at several vote thresholds, on the same runs of an experiment
+/// as Credence that always accepts. The best is measured again on other runs. What is not better
+/// there, too, or makes a kind of flow slower, is not chosen: then the model predicts no drop.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast refine --data trace.parquet -o runs/refined
+  dropcast refine --experiment experiment.toml --rounds 0 --model runs/sweep/models/*.json -o chosen")]
+pub(crate) struct RefineArgs {
+    /// Fabric and traffic (docs/fabric.md); those of `simulate --experiment` unless given.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Runs to choose by, 5 or more; as many others confirm the choice.
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u32>,
+    /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodput is made
+    /// large.
+    #[arg(long, value_name = "METRIC", default_value_t)]
+    pub(crate) objective: Objective,
+    /// Models to choose from.
+    #[arg(long, num_args = 1.., value_name = "MODEL")]
+    pub(crate) model: Vec<PathBuf>,
+    /// Labelled traces that train beside what Credence meets.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub(crate) data: Vec<PathBuf>,
+    /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) rounds: u32,
+    /// Runs that each round labels and trains on.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) labelled_runs: u32,
+    #[command(flatten)]
+    pub(crate) settings: TrainSettings,
+    /// Threads; the result is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Folder for model.json and rounds.json.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// How the rounds are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }

@@ -27,6 +27,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Simulate(args) => commands::simulate::run(args, &progress),
         Command::Collect(args) => commands::collect::run(args, &progress),
         Command::Train(args) => commands::train::run(args, &progress),
+        Command::Refine(args) => commands::refine::run(args, &progress),
         Command::Import(args) => commands::import::run(args),
         Command::Sweep(args) => commands::sweep::run(args, &progress),
         Command::Rescale(args) => commands::rescale::run(args),

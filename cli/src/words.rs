@@ -1,6 +1,3 @@
-//! Results in words and tables, as commands print them.
+//! Results in words and tables that need a cargo feature.
 
-pub(crate) mod comparisons;
-pub(crate) mod model;
 pub(crate) mod statistics;
-pub(crate) mod sweep;

@@ -89,6 +89,6 @@ pub use scratch::scratch_file;
 #[cfg(feature = "files")]
 pub use switch_file::read_switches;
 #[cfg(feature = "files")]
-pub use table_writer::{TableColumn, write_table};
+pub use table_writer::{TableColumn, TableWriter, write_table};
 #[cfg(feature = "files")]
 pub use trace::{TraceReader, TraceWriter};

@@ -1,4 +1,4 @@
-//! Small tables of any columns as Parquet, written the same way every time.
+//! Tables of any columns as Parquet, written the same way every time.
 
 use crate::DataError;
 use crate::parquet_writer::ParquetWriter;
@@ -30,14 +30,47 @@ pub fn write_table(
     columns: Vec<(&str, TableColumn)>,
     footer: (&str, String),
 ) -> Result<(), DataError> {
-    let fields = columns.iter().map(|(name, column)| {
-        let is_nullable = !matches!(column, TableColumn::Flag(_));
-        Field::new(*name, column.data_type(), is_nullable)
-    });
-    let mut writer = ParquetWriter::create(path, fields.collect())?;
-    writer.footer(footer.0, footer.1);
-    writer.write(columns.into_iter().map(|(_, column)| column.into_array()).collect())?;
+    let mut writer = TableWriter::create(path, &columns)?;
+    writer.writer.footer(footer.0, footer.1);
+    writer.write(columns)?;
     writer.finish()
+}
+
+/// Writes a table piece by piece. The file appears when it is finished; the same rows give the same
+/// bytes, however they are cut into pieces.
+pub struct TableWriter {
+    writer: ParquetWriter,
+}
+
+impl TableWriter {
+    /// Starts the file that will be at `path`, with the names and types of `columns`; their values
+    /// are not written.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn create(path: &Path, columns: &[(&str, TableColumn)]) -> Result<Self, DataError> {
+        let fields = columns.iter().map(|(name, column)| {
+            let is_nullable = !matches!(column, TableColumn::Flag(_));
+            Field::new(*name, column.data_type(), is_nullable)
+        });
+        Ok(TableWriter { writer: ParquetWriter::create(path, fields.collect())? })
+    }
+
+    /// Adds rows: the columns that the file was created with, of one length.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&mut self, columns: Vec<(&str, TableColumn)>) -> Result<(), DataError> {
+        self.writer.write(columns.into_iter().map(|(_, column)| column.into_array()).collect())
+    }
+
+    /// Ends the file and puts it in its place.
+    ///
+    /// # Errors
+    /// If it cannot be written; nothing is left behind then.
+    pub fn finish(self) -> Result<(), DataError> {
+        self.writer.finish()
+    }
 }
 
 impl TableColumn {
@@ -82,5 +115,22 @@ mod tests {
         assert_eq!(write(vec![None, Some(0.5)]).unwrap(), bytes);
         assert!(write(vec![None]).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "what was there is left");
+    }
+
+    #[test]
+    fn pieces_give_the_bytes_of_the_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let rows = |range: std::ops::Range<u64>| {
+            vec![("time_ns", TableColumn::Integer(range.map(Some).collect()))]
+        };
+        let write = |cuts: &[u64]| {
+            let mut writer = TableWriter::create(&path, &rows(0..0)).unwrap();
+            cuts.windows(2).for_each(|cut| writer.write(rows(cut[0]..cut[1])).unwrap());
+            assert!(!path.exists() || std::fs::remove_file(&path).is_ok());
+            writer.finish().unwrap();
+            std::fs::read(&path).unwrap()
+        };
+        assert_eq!(write(&[0, 7, 5_000]), write(&[0, 5_000]));
     }
 }

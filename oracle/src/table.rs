@@ -136,7 +136,22 @@ impl<'a> Table<'a> {
         self.score(row) > self.vote_threshold
     }
 
-    /// The numbers of trees, levels and features, and the place of each array.
+    /// Column and threshold of a split of a tree, level by level from 0.
+    pub fn split(&self, tree: usize, split: usize) -> Option<(u8, u32)> {
+        let splits = self.layout.splits_per_tree();
+        let at = (split < splits).then_some(tree * splits + split)?;
+        let threshold = self.thresholds.get(at)?;
+        Some((*self.columns.get(at)?, u32::from_le_bytes(*threshold)))
+    }
+
+    /// Weight of a leaf of a tree, left to right from 0.
+    pub fn weight(&self, tree: usize, leaf: usize) -> Option<u8> {
+        let leaves = self.layout.leaves_per_tree();
+        let at = (leaf < leaves).then_some(tree * leaves + leaf)?;
+        self.weights.get(at).copied()
+    }
+
+    /// The numbers of trees, levels and features, and where they lie.
     pub fn layout(&self) -> Layout {
         self.layout
     }

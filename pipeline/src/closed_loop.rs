@@ -3,12 +3,21 @@
 //! An [`Experiment`] says which policies to compare in which fabric, under which traffic and how
 //! often. [`Experiment::prepare`] checks it and reads its models; [`Prepared::compare`] runs it.
 
+mod choice;
 mod comparison;
 mod experiment;
+mod labelled_run;
+mod objective;
 mod oracles;
 mod prepared;
+mod recording;
+mod summary;
 
+pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
 pub use experiment::{Experiment, NamedPolicy};
-pub use oracles::Oracles;
+pub use objective::{Objective, UnknownObjective};
+pub use oracles::{Oracles, read_oracle};
 pub use prepared::{Prepared, Traffic};
+pub use recording::RunFile;
+pub use summary::{ExperimentSummary, MetricSummary, PolicySummary};

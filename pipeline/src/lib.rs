@@ -62,6 +62,7 @@ pub mod model_per;
 pub mod models;
 pub mod oracle_gain;
 pub mod progress;
+pub mod refine;
 mod replays;
 pub mod report;
 pub mod reproduce;

@@ -162,6 +162,11 @@ impl LabelledTraces {
         LabelledTraces { features, ..self.clone() }
     }
 
+    /// The same traces, scaled to a buffer of this size.
+    pub(crate) fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
+        LabelledTraces { buffer_bytes, ..self }
+    }
+
     /// Each trace alone, on the scale of all.
     pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
         self.traces.iter().map(|trace| LabelledTraces {

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod experiment_text;
 mod exporter;
 pub mod fig14;
 pub mod fig15;
@@ -42,16 +43,20 @@ mod html;
 mod json;
 mod numbers;
 pub mod plot;
+mod refined_text;
 mod sweep_figures;
 mod sweep_view;
 mod text;
 mod trace_words;
 mod verdict_words;
+pub mod words;
 
+pub use experiment_text::experiment_text;
 pub use exporter::{ExportError, Exporter};
 pub use format::{ReportFormat, UnknownFormat};
 pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;
+pub use refined_text::refined_text;
 pub use text::Text;
 pub use verdict_words::{trace_sentences, verdict_sentence, verdict_text};

@@ -21,4 +21,4 @@ pub use config::{Fabric, FabricConfig, FabricError};
 pub use event_queue::EventQueue;
 pub use flow::{Flow, FlowClass, FlowRecord};
 pub use simulation::{FlowError, Outcome, Simulation};
-pub use sink::{Drop, DropReason, Occupancy, PacketEvents, Sink, Unwatched};
+pub use sink::{Drop, DropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched};

@@ -30,7 +30,7 @@ mod workloads;
 
 pub use fabric::{
     Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
-    FlowRecord, Occupancy, Outcome, PacketEvents, Simulation, Sink, Unwatched,
+    FlowRecord, Occupancy, Outcome, PacketEvents, Simulation, Sink, Telemetry, Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{

@@ -3,12 +3,12 @@
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::words::model::{forest_line, metrics_table};
 use crate::words::statistics::statistics_table;
-use crate::words::sweep::sweep_tables;
 use dropcast_forest::Metrics;
 use dropcast_pipeline::inspection::{Inspected, inspect};
 use dropcast_pipeline::statistics::Statistics;
+use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_reports::words::sweep::sweep_tables;
 use dropcast_train::{Model, Split, SweepRow, SweepTable, VoteRule};
 use serde::Serialize;
 

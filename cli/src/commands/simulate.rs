@@ -4,15 +4,23 @@ use crate::args::{SimulateArgs, Topology};
 use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::closed_loop::{Experiment, RunFile};
 use dropcast_pipeline::files::{check_output, read_settings};
 use dropcast_pipeline::generate::{generate_fabric, generate_leaf};
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::resources::Resources;
+use dropcast_reports::experiment_text;
 use dropcast_simulate::{FabricWorkload, LeafWorkload};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
 pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    check_output(&args.output, &args.workload)?;
+    if let Some(file) = &args.experiment {
+        return closed_loop(args, file.as_deref(), progress);
+    }
+    // Required without an experiment.
+    let output = args.output.as_deref().unwrap_or(Path::new("events.parquet"));
+    check_output(output, &args.workload)?;
     let workload = args.workload.as_deref();
     let duration_ns = args.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
     let generated = match args.topology {
@@ -22,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
             workload.load = args.load.unwrap_or(workload.load);
             workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
             workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_leaf(&workload, &args.output, progress)?
+            generate_leaf(&workload, output, progress)?
         }
         Topology::LeafSpine => {
             let mut workload: FabricWorkload = settings(workload)?;
@@ -30,12 +38,35 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
             workload.load = args.load.unwrap_or(workload.load);
             workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
             workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_fabric(&workload, &args.output, progress)?
+            generate_fabric(&workload, output, progress)?
         }
     };
     output::print(args.format, &generated, |generated| {
         format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
     })
+}
+
+fn closed_loop(
+    args: &SimulateArgs,
+    file: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
+    let mut experiment = file.map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?;
+    if !args.policies.is_empty() {
+        experiment.policies = args.policies.clone();
+    }
+    experiment.runs = args.runs.unwrap_or(experiment.runs);
+    if let Some(seed) = args.seed {
+        experiment.set_seed(seed);
+    }
+    let prepared = experiment.prepare()?;
+    let resources = Resources { threads: args.threads, memory: None };
+    let files = if args.record.is_empty() { &RunFile::USUAL[..] } else { &args.record };
+    let summary = match &args.output {
+        Some(folder) => prepared.write(files, folder, &resources, progress)?,
+        None => prepared.compare(&resources, progress)?.summary(&experiment),
+    };
+    output::print(args.format, &summary, experiment_text)
 }
 
 /// The settings in a file; all defaults without one.

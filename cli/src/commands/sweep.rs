@@ -3,11 +3,11 @@
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::words::sweep::sweep_tables;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::sweep::{SweepSettings, sweep};
+use dropcast_reports::words::sweep::sweep_tables;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failure> {

@@ -3,8 +3,6 @@
 use crate::args::TrainArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::words::comparisons::{folds_table, groups_table};
-use crate::words::model::{forest_line, metrics_table};
 use dropcast_data::{DataError, write_atomic};
 use dropcast_forest::Metrics;
 use dropcast_pipeline::PipelineError;
@@ -18,6 +16,8 @@ use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::training::{TraceRoles, train_on};
 use dropcast_reports::gain_sentences;
+use dropcast_reports::words::comparisons::{folds_table, groups_table};
+use dropcast_reports::words::model::{forest_line, metrics_table};
 use dropcast_train::{Model, SplitSettings};
 use serde::Serialize;
 use std::io;

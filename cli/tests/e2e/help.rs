@@ -3,12 +3,13 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "run",
     "simulate",
     "collect",
     "train",
+    "refine",
     "import",
     "sweep",
     "rescale",

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod carrying_over;
+mod closed_loop;
 mod help;
 mod import;
 mod inspect;

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::read_settings;
-use dropcast_simulate::{FabricConfig, TrafficConfig};
+use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::{NameError, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -70,6 +70,40 @@ impl Default for Experiment {
 }
 
 impl Experiment {
+    /// The artifact's fabric under websearch flows at 80% load and incasts of 75% of a leaf's buffer
+    /// (Credence, section 4.1), short enough to end in seconds.
+    pub fn websearch() -> Self {
+        let flows = PoissonFlows { load: 0.8, ..PoissonFlows::default() };
+        let incasts = Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::default() };
+        Experiment {
+            runs: 5,
+            fabric: FabricConfig { sample_interval_ns: 10_000, ..FabricConfig::default() },
+            traffic: TrafficConfig {
+                duration_ns: 20_000_000,
+                flows: vec![flows],
+                incasts: vec![incasts],
+                ..TrafficConfig::default()
+            },
+            ..Experiment::default()
+        }
+    }
+
+    /// Sets the seeds of fabric and traffic.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.fabric.seed = seed;
+        self.traffic.seed = seed;
+    }
+
+    /// The folder of a policy's files: its name, with a number if others have that name.
+    pub fn folder_of(&self, policy: &NamedPolicy) -> String {
+        let name = policy.spec.name();
+        let same = self.policies.iter().filter(|other| other.spec.name() == name);
+        match same.map(|other| &other.label).position(|label| *label == policy.label) {
+            None | Some(0) => name.to_owned(),
+            Some(place) => format!("{name}-{}", place + 1),
+        }
+    }
+
     /// Reads an experiment from a TOML file.
     ///
     /// # Errors

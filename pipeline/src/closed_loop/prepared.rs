@@ -1,16 +1,19 @@
 //! A checked experiment, and its runs.
 
-use super::{Comparison, Experiment, NamedPolicy, Oracles, PolicyRuns};
+use super::{Comparison, Experiment, ExperimentSummary, NamedPolicy, Oracles, PolicyRuns, RunFile};
 use crate::PipelineError;
+use crate::files::create_folder;
 use crate::progress::Progress;
 use crate::resources::Resources;
-use dropcast_data::DataError;
+use dropcast_data::{AtomicFile, DataError, write_atomic};
 use dropcast_simulate::{
-    Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, Transport, Workload,
+    Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, TrafficConfig,
+    Transport, Workload,
 };
 use dropcast_train::Threads;
 use std::fs::File;
 use std::io::BufReader;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,6 +57,17 @@ impl Prepared {
         }
         if experiment.runs == 0 {
             return Err(PipelineError::setting("runs", "is 0, expected at least 1"));
+        }
+        if let Some(label) = repeated(&experiment.policies) {
+            let problem = format!("{label} is there twice, expected each policy once");
+            return Err(PipelineError::setting("policies", problem));
+        }
+        let TrafficConfig { flows, incasts, collectives, .. } = &experiment.traffic;
+        let parts = flows.len() + incasts.len() + collectives.len();
+        if parts == 0 && experiment.flow_list.is_none() {
+            let problem = "is empty, expected [[traffic.flows]], [[traffic.incasts]] or \
+                           [[traffic.collectives]], or a flow_list";
+            return Err(PipelineError::setting("traffic", problem));
         }
         let flows = match &experiment.flow_list {
             Some(path) => Some(read_flows(path, &experiment)?),
@@ -119,7 +133,11 @@ impl Prepared {
     ) -> Result<Outcome, PipelineError> {
         let fabric = self.fabric(run)?;
         let traffic = self.traffic(&fabric, run)?;
-        Ok(self.simulation(policy, &fabric, traffic)?.run(sink)?)
+        let outcome = self.simulation(policy, &fabric, traffic)?.run(sink);
+        outcome.map_err(|error| match &self.experiment.flow_list {
+            Some(path) => PipelineError::from(error).in_file(path.display()),
+            None => error.into(),
+        })
     }
 
     /// What one run of a policy was like.
@@ -141,22 +159,88 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Comparison, PipelineError> {
-        let Experiment { policies, runs, .. } = &self.experiment;
-        let tasks = policies.iter().flat_map(|policy| (0..*runs).map(move |run| (policy, run)));
+        self.compare_runs(0..self.experiment.runs, resources, progress)
+    }
+
+    /// Like [`Prepared::compare`], but these runs.
+    ///
+    /// # Errors
+    /// If a flow does not fit the fabric.
+    pub fn compare_runs(
+        &self,
+        runs: Range<u32>,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Comparison, PipelineError> {
+        self.compare_by(runs, resources, progress, |policy, run| self.summarize(policy, run))
+    }
+
+    /// Like [`Prepared::compare`]; also writes `files` of each run into
+    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and last the summary
+    /// into `folder`/summary.json.
+    ///
+    /// # Errors
+    /// If a flow does not fit the fabric, or a file cannot be written.
+    pub fn write(
+        &self,
+        files: &[RunFile],
+        folder: &Path,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<ExperimentSummary, PipelineError> {
+        create_folder(folder)?;
+        let summary_file = folder.join("summary.json");
+        AtomicFile::create(&summary_file)?;
+        let runs = 0..self.experiment.runs;
+        let comparison = self.compare_by(runs, resources, progress, |policy, run| {
+            let own = self.experiment.folder_of(policy);
+            self.record(policy, run, files, &folder.join(own).join(format!("run-{run}")))
+        })?;
+        let summary = comparison.summary(&self.experiment);
+        let mut json = serde_json::to_string_pretty(&summary).map_err(|error| {
+            PipelineError::Encode { what: "summary.json", problem: error.to_string() }
+        })?;
+        json.push('\n');
+        write_atomic(&summary_file, json.as_bytes())?;
+        Ok(summary)
+    }
+
+    fn compare_by(
+        &self,
+        runs: Range<u32>,
+        resources: &Resources,
+        progress: &dyn Progress,
+        summarize: impl Fn(&NamedPolicy, u32) -> Result<RunSummary, PipelineError> + Sync,
+    ) -> Result<Comparison, PipelineError> {
+        progress.begin("simulate");
+        let policies = &self.experiment.policies;
+        let all_runs = |policy| runs.clone().map(move |run| (policy, run));
+        let tasks = policies.iter().flat_map(all_runs);
         let tasks: Vec<_> = tasks.collect();
         let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
         let summaries = Threads::new(resources.threads()).map(tasks, |(policy, run)| {
-            let summary = self.summarize(policy, run);
+            let summary = summarize(policy, run);
             progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
             summary
         });
         let mut summaries = summaries.into_iter();
         let policies = policies.iter().map(|policy| {
-            let runs = summaries.by_ref().take(*runs as usize).collect::<Result<_, _>>()?;
+            let runs = summaries.by_ref().take(runs.len()).collect::<Result<_, _>>()?;
             Ok(PolicyRuns { policy: policy.label.clone(), runs })
         });
-        Ok(Comparison { policies: policies.collect::<Result<_, PipelineError>>()? })
+        let policies = policies.collect::<Result<_, PipelineError>>()?;
+        progress.end(&format!("{all} runs"));
+        Ok(Comparison { policies })
     }
+}
+
+/// The first label that an earlier policy has, too.
+fn repeated(policies: &[NamedPolicy]) -> Option<&str> {
+    let is_repeated = |place: usize| {
+        policies[..place].iter().any(|earlier| earlier.label == policies[place].label)
+    };
+    let place = (0..policies.len()).find(|&place| is_repeated(place))?;
+    Some(&policies[place].label)
 }
 
 fn read_flows(path: &Path, experiment: &Experiment) -> Result<Vec<Flow>, PipelineError> {

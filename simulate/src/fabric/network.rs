@@ -4,7 +4,7 @@ use super::config::Fabric;
 use super::event_queue::EventQueue;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
-use super::sink::{Drop, DropReason, Occupancy, Sink};
+use super::sink::{Drop, DropReason, Occupancy, Sink, Telemetry};
 use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology};
 use crate::transport::Hop;
@@ -266,14 +266,31 @@ impl Network {
         if S::WANTS_EVENTS {
             sink.packet_event(&event_of(packet, EventKind::Departure, now_ns, id, port));
         }
-        if packet.trail != NO_TRAIL && packet.kind == PacketKind::Data {
-            let link = switch.first_link + u32::from(port);
-            let sent_bytes = switch.ports[usize::from(port)].sent_bytes;
-            self.trails.get_mut(packet.trail).push(Hop {
-                queue_bytes: switch.buffer().lengths()[queue],
+        let has_trail = packet.trail != NO_TRAIL && packet.kind == PacketKind::Data;
+        if !has_trail && !S::WANTS_TELEMETRY {
+            return Some(place);
+        }
+        let link = switch.first_link + u32::from(port);
+        let sent_bytes = switch.ports[usize::from(port)].sent_bytes;
+        let hop = Hop {
+            queue_bytes: switch.buffer().lengths()[queue],
+            time_ns: now_ns,
+            sent_bytes: sent_bytes - u64::from(packet.size_bytes),
+            rate_bps: self.links[link as usize].rate_bps(),
+        };
+        if has_trail {
+            self.trails.get_mut(packet.trail).push(hop);
+        }
+        if S::WANTS_TELEMETRY {
+            sink.left(&Telemetry {
                 time_ns: now_ns,
-                sent_bytes: sent_bytes - u64::from(packet.size_bytes),
-                rate_bps: self.links[link as usize].rate_bps(),
+                flow_id: self.tags[packet.flow as usize].id,
+                switch_id: id,
+                port,
+                queue: packet.queue,
+                queue_bytes: hop.queue_bytes,
+                sent_bytes: hop.sent_bytes,
+                rate_bps: hop.rate_bps,
             });
         }
         Some(place)

@@ -72,10 +72,39 @@ pub struct Occupancy {
     pub buffer_bytes: u32,
 }
 
+/// What a switch reports when a packet leaves its buffer: in-band telemetry (INT), the fields that
+/// PowerTCP uses (NSDI 2022, Algorithm 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Telemetry {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// Number of the packet's flow, in order of start.
+    pub flow_id: u64,
+    /// Which switch.
+    pub switch_id: u16,
+    /// Output port.
+    pub port: u16,
+    /// Queue within the port.
+    pub queue: u8,
+    /// Length of the queue without the packet, bytes.
+    pub queue_bytes: u32,
+    /// Bytes that the port has sent before the packet.
+    pub sent_bytes: u64,
+    /// Rate of the port's link, bits per second.
+    pub rate_bps: u64,
+}
+
 /// An observer, called in time order.
 pub trait Sink {
     /// Whether it needs packet events; they cost time.
     const WANTS_EVENTS: bool = false;
+    /// Whether it wants telemetry; it costs time.
+    const WANTS_TELEMETRY: bool = false;
+
+    /// A packet left the buffer of a switch. Only if [`Sink::WANTS_TELEMETRY`].
+    fn left(&mut self, telemetry: &Telemetry) {
+        let _ = telemetry;
+    }
 
     /// A packet reached a switch or left its buffer. Only if [`Sink::WANTS_EVENTS`].
     fn packet_event(&mut self, event: &Event) {
@@ -107,6 +136,12 @@ impl Sink for Unwatched {}
 /// Two sinks.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const WANTS_EVENTS: bool = A::WANTS_EVENTS || B::WANTS_EVENTS;
+    const WANTS_TELEMETRY: bool = A::WANTS_TELEMETRY || B::WANTS_TELEMETRY;
+
+    fn left(&mut self, telemetry: &Telemetry) {
+        self.0.left(telemetry);
+        self.1.left(telemetry);
+    }
 
     fn packet_event(&mut self, event: &Event) {
         self.0.packet_event(event);
@@ -131,6 +166,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 
 impl<S: Sink> Sink for &mut S {
     const WANTS_EVENTS: bool = S::WANTS_EVENTS;
+    const WANTS_TELEMETRY: bool = S::WANTS_TELEMETRY;
+
+    fn left(&mut self, telemetry: &Telemetry) {
+        (**self).left(telemetry);
+    }
 
     fn packet_event(&mut self, event: &Event) {
         (**self).packet_event(event);

@@ -7,7 +7,7 @@ use dropcast_pipeline::model_per::{GroupModel, GroupModels, GroupScores};
 use dropcast_train::Spread;
 
 /// The folds as a table, and their means.
-pub(crate) fn folds_table(result: &CrossValidation) -> String {
+pub fn folds_table(result: &CrossValidation) -> String {
     let mut text =
         "fold        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
     for (nth, fold) in result.folds.iter().enumerate() {
@@ -37,8 +37,8 @@ pub(crate) fn folds_table(result: &CrossValidation) -> String {
     text
 }
 
-/// The models of groups compared with the pooled one, as a table.
-pub(crate) fn groups_table(models: &GroupModels) -> String {
+/// The models of groups beside the pooled one, as a table.
+pub fn groups_table(models: &GroupModels) -> String {
     let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     let inverse =
         |eta: Option<f64>| eta.map_or_else(|| "-".to_owned(), |eta| format!("{:.5}", 1.0 / eta));

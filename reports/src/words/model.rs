@@ -4,8 +4,8 @@ use dropcast_forest::{Metrics, PartMetrics};
 use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
-/// The forest's settings, as a line.
-pub(crate) fn forest_line(model: &Model) -> String {
+/// What was decided about the forest, as a line.
+pub fn forest_line(model: &Model) -> String {
     let Model { forest, features, provenance, .. } = model;
     let trees = forest.trees.len();
     let mut line = format!(
@@ -30,7 +30,7 @@ pub(crate) fn forest_line(model: &Model) -> String {
 }
 
 /// The metrics as a table.
-pub(crate) fn metrics_table(metrics: &Metrics) -> String {
+pub fn metrics_table(metrics: &Metrics) -> String {
     let mut text =
         "rows        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
     text.push_str(&metrics_row("train", &metrics.train));
@@ -42,7 +42,7 @@ pub(crate) fn metrics_table(metrics: &Metrics) -> String {
 }
 
 /// A line of the table.
-pub(crate) fn metrics_row(name: &str, part: &PartMetrics) -> String {
+pub fn metrics_row(name: &str, part: &PartMetrics) -> String {
     let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     format!(
         "{name:5} {:>10} {:>10} {:>7} {:>7} {:>15} {:>12}   ({} rows)\n",

@@ -4,7 +4,7 @@ use dropcast_train::{FrontMeasure, Split, SweepRow, SweepScores, SweepTable};
 use std::collections::BTreeMap;
 
 /// The rows by part, and the front, as tables.
-pub(crate) fn sweep_tables(table: &SweepTable) -> String {
+pub fn sweep_tables(table: &SweepTable) -> String {
     let part = table.front.part;
     let measure = match table.front.measure {
         FrontMeasure::EtaPackets => "eta",

@@ -1,0 +1,222 @@
+//! Policies in a fabric whose senders react, and the loop: simulate, collect, train, export, simulate.
+
+use crate::bad_input::refuse;
+use crate::pipeline::rows;
+use crate::room::Room;
+use dropcast_data::{EventOptions, EventReader, Outcome};
+use serde_json::Value;
+
+/// A small fabric with full buffers, over in a fraction of a second.
+const EXPERIMENT: &str = "
+policies = ['lqd', 'complete-sharing', 'credence']
+runs = 2
+
+[fabric]
+servers = 4
+spines = 2
+leaf_buffer_bytes = 100_000
+spine_buffer_bytes = 60_000
+sample_interval_ns = 100_000
+
+[traffic]
+duration_ns = 4_000_000
+
+[[traffic.flows]]
+load = 0.8
+transport = 'cubic'
+
+[[traffic.incasts]]
+burst = 2.0
+fan_in = 4
+per_server_hz = 400.0
+";
+
+const FEATURES: &str = "level_occupancy,level_in_quarter_rtt,level_in_one_rtt,level_in_two_rtts";
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("loop.toml", EXPERIMENT);
+    room
+}
+
+fn json(room: &Room, typed: &str) -> Value {
+    serde_json::from_str(&room.good(&format!("{typed} --format json"))).unwrap()
+}
+
+/// Where and how large what LQD dropped was; sorted.
+type Dropped = Vec<(u16, u16, u8, u32)>;
+
+/// What the switches dropped, by `drops.parquet`: it has the columns of arrivals, too.
+fn dropped_by_switches(room: &Room, folder: &str) -> Dropped {
+    let events =
+        EventReader::open(&room.path(&format!("{folder}/events.parquet")), EventOptions::default());
+    let specs = Some(events.unwrap().specs().clone());
+    let options = EventOptions { specs, ..EventOptions::default() };
+    let drops = EventReader::open(&room.path(&format!("{folder}/drops.parquet")), options).unwrap();
+    let mut dropped: Dropped = drops
+        .flat_map(|batch| batch.unwrap().events)
+        .map(|drop| (drop.switch_id, drop.port, drop.queue, drop.size_bytes))
+        .collect();
+    dropped.sort_unstable();
+    dropped
+}
+
+/// What a trace says that LQD drops.
+fn labelled_drops(room: &Room, trace: &str) -> Dropped {
+    let mut dropped = Dropped::new();
+    for batch in rows(&room.path(trace)).0 {
+        let at = batch.arrivals.unwrap();
+        for (row, outcome) in batch.outcome.unwrap().into_iter().enumerate() {
+            if outcome != Outcome::Departed {
+                dropped.push((at.switch_id[row], at.port[row], at.queue[row], at.size_bytes[row]));
+            }
+        }
+    }
+    dropped.sort_unstable();
+    dropped
+}
+
+#[test]
+fn the_loop_is_closed() {
+    let room = room();
+    let lqd = json(&room, "simulate --experiment loop.toml --policy lqd --runs 1 -o lqd");
+    let drops = &lqd["policies"][0]["runs"][0]["drops"];
+    assert!(drops["push-out"].as_u64() > Some(100), "{drops}");
+
+    // Virtual LQD from arrivals alone, beside switches that run LQD, drops what they drop.
+    let collect = "collect --events lqd/lqd/run-0/events.parquet --departures line-rate";
+    let collected = json(&room, &format!("{collect} --features {FEATURES} -o trace.parquet"));
+    assert_eq!(collected["pushed_out"], drops["push-out"]);
+    let rejected = drops["full"].as_u64().unwrap() + drops["policy"].as_u64().unwrap();
+    assert_eq!(collected["rejected"], rejected);
+    assert_eq!(labelled_drops(&room, "trace.parquet"), dropped_by_switches(&room, "lqd/lqd/run-0"));
+
+    room.good("train --data trace.parquet --validation-share 0 --vote f1 -o model.json");
+    room.good("export model.json --target dct -o tables");
+    let policies = "--policy credence --policy credence:model=model.json \
+                    --policy credence:model=tables/model.dct";
+    let summary = json(&room, &format!("simulate --experiment loop.toml {policies}"));
+    let runs = |policy: usize| &summary["policies"][policy]["runs"];
+    assert_ne!(runs(0), runs(1), "the oracle is asked");
+    // One leaf buffer, to which the table's thresholds are; spines are not the same.
+    room.write(
+        "leaf.toml",
+        EXPERIMENT.replace("spine_buffer_bytes = 60_000", "spine_buffer_bytes = 100_000"),
+    );
+    let summary = json(&room, &format!("simulate --experiment leaf.toml {policies}"));
+    let runs = |policy: usize| &summary["policies"][policy]["runs"];
+    assert_eq!(runs(1), runs(2), "the table decides as the model that it was exported from");
+}
+
+#[test]
+fn a_folder_holds_every_run() {
+    let room = room();
+    let printed = json(&room, "simulate --experiment loop.toml -o out --threads 1");
+    let summary: Value = serde_json::from_slice(&room.read("out/summary.json")).unwrap();
+    assert_eq!(summary, printed);
+    let names: Vec<String> =
+        room.files().into_keys().filter(|name| name.contains("/lqd/")).collect();
+    let files = ["drops", "events", "flows", "occupancy"];
+    let expected: Vec<String> = (0..2)
+        .flat_map(|run| files.map(|file| format!("out/lqd/run-{run}/{file}.parquet")))
+        .collect();
+    assert_eq!(names, expected);
+    assert_ne!(room.read("out/lqd/run-0/flows.parquet"), room.read("out/lqd/run-1/flows.parquet"));
+    room.good("simulate --experiment loop.toml -o again --threads 2");
+    for (name, bytes) in room.files().range("out/".to_owned()..) {
+        if let Some(name) = name.strip_prefix("out/") {
+            assert!(room.read(&format!("again/{name}")) == *bytes, "{name}");
+        }
+    }
+    room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record telemetry -o told");
+    let told: Vec<String> =
+        room.files().into_keys().filter(|name| name.starts_with("told")).collect();
+    assert_eq!(told, ["told/lqd/run-0/telemetry.parquet", "told/summary.json"]);
+}
+
+#[test]
+fn experiments_are_compared_in_tables() {
+    insta::assert_snapshot!(room().good("simulate --experiment loop.toml --runs 5"));
+}
+
+#[test]
+fn experiments_that_cannot_be() {
+    let room = room();
+    room.write("negative.toml", EXPERIMENT.replace("load = 0.8", "load = -0.8"));
+    room.write("unknown.toml", EXPERIMENT.replace("spines", "spine"));
+    room.write("nothing.toml", "runs = 1");
+    room.write("a-file", "");
+    room.write("flows.csv", "start_ns,src_host,dst_host,size_bytes\n0,0,1,100\n5,0,x,100\n");
+    room.write("far.csv", "start_ns,src_host,dst_host,size_bytes\n0,0,1000,100\n");
+    room.write("list.toml", "flow_list = 'flows.csv'");
+    room.write("far.toml", "flow_list = 'far.csv'");
+    room.write("broken.dct", "DCT");
+    let mut transcript = String::new();
+    for arguments in [
+        "missing.toml",
+        "negative.toml",
+        "unknown.toml",
+        "nothing.toml",
+        "list.toml",
+        "far.toml",
+        "loop.toml --policy credence:model=missing.json",
+        "loop.toml --policy credence:model=loop.toml",
+        "loop.toml --policy credence:model=broken.dct",
+        "loop.toml --policy lqd --policy lqd",
+        "loop.toml --policy dt:alpha=-1",
+        "loop.toml --runs 0",
+        "loop.toml -o a-file",
+        "loop.toml -o a-file/folder",
+    ] {
+        transcript.push_str(&refuse(&room, &format!("simulate --experiment {arguments}")));
+    }
+    for arguments in
+        ["", "--experiment loop.toml --policy lqf", "--experiment --load 0.5", "--runs 3 -o a"]
+    {
+        let said = room.dropcast(&format!("simulate {arguments}"));
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+        transcript.push_str(&said.to_string());
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn a_vote_is_chosen_by_what_it_does_to_flows() {
+    let room = room();
+    room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record events -o lqd");
+    let collect = "collect --events lqd/lqd/run-0/events.parquet --departures line-rate";
+    room.good(&format!("{collect} --features {FEATURES} -o trace.parquet"));
+    let refine = "refine --experiment loop.toml --runs 5 --data trace.parquet --rounds 1";
+    let refined = json(&room, &format!("{refine} --objective drop_share --threads 1 -o one"));
+    let rounds = refined["rounds"].as_array().unwrap();
+    assert!(!rounds.is_empty() && rounds[0]["rows"].as_u64() > Some(1_000), "{refined}");
+    for candidate in
+        rounds.iter().flat_map(|round| round["choice"]["candidates"].as_array().unwrap())
+    {
+        assert!(candidate["gain"]["mean"].is_number(), "{candidate}");
+    }
+    // A choice is better where it was chosen and where it was not, or it predicts nothing.
+    let model: Value = serde_json::from_slice(&room.read("one/model.json")).unwrap();
+    let vote = model["forest"]["vote_threshold"].as_u64().unwrap();
+    let trees = model["forest"]["trees"].as_array().unwrap().len() as u64;
+    let is_better = refined["is_better"].as_bool().unwrap();
+    assert_eq!(vote < 255 * trees, is_better, "{refined}");
+    if is_better {
+        assert!(refined["confirmation"]["gain"]["bounds"][0].as_f64() > Some(0.0), "{refined}");
+    }
+    room.good(&format!("{refine} --objective drop_share --threads 2 -o two"));
+    for name in ["model.json", "rounds.json"] {
+        assert!(room.read(&format!("one/{name}")) == room.read(&format!("two/{name}")), "{name}");
+    }
+    let mut transcript = String::new();
+    for arguments in [
+        "--experiment loop.toml",
+        "--experiment loop.toml --model missing.json",
+        "--experiment loop.toml --data trace.parquet --runs 4",
+        "--experiment loop.toml --data trace.parquet --vote f1",
+        "--experiment loop.toml --data trace.parquet --train-share 0.5",
+    ] {
+        transcript.push_str(&refuse(&room, &format!("refine {arguments} -o out")));
+    }
+    insta::assert_snapshot!(transcript);
+}
