@@ -5,6 +5,7 @@
 
 mod comparison;
 mod experiment;
+mod labelled_run;
 mod oracles;
 mod prepared;
 

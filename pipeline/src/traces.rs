@@ -254,7 +254,7 @@ impl LabelledTrace {
 }
 
 /// The number by which a run's rows are known: the first 64 bits of the hash of its content.
-fn run_of(sha256: &str) -> u64 {
+pub(crate) fn run_of(sha256: &str) -> u64 {
     sha256.bytes().take(16).fold(0, |run, digit| {
         run << 4 | u64::from((digit as char).to_digit(16).unwrap_or_default())
     })

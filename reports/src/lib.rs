@@ -5,6 +5,7 @@
 //! measures anything or opens a file.
 
 mod exporter;
+pub mod fabric_figure;
 pub mod fig14;
 pub mod fig15;
 mod figures;
@@ -12,6 +13,7 @@ mod format;
 mod gain_words;
 mod html;
 mod json;
+pub mod map;
 mod numbers;
 pub mod plot;
 mod sweep_figures;

@@ -3,7 +3,7 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 25] = [
     "",
     "run",
     "simulate",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 16] = [
     "train",
     "import",
     "sweep",
+    "map",
     "rescale",
     "export",
     "verify",
@@ -18,6 +19,14 @@ const COMMANDS: [&str; 16] = [
     "report",
     "inspect",
     "reproduce",
+    "reproduce fig6",
+    "reproduce fig7",
+    "reproduce fig8",
+    "reproduce fig9",
+    "reproduce fig10",
+    "reproduce fig11",
+    "reproduce fig12",
+    "reproduce fig13",
     "reproduce fig14",
     "reproduce fig15",
 ];

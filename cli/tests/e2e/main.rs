@@ -8,6 +8,7 @@ mod carrying_over;
 mod help;
 mod import;
 mod inspect;
+mod map;
 mod ns3;
 mod other_buffers;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
