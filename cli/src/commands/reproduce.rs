@@ -10,7 +10,7 @@ use dropcast_pipeline::collect::collect;
 use dropcast_pipeline::files::{check_replaced, create_folder};
 use dropcast_pipeline::generate::generate_leaf;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::reproduce::fabric::{FabricFigure, Scale, measure};
+use dropcast_pipeline::reproduce::fabric::{self, FabricFigure, Scale};
 use dropcast_pipeline::reproduce::fig14::{Fig14Options, Fig14SweepRow, Fig14Traffic};
 use dropcast_pipeline::reproduce::{fig14, fig15};
 use dropcast_pipeline::resources::Resources;
