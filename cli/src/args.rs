@@ -64,6 +64,7 @@ pub(crate) enum Command {
     Train(Box<TrainArgs>),
     Refine(Box<RefineArgs>),
     Sweep(SweepArgs),
+    Map(MapArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
     Export(ExportArgs),
@@ -409,6 +410,39 @@ pub(crate) struct SweepArgs {
     pub(crate) format: Format,
 }
 
+/// Find where an oracle pays: compare policies in the fabric over many conditions
+/// (docs/where-an-oracle-pays.md).
+///
+/// At each point LQD, Complete Sharing, FollowLQD, Credence that always accepts and Credence with
+/// each oracle carry the same flows. Told is where LQD is better than both policies that need no
+/// oracle, in every run and beyond the paired 95% interval; what share of that each oracle gets; and
+/// where one does harm. Writes map.csv, map.json and a map of each measure as SVG.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example, map.toml:
+  runs = 8
+  [[grids]]
+  name = \"load-and-buffer\"
+  load = [0.4, 0.8]
+  buffer_kb = [1.3, 2.6, 5.2]
+  transports = [\"dctcp\", \"cubic\", \"0.9 dctcp + 0.1 unresponsive\"]
+
+  dropcast map map.toml -o runs/map")]
+pub(crate) struct MapArgs {
+    /// The points, policies and oracles.
+    #[arg(value_name = "MAP.toml")]
+    pub(crate) config: PathBuf,
+    /// Folder for what is found; runs/ and the name of the file unless given.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Threads; what is found is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
 /// Scale a model's thresholds to a switch with another buffer (docs/features.md).
 ///
 /// The new model decides on that switch's features, in its own bytes, exactly as the model does on
@@ -565,8 +599,56 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Figure {
+    /// Figure 6: slowdowns and occupancy against load, bursts of 50% of the buffer.
+    Fig6(FabricFigureArgs),
+    /// Figure 7: slowdowns and occupancy against burst, load 40%.
+    Fig7(FabricFigureArgs),
+    /// Figure 8: figure 7 with PowerTCP.
+    Fig8(FabricFigureArgs),
+    /// Figure 9: slowdowns and occupancy against the base RTT.
+    Fig9(FabricFigureArgs),
+    /// Figure 10: slowdowns and occupancy against the probability of flipped predictions.
+    Fig10(FabricFigureArgs),
+    /// Figure 11: distributions of slowdowns by burst.
+    Fig11(FabricFigureArgs),
+    /// Figure 12: distributions of slowdowns by load.
+    Fig12(FabricFigureArgs),
+    /// Figure 13: figure 11 with PowerTCP.
+    Fig13(FabricFigureArgs),
     Fig14(Fig14Args),
     Fig15(Fig15Args),
+}
+
+/// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md).
+///
+/// Oracles are trained first, on LQD in the artifact's fabric: websearch at 80%, bursts of 75%.
+#[derive(Debug, Args)]
+pub(crate) struct FabricFigureArgs {
+    /// How large the fabric is.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scale: FigureScale,
+    /// Runs of each policy at each point, with other seeds; 3, or 1 at the paper's scale.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Flows start in this time; 50 ms, or 100 at the paper's scale.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) duration_ms: Option<u64>,
+    /// Seed of the first run.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How large a fabric is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FigureScale {
+    /// 32 servers, 2 leaves, 4 spines: a minute or two.
+    #[default]
+    Small,
+    /// 256 servers, 16 leaves, 4 spines.
+    Paper,
 }
 
 /// Figure 14: throughput of LQD over that of Credence, against the flip probability.

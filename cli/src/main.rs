@@ -30,6 +30,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Refine(args) => commands::refine::run(args, &progress),
         Command::Import(args) => commands::import::run(args),
         Command::Sweep(args) => commands::sweep::run(args, &progress),
+        Command::Map(args) => commands::map::run(args, &progress),
         Command::Rescale(args) => commands::rescale::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Verify(args) => commands::verify::run(args, &progress),

@@ -51,7 +51,9 @@ impl Progress for Terminal {
     fn estimate(&self, done: u64, all: u64) {
         if let Some(stage) = &*self.stage() {
             let percent = 100 * done.min(all) / all.max(1);
-            stage.bar.set_message(format!("rows, {percent} %"));
+            // Only some stages read rows.
+            let rows = if stage.bar.position() > 0 { "rows, " } else { "" };
+            stage.bar.set_message(format!("{rows}{percent} %"));
         }
     }
 

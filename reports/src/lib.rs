@@ -34,6 +34,7 @@
 
 mod experiment_text;
 mod exporter;
+pub mod fabric_figure;
 pub mod fig14;
 pub mod fig15;
 mod figures;
@@ -41,6 +42,7 @@ mod format;
 mod gain_words;
 mod html;
 mod json;
+pub mod map;
 mod numbers;
 pub mod plot;
 mod refined_text;

@@ -86,7 +86,7 @@ pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> He
             .iter()
             .map(|&depth| trees.iter().map(|&trees| mean(trees, depth)).collect())
             .collect(),
-        notes: Vec::new(),
+        ..HeatFigure::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `dropcast reproduce`: figures of the paper.
 
-use crate::args::{Fig14Args, Fig15Args, Figure, ReproduceArgs};
+use crate::args::{FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use dropcast_collect::Tracer;
@@ -10,8 +10,10 @@ use dropcast_pipeline::collect::collect;
 use dropcast_pipeline::files::{check_replaced, create_folder};
 use dropcast_pipeline::generate::generate_leaf;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::reproduce::fabric::{self, FabricFigure, Scale};
 use dropcast_pipeline::reproduce::fig14::{Fig14Options, Fig14SweepRow, Fig14Traffic};
 use dropcast_pipeline::reproduce::{fig14, fig15};
+use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::plot::{LineFigure, Page};
@@ -20,9 +22,52 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReproduceArgs, progress: &dyn Progress) -> Result<(), Failure> {
     match &args.figure {
+        Figure::Fig6(args) => fabric_figure("fig6", args, progress),
+        Figure::Fig7(args) => fabric_figure("fig7", args, progress),
+        Figure::Fig8(args) => fabric_figure("fig8", args, progress),
+        Figure::Fig9(args) => fabric_figure("fig9", args, progress),
+        Figure::Fig10(args) => fabric_figure("fig10", args, progress),
+        Figure::Fig11(args) => fabric_figure("fig11", args, progress),
+        Figure::Fig12(args) => fabric_figure("fig12", args, progress),
+        Figure::Fig13(args) => fabric_figure("fig13", args, progress),
         Figure::Fig14(args) => fig14(args, progress),
         Figure::Fig15(args) => fig15(args, progress),
     }
+}
+
+fn fabric_figure(
+    name: &str,
+    args: &FabricFigureArgs,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
+    let figure = FabricFigure::named(name).expect("every subcommand is a figure");
+    let plain = match args.scale {
+        FigureScale::Small => Scale::small(),
+        FigureScale::Paper => Scale::paper(),
+    };
+    let scale = Scale {
+        runs: args.runs.unwrap_or(plain.runs),
+        duration_ns: args.duration_ms.map_or(plain.duration_ns, |ms| ms.saturating_mul(1_000_000)),
+        seed: args.seed,
+        ..plain
+    };
+    let folder = args.output.clone().unwrap_or_else(|| Path::new("runs").join(name));
+    create_folder(&folder)?;
+    let resources = Resources::default();
+    let oracles = fabric::oracles(&scale, &resources, progress)?;
+    let measured = fabric::measure(figure, &scale, &oracles, &resources, progress)?;
+    let page = dropcast_reports::fabric_figure::page(&measured);
+    let mut files = vec![
+        (format!("{name}.csv"), dropcast_reports::fabric_figure::csv(&measured)),
+        (format!("{name}.md"), page.clone()),
+    ];
+    let panels = dropcast_reports::fabric_figure::panels(&measured);
+    let svg = |(name, panel): (String, LineFigure)| (name + ".svg", panel.to_svg(Page::Alone));
+    files.extend(panels.into_iter().map(svg));
+    for (name, text) in &files {
+        write_atomic(&folder.join(name), text.as_bytes())?;
+    }
+    output::print_text(&format!("{page}All of it is in {}.\n", folder.display()))
 }
 
 fn fig14(args: &Fig14Args, progress: &dyn Progress) -> Result<(), Failure> {

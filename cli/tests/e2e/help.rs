@@ -3,7 +3,7 @@
 use crate::room::Room;
 use std::path::Path;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 26] = [
     "",
     "run",
     "simulate",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 17] = [
     "refine",
     "import",
     "sweep",
+    "map",
     "rescale",
     "export",
     "verify",
@@ -19,6 +20,14 @@ const COMMANDS: [&str; 17] = [
     "report",
     "inspect",
     "reproduce",
+    "reproduce fig6",
+    "reproduce fig7",
+    "reproduce fig8",
+    "reproduce fig9",
+    "reproduce fig10",
+    "reproduce fig11",
+    "reproduce fig12",
+    "reproduce fig13",
     "reproduce fig14",
     "reproduce fig15",
 ];

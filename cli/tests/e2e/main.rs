@@ -9,6 +9,7 @@ mod closed_loop;
 mod help;
 mod import;
 mod inspect;
+mod map;
 mod ns3;
 mod other_buffers;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]

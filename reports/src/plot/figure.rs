@@ -223,7 +223,7 @@ pub struct HeatFigure {
     pub x: Axis,
     /// The vertical axis; only its label counts.
     pub y: Axis,
-    /// What a cell's value is; only label and unit count.
+    /// What a cell's value is; only label, unit and range count. Colours span the range, or the data.
     pub value: Axis,
     /// Decimals of the values in the cells.
     pub decimals: usize,
@@ -233,6 +233,8 @@ pub struct HeatFigure {
     pub rows: Vec<String>,
     /// By row, then column; `None` for an empty cell.
     pub cells: Vec<Vec<Option<f64>>>,
+    /// By row, then column: whether a star follows the value. Empty for none.
+    pub starred: Vec<Vec<bool>>,
     /// Lines of text below the plot.
     pub notes: Vec<String>,
 }

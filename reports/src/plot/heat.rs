@@ -55,7 +55,9 @@ impl HeatFigure {
         };
         let (from, to) = ((left + SEAM, upper + SEAM), (right - SEAM, lower - SEAM));
         let fill = ramp(self.depth_of(value));
-        canvas.tile(from, to, fill, &self.written(value), (size, on_tile(fill)));
+        let is_starred = self.starred.get(row).and_then(|stars| stars.get(column)) == Some(&true);
+        let text = self.written(value) + if is_starred { "*" } else { "" };
+        canvas.tile(from, to, fill, &text, (size, on_tile(fill)));
         let (x, y) = (&self.columns[column], &self.rows[row]);
         let (x_label, y_label) = (&self.x.label, &self.y.label);
         let reading = self.value.reading(value);
@@ -69,8 +71,9 @@ impl HeatFigure {
     /// The colour intensity of a value, from 0 for the lowest to 1 for the highest.
     fn depth_of(&self, value: f64) -> f64 {
         let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
-        let low = values().fold(f64::INFINITY, f64::min);
-        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = self.value.range.unwrap_or_else(|| {
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        });
         if high > low { (value - low) / (high - low) } else { 0.5 }
     }
 

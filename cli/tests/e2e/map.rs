@@ -1,0 +1,40 @@
+//! `dropcast map` to its end.
+
+use crate::room::Room;
+
+const MAP: &str = "
+    runs = 2
+    oracles = {}
+    measures = ['incast_slowdown_p95', 'goodput_bps']
+    [fabric]
+    servers = 4
+    spines = 1
+    [traffic]
+    duration_ns = 2_000_000
+    [[traffic.flows]]
+    load = 0.5
+    [[traffic.incasts]]
+    per_server_hz = 500.0
+    fan_in = 4
+    [[grids]]
+    name = 'loads'
+    load = [0.4, 0.8]
+    transports = ['dctcp', 'cubic']
+";
+
+#[test]
+fn a_map_is_a_table_a_summary_and_pictures() {
+    let room = Room::new();
+    room.write("small.toml", MAP);
+    let said = room.good("map small.toml");
+    assert!(said.contains("of 8 pairs of a point and a measure"), "{said}");
+    let text = |file: &str| String::from_utf8(room.read(&format!("runs/small/{file}"))).unwrap();
+    let csv = text("map.csv");
+    assert!(csv.starts_with("grid,load,burst,buffer_kb,transports,"), "{csv}");
+    // Points, policies and measures.
+    assert_eq!(csv.lines().count(), 1 + 4 * 4 * 2);
+    assert!(csv.contains("\nloads,0.8,,,cubic,,,,,lqd,goodput_bps,"), "{csv}");
+    assert!(text("loads-goodput_bps-gain.svg").contains("gain of LQD"));
+    let json = room.good("map small.toml --threads 1 --format json");
+    assert_eq!(json.trim_end(), text("map.json"));
+}

@@ -1,0 +1,155 @@
+//! Runs of every policy under every condition.
+
+use super::conditions::Condition;
+use super::findings::{Finding, Tally};
+use super::settings::{MapSettings, Measure};
+use crate::PipelineError;
+use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
+use crate::fabric_oracle::{train_oracles, training_experiment};
+use crate::progress::Progress;
+use crate::resources::Resources;
+use dropcast_simulate::Interval;
+use dropcast_train::Threads;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Seed of the intervals' bootstrap.
+const BOOTSTRAP_SEED: u64 = 1;
+
+/// What was measured, and what follows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Map {
+    /// What was asked for.
+    pub settings: MapSettings,
+    /// How many points and measures hold a gain, and how many by chance.
+    pub tally: Tally,
+    /// By point, in the order of the grids.
+    pub points: Vec<MapPoint>,
+}
+
+/// One point.
+#[derive(Clone, Debug, Serialize)]
+pub struct MapPoint {
+    /// Where it is.
+    pub condition: Condition,
+    /// By policy, then by measure: the value of each run, and their mean; null where undefined.
+    pub values: Vec<PolicyValues>,
+    /// By measure.
+    pub findings: Vec<Finding>,
+}
+
+/// What one policy came to at one point.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyValues {
+    /// The policy.
+    pub policy: String,
+    /// By measure.
+    pub measures: BTreeMap<String, MeasuredValues>,
+}
+
+/// One measure over runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeasuredValues {
+    /// Mean and 95% interval; null if it is undefined in all runs.
+    pub mean: Option<Interval>,
+    /// By run.
+    pub runs: Vec<Option<f64>>,
+}
+
+/// Trains the oracles, and runs every policy at every point. The same with any number of threads.
+///
+/// # Errors
+/// If a setting is wrong, before the first run.
+pub fn map(
+    settings: &MapSettings,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Map, PipelineError> {
+    let points = settings.points()?;
+    let named: Vec<_> = settings.oracles.iter().collect();
+    // What could be wrong with a point is found before the time for training is spent.
+    for (_, experiment) in &points {
+        let mut plain = experiment.clone();
+        plain.policies.retain(|policy| policy.spec.model().is_none());
+        plain.prepare()?;
+    }
+    let models = train_oracles(
+        &training_experiment(),
+        named.iter().map(|(_, settings)| *settings),
+        resources,
+        progress,
+    )?;
+    let mut oracles = Oracles::default();
+    for ((name, _), model) in named.into_iter().zip(models) {
+        oracles.insert(name.as_str(), model);
+    }
+    let mut prepared = Vec::new();
+    for (condition, experiment) in points {
+        prepared.push((condition, experiment.prepare_with(oracles.clone())?));
+    }
+    let points = measure(settings, prepared, resources, progress)?;
+    let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
+    let tally = Tally::of(settings, &findings);
+    Ok(Map { settings: settings.clone(), tally, points })
+}
+
+fn measure(
+    settings: &MapSettings,
+    prepared: Vec<(Condition, Prepared)>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Vec<MapPoint>, PipelineError> {
+    progress.begin("map");
+    let policies = settings.all_policies();
+    let tasks: Vec<_> = prepared
+        .iter()
+        .flat_map(|(_, prepared)| policies.iter().map(move |policy| (prepared, policy)))
+        .flat_map(|(prepared, policy)| (0..settings.runs).map(move |run| (prepared, policy, run)))
+        .collect();
+    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
+    let runs = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
+        let summary = prepared.summarize(policy, run);
+        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        summary
+    });
+    let mut runs = runs.into_iter();
+    let mut points = Vec::new();
+    for (condition, _) in prepared {
+        let mut of_policies = Vec::new();
+        for policy in &policies {
+            let runs = runs.by_ref().take(settings.runs as usize).collect::<Result<_, _>>()?;
+            of_policies.push(PolicyRuns { policy: policy.label.clone(), runs });
+        }
+        points.push(MapPoint::new(settings, condition, &Comparison { policies: of_policies }));
+    }
+    progress.end(&format!("{} points, {all} runs", points.len()));
+    Ok(points)
+}
+
+impl MapPoint {
+    fn new(settings: &MapSettings, condition: Condition, comparison: &Comparison) -> Self {
+        let values = |runs: &PolicyRuns| PolicyValues {
+            policy: runs.policy.clone(),
+            measures: settings.measures.iter().map(|measure| measured(runs, measure)).collect(),
+        };
+        let names: Vec<&String> = settings.oracles.keys().collect();
+        let finding = |measure| Finding::new(measure, &names, comparison, BOOTSTRAP_SEED);
+        MapPoint {
+            condition,
+            values: comparison.policies.iter().map(values).collect(),
+            findings: settings.measures.iter().map(finding).collect(),
+        }
+    }
+
+    /// What was found in a measure.
+    pub fn finding(&self, measure: &Measure) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.measure == *measure)
+    }
+}
+
+fn measured(runs: &PolicyRuns, measure: &Measure) -> (String, MeasuredValues) {
+    let name = measure.name();
+    let mean = runs.interval(name, BOOTSTRAP_SEED);
+    (name.to_owned(), MeasuredValues { mean, runs: runs.metric(name) })
+}

@@ -1,0 +1,204 @@
+//! What a map compares, as a file says it.
+
+use super::conditions::{Condition, Grid};
+use crate::PipelineError;
+use crate::closed_loop::{Experiment, NamedPolicy};
+use crate::fabric_oracle::default_oracles;
+use crate::files::read_settings;
+use crate::settings::TrainSettings;
+use dropcast_simulate::{
+    DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Policies that every map compares: LQD, the two that need no oracle, and Credence that always
+/// accepts.
+pub(super) const ALWAYS: [&str; 4] = [LQD, COMPLETE_SHARING, FOLLOW_LQD, ACCEPT];
+pub(super) const LQD: &str = "lqd";
+pub(super) const COMPLETE_SHARING: &str = "complete-sharing";
+pub(super) const FOLLOW_LQD: &str = "follow-lqd";
+pub(super) const ACCEPT: &str = "credence";
+
+/// What to compare, and where. Every field has a default.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MapSettings {
+    /// Runs of each policy at each point; run `n`, from 0, adds `n` to the seeds of fabric and
+    /// traffic. A difference is a finding only if it has the same sign in every run.
+    pub runs: u32,
+    /// What is compared, the names of [`RunSummary::metrics`]. Less is better, except for
+    /// `goodput_bps`.
+    pub measures: Vec<Measure>,
+    /// Policies beside LQD, Complete Sharing, FollowLQD, Credence that always accepts, and Credence
+    /// with each oracle.
+    pub policies: Vec<NamedPolicy>,
+    /// Oracles by name: how each is trained, all on the same labelled run
+    /// ([`crate::fabric_oracle`]).
+    pub oracles: BTreeMap<String, TrainSettings>,
+    /// The fabric, where a grid does not change it.
+    pub fabric: FabricConfig,
+    /// The traffic, where a grid does not change it.
+    pub traffic: TrafficConfig,
+    /// The points.
+    pub grids: Vec<Grid>,
+}
+
+/// One of [`RunSummary::metrics`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Measure(pub String);
+
+impl Measure {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether more is better.
+    pub fn is_more_better(&self) -> bool {
+        self.0 == "goodput_bps"
+    }
+
+    /// How much better `one` is than `other`: above 0 if it is.
+    pub(super) fn advantage(&self, one: f64, other: f64) -> f64 {
+        if self.is_more_better() { one - other } else { other - one }
+    }
+}
+
+impl Default for MapSettings {
+    /// No points; 50 ms of the Credence artifact's traffic.
+    fn default() -> Self {
+        let measures = [
+            "short_slowdown_p99",
+            "innocent_timeouts",
+            "incast_slowdown_p95",
+            "incast_over_10_ms",
+            "long_slowdown_p99",
+            "long_slowdown_mean",
+            "goodput_bps",
+        ];
+        MapSettings {
+            runs: 8,
+            measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
+            policies: Vec::new(),
+            oracles: default_oracles().into_iter().collect(),
+            fabric: FabricConfig::default(),
+            traffic: TrafficConfig {
+                duration_ns: 50_000_000,
+                flows: vec![PoissonFlows { load: 0.8, ..PoissonFlows::default() }],
+                incasts: vec![Incast { per_server_hz: 30.0, ..Incast::default() }],
+                ..TrafficConfig::default()
+            },
+            grids: Vec::new(),
+        }
+    }
+}
+
+impl MapSettings {
+    /// Reads a map's settings from a TOML file.
+    ///
+    /// # Errors
+    /// If it cannot be read or says something else.
+    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+        read_settings(path)
+    }
+
+    /// All policies, those of [`ALWAYS`] first, then Credence with each oracle.
+    pub(super) fn all_policies(&self) -> Vec<NamedPolicy> {
+        let named = |name: &str| name.parse().expect("a known policy");
+        let mut all: Vec<NamedPolicy> = ALWAYS.map(named).to_vec();
+        all.extend(self.oracles.keys().map(|name| named(&oracle_policy(name))));
+        let others = self.policies.iter().filter(|policy| !ALWAYS.contains(&&*policy.label));
+        all.extend(others.cloned());
+        all
+    }
+
+    /// The points of all grids.
+    ///
+    /// # Errors
+    /// If there are none, a measure is unknown, or too few runs are asked for.
+    pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
+        if self.runs < 2 {
+            let problem = format!("is {}, expected at least 2: one run has no spread", self.runs);
+            return Err(PipelineError::setting("runs", problem));
+        }
+        self.check_measures()?;
+        let base = Experiment {
+            policies: Vec::new(),
+            runs: self.runs,
+            flow_list: None,
+            fabric: self.fabric.clone(),
+            traffic: self.traffic.clone(),
+        };
+        if self.grids.is_empty() {
+            let problem = "is empty; give at least one grid, such as [[grids]] with load = [0.8]";
+            return Err(PipelineError::setting("grids", problem));
+        }
+        let is_word = |name: &String| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain)
+        };
+        if let Some(name) = self.oracles.keys().find(|name| !is_word(name)) {
+            let problem = format!("{name:?}: expected a letter, then letters, digits, - and _");
+            return Err(PipelineError::setting("oracles", problem));
+        }
+        for (place, grid) in self.grids.iter().enumerate() {
+            self.check_grid(place, grid)?;
+        }
+        let base = Experiment { policies: self.all_policies(), ..base };
+        Ok(self.grids.iter().flat_map(|grid| grid.points(&base)).collect())
+    }
+
+    fn check_measures(&self) -> Result<(), PipelineError> {
+        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
+        let known = RunSummary { drops, ..RunSummary::default() }.metrics();
+        let is_known = |measure: &&Measure| known.iter().any(|(name, _)| *name == measure.0);
+        match self.measures.iter().find(|measure| !is_known(measure)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+                let problem = format!("{:?} is none of {}", unknown.0, names.join(", "));
+                Err(PipelineError::setting("measures", problem))
+            }
+        }
+    }
+
+    fn check_grid(&self, place: usize, grid: &Grid) -> Result<(), PipelineError> {
+        let wrong = |field: &str, problem: String| {
+            Err(PipelineError::setting(format!("grids[{place}]: {field}"), problem))
+        };
+        if grid.name.is_empty() || !grid.name.chars().all(is_plain) {
+            let problem = format!("is {:?}, expected letters, digits, - and _", grid.name);
+            return wrong("name", problem);
+        }
+        if self.grids[..place].iter().any(|other| other.name == grid.name) {
+            return wrong("name", format!("{:?} is taken by another grid", grid.name));
+        }
+        let positive =
+            [("buffer_kb", &grid.buffer_kb), ("oversubscription", &grid.oversubscription)];
+        for (field, values) in positive {
+            let is_right = |value: &f64| (1e-3..=1e4).contains(value);
+            if let Some(value) = values.iter().find(|value| !is_right(value)) {
+                return wrong(field, format!("is {value}, expected 0.001 to 10000"));
+            }
+        }
+        let has_load = self.traffic.flows.iter().any(|flows| flows.load > 0.0);
+        if !grid.load.is_empty() && !has_load {
+            return wrong("load", "has no flows to scale; add [[traffic.flows]]".to_owned());
+        }
+        if !grid.burst.is_empty() && self.traffic.incasts.is_empty() {
+            return wrong("burst", "has no incasts to set; add [[traffic.incasts]]".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+/// What Credence with an oracle is called.
+pub(super) fn oracle_policy(oracle: &str) -> String {
+    format!("credence:model={oracle}")
+}

@@ -1,0 +1,316 @@
+//! Where an oracle pays, as CSV, text and heat maps.
+
+use crate::plot::{Axis, HeatFigure, Unit};
+use dropcast_pipeline::map::{
+    Condition, Finding, Grid, Map, MapPoint, Measure, OracleFinding, PolicyValues,
+};
+use std::fmt::Write as _;
+
+/// The axes of a grid, by name.
+const AXES: [&str; 8] = [
+    "load",
+    "burst",
+    "buffer_kb",
+    "transports",
+    "ecn",
+    "priorities",
+    "oversubscription",
+    "servers",
+];
+
+/// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
+/// over the runs, the ends of its 95% interval, and LQD's verdict over policies without an oracle
+/// (`oracle_prone`). A field is empty where there is no value. RFC 4180 with `\n`.
+pub fn csv(map: &Map) -> String {
+    let mut out = format!("grid,{},policy,measure,mean,low,high,oracle_prone\n", AXES.join(","));
+    for point in &map.points {
+        let at = AXES.map(|axis| point.condition.value(axis).unwrap_or_default());
+        for values in &point.values {
+            for (name, measured) in &values.measures {
+                let bounds = measured.mean.and_then(|mean| mean.bounds);
+                let (low, high) = bounds.unzip();
+                let numbers = [measured.mean.map(|mean| mean.mean), low, high]
+                    .map(|value| value.map_or_else(String::new, |value| value.to_string()));
+                let is_prone =
+                    point.finding(&Measure(name.clone())).is_some_and(|one| one.is_oracle_prone);
+                let _ = writeln!(
+                    out,
+                    "{},{},{},{name},{},{is_prone}",
+                    point.condition.grid,
+                    at.join(","),
+                    field(&values.policy),
+                    numbers.join(",")
+                );
+            }
+        }
+    }
+    out
+}
+
+/// A field, in quotes where it needs them.
+fn field(text: &str) -> String {
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+/// What was found, in words and a table.
+pub fn summary(map: &Map) -> String {
+    let mut text = headline(map);
+    let prone: Vec<(&MapPoint, &Finding)> =
+        findings(map).filter(|(_, finding)| finding.is_oracle_prone).collect();
+    if !prone.is_empty() {
+        text.push_str(&table(map, &prone));
+    }
+    text.push_str(&harm(map));
+    text
+}
+
+fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
+    map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
+}
+
+fn headline(map: &Map) -> String {
+    let tally = &map.tally;
+    let mut text = format!(
+        "LQD is better than Complete Sharing and FollowLQD in {} of {} pairs of a point and a \
+         measure, at {} of {} points; by at least a tenth in {}.\n\
+         Better means: in each of {} runs, and beyond the paired 95% interval. By chance at most \
+         {:.1} pairs would be; beyond the interval alone are {}.\n",
+        tally.oracle_prone,
+        tally.tests,
+        tally.oracle_prone_points,
+        tally.points,
+        tally.oracle_prone_by_a_tenth,
+        map.settings.runs,
+        tally.expected_by_chance,
+        tally.beyond_interval,
+    );
+    for oracle in &tally.oracles {
+        let share = oracle.median_share_of_gain;
+        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{:.0}%", share * 100.0));
+        let _ = write!(text, "Credence with {}: median share of LQD's gain {share}", oracle.oracle);
+        if oracle.oracle != "accept" {
+            let _ = write!(
+                text,
+                "; better than always accepting in {} pairs, worse in {}",
+                oracle.helps, oracle.does_harm
+            );
+        }
+        text.push_str(".\n");
+    }
+    text
+}
+
+fn table(map: &Map, prone: &[(&MapPoint, &Finding)]) -> String {
+    let names: Vec<&String> = map.tally.oracles.iter().map(|oracle| &oracle.oracle).collect();
+    let mut text = format!(
+        "\nWhere LQD is better (share: of LQD's gain over the better of the two)\n{:<58} {:<20} \
+         {:>10} {:>10} {:>10} {:>6}",
+        "point", "measure", "LQD", "CompleteS", "FollowLQD", "gain"
+    );
+    for name in &names {
+        let _ = write!(text, " {name:>12}");
+    }
+    text.push('\n');
+    for (point, finding) in prone {
+        let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+        let _ = write!(
+            text,
+            "{:<58} {:<20} {:>10} {:>10} {:>10} {:>6}",
+            place(&point.condition),
+            finding.measure.name(),
+            mean("lqd"),
+            mean("complete-sharing"),
+            mean("follow-lqd"),
+            percent(finding.relative_gain),
+        );
+        for one in &finding.oracles {
+            let _ = write!(text, " {:>12}", percent(one.share_of_gain));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Where an oracle is worse, or better, than always accepting.
+fn harm(map: &Map) -> String {
+    let mut text = String::new();
+    let kinds: [(&str, fn(&OracleFinding) -> bool); 2] = [
+        ("\nWhere an oracle is worse than always accepting\n", |one| one.does_harm),
+        ("\nWhere an oracle is better than always accepting\n", |one| one.helps),
+    ];
+    for (title, is_one) in kinds {
+        let mut lines = String::new();
+        for (point, finding) in findings(map) {
+            for one in finding.oracles.iter().filter(|one| is_one(one)) {
+                let policy = format!("credence:model={}", one.oracle);
+                let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+                let _ = writeln!(
+                    lines,
+                    "{:<58} {:<20} {:<12} {:>10}, accepting {:>10}, LQD {:>10}",
+                    place(&point.condition),
+                    finding.measure.name(),
+                    one.oracle,
+                    mean(&policy),
+                    mean("credence"),
+                    mean("lqd")
+                );
+            }
+        }
+        text.push_str(title);
+        text.push_str(if lines.is_empty() { "nowhere\n" } else { &lines });
+    }
+    text
+}
+
+fn place(condition: &Condition) -> String {
+    let at: Vec<String> =
+        condition.at.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
+    format!("{}: {}", condition.grid, at.join(", "))
+}
+
+fn mean_of(point: &MapPoint, policy: &str, measure: &Measure) -> Option<f64> {
+    let is_policy = |values: &&PolicyValues| values.policy == policy;
+    let values = point.values.iter().find(is_policy)?;
+    Some(values.measures.get(measure.name())?.mean?.mean)
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(
+        || "-".to_owned(),
+        |value| match value.abs() {
+            big if big >= 1e6 => format!("{:.4}e9", value / 1e9),
+            big if big >= 100.0 => format!("{value:.0}"),
+            _ => format!("{value:.3}"),
+        },
+    )
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.0}%", value * 100.0))
+}
+
+/// Heat maps by name: for each grid and measure LQD's gain over the better policy without an oracle,
+/// and, where it is oracle-prone somewhere, each oracle's share of it.
+pub fn figures(map: &Map) -> Vec<(String, HeatFigure)> {
+    let mut figures = Vec::new();
+    for grid in &map.settings.grids {
+        for measure in &map.settings.measures {
+            let sheet = Sheet::new(map, grid, measure);
+            let name = |what: &str| format!("{}-{}-{what}", grid.name, measure.name());
+            figures.push((name("gain"), sheet.gain()));
+            if sheet.is_prone_somewhere() {
+                for oracle in &map.tally.oracles {
+                    figures.push((name(&oracle.oracle), sheet.share(&oracle.oracle)));
+                }
+            }
+        }
+    }
+    figures
+}
+
+/// The points of a grid as rows and columns, for one measure.
+struct Sheet<'a> {
+    map: &'a Map,
+    grid: &'a Grid,
+    measure: &'a Measure,
+    columns: dropcast_pipeline::map::Axis,
+    /// Labels and names of the rows: every combination of the other axes.
+    row_label: String,
+    rows: Vec<String>,
+    /// By row, then column.
+    findings: Vec<Vec<Option<&'a Finding>>>,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(map: &'a Map, grid: &'a Grid, measure: &'a Measure) -> Self {
+        let mut axes = grid.axes();
+        // Columns: the axis with most values; the first of these.
+        let most = axes.iter().map(|axis| axis.values.len()).max().unwrap_or(0);
+        let place = axes.iter().position(|axis| axis.values.len() == most).unwrap_or(0);
+        let nothing = dropcast_pipeline::map::Axis { name: "", label: "", values: vec![] };
+        let columns = if axes.is_empty() { nothing } else { axes.remove(place) };
+        let row_name = |condition: &Condition| -> String {
+            let others = condition.at.iter().filter(|(axis, _)| *axis != columns.name);
+            // A single value goes without saying.
+            let several = others.filter(|(name, _)| {
+                axes.iter().any(|axis| axis.name == *name && axis.values.len() > 1)
+            });
+            several.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let mut rows: Vec<String> = Vec::new();
+        let mut findings: Vec<Vec<Option<&Finding>>> = Vec::new();
+        for point in map.points.iter().filter(|point| point.condition.grid == grid.name) {
+            let name = row_name(&point.condition);
+            let row = rows.iter().position(|own| *own == name).unwrap_or_else(|| {
+                rows.push(name);
+                findings.push(vec![None; columns.values.len().max(1)]);
+                rows.len() - 1
+            });
+            let value = point.condition.value(columns.name).unwrap_or_default();
+            let column = columns.values.iter().position(|own| own == value).unwrap_or(0);
+            findings[row][column] = point.finding(measure);
+        }
+        let labels = axes.iter().filter(|axis| axis.values.len() > 1).map(|axis| axis.label);
+        let row_label = labels.collect::<Vec<_>>().join("; ");
+        Sheet { map, grid, measure, columns, row_label, rows, findings }
+    }
+
+    fn is_prone_somewhere(&self) -> bool {
+        self.findings.iter().flatten().flatten().any(|finding| finding.is_oracle_prone)
+    }
+
+    fn gain(&self) -> HeatFigure {
+        let measure = self.measure.name();
+        self.figure(
+            format!("{measure}: LQD's gain over Complete Sharing and FollowLQD"),
+            "gain of LQD over the better of the two, % of the latter (*: in every run)",
+            |finding| finding.relative_gain,
+        )
+    }
+
+    fn share(&self, oracle: &str) -> HeatFigure {
+        let who = match oracle {
+            "accept" => "Credence that always accepts".to_owned(),
+            oracle => format!("Credence with {oracle}"),
+        };
+        self.figure(
+            format!("{}: share of LQD's gain that {who} gets", self.measure.name()),
+            "share of LQD's gain, %, where LQD has one in every run",
+            |finding| finding.oracles.iter().find(|one| one.oracle == oracle)?.share_of_gain,
+        )
+    }
+
+    fn figure(
+        &self,
+        title: String,
+        value: &str,
+        of: impl Fn(&Finding) -> Option<f64>,
+    ) -> HeatFigure {
+        // Whole percents, without a minus before zero.
+        let cell =
+            |finding: &Option<&Finding>| Some((of((*finding)?)? * 100.0).round() / 100.0 + 0.0);
+        let is_prone = |finding: &Option<&Finding>| finding.is_some_and(|one| one.is_oracle_prone);
+        let names = |rows: &[String]| -> Vec<String> {
+            rows.iter()
+                .map(|row| if row.is_empty() { " ".to_owned() } else { row.clone() })
+                .collect()
+        };
+        HeatFigure {
+            description: format!("{title}, for the points of grid {}.", self.grid.name),
+            title,
+            x: Axis::new(self.columns.label),
+            y: Axis::new(self.row_label.clone()),
+            value: Axis::new(value).unit(Unit::Percent).range(0.0, 1.0),
+            decimals: 0,
+            columns: self.columns.values.clone(),
+            rows: names(&self.rows),
+            cells: self.findings.iter().map(|row| row.iter().map(cell).collect()).collect(),
+            starred: self.findings.iter().map(|row| row.iter().map(is_prone).collect()).collect(),
+            notes: vec![format!("Cells: {value}. {} runs.", self.map.settings.runs)],
+        }
+    }
+}
