@@ -53,6 +53,8 @@ pub mod collect;
 pub mod cross_validation;
 mod error;
 pub mod files;
+#[cfg(feature = "polars")]
+pub mod frames;
 pub mod generate;
 pub mod inspection;
 pub mod measure;
