@@ -165,28 +165,28 @@ fn the_best_model_of_each_feature_set_is_what_train_gives() {
     let said = room.good("sweep sweep.toml -o grown");
     assert!(said.contains("\nThe best model of each feature set:\n"), "{said}");
     compare_best_with_train(&room, "grown", "");
-    let squeezed = SWEEP.replace("eta = true", "eta = true\nbudget = 'ternary-entries=24'");
+    let squeezed = SWEEP.replace("eta = true", "eta = true\nbudget = 'ternary-entries=10'");
     room.write("sweep.toml", squeezed);
     let said = room.good("sweep sweep.toml -o squeezed");
-    assert!(said.contains("each feature set, squeezed into ternary-entries=24:"), "{said}");
-    compare_best_with_train(&room, "squeezed", "--budget ternary-entries=24");
+    assert!(said.contains("each feature set, squeezed into ternary-entries=10:"), "{said}");
+    compare_best_with_train(&room, "squeezed", "--budget ternary-entries=10");
     let grown = table(&room, "grown");
     let within = |table: &Value| {
         let best = table["best"].as_array().unwrap().iter();
-        best.filter(|best| best["ternary_entries"].as_u64().unwrap() <= 24).count()
+        best.filter(|best| best["ternary_entries"].as_u64().unwrap() <= 10).count()
     };
     let squeezed = table(&room, "squeezed");
     assert_eq!((within(&grown), within(&squeezed)), (0, 2), "the budget makes a difference");
     assert_eq!(grown["rows"], squeezed["rows"], "rows are as grown");
     // They are models like any other.
     let model = "squeezed/models/best-paper4.json";
-    room.good(&format!("export --model {model} --target dct -o tables"));
-    let said = room.good(&format!("resources --model {model} --format json"));
+    room.good(&format!("export {model} --target dct -o tables"));
+    let said = room.good(&format!("resources {model} --format json"));
     let resources: Value = serde_json::from_str(&said).unwrap();
-    let counted = &resources["totals"]["ternary_entries_minimised"];
+    let counted = &resources["totals"]["ternary_entries"];
     assert_eq!(counted, &squeezed["best"][0]["ternary_entries"]);
     let page = String::from_utf8(room.read("squeezed/report.html")).unwrap();
-    assert!(page.contains("<td>models/best-paper4.json</td>"), "the page names the file");
+    assert!(page.matches("models/best-paper4.json").count() >= 2, "in the table and in the JSON");
 }
 
 /// Trains the recipe of each saved model by itself, and finds the best row by the slow way.
