@@ -246,13 +246,14 @@ mod tests {
     fn thresholds_span_the_drops_and_hold_the_models_own() {
         let mut scores = ScoreHistogram::new(1);
         for score in 0..200 {
-            scores.add_rows(score, [10_000 / (score as u64 + 1), u64::from(score >= 100)]);
+            scores.add_rows(score, if score < 100 { [1_000, 0] } else { [0, 1] });
         }
         let tried = thresholds(&scores, 42);
         assert!(tried.is_sorted_by_key(|point| point.threshold));
-        assert!(tried.iter().any(|point| point.threshold == 42) && tried.len() == 7, "{tried:?}");
-        let least = tried.last().unwrap().confusion;
-        assert!((1..=50).contains(&(least.tp + least.fp)), "{least:?}");
+        assert_eq!(tried[0].threshold, 42);
+        let predicted = tried.iter().map(|point| point.confusion.tp + point.confusion.fp);
+        // 200 drops are further from the 1,100 of the next threshold than from 100.
+        assert_eq!(predicted.collect::<Vec<_>>(), [57_100, 100, 50, 25, 13, 6]);
     }
 
     #[test]
