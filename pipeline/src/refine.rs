@@ -78,6 +78,8 @@ pub fn refine(
     progress: &dyn Progress,
 ) -> Result<Refined, PipelineError> {
     check(task)?;
+    // Before the experiment runs.
+    LabelledTraces::open(&task.data, &task.train.features)?;
     let features = all_features(task)?;
     let chooser = Chooser::new(&task.experiment, &task.objective, &features, resources)?;
     let work = Work { task, resources, progress, chooser };
