@@ -14,6 +14,7 @@ mod gain_words;
 mod html;
 mod json;
 pub mod map;
+mod metric_words;
 mod numbers;
 pub mod plot;
 mod sweep_figures;

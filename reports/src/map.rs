@@ -1,5 +1,6 @@
 //! Where an oracle pays, as CSV, text and heat maps.
 
+use crate::metric_words::metric_words;
 use crate::plot::{Axis, HeatFigure, Unit};
 use dropcast_pipeline::map::{
     Condition, Finding, Grid, Map, MapPoint, Measure, OracleFinding, PolicyValues,
@@ -264,10 +265,10 @@ impl<'a> Sheet<'a> {
     }
 
     fn gain(&self) -> HeatFigure {
-        let measure = self.measure.name();
+        let measure = metric_words(self.measure.name());
         self.figure(
-            format!("{measure}: LQD's gain over Complete Sharing and FollowLQD"),
-            "gain of LQD over the better of the two, % of the latter (*: in every run)",
+            format!("LQD's gain over Complete Sharing and FollowLQD: {measure}"),
+            "how much better LQD is than the better of the two, % (*: than both, in every run)",
             |finding| finding.relative_gain,
         )
     }
@@ -278,8 +279,8 @@ impl<'a> Sheet<'a> {
             oracle => format!("Credence with {oracle}"),
         };
         self.figure(
-            format!("{}: share of LQD's gain that {who} gets", self.measure.name()),
-            "share of LQD's gain, %, where LQD has one in every run",
+            format!("Share of LQD's gain that {who} gets: {}", metric_words(self.measure.name())),
+            "share of LQD's gain, %, where LQD has one in every run (below 0: worse than without an oracle)",
             |finding| finding.oracles.iter().find(|one| one.oracle == oracle)?.share_of_gain,
         )
     }
