@@ -90,7 +90,7 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
         ..Series::default()
     };
     let (label, unit) = match is_share {
-        true => (format!("{}, % of the buffer", metric_words(metric)), Unit::Percent),
+        true => (format!("{}, %", metric_words(metric)), Unit::Percent),
         false => (metric_words(metric), Unit::One),
     };
     let x = Axis::new(figure.vary.label());

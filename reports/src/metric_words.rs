@@ -7,10 +7,9 @@ pub(crate) fn metric_words(metric: &str) -> String {
         "innocent_timeouts" => return "timeouts of innocent short flows".to_owned(),
         _ => {}
     }
-    for (part, before, after) in [
-        ("_slowdown_", "slowdown of", " flows"),
-        ("_occupancy_", "buffer occupancy of", " switches"),
-    ] {
+    for (part, before, after) in
+        [("_slowdown_", "slowdown of", " flows"), ("_occupancy_", "occupancy of a", "'s buffer")]
+    {
         if let Some((class, statistic)) = metric.split_once(part) {
             return format!("{statistic} {before} {class}{after}");
         }
@@ -39,7 +38,7 @@ mod tests {
         .map(metric_words);
         let expected = [
             "p95 slowdown of incast flows",
-            "p99 buffer occupancy of leaf switches",
+            "p99 occupancy of a leaf's buffer",
             "share of incast flows of 10 ms or more",
             "timeouts of innocent short flows",
             "drops full",
