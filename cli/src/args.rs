@@ -414,9 +414,9 @@ pub(crate) struct SweepArgs {
 /// (docs/where-an-oracle-pays.md).
 ///
 /// At each point LQD, Complete Sharing, FollowLQD, Credence that always accepts and Credence with
-/// each oracle carry the same flows. Told is where LQD is better than both policies that need no
-/// oracle, in every run and beyond the paired 95% interval; what share of that each oracle gets; and
-/// where one does harm. Writes map.csv, map.json and a map of each measure as SVG.
+/// each oracle carry the same flows. The summary tells where LQD is better than both policies that
+/// need no oracle, beyond the paired 95% interval; what share of that each oracle gets; and where one
+/// does harm. Writes map.csv, map.json and a map of each measure as SVG.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example, map.toml:

@@ -1,8 +1,7 @@
 //! Where an oracle pays: policies compared over many conditions (`docs/where-an-oracle-pays.md`).
 //!
-//! A condition is *oracle-prone* in a measure if LQD, which an oracle lets a drop-tail switch
-//! imitate, is better there than both policies that need no oracle, Complete Sharing and FollowLQD.
-//! Only there can Credence gain from predictions what these policies do not get without.
+//! An oracle lets a drop-tail switch imitate LQD. So Credence can gain from predictions only where
+//! LQD is better than both policies that need no oracle, Complete Sharing and FollowLQD.
 
 mod conditions;
 mod findings;

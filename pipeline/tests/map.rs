@@ -53,7 +53,7 @@ fn a_map_is_the_same_on_any_number_of_threads() {
     let always = ["lqd", "complete-sharing", "follow-lqd", "credence", "dt:alpha=[64,0.5]"];
     assert_eq!(policies, always);
     assert_eq!(one.tally.points, 5);
-    assert!(one.tally.tests <= 10 && one.tally.oracle_prone <= one.tally.beyond_interval);
+    assert!(one.tally.tests <= 10 && one.tally.in_every_run <= one.tally.beyond_interval);
     let condition = &one.points[1].condition;
     assert_eq!(condition.value("load"), Some("0.4"));
     assert_eq!(condition.value("transports"), Some("0.9 cubic + 0.1 unresponsive"));

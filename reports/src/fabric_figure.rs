@@ -1,5 +1,6 @@
 //! Figures 6 to 13 of the Credence paper, as CSV, SVG and a page.
 
+use crate::metric_words::metric_words;
 use crate::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
 use dropcast_pipeline::reproduce::fabric::{Cell, Claim, MeasuredFigure, Panels, Ratio, Vary};
 use std::fmt::Write as _;
@@ -89,13 +90,17 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
         ..Series::default()
     };
     let (label, unit) = match is_share {
-        true => (format!("{}, % of the buffer", words(metric)), Unit::Percent),
-        false => (words(metric), Unit::One),
+        true => (format!("{}, %", metric_words(metric)), Unit::Percent),
+        false => (metric_words(metric), Unit::One),
     };
     let x = Axis::new(figure.vary.label());
     LineFigure {
         title: format!("{}: {}", number(figure.name), figure.title),
-        description: format!("{} against {}, by policy.", words(metric), figure.vary.label()),
+        description: format!(
+            "{} against {}, by policy.",
+            metric_words(metric),
+            figure.vary.label()
+        ),
         x: match figure.vary {
             Vary::Load | Vary::Burst => x.unit(Unit::Percent),
             Vary::BaseRtt => x,
@@ -150,17 +155,6 @@ fn number(name: &str) -> String {
     name.replace("fig", "Figure ")
 }
 
-/// A metric's name in words: `incast_slowdown_p95` as `p95 slowdown of incast flows`.
-fn words(metric: &str) -> String {
-    match metric.split_once("_slowdown_") {
-        Some((class, percentile)) => format!("{percentile} slowdown of {class} flows"),
-        None => match metric.split_once("_occupancy_") {
-            Some((_, percentile)) => format!("{percentile} buffer occupancy of leaves"),
-            None => metric.replace('_', " "),
-        },
-    }
-}
-
 fn shown_point(vary: Vary, point: f64) -> String {
     match vary {
         Vary::Load | Vary::Burst => format!("{:.0}%", point * 100.0),
@@ -194,7 +188,7 @@ fn heading(measured: &MeasuredFigure, first: &str, out: &mut String) {
 }
 
 fn metric_table(measured: &MeasuredFigure, metric: &str, out: &mut String) {
-    heading(measured, &words(metric), out);
+    heading(measured, &metric_words(metric), out);
     for policy in measured.policies() {
         let _ = write!(out, "| {policy} |");
         for &point in measured.figure.points {
@@ -251,7 +245,7 @@ fn claim_table(claims: &[Ratio], vary: Vary, out: &mut String) {
         let _ = writeln!(
             out,
             "| {}: {policy} than {than} | {} | {} | {measured} |",
-            words(metric),
+            metric_words(metric),
             at.map_or_else(|| "all".to_owned(), |at| shown_point(vary, at)),
             paper.map_or_else(|| "left out".to_owned(), percent),
         );

@@ -43,6 +43,7 @@ mod gain_words;
 mod html;
 mod json;
 pub mod map;
+mod metric_words;
 mod numbers;
 pub mod plot;
 mod refined_text;

@@ -1,5 +1,6 @@
 //! Where an oracle pays, as CSV, text and heat maps.
 
+use crate::metric_words::metric_words;
 use crate::plot::{Axis, HeatFigure, Unit};
 use dropcast_pipeline::map::{
     Condition, Finding, Grid, Map, MapPoint, Measure, OracleFinding, PolicyValues,
@@ -20,9 +21,9 @@ const AXES: [&str; 8] = [
 
 /// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
 /// over the runs, the ends of its 95% interval, and LQD's verdict over policies without an oracle
-/// (`oracle_prone`). A field is empty where there is no value. RFC 4180 with `\n`.
+/// (`lqd_is_better`). A field is empty where there is no value. RFC 4180 with `\n`.
 pub fn csv(map: &Map) -> String {
-    let mut out = format!("grid,{},policy,measure,mean,low,high,oracle_prone\n", AXES.join(","));
+    let mut out = format!("grid,{},policy,measure,mean,low,high,lqd_is_better\n", AXES.join(","));
     for point in &map.points {
         let at = AXES.map(|axis| point.condition.value(axis).unwrap_or_default());
         for values in &point.values {
@@ -32,7 +33,7 @@ pub fn csv(map: &Map) -> String {
                 let numbers = [measured.mean.map(|mean| mean.mean), low, high]
                     .map(|value| value.map_or_else(String::new, |value| value.to_string()));
                 let is_prone =
-                    point.finding(&Measure(name.clone())).is_some_and(|one| one.is_oracle_prone);
+                    point.finding(&Measure(name.clone())).is_some_and(|one| one.is_beyond_interval);
                 let _ = writeln!(
                     out,
                     "{},{},{},{name},{},{is_prone}",
@@ -60,7 +61,7 @@ fn field(text: &str) -> String {
 pub fn summary(map: &Map) -> String {
     let mut text = headline(map);
     let prone: Vec<(&MapPoint, &Finding)> =
-        findings(map).filter(|(_, finding)| finding.is_oracle_prone).collect();
+        findings(map).filter(|(_, finding)| finding.is_beyond_interval).collect();
     if !prone.is_empty() {
         text.push_str(&table(map, &prone));
     }
@@ -75,18 +76,19 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
 fn headline(map: &Map) -> String {
     let tally = &map.tally;
     let mut text = format!(
-        "LQD is better than Complete Sharing and FollowLQD in {} of {} pairs of a point and a \
-         measure, at {} of {} points; by at least a tenth in {}.\n\
-         Better means: in each of {} runs, and beyond the paired 95% interval. By chance at most \
-         {:.1} pairs would be; beyond the interval alone are {}.\n",
-        tally.oracle_prone,
-        tally.tests,
-        tally.oracle_prone_points,
-        tally.points,
-        tally.oracle_prone_by_a_tenth,
-        map.settings.runs,
-        tally.expected_by_chance,
+        "LQD is better than both Complete Sharing and FollowLQD, beyond the paired 95% interval, in \
+         {} of {} pairs of a point and a measure, at {} of {} points; by at least a tenth in {}. By \
+         chance about {:.1} would be.\n\
+         In each of {} runs, too, it is in {} (marked *); by chance {:.1} at most would be.\n",
         tally.beyond_interval,
+        tally.tests,
+        tally.points_beyond_interval,
+        tally.points,
+        tally.beyond_interval_by_a_tenth,
+        tally.beyond_interval_by_chance,
+        map.settings.runs,
+        tally.in_every_run,
+        tally.in_every_run_by_chance,
     );
     for oracle in &tally.oracles {
         let share = oracle.median_share_of_gain;
@@ -121,7 +123,7 @@ fn table(map: &Map, prone: &[(&MapPoint, &Finding)]) -> String {
             text,
             "{:<58} {:<20} {:>10} {:>10} {:>10} {:>6}",
             place(&point.condition),
-            finding.measure.name(),
+            format!("{}{}", finding.measure.name(), if finding.is_in_every_run { "*" } else { "" }),
             mean("lqd"),
             mean("complete-sharing"),
             mean("follow-lqd"),
@@ -138,7 +140,8 @@ fn table(map: &Map, prone: &[(&MapPoint, &Finding)]) -> String {
 /// Where an oracle is worse, or better, than always accepting.
 fn harm(map: &Map) -> String {
     let mut text = String::new();
-    let kinds: [(&str, fn(&OracleFinding) -> bool); 2] = [
+    type Kind = (&'static str, fn(&OracleFinding) -> bool);
+    let kinds: [Kind; 2] = [
         ("\nWhere an oracle is worse than always accepting\n", |one| one.does_harm),
         ("\nWhere an oracle is better than always accepting\n", |one| one.helps),
     ];
@@ -194,7 +197,7 @@ fn percent(value: Option<f64>) -> String {
 }
 
 /// Heat maps by name: for each grid and measure LQD's gain over the better policy without an oracle,
-/// and, where it is oracle-prone somewhere, each oracle's share of it.
+/// and, where that is beyond the interval somewhere, each oracle's share of it.
 pub fn figures(map: &Map) -> Vec<(String, HeatFigure)> {
     let mut figures = Vec::new();
     for grid in &map.settings.grids {
@@ -260,14 +263,14 @@ impl<'a> Sheet<'a> {
     }
 
     fn is_prone_somewhere(&self) -> bool {
-        self.findings.iter().flatten().flatten().any(|finding| finding.is_oracle_prone)
+        self.findings.iter().flatten().flatten().any(|finding| finding.is_beyond_interval)
     }
 
     fn gain(&self) -> HeatFigure {
-        let measure = self.measure.name();
+        let measure = metric_words(self.measure.name());
         self.figure(
-            format!("{measure}: LQD's gain over Complete Sharing and FollowLQD"),
-            "gain of LQD over the better of the two, % of the latter (*: in every run)",
+            format!("LQD's gain over Complete Sharing and FollowLQD: {measure}"),
+            "how much better LQD is than the better of the two, % (*: than both, beyond the 95% interval)",
             |finding| finding.relative_gain,
         )
     }
@@ -278,8 +281,8 @@ impl<'a> Sheet<'a> {
             oracle => format!("Credence with {oracle}"),
         };
         self.figure(
-            format!("{}: share of LQD's gain that {who} gets", self.measure.name()),
-            "share of LQD's gain, %, where LQD has one in every run",
+            format!("Share of LQD's gain that {who} gets: {}", metric_words(self.measure.name())),
+            "share of LQD's gain, %, where LQD's is beyond the interval (below 0: worse than without an oracle)",
             |finding| finding.oracles.iter().find(|one| one.oracle == oracle)?.share_of_gain,
         )
     }
@@ -293,7 +296,8 @@ impl<'a> Sheet<'a> {
         // Whole percents, without a minus before zero.
         let cell =
             |finding: &Option<&Finding>| Some((of((*finding)?)? * 100.0).round() / 100.0 + 0.0);
-        let is_prone = |finding: &Option<&Finding>| finding.is_some_and(|one| one.is_oracle_prone);
+        let is_prone =
+            |finding: &Option<&Finding>| finding.is_some_and(|one| one.is_beyond_interval);
         let names = |rows: &[String]| -> Vec<String> {
             rows.iter()
                 .map(|row| if row.is_empty() { " ".to_owned() } else { row.clone() })

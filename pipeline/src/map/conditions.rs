@@ -124,7 +124,10 @@ impl Grid {
         let mut points: Vec<Vec<Setting>> = vec![Vec::new()];
         for values in self.settings() {
             let with = |point: &Vec<Setting>| -> Vec<Vec<Setting>> {
-                values.iter().map(|value| [&point[..], &[value.clone()]].concat()).collect()
+                values
+                    .iter()
+                    .map(|value| [&point[..], std::slice::from_ref(value)].concat())
+                    .collect()
             };
             points = points.iter().flat_map(with).collect();
         }
@@ -193,11 +196,10 @@ impl Setting {
         let Experiment { fabric, traffic, .. } = to;
         match self {
             Setting::Servers(servers) => {
-                let (uplinks, ratio) = (uplinks_bps(fabric), oversubscription(fabric));
+                let ratio = oversubscription(fabric);
                 let per_gbps = f64::from(fabric.leaf_buffer_bytes) / leaf_gbps(fabric);
                 fabric.servers = *servers;
                 set_oversubscription(fabric, ratio);
-                debug_assert!(uplinks > 0.0 || fabric.leaves == 1);
                 set_leaf_buffer(fabric, per_gbps * leaf_gbps(fabric));
             }
             Setting::Oversubscription(ratio) => {

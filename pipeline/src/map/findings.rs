@@ -20,8 +20,8 @@ pub struct Finding {
     pub relative_gain: Option<f64>,
     /// LQD is better than both policies beyond the paired 95% interval.
     pub is_beyond_interval: bool,
-    /// In every run, too: the point is oracle-prone in this measure.
-    pub is_oracle_prone: bool,
+    /// In every run, too.
+    pub is_in_every_run: bool,
     /// By oracle; the first always accepts.
     pub oracles: Vec<OracleFinding>,
 }
@@ -32,8 +32,8 @@ pub struct OracleFinding {
     /// The oracle's name; `accept` for Credence that always accepts.
     pub oracle: String,
     /// Its share of LQD's gain: 1 if it is as good as LQD, 0 if as the best policy without an
-    /// oracle, below 0 if worse than that. Null where there is no gain to share: unless the point is
-    /// oracle-prone.
+    /// oracle, below 0 if worse than that. Null where there is no gain to share: unless LQD is better
+    /// beyond the interval.
     pub share_of_gain: Option<f64>,
     /// Credence's advantage with it over the best policy without an oracle.
     pub gain: Option<Interval>,
@@ -50,19 +50,22 @@ pub struct OracleFinding {
 pub struct Tally {
     /// Points.
     pub points: u64,
-    /// Points that are oracle-prone in at least one measure.
-    pub oracle_prone_points: u64,
+    /// Points at which LQD is better beyond the 95% interval in at least one measure.
+    pub points_beyond_interval: u64,
     /// Pairs of a point and a measure in which LQD's gain is defined.
     pub tests: u64,
     /// Those in which LQD is better beyond the 95% interval.
     pub beyond_interval: u64,
-    /// Those that are oracle-prone.
-    pub oracle_prone: u64,
-    /// Those that are oracle-prone with a gain of at least a tenth.
-    pub oracle_prone_by_a_tenth: u64,
-    /// How many of `tests` would seem oracle-prone at most if LQD were nowhere better: a sign that
-    /// is right by chance in every run, `tests / 2^runs`.
-    pub expected_by_chance: f64,
+    /// Those of them with a gain of at least a tenth.
+    pub beyond_interval_by_a_tenth: u64,
+    /// How many of `tests` would be beyond the interval by chance if LQD were nowhere better: one in
+    /// 40, and somewhat more with few runs, where the bootstrap's intervals are too short.
+    pub beyond_interval_by_chance: f64,
+    /// Those in which LQD is better in every run, too.
+    pub in_every_run: u64,
+    /// How many of `tests` would be that by chance at most: a sign that is right in every run,
+    /// `tests / 2^runs`.
+    pub in_every_run_by_chance: f64,
     /// By oracle.
     pub oracles: Vec<OracleTally>,
 }
@@ -76,7 +79,7 @@ pub struct OracleTally {
     pub does_harm: u64,
     /// Those in which it is better.
     pub helps: u64,
-    /// Median share of LQD's gain where that is oracle-prone; null if it nowhere is.
+    /// Median share of LQD's gain where that is beyond the interval; null if it nowhere is.
     pub median_share_of_gain: Option<f64>,
 }
 
@@ -92,12 +95,12 @@ impl Finding {
         let best = point.best_of(rivals);
         let against = rivals.map(|rival| point.advantage(LQD, rival));
         let is_beyond_interval = against.iter().all(Advantage::is_beyond_interval);
-        let is_oracle_prone =
+        let is_in_every_run =
             is_beyond_interval && against.iter().all(|advantage| advantage.has_sign(true));
         let gain = best.and_then(|best| point.advantage(LQD, best).interval);
         let mean = best.and_then(|best| point.mean(best));
         let relative = |gain: Interval| mean.filter(|&mean| mean != 0.0).map(|m| gain.mean / m);
-        let shared = gain.filter(|_| is_oracle_prone);
+        let shared = gain.filter(|_| is_beyond_interval);
         let names = oracles.iter().map(|name| (name.as_str(), oracle_policy(name)));
         let all = std::iter::once(("accept", ACCEPT.to_owned())).chain(names);
         Finding {
@@ -106,7 +109,7 @@ impl Finding {
             gain,
             relative_gain: gain.and_then(relative),
             is_beyond_interval,
-            is_oracle_prone,
+            is_in_every_run,
             oracles: all.map(|(name, policy)| point.oracle(name, &policy, best, shared)).collect(),
         }
     }
@@ -193,7 +196,7 @@ impl Tally {
         let all = || points.iter().copied().flatten();
         let count = |is: fn(&&Finding) -> bool| all().filter(is).count() as u64;
         let tests = count(|finding| finding.gain.is_some());
-        let is_prone = |point: &&&[Finding]| point.iter().any(|one| one.is_oracle_prone);
+        let is_prone = |point: &&&[Finding]| point.iter().any(|one| one.is_beyond_interval);
         let names = settings.oracles.keys().map(String::as_str);
         let oracle = |name: &str| {
             let own = || all().flat_map(|one| &one.oracles).filter(|own| own.oracle == name);
@@ -206,14 +209,15 @@ impl Tally {
         };
         Tally {
             points: points.len() as u64,
-            oracle_prone_points: points.iter().filter(is_prone).count() as u64,
+            points_beyond_interval: points.iter().filter(is_prone).count() as u64,
             tests,
             beyond_interval: count(|finding| finding.is_beyond_interval),
-            oracle_prone: count(|finding| finding.is_oracle_prone),
-            oracle_prone_by_a_tenth: count(|finding| {
-                finding.is_oracle_prone && finding.relative_gain.is_some_and(|gain| gain >= 0.1)
+            beyond_interval_by_a_tenth: count(|finding| {
+                finding.is_beyond_interval && finding.relative_gain.is_some_and(|gain| gain >= 0.1)
             }),
-            expected_by_chance: tests as f64 / 2f64.powi(settings.runs.min(1_000) as i32),
+            beyond_interval_by_chance: tests as f64 / 40.0,
+            in_every_run: count(|finding| finding.is_in_every_run),
+            in_every_run_by_chance: tests as f64 / 2f64.powi(settings.runs.min(1_000) as i32),
             oracles: std::iter::once("accept").chain(names).map(oracle).collect(),
         }
     }

@@ -29,7 +29,7 @@ fn a_share_of_the_gain_is_told_where_lqd_wins_every_run() {
     ];
     let found = finding("innocent_timeouts", policies);
     assert_eq!(found.best_without_oracle, Some("follow-lqd"));
-    assert!(found.is_beyond_interval && found.is_oracle_prone);
+    assert!(found.is_beyond_interval && found.is_in_every_run);
     assert_eq!(found.gain.map(|gain| gain.mean), Some(20.0));
     assert_eq!(found.relative_gain, Some(20.0 / 31.0));
     let [accept, good] = &found.oracles[..] else { panic!("accept and one oracle") };
@@ -39,7 +39,7 @@ fn a_share_of_the_gain_is_told_where_lqd_wins_every_run() {
     // More is better for goodput: the same numbers say the opposite.
     let goodput = finding("goodput_bps", policies);
     assert_eq!(goodput.best_without_oracle, Some("complete-sharing"));
-    assert!(!goodput.is_oracle_prone && goodput.oracles[1].does_harm);
+    assert!(!goodput.is_in_every_run && goodput.oracles[1].does_harm);
     assert_eq!(goodput.oracles[1].share_of_gain, None);
 }
 
@@ -55,7 +55,7 @@ fn one_run_that_disagrees_is_enough_to_claim_nothing() {
             ("credence:model=good", [39, 41, 39, 39]),
         ],
     );
-    assert!(!found.is_oracle_prone, "equal in the last run");
+    assert!(!found.is_in_every_run, "equal in the last run");
     assert!(!found.oracles[1].helps && !found.oracles[1].does_harm);
 }
 
@@ -78,9 +78,9 @@ fn the_tally_counts_findings_and_what_chance_would_give() {
     };
     let findings = [prone];
     let tally = Tally::of(&settings, &[&findings, &[]]);
-    assert_eq!((tally.points, tally.oracle_prone_points), (2, 1));
-    assert_eq!((tally.tests, tally.oracle_prone, tally.oracle_prone_by_a_tenth), (1, 1, 1));
-    assert_eq!(tally.expected_by_chance, 1.0 / 16.0);
+    assert_eq!((tally.points, tally.points_beyond_interval), (2, 1));
+    assert_eq!((tally.tests, tally.in_every_run, tally.beyond_interval_by_a_tenth), (1, 1, 1));
+    assert_eq!(tally.in_every_run_by_chance, 1.0 / 16.0);
     let shares: Vec<_> = tally.oracles.iter().map(|own| own.median_share_of_gain).collect();
     assert_eq!(shares, [Some(0.0), Some(0.5)]);
     assert_eq!((tally.oracles[1].helps, tally.oracles[1].does_harm), (1, 0));

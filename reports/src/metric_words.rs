@@ -1,0 +1,48 @@
+//! What the numbers of a run are called.
+
+/// A metric's name in words: `incast_slowdown_p95` as `p95 slowdown of incast flows`.
+pub(crate) fn metric_words(metric: &str) -> String {
+    match metric {
+        "goodput_bps" => return "goodput, bit/s".to_owned(),
+        "innocent_timeouts" => return "timeouts of innocent short flows".to_owned(),
+        _ => {}
+    }
+    for (part, before, after) in
+        [("_slowdown_", "slowdown of", " flows"), ("_occupancy_", "occupancy of a", "'s buffer")]
+    {
+        if let Some((class, statistic)) = metric.split_once(part) {
+            return format!("{statistic} {before} {class}{after}");
+        }
+    }
+    match metric.split_once("_over_") {
+        Some((class, time)) => {
+            format!("share of {class} flows of {} or more", time.replace('_', " "))
+        }
+        None => metric.replace('_', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::metric_words;
+
+    #[test]
+    fn metrics_have_names_in_words() {
+        let words = [
+            "incast_slowdown_p95",
+            "leaf_occupancy_p99",
+            "incast_over_10_ms",
+            "innocent_timeouts",
+            "drops_full",
+        ]
+        .map(metric_words);
+        let expected = [
+            "p95 slowdown of incast flows",
+            "p99 occupancy of a leaf's buffer",
+            "share of incast flows of 10 ms or more",
+            "timeouts of innocent short flows",
+            "drops full",
+        ];
+        assert_eq!(words, expected);
+    }
+}
