@@ -29,7 +29,7 @@ enum Command {
 #[derive(Args)]
 struct TrainArguments {
     /// Where to write the network.
-    #[arg(long, default_value = "ndt.json")]
+    #[arg(short, long, default_value = "ndt.json")]
     output: PathBuf,
     /// Generations of the evolution strategy.
     #[arg(long, default_value_t = Training::default().generations)]

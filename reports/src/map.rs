@@ -231,9 +231,11 @@ struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     fn new(map: &'a Map, grid: &'a Grid, measure: &'a Measure) -> Self {
         let mut axes = grid.axes();
-        // Columns: the axis with most values; the first of these.
-        let most = axes.iter().map(|axis| axis.values.len()).max().unwrap_or(0);
-        let place = axes.iter().position(|axis| axis.values.len() == most).unwrap_or(0);
+        // Columns: of the axes with several values, the one with the shortest names, which must not
+        // overlap.
+        let several = axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1);
+        let shortest = several.min_by_key(|(_, axis)| axis.values.iter().map(String::len).max());
+        let place = shortest.map_or(0, |(place, _)| place);
         let nothing = dropcast_pipeline::map::Axis { name: "", label: "", values: vec![] };
         let columns = if axes.is_empty() { nothing } else { axes.remove(place) };
         let row_name = |condition: &Condition| -> String {
