@@ -52,9 +52,11 @@ fn mistakes_are_found_before_the_first_run() {
     says("policies = []", "policies: is empty");
     says("runs = 0", "runs: is 0");
     says("policies = ['credence:model=nowhere.json']", "nowhere.json: cannot be read");
-    says("policies = ['credence:flip_probability=2.0']", "=2.0: flip_probability: ");
+    let with_flows = |text: &str| format!("{text}\n[[traffic.flows]]");
+    says(&with_flows("policies = ['credence:flip_probability=2.0']"), "=2.0: flip_probability: ");
     says("flow_list = 'nowhere.csv'", "nowhere.csv: cannot be read");
-    says("[fabric]\nleaves = 0", "leaves: is 0");
+    says("", "traffic: is empty");
+    says(&with_flows("[fabric]\nleaves = 0"), "leaves: is 0");
     says("[[traffic.flows]]\nload = -1.0", "flows[0]: load: is -1");
 }
 

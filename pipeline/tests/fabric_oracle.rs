@@ -23,7 +23,7 @@ fn oracles_are_the_same_on_any_number_of_threads() {
     assert_ne!(one[0].features, one[1].features);
     for model in &one {
         let provenance = model.provenance.as_ref().expect("trained here");
-        assert_eq!(provenance.data[0].name, "run 0 of lqd");
+        assert_eq!(provenance.data[0].name, "LQD in the fabric");
         assert_eq!(model.switch.buffer_bytes, Some(1_052_672));
         let validation = model.metrics.as_ref().and_then(|metrics| metrics.validation.clone());
         assert!(validation.expect("rows to choose the vote on").drops > 0);

@@ -34,7 +34,9 @@ fn a_map_is_a_table_a_summary_and_pictures() {
     // Points, policies and measures.
     assert_eq!(csv.lines().count(), 1 + 4 * 4 * 2);
     assert!(csv.contains("\nloads,0.8,,,cubic,,,,,lqd,goodput_bps,"), "{csv}");
-    assert!(text("loads-goodput_bps-gain.svg").contains(" gain over Complete Sharing and FollowLQD"));
+    assert!(
+        text("loads-goodput_bps-gain.svg").contains(" gain over Complete Sharing and FollowLQD")
+    );
     let json = room.good("map small.toml --threads 1 --format json");
     assert_eq!(json.trim_end(), text("map.json"));
 }
