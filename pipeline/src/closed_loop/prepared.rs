@@ -1,11 +1,10 @@
 //! A checked experiment, and its runs.
 
-use super::{Comparison, Experiment, ExperimentSummary, NamedPolicy, Oracles, PolicyRuns, RunFile};
+use super::{Comparison, Experiment, NamedPolicy, Oracles, PolicyRuns};
 use crate::PipelineError;
-use crate::files::create_folder;
 use crate::progress::Progress;
 use crate::resources::Resources;
-use dropcast_data::{AtomicFile, DataError, write_atomic};
+use dropcast_data::DataError;
 use dropcast_simulate::{
     Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, TrafficConfig,
     Transport, Workload,
@@ -175,37 +174,7 @@ impl Prepared {
         self.compare_by(runs, resources, progress, |policy, run| self.summarize(policy, run))
     }
 
-    /// Like [`Prepared::compare`]; also writes `files` of each run into
-    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and last the summary
-    /// into `folder`/summary.json.
-    ///
-    /// # Errors
-    /// If a flow does not fit the fabric, or a file cannot be written.
-    pub fn write(
-        &self,
-        files: &[RunFile],
-        folder: &Path,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<ExperimentSummary, PipelineError> {
-        create_folder(folder)?;
-        let summary_file = folder.join("summary.json");
-        AtomicFile::create(&summary_file)?;
-        let runs = 0..self.experiment.runs;
-        let comparison = self.compare_by(runs, resources, progress, |policy, run| {
-            let own = self.experiment.folder_of(policy);
-            self.record(policy, run, files, &folder.join(own).join(format!("run-{run}")))
-        })?;
-        let summary = comparison.summary(&self.experiment);
-        let mut json = serde_json::to_string_pretty(&summary).map_err(|error| {
-            PipelineError::Encode { what: "summary.json", problem: error.to_string() }
-        })?;
-        json.push('\n');
-        write_atomic(&summary_file, json.as_bytes())?;
-        Ok(summary)
-    }
-
-    fn compare_by(
+    pub(super) fn compare_by(
         &self,
         runs: Range<u32>,
         resources: &Resources,

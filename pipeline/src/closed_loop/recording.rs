@@ -1,9 +1,13 @@
 //! What happens in a run, written to files as it happens (`docs/fabric.md`, "Files").
 
-use super::{NamedPolicy, Prepared};
+use super::{ExperimentSummary, NamedPolicy, Prepared};
 use crate::PipelineError;
 use crate::files::create_folder;
-use dropcast_data::{DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter};
+use crate::progress::Progress;
+use crate::resources::Resources;
+use dropcast_data::{
+    AtomicFile, DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
+};
 use dropcast_simulate::{
     Drop, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
 };
@@ -34,6 +38,36 @@ impl RunFile {
 }
 
 impl Prepared {
+    /// Like [`Prepared::compare`]; also writes `files` of each run into
+    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and last the summary
+    /// into `folder`/summary.json.
+    ///
+    /// # Errors
+    /// If a flow does not fit the fabric, or a file cannot be written.
+    pub fn write(
+        &self,
+        files: &[RunFile],
+        folder: &Path,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<ExperimentSummary, PipelineError> {
+        create_folder(folder)?;
+        let summary_file = folder.join("summary.json");
+        AtomicFile::create(&summary_file)?;
+        let runs = 0..self.experiment().runs;
+        let comparison = self.compare_by(runs, resources, progress, |policy, run| {
+            let own = self.experiment().folder_of(policy);
+            self.record(policy, run, files, &folder.join(own).join(format!("run-{run}")))
+        })?;
+        let summary = comparison.summary(self.experiment());
+        let mut json = serde_json::to_string_pretty(&summary).map_err(|error| {
+            PipelineError::Encode { what: "summary.json", problem: error.to_string() }
+        })?;
+        json.push('\n');
+        write_atomic(&summary_file, json.as_bytes())?;
+        Ok(summary)
+    }
+
     /// Like [`Prepared::summarize`]; also writes `files` into `folder`. Rows are written as they
     /// come; each file appears when it is whole.
     ///
