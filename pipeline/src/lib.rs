@@ -55,8 +55,6 @@ pub mod cross_validation;
 mod error;
 pub mod fabric_oracle;
 pub mod files;
-#[cfg(feature = "polars")]
-pub mod frames;
 pub mod generate;
 pub mod inspection;
 pub mod map;
