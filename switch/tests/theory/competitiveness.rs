@@ -45,9 +45,10 @@ pub(crate) fn assert_fails(size: (usize, u8), reading: Reading, rival: Rival, sc
         Rival::Lqd => count(&sequence.lqd(reading)),
         Rival::FollowLqd => sequence.follow_lqd(reading, &vec![false; sequence.len()]),
         Rival::Credence => sequence.credence(reading, &predictions),
+        Rival::CompleteSharing => sequence.others()[0].1,
         Rival::CompletePartitioning => sequence.others()[1].1,
+        Rival::DynamicThresholds => sequence.others()[2].1,
         Rival::Harmonic => sequence.others()[3].1,
-        rival => unimplemented!("no counterexample against {rival:?} is known"),
     };
     assert!(optimum(&sequence) >= opt, "{size:?} {rival:?}: OPT can take what is claimed");
     let value = scale.0 * transmitted as i32 - scale.1 * opt as i32;
