@@ -37,7 +37,7 @@ impl Scale {
             leaves: 2,
             per_server_hz: 30.0,
             duration_ns: 50_000_000,
-            runs: 3,
+            runs: 5,
             seed: 1,
             training: training_experiment(),
         }
