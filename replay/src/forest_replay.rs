@@ -1,15 +1,14 @@
 //! Replays many forests and vote thresholds in one pass over the arrivals, to get `eta` or
 //! Credence's result with each.
 
-use crate::replay::{
-    Arrival, Lane, PredictedLane, ReplayError, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
-};
+use crate::replay::{Arrival, ReplayError, ReplayOptions};
 use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_switch::Packet;
-use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
+use dropcast_train::{Sent, Threads, VoteLane};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use switch_lanes::SwitchLanes;
 
 /// Transmitted packets and bytes, over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,19 +53,16 @@ pub struct ForestReplay {
     options: ReplayOptions,
     threads: Threads,
     rows: u64,
-    /// By switch.
-    arrived: BTreeMap<u16, Known>,
-    /// Policies without predictions: LQD, and the starting states of lanes.
-    plain: Vec<PlainLanes>,
-    lanes: Vec<(VoteLane, BTreeMap<u16, PredictedLane>)>,
+    /// Packets so far and the time of the last one, by switch.
+    arrived: BTreeMap<u16, (u64, u64)>,
+    /// Lane `i` is in group `i` modulo their number.
+    groups: Vec<LaneGroup>,
 }
 
-/// One policy without predictions at every switch.
-struct PlainLanes {
-    policy: ReplayPolicy,
-    switches: BTreeMap<u16, Lane>,
-    /// The state of the row's switch before each row of the batch at which lanes may start.
-    before: BTreeMap<usize, Lane>,
+/// Lanes that one thread replays.
+struct LaneGroup {
+    lanes: Vec<VoteLane>,
+    switches: BTreeMap<u16, SwitchLanes>,
 }
 
 /// A forest with the column of each of its features.
@@ -93,21 +89,18 @@ impl ForestReplay {
         }
         let specs = meta.switches.clone().ok_or(ForestReplayError::NoSwitch)?;
         let forests = forests.iter().map(|forest| ScoredForest::new(forest, columns));
-        let mut plain = vec![ReplayPolicy::Lqd];
-        for policy in [VotePolicy::Followed, VotePolicy::Credence] {
-            if lanes.iter().any(|lane| lane.policy == policy) {
-                plain.push(without_predictions(policy));
-            }
-        }
+        let groups = (0..threads.get().min(lanes.len()).max(1)).map(|group| LaneGroup {
+            lanes: lanes.iter().skip(group).step_by(threads.get()).copied().collect(),
+            switches: BTreeMap::new(),
+        });
         Ok(ForestReplay {
             forests: forests.collect::<Result<_, _>>()?,
             specs,
-            options: ReplayOptions::of(meta),
+            options: ReplayOptions::for_trace(meta),
             threads: Threads::new(threads),
             rows: 0,
             arrived: BTreeMap::new(),
-            plain: plain.into_iter().map(PlainLanes::new).collect(),
-            lanes: lanes.iter().map(|lane| (*lane, BTreeMap::new())).collect(),
+            groups: groups.collect(),
         })
     }
 
@@ -128,15 +121,8 @@ impl ForestReplay {
         let packets = self.check(batch, columns, counted)?;
         let scores = self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch));
         let (specs, options) = (&self.specs, &self.options);
-        self.threads.map(self.plain.iter_mut().collect(), |plain| {
-            plain.arrive(&packets, specs, options);
-        });
-        let plain = &self.plain;
-        self.threads.map(self.lanes.iter_mut().collect(), |(lane, switches)| {
-            let policy = without_predictions(lane.policy);
-            let before = plain.iter().find(|plain| plain.policy == policy).map(|of| &of.before);
-            let Some(before) = before else { return };
-            replay(&packets, *lane, &scores[lane.forest], switches, before);
+        self.threads.map(self.groups.iter_mut().collect(), |group| {
+            group.arrive(&packets, &scores, specs, options);
         });
         self.rows += batch.len() as u64;
         Ok(())
@@ -144,17 +130,11 @@ impl ForestReplay {
 
     /// Drains every buffer.
     pub fn finish(self) -> LanesSent {
-        let sum = |tallies: &mut dyn Iterator<Item = Tally>| {
-            let mut sum = Sent::default();
-            tallies.for_each(|tally| sum.add(tally.sent));
-            sum
-        };
-        let lanes = self.lanes.into_iter();
-        let lanes = lanes.map(|(_, of)| sum(&mut of.into_values().map(PredictedLane::finish)));
-        let lanes = lanes.collect();
-        let lqd = self.plain.into_iter().find(|plain| plain.policy == ReplayPolicy::Lqd);
-        let lqd = lqd.into_iter().flat_map(|plain| plain.switches.into_values());
-        LanesSent { lqd: sum(&mut lqd.map(Lane::finish)), lanes }
+        let groups = self.threads.map(self.groups, LaneGroup::finish);
+        let lqd = groups[0].lqd;
+        let lanes: usize = groups.iter().map(|group| group.lanes.len()).sum();
+        let of_lane = |lane: usize| groups[lane % groups.len()].lanes[lane / groups.len()];
+        LanesSent { lqd, lanes: (0..lanes).map(of_lane).collect() }
     }
 
     /// Checks every row; returns the packets without predictions.
@@ -168,27 +148,17 @@ impl ForestReplay {
         for (row, &counted) in counted.iter().enumerate() {
             let arrival = Arrival { counted, ..arrival(batch, columns, row) };
             let Arrival { switch_id, time_ns, .. } = arrival;
-            let known = self.arrived.entry(switch_id).or_default();
+            let (number, last_ns) = self.arrived.get(&switch_id).copied().unwrap_or_default();
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
-            let spec = spec.and_then(|spec| arrival.check(spec, known.last_ns).map(|()| spec));
+            let spec = spec.and_then(|spec| arrival.check(spec, last_ns).map(|()| spec));
             let spec = spec
                 .map_err(|source| ForestReplayError::Row { row: self.rows + row as u64, source })?;
-            let packet = arrival.packet(spec, known.packets);
-            packets.push(Arrived { packet, switch_id, time_ns, begins: counted && !known.counted });
-            *known = Known { packets: known.packets + 1, last_ns: time_ns, counted };
+            let packet = arrival.packet(spec, number);
+            packets.push(Arrived { packet, switch_id, time_ns });
+            self.arrived.insert(switch_id, (number + 1, time_ns));
         }
         Ok(packets)
     }
-}
-
-/// A switch's arrivals so far.
-#[derive(Default)]
-struct Known {
-    packets: u64,
-    /// Time of the last arrival.
-    last_ns: u64,
-    /// Whether the last arrival counted.
-    counted: bool,
 }
 
 /// An arrived packet.
@@ -196,43 +166,38 @@ struct Arrived {
     packet: Packet,
     switch_id: u16,
     time_ns: u64,
-    /// Whether it starts a stretch of packets that count.
-    begins: bool,
 }
 
-impl PlainLanes {
-    fn new(policy: ReplayPolicy) -> Self {
-        PlainLanes { policy, switches: BTreeMap::new(), before: BTreeMap::new() }
-    }
-
-    fn arrive(&mut self, packets: &[Arrived], specs: &SwitchSpecs, options: &ReplayOptions) {
-        self.before.clear();
-        for (row, arrived) in packets.iter().enumerate() {
-            let Some(spec) = specs.get(arrived.switch_id) else { continue };
-            let lane = self.switches.entry(arrived.switch_id);
-            let lane = lane.or_insert_with(|| Lane::new(spec, options, self.policy));
-            if arrived.begins && self.policy != ReplayPolicy::Lqd {
-                self.before.insert(row, lane.clone());
-            }
-            lane.arrive(&arrived.packet, arrived.time_ns);
+impl LaneGroup {
+    fn arrive(
+        &mut self,
+        packets: &[Arrived],
+        scores: &[Vec<u32>],
+        specs: &SwitchSpecs,
+        options: &ReplayOptions,
+    ) {
+        let LaneGroup { lanes, switches } = self;
+        for (row, Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
+            let Some(spec) = specs.get(*switch_id) else { continue };
+            let policies = || lanes.iter().map(|lane| lane.policy);
+            let switch = switches
+                .entry(*switch_id)
+                .or_insert_with(|| SwitchLanes::new(spec, options, policies()));
+            switch.arrive(packet, *time_ns, |lane| {
+                let VoteLane { forest, threshold, .. } = lanes[lane];
+                scores[forest][row] > threshold
+            });
         }
     }
-}
 
-/// Replays packets in one lane, with predictions from these scores.
-fn replay(
-    packets: &[Arrived],
-    lane: VoteLane,
-    scores: &[u32],
-    switches: &mut BTreeMap<u16, PredictedLane>,
-    before: &BTreeMap<usize, Lane>,
-) {
-    for (row, (arrived, &score)) in packets.iter().zip(scores).enumerate() {
-        let predicted = score > lane.threshold;
-        let packet = if predicted { predicted_drop(&arrived.packet) } else { arrived.packet };
-        let removed = predicted && lane.policy == VotePolicy::Followed;
-        let switch = switches.entry(arrived.switch_id).or_default();
-        switch.arrive(&packet, arrived.time_ns, removed, || before.get(&row).cloned());
+    fn finish(self) -> LanesSent {
+        let mut sum =
+            LanesSent { lqd: Sent::default(), lanes: vec![Sent::default(); self.lanes.len()] };
+        for switch in self.switches.into_values() {
+            let (lqd, lanes) = switch.finish();
+            sum.add(&LanesSent { lqd, lanes });
+        }
+        sum
     }
 }
 
@@ -266,14 +231,6 @@ impl ScoredForest {
     }
 }
 
-/// The policy equal to `policy` while no drop is predicted.
-fn without_predictions(policy: VotePolicy) -> ReplayPolicy {
-    match policy {
-        VotePolicy::Followed => ReplayPolicy::FollowLqd,
-        VotePolicy::Credence => ReplayPolicy::Credence,
-    }
-}
-
 impl LanesSent {
     /// Adds the totals of the same lanes elsewhere.
     pub fn add(&mut self, more: &LanesSent) {
@@ -290,5 +247,6 @@ impl LanesSent {
     }
 }
 
+mod switch_lanes;
 #[cfg(test)]
 mod tests;

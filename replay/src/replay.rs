@@ -151,7 +151,7 @@ impl Default for ReplayOptions {
 
 impl ReplayOptions {
     /// The options that a trace's labels were made with.
-    pub fn of(meta: &TraceMeta) -> Self {
+    pub fn for_trace(meta: &TraceMeta) -> Self {
         let collect = meta.collect.unwrap_or_default();
         let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
         ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() }
@@ -267,7 +267,7 @@ fn tag(number: u64, arrival: &Arrival) -> u64 {
     number << 3 | u64::from(counted) << 2 | u64::from(dropped) << 1 | u64::from(predicted)
 }
 
-fn is_predicted(tag: u64) -> bool {
+pub(crate) fn is_predicted(tag: u64) -> bool {
     tag & 1 != 0
 }
 
@@ -275,7 +275,7 @@ fn is_dropped(tag: u64) -> bool {
     tag & 2 != 0
 }
 
-fn is_counted(tag: u64) -> bool {
+pub(crate) fn is_counted(tag: u64) -> bool {
     tag & 4 != 0
 }
 
@@ -291,7 +291,7 @@ pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
 struct SwitchReplay {
     spec: SwitchSpec,
     /// Every policy but Credence, without predictions.
-    lanes: Vec<Lane>,
+    lanes: Vec<DynLane>,
     credence: PredictedLane,
     /// FollowLQD, fed with predicted accepts only.
     followed: PredictedLane,
@@ -304,7 +304,7 @@ struct SwitchReplay {
 
 impl SwitchReplay {
     fn new(spec: &SwitchSpec, options: &ReplayOptions) -> Self {
-        let lane = |policy: ReplayPolicy| Lane::new(spec, options, policy);
+        let lane = |policy: ReplayPolicy| DynLane::new(spec, options, policy);
         let unpredicted =
             ReplayPolicy::ALL.into_iter().filter(|&policy| policy != ReplayPolicy::Credence);
         SwitchReplay {
@@ -340,7 +340,7 @@ impl SwitchReplay {
     }
 
     fn finish(self) -> Replayed {
-        let mut tallies: Vec<Tally> = self.lanes.into_iter().map(Lane::finish).collect();
+        let mut tallies: Vec<Tally> = self.lanes.into_iter().map(DynLane::finish).collect();
         tallies.insert(CREDENCE, self.credence.finish());
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
@@ -360,7 +360,7 @@ const ALWAYS_ACCEPT: usize = 1;
 const FOLLOW_LQD: usize = 2;
 
 /// A policy that can be copied with its state.
-trait LanePolicy: Policy + Send + Sync {
+pub(crate) trait LanePolicy: Policy + Send + Sync {
     fn copied(&self) -> Box<dyn LanePolicy>;
 }
 
@@ -378,10 +378,13 @@ impl Clone for Box<dyn LanePolicy> {
 
 /// One policy's switch, and its transmitted packets.
 #[derive(Clone)]
-pub(crate) struct Lane {
-    switch: Switch<Box<dyn LanePolicy>, LineRate>,
-    tally: Tally,
+pub(crate) struct Lane<P> {
+    pub(crate) switch: Switch<P, LineRate>,
+    pub(crate) tally: Tally,
 }
+
+/// A lane of any policy.
+pub(crate) type DynLane = Lane<Box<dyn LanePolicy>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
@@ -391,7 +394,7 @@ pub(crate) struct Tally {
     /// The number of the first packet that it may count.
     from: u64,
     /// Counted packets in the buffer.
-    waiting: u64,
+    pub(crate) waiting: u64,
 }
 
 impl Tally {
@@ -414,15 +417,31 @@ impl Observer for Tally {
     }
 }
 
-impl Lane {
+impl DynLane {
     pub(crate) fn new(spec: &SwitchSpec, options: &ReplayOptions, policy: ReplayPolicy) -> Self {
-        let built = policy.build(spec, options);
-        let switch = Switch::new(spec, options.fit, built, LineRate::new(spec));
+        Lane::of_switch(spec, options, policy.build(spec, options))
+    }
+}
+
+impl<P: Policy> Lane<P> {
+    /// An empty switch with this policy.
+    pub(crate) fn of_switch(spec: &SwitchSpec, options: &ReplayOptions, policy: P) -> Self {
+        let switch = Switch::new(spec, options.fit, policy, LineRate::new(spec));
         Lane { switch, tally: Tally::default() }
     }
 
     pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) {
+        self.advance(time_ns);
+        self.admit(packet, time_ns);
+    }
+
+    /// Serves the queues up to `time_ns`.
+    pub(crate) fn advance(&mut self, time_ns: u64) {
         self.switch.advance(time_ns, &mut self.tally);
+    }
+
+    /// A packet arrives at the time that the lane has advanced to.
+    pub(crate) fn admit(&mut self, packet: &Packet, time_ns: u64) {
         let counts = self.tally.counts(packet.id);
         self.tally.waiting += u64::from(counts);
         if !self.switch.admit(packet, time_ns, &mut self.tally) && counts {
@@ -432,8 +451,16 @@ impl Lane {
     }
 
     pub(crate) fn finish(mut self) -> Tally {
-        self.switch.advance(u64::MAX, &mut self.tally);
+        self.advance(u64::MAX);
         self.tally
+    }
+}
+
+impl<P: Clone> Lane<P> {
+    /// A lane in the same state that counts only this packet and later ones.
+    pub(crate) fn counting_from(&self, packet: &Packet) -> Self {
+        let tally = Tally { from: number(packet.id), ..Tally::default() };
+        Lane { switch: self.switch.clone(), tally }
     }
 }
 
@@ -441,7 +468,7 @@ impl Lane {
 /// all of these have left; each stretch starts from the state of the switch without predictions.
 #[derive(Default)]
 pub(crate) struct PredictedLane {
-    lane: Option<Lane>,
+    lane: Option<DynLane>,
     /// The totals of earlier stretches.
     before: Tally,
     /// Whether the last packet counted.
@@ -456,7 +483,7 @@ impl PredictedLane {
         packet: &Packet,
         time_ns: u64,
         removed: bool,
-        without_predictions: impl FnOnce() -> Option<Lane>,
+        without_predictions: impl FnOnce() -> Option<DynLane>,
     ) {
         let counted = is_counted(packet.id);
         let begins = counted && !self.goes_on;
@@ -465,9 +492,7 @@ impl PredictedLane {
             self.rest();
         }
         if begins && self.lane.is_none() {
-            let from = number(packet.id);
-            let tally = Tally { from, ..Tally::default() };
-            self.lane = without_predictions().map(|lane| Lane { tally, ..lane });
+            self.lane = without_predictions().map(|lane| lane.counting_from(packet));
         }
         if let Some(lane) = self.lane.as_mut().filter(|_| !removed) {
             lane.arrive(packet, time_ns);

@@ -25,7 +25,7 @@ impl Alphas {
     }
 
     /// The alpha of a queue within a port.
-    pub fn of(&self, queue_in_port: usize) -> f64 {
+    pub fn at(&self, queue_in_port: usize) -> f64 {
         self.0[queue_in_port.min(self.0.len() - 1)]
     }
 }

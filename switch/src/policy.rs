@@ -54,8 +54,8 @@ pub enum Decision {
 /// slots.
 ///
 /// For each packet the switch calls `advance` up to its arrival time, then `arrives` once, then
-/// `decide` until the answer is not a push-out, then `settled` once. It never asks about queues
-/// outside the shared buffer. `departed` and `settled` come in time order; `advance` may have been
+/// `decide` until the answer is not a push-out, then `settled` once. Packets of queues outside the
+/// shared buffer only `arrive`: they take time on the wire, in virtual queues too. `departed` and `settled` come in time order; `advance` may have been
 /// called with a later time than a subsequent `departed`.
 pub trait Policy {
     /// Time advances to `now`: a policy with virtual queues serves them.

@@ -60,8 +60,8 @@ pub struct LineRate {
 
 #[derive(Clone, Debug, Default)]
 struct Port {
-    /// Whether the port is in `due`.
-    is_due: bool,
+    /// Its entry in `due`.
+    due_ns: Option<u64>,
     /// End of transmission of the last dequeued packet.
     sent_ns: u64,
     /// Transmission starts of the last dequeued packets, one per ring slot.
@@ -70,6 +70,16 @@ struct Port {
 }
 
 impl Port {
+    /// Whether both send the same packets at the same times from `now_ns` on. Transmissions that
+    /// have ended no longer matter.
+    fn continues_like(&self, other: &Port, now_ns: u64) -> bool {
+        let later = |ns: &u64| (*ns).max(now_ns);
+        self.due_ns == other.due_ns
+            && self.turn == other.turn
+            && later(&self.sent_ns) == later(&other.sent_ns)
+            && self.ring_ns.iter().map(later).eq(other.ring_ns.iter().map(later))
+    }
+
     /// A packet is dequeued at `now`; returns when the next one may be.
     fn send(&mut self, now: u64, wire_ns: u64, ring_packets: usize) -> u64 {
         let begins_ns = self.sent_ns.max(now);
@@ -96,13 +106,18 @@ impl LineRate {
             ports: vec![Port { turn, ..Port::default() }; spec.ports()],
         }
     }
+
+    /// Whether both serve alike from `now_ns` on if they serve the same queues.
+    pub fn continues_like(&self, other: &LineRate, now_ns: u64) -> bool {
+        self.ports.iter().zip(&other.ports).all(|(a, b)| a.continues_like(b, now_ns))
+    }
 }
 
 impl Service for LineRate {
     fn arrived(&mut self, queue: usize, now: u64) {
         let port = queue / usize::from(self.spec.queues_per_port);
-        if !self.ports[port].is_due {
-            self.ports[port].is_due = true;
+        if self.ports[port].due_ns.is_none() {
+            self.ports[port].due_ns = Some(now);
             self.due.push(Reverse((now, port)));
         }
     }
@@ -112,13 +127,14 @@ impl Service for LineRate {
             let &Reverse((time, port)) = self.due.peek().filter(|due| due.0.0 <= now)?;
             self.due.pop();
             let Some(queue) = self.ports[port].turn.pick(&self.spec, buffer, port) else {
-                self.ports[port].is_due = false;
+                self.ports[port].due_ns = None;
                 continue;
             };
             let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
             let wire_ns = self.spec.wire_time_ns(port, size_bytes);
             let ring_packets = usize::from(self.spec.transmit_ring_packets);
             let due_ns = self.ports[port].send(time, wire_ns, ring_packets);
+            self.ports[port].due_ns = Some(due_ns);
             self.due.push(Reverse((due_ns, port)));
             return Some((time, queue));
         }

@@ -60,6 +60,11 @@ impl<P: Policy, S: Service> Switch<P, S> {
         &mut self.policy
     }
 
+    /// Its service.
+    pub fn service(&self) -> &S {
+        &self.service
+    }
+
     /// Its service, to tell it what was observed.
     pub fn service_mut(&mut self) -> &mut S {
         &mut self.service
@@ -81,6 +86,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
     /// accepted. A queue outside the shared buffer accepts every packet up to 4 GiB.
     pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
         let shares = self.buffer.shares(packet.queue);
+        self.policy.arrives(packet, now);
         let has_room = if shares {
             self.make_room(packet, now, observer)
         } else {
@@ -103,7 +109,6 @@ impl<P: Policy, S: Service> Switch<P, S> {
     }
 
     fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
-        self.policy.arrives(packet, now);
         loop {
             match self.policy.decide(&self.buffer, packet, now) {
                 Decision::Accept => return true,

@@ -4,7 +4,7 @@ use crate::Buffer;
 use dropcast_data::{Scheduler, SwitchSpec};
 
 /// The state of a port's scheduler.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
     /// Round robin and DWRR: the first queue to consider.
     queue: usize,

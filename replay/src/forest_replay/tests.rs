@@ -2,14 +2,38 @@
 
 use super::*;
 use crate::{Replay, Replayed};
-use dropcast_data::SwitchSpec;
+use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_forest::{Node, ScoreHistogram, Tree};
-use dropcast_train::{ForestScores, VoteError, VoteReplay, VoteRule};
+use dropcast_train::{ForestScores, VoteError, VotePolicy, VoteReplay, VoteRule};
 use proptest::prelude::*;
 
 fn meta() -> TraceMeta {
-    let spec = SwitchSpec::uniform(3, 8_000_000_000, 6, 1_000);
+    meta_of(SwitchSpec::uniform(3, 8_000_000_000, 6, 1_000))
+}
+
+fn meta_of(spec: SwitchSpec) -> TraceMeta {
     TraceMeta::new("test", SwitchSpecs::Same(spec), vec!["a".to_owned(), "b".to_owned()])
+}
+
+/// Three ports, with a transmit ring, or with two queues that take turns; the second may be outside
+/// the shared buffer.
+fn specs() -> impl Strategy<Value = SwitchSpec> {
+    let scheduler = prop::sample::select(vec![
+        Scheduler::StrictPriority,
+        Scheduler::RoundRobin,
+        Scheduler::Dwrr,
+    ]);
+    (4_u32..12, 0_u16..3, scheduler, any::<bool>()).prop_map(
+        |(buffer_bytes, transmit_ring_packets, scheduler, shared)| SwitchSpec {
+            queues_per_port: 2,
+            quantum_bytes: vec![2, 1],
+            shared: vec![true, shared],
+            pushable: vec![true, shared],
+            transmit_ring_packets,
+            scheduler,
+            ..SwitchSpec::uniform(3, 8_000_000_000, buffer_bytes, 1_000)
+        },
+    )
 }
 
 /// Weighs 100 above `threshold` of a feature, 10 otherwise.
@@ -19,12 +43,17 @@ fn forest(feature: &str, threshold: u32) -> Forest {
     Forest { features: vec![feature.to_owned()], vote_threshold: 0, trees: vec![Tree { nodes }] }
 }
 
-/// Rows of two switches: (time step, switch, port, size, features).
+/// Rows of two switches: (time step, switch, port, size, features). Odd values of the first feature
+/// are for the second queue, if there is one.
 fn rows() -> impl Strategy<Value = Vec<(u64, u16, u16, u32, [u32; 2])>> {
     prop::collection::vec((0_u64..3, 0_u16..2, 0_u16..3, 1_u32..4, [0_u32..9, 0_u32..9]), 0..60)
 }
 
 fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
+    batch_for(1, rows, from_ns)
+}
+
+fn batch_for(queues: u8, rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
     let mut batch = LabelledBatch::with_arrivals(2);
     let mut time_ns = from_ns;
     for &(step, switch_id, port, size_bytes, features) in rows {
@@ -33,7 +62,7 @@ fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch
         arrivals.time_ns.push(time_ns);
         arrivals.switch_id.push(switch_id);
         arrivals.port.push(port);
-        arrivals.queue.push(0);
+        arrivals.queue.push(features[0] as u8 % queues);
         arrivals.size_bytes.push(size_bytes);
         batch.features.iter_mut().zip(features).for_each(|(column, value)| column.push(value));
         batch.drop.push(false);
@@ -42,11 +71,13 @@ fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch
 }
 
 fn one_by_one(
+    meta: &TraceMeta,
     batch: &LabelledBatch,
     counted: &[bool],
     predicts: impl Fn(&[u32]) -> bool,
 ) -> Vec<Replayed> {
-    let mut replay = Replay::new(meta().switches.expect("a switch"), ReplayOptions::of(&meta()));
+    let mut replay =
+        Replay::new(meta.switches.clone().expect("a switch"), ReplayOptions::for_trace(meta));
     let columns = batch.arrivals.as_ref().expect("it has arrivals");
     for row in 0..batch.len() {
         let values: Vec<u32> = batch.features.iter().map(|column| column[row]).collect();
@@ -60,6 +91,7 @@ fn one_by_one(
 proptest! {
     #[test]
     fn every_lane_is_a_replay(
+        spec in specs(),
         rows in rows(),
         counted in prop::collection::vec(any::<bool>(), 60),
         cut in 0_usize..60,
@@ -73,9 +105,11 @@ proptest! {
                     .map(|policy| VoteLane { forest, threshold, policy })
             })
             .collect();
-        let columns = meta().features;
+        let meta = meta_of(spec);
+        let columns = meta.features.clone();
+        let batch = |rows: &_, from_ns| batch_for(2, rows, from_ns);
         let threads = NonZeroUsize::new(threads).expect("not 0");
-        let mut replay = ForestReplay::new(&meta(), &columns, &[&a, &b], &lanes, threads).unwrap();
+        let mut replay = ForestReplay::new(&meta, &columns, &[&a, &b], &lanes, threads).unwrap();
         let (head, tail) = rows.split_at(cut.min(rows.len()));
         let head = batch(head, 0);
         let end_ns = head.arrivals.as_ref().unwrap().time_ns.last().copied().unwrap_or(0);
@@ -86,7 +120,7 @@ proptest! {
         let whole = batch(&rows, 0);
         for (lane, found) in lanes.iter().zip(&sent.lanes) {
             let forest = [&a, &b][lane.forest];
-            let expected = one_by_one(&whole, &counted, |values| {
+            let expected = one_by_one(&meta, &whole, &counted, |values| {
                 forest.score(&values[lane.forest..]) > lane.threshold
             });
             let (mut lqd, mut other) = (Sent::default(), Sent::default());
@@ -151,7 +185,7 @@ proptest! {
         let chosen = VoteRule::Credence.choose(&forests, Some(3), &replay).unwrap()[0];
         let sent = |threshold: u32| {
             let mut sent = Sent::default();
-            for replayed in one_by_one(&batch, &vec![true; batch.len()], |values| {
+            for replayed in one_by_one(&meta(), &batch, &vec![true; batch.len()], |values| {
                 forest.score(values) > threshold
             }) {
                 sent.add(replayed.sent[1]);

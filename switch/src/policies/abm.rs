@@ -84,7 +84,7 @@ impl Abm {
     pub fn omega(&self, queue: usize) -> f64 {
         let statistics = &self.statistics;
         let priority = statistics.priority(queue);
-        self.alpha.of(priority) * statistics.drain(queue) / statistics.congested(priority)
+        self.alpha.at(priority) * statistics.drain(queue) / statistics.congested(priority)
     }
 
     /// `n_p` of a priority as last counted.
@@ -109,7 +109,7 @@ impl Policy for Abm {
         let alpha = if packet.is_first_rtt() {
             self.first_rtt_alpha
         } else {
-            self.alpha.of(self.statistics.priority(packet.queue))
+            self.alpha.at(self.statistics.priority(packet.queue))
         };
         decide_below(buffer, packet, self.threshold(buffer, packet.queue, alpha))
     }

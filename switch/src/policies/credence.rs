@@ -97,7 +97,8 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let Credence { lqd, predictor, real, values } = self;
-        let verdict = situation(buffer, lqd.buffer().lengths(), packet).decide(|| {
+        let threshold_bytes = lqd.buffer().lengths()[packet.queue];
+        let verdict = situation(buffer, threshold_bytes, packet).decide(|| {
             if let Some(RealQueues { features, history }) = real {
                 features.observe(buffer, history, packet.queue, values);
             }

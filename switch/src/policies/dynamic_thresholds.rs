@@ -68,7 +68,7 @@ pub(crate) fn free_bytes(buffer: &Buffer) -> f64 {
 
 impl Policy for DynamicThresholds {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let alpha = self.alpha.of(packet.queue % buffer.queues_per_port());
+        let alpha = self.alpha.at(packet.queue % buffer.queues_per_port());
         decide_below(buffer, packet, alpha * free_bytes(buffer))
     }
 }

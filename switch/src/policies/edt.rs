@@ -150,7 +150,7 @@ impl Policy for Edt {
         let threshold = if self.is_uncontrolled(packet.queue) {
             f64::from(buffer.capacity_bytes()) / f64::from(self.uncontrolled)
         } else {
-            self.alpha.of(packet.queue % buffer.queues_per_port()) * free_bytes(buffer)
+            self.alpha.at(packet.queue % buffer.queues_per_port()) * free_bytes(buffer)
         };
         decide_below(buffer, packet, threshold)
     }

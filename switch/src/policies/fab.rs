@@ -102,7 +102,7 @@ impl Policy for Fab {
         let alpha = if self.is_first {
             self.parameters.first_alpha
         } else {
-            self.parameters.alpha.of(packet.queue % buffer.queues_per_port())
+            self.parameters.alpha.at(packet.queue % buffer.queues_per_port())
         };
         decide_below(buffer, packet, alpha * free_bytes(buffer))
     }

@@ -28,8 +28,9 @@ impl<S: Service> FollowLqd<S> {
     }
 }
 
-/// The inputs of a decision by thresholds.
-pub(crate) fn situation(buffer: &Buffer, thresholds: &[u32], packet: &Packet) -> Situation {
+/// What Algorithms 1 and 2 decide by: the buffer before the packet is added, and the threshold of
+/// its queue, the length of LQD's queue with the packet.
+pub fn situation(buffer: &Buffer, threshold_bytes: u32, packet: &Packet) -> Situation {
     Situation {
         fits: buffer.fits(packet.size_bytes),
         longest_queue_bytes: buffer.longest_queue_bytes(),
@@ -38,7 +39,7 @@ pub(crate) fn situation(buffer: &Buffer, thresholds: &[u32], packet: &Packet) ->
         ports: buffer.ports() as u32,
         queue_bytes: buffer.lengths()[packet.queue],
         size_bytes: packet.size_bytes,
-        threshold_bytes: thresholds[packet.queue],
+        threshold_bytes,
     }
 }
 
@@ -52,7 +53,7 @@ impl<S: Service> Policy for FollowLqd<S> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let situation = situation(buffer, self.thresholds(), packet);
+        let situation = situation(buffer, self.thresholds()[packet.queue], packet);
         if situation.fits && situation.is_below_threshold() {
             Decision::Accept
         } else {

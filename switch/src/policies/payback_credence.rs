@@ -59,7 +59,8 @@ impl<S: Service, P: Predictor> Policy for PaybackCredence<S, P> {
     fn arrives(&mut self, packet: &Packet, now: u64) {
         self.lqd.observe(packet.queue, &mut self.values);
         self.lqd.admit(packet, now, |_, _| {});
-        if !self.predictor.predicts_drop(Asked { packet, features: &self.values }) {
+        let shares = self.lqd.buffer().shares(packet.queue);
+        if !shares || !self.predictor.predicts_drop(Asked { packet, features: &self.values }) {
             self.reference.admit(packet, now, &mut NoObserver);
         }
     }

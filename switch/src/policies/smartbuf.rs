@@ -149,7 +149,7 @@ impl Policy for Smartbuf {
         let threshold = match self.queues[packet.queue].limit_bytes {
             Some(limit_bytes) => f64::from(limit_bytes),
             None => {
-                let alpha = self.parameters.alpha.of(packet.queue % buffer.queues_per_port());
+                let alpha = self.parameters.alpha.at(packet.queue % buffer.queues_per_port());
                 alpha * free_bytes(buffer)
             }
         };

@@ -37,7 +37,7 @@ impl Slow<'_> {
         let alpha = if moment.packet.is_first_rtt() {
             self.parameters.first_rtt_alpha
         } else {
-            self.parameters.alpha.of(priority)
+            self.parameters.alpha.at(priority)
         };
         moment.is_below(alpha * self.free(moment.buffer.lengths()) * drain[queue] / congested)
     }
@@ -149,7 +149,7 @@ impl Slow<'_> {
 
     /// Queues with 0.9 of their threshold with `n_p` as it was `before`.
     fn congested(&self, lengths: &[u32], drains: &[f64], priority: usize, before: f64) -> f64 {
-        let factor = 0.9 * self.parameters.alpha.of(priority) * self.free(lengths) / before;
+        let factor = 0.9 * self.parameters.alpha.at(priority) * self.free(lengths) / before;
         let is_congested =
             |&q: &usize| lengths[q] > 0 && f64::from(lengths[q]) >= factor * drains[q];
         let of_priority = (0..lengths.len()).filter(|&queue| self.priority(queue) == priority);

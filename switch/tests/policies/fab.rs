@@ -31,7 +31,7 @@ fn accepts(parameters: &FabParameters, moment: &Moment<'_>) -> bool {
         _ => bytes < parameters.first_bytes,
     };
     let free = moment.buffer.capacity_bytes() - moment.buffer.occupancy_bytes();
-    let alpha = if is_first { parameters.first_alpha } else { parameters.alpha.of(0) };
+    let alpha = if is_first { parameters.first_alpha } else { parameters.alpha.at(0) };
     moment.is_below(alpha * f64::from(free))
 }
 

@@ -20,7 +20,7 @@ struct Error {
 }
 
 impl Error {
-    fn of(sequence: &Sequence, reading: Reading, predictions: &[bool]) -> Self {
+    fn count(sequence: &Sequence, reading: Reading, predictions: &[bool]) -> Self {
         let truth = labels(&sequence.lqd(reading));
         let how_many = |drop, predicted| {
             truth.iter().zip(predictions).filter(|&(&t, &p)| (t, p) == (drop, predicted)).count()
@@ -79,7 +79,7 @@ fn labelled(sequence: Sequence, reading: Reading, letters: &[char]) -> (Sequence
 fn error(ports: usize, buffer: u32, reading: Reading, text: &str) -> Error {
     let (sequence, letters) = written(ports, buffer, text);
     let (sequence, predictions) = labelled(sequence, reading, &letters);
-    Error::of(&sequence, reading, &predictions)
+    Error::count(&sequence, reading, &predictions)
 }
 
 fn verdict(size: (usize, u8), reading: Reading, thresholds: Thresholds, weight: usize) -> Verdict {
@@ -205,7 +205,7 @@ proptest! {
         let truth = labels(&sequence.lqd(reading));
         let predictions: Vec<bool> =
             predictions.iter().zip(truth).map(|(&predicted, truth)| predicted || truth).collect();
-        let error = Error::of(&sequence, reading, &predictions);
+        let error = Error::count(&sequence, reading, &predictions);
         prop_assert_eq!(error.eta, error.bound);
     }
 
@@ -215,6 +215,6 @@ proptest! {
         reading in readings(),
     ) {
         let sequence = Sequence { buffer: 2, ..sequence };
-        prop_assert!(Error::of(&sequence, reading, &predictions).is_bounded());
+        prop_assert!(Error::count(&sequence, reading, &predictions).is_bounded());
     }
 }

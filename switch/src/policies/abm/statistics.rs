@@ -175,7 +175,7 @@ impl Statistics {
 
     /// Number of queues with at least 0.9 of the threshold by the previous `n_p`.
     fn congested_queues(&self, buffer: &Buffer, alpha: &Alphas, priority: usize) -> f64 {
-        let allowed = alpha.of(priority) * free_bytes(buffer) * CONGESTED_PART;
+        let allowed = alpha.at(priority) * free_bytes(buffer) * CONGESTED_PART;
         let allowed = allowed / self.congested[priority];
         let of_priority = (priority..self.queues.len()).step_by(self.queues_per_port);
         let is_congested = |&queue: &usize| {
