@@ -27,7 +27,7 @@ fn main() -> std::io::Result<()> {
         let counts: Vec<TernaryEntries> = (1..)
             .filter_map(|seed| forest(seed, trees, depth, &features))
             .take(FORESTS)
-            .map(|forest| TernaryEntries::of(&forest).expect("trained forests are sound"))
+            .map(|forest| TernaryEntries::count(&forest).expect("trained forests are sound"))
             .collect();
         let mean = |of: fn(&TernaryEntries) -> u64| {
             counts.iter().map(|entries| of(entries) as f64).sum::<f64>() / FORESTS as f64

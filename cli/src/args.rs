@@ -11,10 +11,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
-use dropcast_pipeline::closed_loop::{NamedPolicy, Objective, RunFile};
+use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
+use dropcast_pipeline::refine::LoopSettings;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
@@ -288,6 +289,10 @@ pub(crate) struct TrainArgs {
     pub(crate) format: Format,
 }
 
+fn hidden(arg: clap::Arg) -> clap::Arg {
+    arg.hide(true)
+}
+
 /// Choose models and vote thresholds by what they do to flows, and train on what Credence meets
 /// (docs/closed-loop.md).
 ///
@@ -299,17 +304,13 @@ pub(crate) struct TrainArgs {
 Examples:
   dropcast refine --data trace.parquet -o runs/refined
   dropcast refine --experiment experiment.toml --rounds 0 --model runs/sweep/models/*.json -o chosen")]
+// The loop chooses votes, and all rows train.
+#[command(mut_arg("vote", hidden), mut_arg("split", hidden), mut_arg("train_share", hidden))]
+#[command(mut_arg("validation_share", hidden), mut_arg("guard_ns", hidden))]
+#[command(mut_arg("test_switches", hidden), mut_arg("validation_switches", hidden))]
 pub(crate) struct RefineArgs {
-    /// Fabric and traffic (docs/fabric.md); those of `simulate --experiment` unless given.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) experiment: Option<PathBuf>,
-    /// Runs to choose by, 5 or more; as many others confirm the choice.
-    #[arg(long, value_name = "N")]
-    pub(crate) runs: Option<u32>,
-    /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodput is made
-    /// large.
-    #[arg(long, value_name = "METRIC", default_value_t)]
-    pub(crate) objective: Objective,
+    #[command(flatten)]
+    pub(crate) closed_loop: LoopSettings,
     /// Models to choose from.
     #[arg(long, num_args = 1.., value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,

@@ -61,7 +61,7 @@ impl Input {
         match regular {
             Some(opened) if is_parquet && seekable => {
                 (&opened).seek(SeekFrom::Start(0)).map_err(cannot_read())?;
-                Ok(Input::Parquet(opened, FileHash::of(path)))
+                Ok(Input::Parquet(opened, FileHash::start(path)))
             }
             _ if is_parquet => {
                 let (spooled, hash) = spool(whole).map_err(DataError::io(&file, "be spooled"))?;

@@ -21,7 +21,9 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         bytes: text.into_bytes(),
     };
     let mut files = vec![file("spec", program::text(model, &groups))];
-    for (table, entries) in groups.groups.iter().flat_map(|group| entries::of(&groups, group)) {
+    for (table, entries) in
+        groups.groups.iter().flat_map(|group| entries::table_entries(&groups, group))
+    {
         files.push(file(&format!("{table}.entries"), entries::text(model, &table, &entries)));
     }
     Ok(files)

@@ -92,7 +92,7 @@ impl Resources {
         let features: Vec<FeatureResources> =
             tables.features.iter().map(|feature| of_feature(&tables, feature)).collect();
         let trees: Vec<TreeResources> = tables.trees.iter().map(of_tree).collect();
-        let totals = totals(&features, &trees, TernaryEntries::of(forest)?);
+        let totals = totals(&features, &trees, TernaryEntries::count(forest)?);
         Ok(Resources {
             note: NOTE.into(),
             encodings: encodings::all(&tables, &totals),

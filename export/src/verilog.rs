@@ -27,7 +27,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         name: format!("{}{suffix}.v", model.prefix),
         bytes: text.into_bytes(),
     };
-    let pipeline = Pipeline::of(model);
+    let pipeline = Pipeline::new(model);
     let mut files = vec![
         file("_predictor", predictor::module(model, &pipeline)),
         file("_predictor_tb", testbench::module(model, &pipeline)),

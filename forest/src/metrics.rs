@@ -43,7 +43,7 @@ pub struct PartMetrics {
 
 impl PartMetrics {
     /// The metrics of a model on rows with these scores.
-    pub fn of(scores: &ScoreHistogram, vote_threshold: u32, ports: Option<u16>) -> Self {
+    pub fn measure(scores: &ScoreHistogram, vote_threshold: u32, ports: Option<u16>) -> Self {
         let (accepts, drops) = scores.totals();
         let confusion = scores.confusion(vote_threshold);
         PartMetrics {

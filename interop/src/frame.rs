@@ -27,15 +27,15 @@ mod error;
 mod statistics;
 
 pub use error::FrameError;
+pub use polars::prelude::DataFrame;
 pub use statistics::{FeatureStatistics, Statistics, Values, statistics};
 
 use columns::{flags, has, integers, integers_or_zero};
-use dropcast_data::{ArrivalColumns, LabelledBatch};
+use dropcast_data::{ArrivalColumns, LabelledBatch, Outcome};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_train::{ReadTask, RunBatch, TrainingRows};
 use polars::prelude::{
-    Column, DataFrame, LazyFrame, NamedFrom, PlRefPath, ScanArgsParquet, Series, UnionArgs, concat,
-    lit,
+    Column, LazyFrame, NamedFrom, PlRefPath, ScanArgsParquet, Series, UnionArgs, concat, lit,
 };
 use std::path::Path;
 
@@ -121,8 +121,16 @@ fn batch(frame: &DataFrame, features: &[String]) -> Result<LabelledBatch, FrameE
         arrivals: is_placed.then(|| arrivals(frame)).transpose()?,
         features: columns.collect::<Result<_, _>>()?,
         drop: flags(frame, "drop")?,
-        outcome: None,
+        outcome: has(frame, "outcome").then(|| outcomes(frame)).transpose()?,
     })
+}
+
+fn outcomes(frame: &DataFrame) -> Result<Vec<Outcome>, FrameError> {
+    let known = |code: u8| {
+        let column = "outcome".to_owned();
+        Outcome::from_code(code).ok_or(FrameError::Range { column, value: code.into() })
+    };
+    integers(frame, "outcome")?.into_iter().map(known).collect()
 }
 
 fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
@@ -133,6 +141,53 @@ fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
         queue: integers_or_zero(frame, "queue")?,
         size_bytes: integers(frame, "size_bytes")?,
     })
+}
+
+/// Labelled batches as a frame: `run`, `time_ns`, `switch_id`, `port`, `queue` and `size_bytes` where
+/// the batches have them, a column for each of `features`, `outcome` (its code in `docs/trace.md`)
+/// where they have it, and `drop`. [`batches`] reads it back.
+///
+/// # Errors
+/// [`FrameError`] if columns are not equally long: only some batches have arrivals or outcomes, or
+/// they have other features.
+pub fn to_frame(batches: &[RunBatch], features: &[String]) -> Result<DataFrame, FrameError> {
+    let all = || batches.iter().map(|rows| &rows.batch);
+    let rows: usize = all().map(LabelledBatch::len).sum();
+    let runs: Vec<u64> =
+        batches.iter().flat_map(|rows| std::iter::repeat_n(rows.run, rows.batch.len())).collect();
+    let mut columns = vec![column(RUN, runs)];
+    if all().any(|batch| batch.arrivals.is_some()) {
+        let arrivals = || all().filter_map(|batch| batch.arrivals.as_ref());
+        columns.extend([
+            column("time_ns", joined(arrivals().map(|all| &all.time_ns))),
+            column("switch_id", joined(arrivals().map(|all| &all.switch_id))),
+            column("port", joined(arrivals().map(|all| &all.port))),
+            column("queue", joined(arrivals().map(|all| &all.queue))),
+            column("size_bytes", joined(arrivals().map(|all| &all.size_bytes))),
+        ]);
+    }
+    for (place, name) in features.iter().enumerate() {
+        columns.push(column(name, joined(all().filter_map(|batch| batch.features.get(place)))));
+    }
+    if all().any(|batch| batch.outcome.is_some()) {
+        let outcomes = all().filter_map(|batch| batch.outcome.as_ref()).flatten();
+        columns
+            .push(column("outcome", outcomes.map(|&outcome| outcome as u8).collect::<Vec<u8>>()));
+    }
+    columns.push(column("drop", joined(all().map(|batch| &batch.drop))));
+    Ok(DataFrame::new(rows, columns)?)
+}
+
+fn column<T>(name: &str, values: T) -> Column
+where
+    Series: NamedFrom<T, [<T as IntoIterator>::Item]>,
+    T: IntoIterator,
+{
+    Column::from(Series::new(name.into(), values))
+}
+
+fn joined<'a, T: Copy + 'a>(columns: impl Iterator<Item = &'a Vec<T>>) -> Vec<T> {
+    columns.flatten().copied().collect()
 }
 
 /// The frame with two more columns: `score` (UInt32), the sum of the weights of the leaves a row is

@@ -67,7 +67,7 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
     if task.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         return Err(wrong("the threshold", "is not a finite number".to_owned()));
     }
-    let format = task.format.map_or_else(|| Format::of(file), Ok)?;
+    let format = task.format.map_or_else(|| Format::detect(file), Ok)?;
     let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
     let foreign = match format {
         Format::Onnx => onnx::read(file, &reading),
@@ -116,7 +116,7 @@ impl Format {
     }
 
     /// The format of a file by its first bytes.
-    fn of(file: &[u8]) -> Result<Self, ImportError> {
+    fn detect(file: &[u8]) -> Result<Self, ImportError> {
         let text = file.trim_ascii_start();
         match text {
             [] => Err(ImportError::Unknown("it is empty")),

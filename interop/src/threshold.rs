@@ -19,7 +19,7 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    fn of(self, x: u32) -> f64 {
+    fn number(self, x: u32) -> f64 {
         match self {
             Values::F32 => f64::from(x as f32),
             Values::F64 => f64::from(x),
@@ -34,8 +34,8 @@ impl Values {
 /// initial segment of all, and its end is found by bisection. `threshold` is not NaN.
 pub(crate) fn largest_left(threshold: f64, comparison: Comparison, values: Values) -> Option<u32> {
     let goes_left = |x: u32| match comparison {
-        Comparison::AtMost => values.of(x) <= threshold,
-        Comparison::Below => values.of(x) < threshold,
+        Comparison::AtMost => values.number(x) <= threshold,
+        Comparison::Below => values.number(x) < threshold,
     };
     if !goes_left(0) {
         return None;

@@ -50,7 +50,7 @@ pub(crate) fn weigh(forest: &ValueForest, features: usize) -> Weighted {
         return finish(forest, &weights, Agreement::EQUAL);
     }
     let rounded = scaled.rounded();
-    let Some(counts) = Counts::of(forest, features, &rounded) else {
+    let Some(counts) = Counts::counted(forest, features, &rounded) else {
         let agreement = Agreement {
             combinations: None,
             differing: None,
@@ -59,7 +59,7 @@ pub(crate) fn weigh(forest: &ValueForest, features: usize) -> Weighted {
         return finish(forest, &rounded, agreement);
     };
     let rounded = Weights { threshold: counts.best_threshold(rounded.threshold), ..rounded };
-    let weights = match Kept::of(forest, features) {
+    let weights = match Kept::enumerated(forest, features) {
         Some(kept) if kept.wrong(&rounded) > 0 => kept.mend(&scaled, rounded),
         _ => rounded,
     };
@@ -187,7 +187,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(forest: &ValueForest, leaves: &[u32]) -> (Sum, f64) {
+    fn exact(forest: &ValueForest, leaves: &[u32]) -> (Sum, f64) {
         let mut sum = Sum { size: 0.0, grain: i32::MAX / 2 };
         let mut value = forest.base;
         for (tree, &leaf) in forest.trees.iter().zip(leaves) {
@@ -249,11 +249,11 @@ struct Counts {
 
 impl Counts {
     /// `None` if there are too many combinations.
-    fn of(forest: &ValueForest, features: usize, weights: &Weights) -> Option<Self> {
+    fn counted(forest: &ValueForest, features: usize, weights: &Weights) -> Option<Self> {
         let scores = 255 * forest.trees.len() + 1;
         let mut counts = Counts { drops: vec![0; scores], accepts: vec![0; scores] };
         each_combination(forest, features, MOST_COMBINATIONS, |leaves| {
-            let (sum, value) = Sum::of(forest, leaves);
+            let (sum, value) = Sum::exact(forest, leaves);
             let score = weights.score(leaves) as usize;
             match sum.decide(forest, value) {
                 LeafVote::Drop => counts.drops[score] += 1,
@@ -298,11 +298,11 @@ struct Kept {
 
 impl Kept {
     /// `None` if they are too many.
-    fn of(forest: &ValueForest, features: usize) -> Option<Self> {
+    fn enumerated(forest: &ValueForest, features: usize) -> Option<Self> {
         let trees = forest.trees.len();
         let mut kept = Kept { trees, leaves: Vec::new(), drop: Vec::new() };
         each_combination(forest, features, MOST_KEPT / trees, |leaves| {
-            let (sum, value) = Sum::of(forest, leaves);
+            let (sum, value) = Sum::exact(forest, leaves);
             let decision = sum.decide(forest, value);
             if decision != LeafVote::Open {
                 kept.leaves.extend_from_slice(leaves);
@@ -363,7 +363,7 @@ impl Kept {
 fn agreement(forest: &ValueForest, features: usize, weights: &Weights) -> Agreement {
     let (mut combinations, mut differing, mut margin) = (0, 0, 0.0_f64);
     each_combination(forest, features, MOST_COMBINATIONS, |leaves| {
-        let (sum, value) = Sum::of(forest, leaves);
+        let (sum, value) = Sum::exact(forest, leaves);
         let ours = if weights.predicts_drop(leaves) { LeafVote::Drop } else { LeafVote::Accept };
         combinations += 1;
         if sum.decide(forest, value) != ours {

@@ -84,8 +84,8 @@ pub fn compare(
                 policy,
                 traces: traces.to_vec(),
                 better_than_dt: (!means.is_empty()).then(|| better as f64 / means.len() as f64),
-                mean_beyond_dt: Interval::of(&means, scenario.seed),
-                p99_beyond_dt: Interval::of(&p99s, scenario.seed),
+                mean_beyond_dt: Interval::bootstrap(&means, scenario.seed),
+                p99_beyond_dt: Interval::bootstrap(&p99s, scenario.seed),
             }
         })
         .collect()

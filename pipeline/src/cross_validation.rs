@@ -81,10 +81,10 @@ pub fn cross_validate(
     progress.end(&format!("{} folds, and all runs", found.len()));
     let with_drops = found.iter().filter(|fold| fold.test.drops > 0);
     let scores: Vec<SweepScores> =
-        with_drops.map(|fold| SweepScores::of(&fold.test, None)).collect();
+        with_drops.map(|fold| SweepScores::new(&fold.test, None)).collect();
     let result = CrossValidation {
         folds_without_drops: found.len() - scores.len(),
-        test: SpreadScores::of(&scores),
+        test: SpreadScores::measure(&scores),
         folds: found,
     };
     Ok((result, fitted))

@@ -8,44 +8,27 @@
 //!
 //! ```
 //! use dropcast_data::{Departures, SwitchSpecs};
-//! use dropcast_pipeline::collect::collect_in_memory;
-//! use dropcast_pipeline::measure::{ReportRows, measure};
 //! use dropcast_pipeline::progress::Silent;
-//! use dropcast_pipeline::report::ModelSource;
-//! use dropcast_pipeline::resources::Resources;
 //! use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-//! use dropcast_pipeline::traces::LabelledTraces;
-//! use dropcast_pipeline::training::train_on;
+//! use dropcast_pipeline::{collect, measure, report, resources, traces, training};
 //! use dropcast_simulate::LeafWorkload;
 //!
-//! // 20 ms of traffic with incasts at a small leaf switch.
-//! let workload = LeafWorkload {
-//!     servers: 4,
-//!     uplinks: 2,
-//!     buffer_bytes: 60_000,
-//!     flow_rate: 1.0,
-//!     incast_per_server_hz: 300.0,
-//!     outgoing_incast_per_server_hz: 100.0,
-//!     duration_ns: 20_000_000,
-//!     seed: 7,
-//!     ..LeafWorkload::default()
-//! };
+//! // What would push-out LQD drop of 20 ms of traffic at a small leaf switch?
+//! let workload = LeafWorkload::small(7);
 //! let switch = SwitchSpecs::Same(workload.switch_spec()?);
-//!
-//! // What would push-out LQD drop?
-//! let tracer = TracerSettings { departures: Departures::LineRate, ..TracerSettings::default() };
-//! let trace = collect_in_memory("leaf", workload.arrivals()?, switch, &tracer)?;
+//! let tracer = TracerSettings { departures: Departures::LineRate, ..Default::default() };
+//! let trace = collect::collect_in_memory("leaf", workload.arrivals()?, switch, &tracer)?;
 //!
 //! // A forest that predicts it, trained on the first 60% of the time.
-//! let settings = TrainSettings::default();
-//! let traces = LabelledTraces::new(vec![trace], &settings.features)?;
+//! let (settings, cores) = (TrainSettings::default(), resources::Resources::default());
+//! let traces = traces::LabelledTraces::new(vec![trace], &settings.features)?;
 //! let split = settings.split.check()?;
-//! let model = train_on(&traces, &split, &settings, &Resources::default(), &Silent)?.model;
+//! let model = training::train_on(&traces, &split, &settings, &cores, &Silent)?.model;
 //!
 //! // What it is worth on the last 20%.
-//! let report = measure(&model, ModelSource::default(), &traces, ReportRows::Unseen, &Silent)?;
-//! assert!(report.prediction.f1.is_some() && report.gain.is_some());
-//! assert!(report.replay.is_some_and(|replay| replay.total.eta.bound >= Some(1.0)));
+//! let (source, rows) = (report::ModelSource::default(), measure::ReportRows::Unseen);
+//! let report = measure::measure(&model, source, &traces, rows, &Silent)?;
+//! println!("F1 {:?}, gain {:?}", report.prediction.f1, report.gain);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -55,6 +38,8 @@ pub mod cross_validation;
 mod error;
 pub mod fabric_oracle;
 pub mod files;
+#[cfg(feature = "polars")]
+pub mod frames;
 pub mod generate;
 pub mod inspection;
 pub mod map;

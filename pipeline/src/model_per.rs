@@ -211,7 +211,7 @@ impl MeasuredRows<'_> {
             let of_rows = scorer.score_columns(&batch.features);
             of_rows.iter().zip(&batch.drop).for_each(|(&score, &drop)| scores.add(score, drop));
         }
-        Ok(PartMetrics::of(&scores, forest.vote_threshold, model.switch.ports))
+        Ok(PartMetrics::measure(&scores, forest.vote_threshold, model.switch.ports))
     }
 
     /// What LQD sends, and what FollowLQD does without the drops that each model predicts;

@@ -14,7 +14,7 @@ use crate::traces::{LabelledTrace, LabelledTraces};
 use crate::training::train_on;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What to refine, and how.
@@ -34,6 +34,37 @@ pub struct RefineTask {
     pub rounds: u32,
     /// Runs that are labelled in each round.
     pub labelled_runs: u32,
+}
+
+/// The closed loop that chooses, as files and commands state it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopSettings {
+    /// Fabric and traffic (docs/fabric.md); those of `simulate --experiment` unless given.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE.toml"))]
+    pub experiment: Option<PathBuf>,
+    /// Runs to choose by, 5 or more; as many others confirm the choice.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub runs: Option<u32>,
+    /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodput is made
+    /// large.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "METRIC", default_value_t))]
+    pub objective: Objective,
+}
+
+impl LoopSettings {
+    /// The experiment, with its runs.
+    ///
+    /// # Errors
+    /// If its file cannot be read.
+    pub fn experiment(&self) -> Result<Experiment, PipelineError> {
+        let stated = self.experiment.as_deref();
+        let mut experiment =
+            stated.map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?;
+        experiment.runs = self.runs.unwrap_or(experiment.runs);
+        Ok(experiment)
+    }
 }
 
 /// What came of it.

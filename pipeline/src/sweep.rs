@@ -5,7 +5,9 @@ mod folder;
 mod part_sizes;
 mod settings;
 mod squeezing;
+mod swept;
 mod swept_rows;
 
 pub use engine::sweep;
 pub use settings::SweepSettings;
+pub use swept::Swept;

@@ -32,7 +32,7 @@ impl ForestCost for TableCost {
         let facts = || Facts::new(forest, &self.origin).ok();
         let totals = || Some(Resources::new(forest, &self.origin).ok()?.totals);
         match resource {
-            Resource::TernaryEntries => Some(TernaryEntries::of(forest).ok()?.minimised()),
+            Resource::TernaryEntries => Some(TernaryEntries::count(forest).ok()?.minimised()),
             Resource::RangeEntries => Some(totals()?.range_entries as u64),
             Resource::Bits => Some(totals()?.tcam_key_bits as u64),
             Resource::DctBytes => Some(facts()?.dct_bytes as u64),

@@ -201,7 +201,7 @@ impl<'a> Training<'a> {
         let forest = &fitted.model.forest;
         let states = self.states(std::slice::from_ref(forest), split)?;
         let (accepts, drops) = fitted.train_scores.totals();
-        let class_weight = self.settings.class_weight.of(accepts, drops);
+        let class_weight = self.settings.class_weight.weights(accepts, drops);
         let refitted = refit_leaves(forest, &states, class_weight, ridge);
         let scores = states.scores(&refitted);
         let mut fitted = fitted.with_leaves(refitted, scores);
@@ -294,8 +294,8 @@ impl<'a> Training<'a> {
         let (accepts, drops) = rows.training_rows();
         drop(rows);
         let states = self.states(&forests, split)?;
-        let class_weight = self.settings.class_weight.of(accepts, drops);
-        let objective = Objective::of(vote, self.traces.switch_context().ports);
+        let class_weight = self.settings.class_weight.weights(accepts, drops);
+        let objective = Objective::for_vote(vote, self.traces.switch_context().ports);
         let cost = TableCost::new(&self.settings.features);
         let squeezing = Squeezing {
             states: &states,

@@ -94,7 +94,7 @@ pub fn judge(
         let unfit = |problem: &str| PipelineError::unfit(&trace.name, problem);
         let specs = trace.meta.switches.clone();
         let specs = specs.ok_or_else(|| unfit(NO_SWITCH))?;
-        let options = ReplayOptions::of(&trace.meta);
+        let options = ReplayOptions::for_trace(&trace.meta);
         let mut replay = Replay::new(specs.clone(), options);
         let mut levels = thresholds
             .begin(&trace.meta, resources)

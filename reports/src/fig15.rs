@@ -86,7 +86,7 @@ mod tests {
         let row = |trees, threshold| Fig15Row {
             recipe: recipes(1)[0].name,
             trees,
-            metrics: PartMetrics::of(&scores, threshold, None),
+            metrics: PartMetrics::measure(&scores, threshold, None),
             eta: Some(1.25),
         };
         // At 1020 no drop is predicted, so precision is undefined there.

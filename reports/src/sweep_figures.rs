@@ -96,7 +96,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let point = |row: &SweepRow| {
         let entries = row.size.ternary_entries.filter(|&entries| entries > 0)?;
-        let score = measure.of(row.scores(part)?)?;
+        let score = measure.value(row.scores(part)?)?;
         let label = Some(shape_name(row));
         Some(Point { label, ..Point::new(entries as f64, score) })
     };

@@ -47,7 +47,7 @@ impl Measure {
         }
     }
 
-    pub(crate) fn of(self, scores: &SweepScores) -> Option<f64> {
+    pub(crate) fn value(self, scores: &SweepScores) -> Option<f64> {
         match self {
             Measure::Precision => scores.precision,
             Measure::Recall => scores.recall,
@@ -183,7 +183,7 @@ impl<'a> Recipe<'a> {
 impl Shape<'_> {
     /// A score over the seeds; `None` if it is undefined for a seed.
     pub(crate) fn score(&self, part: FrontPart, measure: Measure) -> Option<OverSeeds> {
-        let of = |row: &&SweepRow| measure.of(row.scores(part)?);
+        let of = |row: &&SweepRow| measure.value(row.scores(part)?);
         let scores: Vec<f64> = self.rows.iter().map(of).collect::<Option<_>>()?;
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         (!scores.is_empty()).then(|| OverSeeds {

@@ -190,7 +190,7 @@ impl Flows {
         let share = |count: u64| (flows > 0).then(|| count as f64 / flows as f64);
         self.summary.over_10_ms = share(self.late[0]);
         self.summary.over_20_ms = share(self.late[1]);
-        self.summary.slowdown = Percentiles::of(self.slowdowns);
+        self.summary.slowdown = Percentiles::measure(self.slowdowns);
         self.summary
     }
 }
@@ -224,13 +224,13 @@ impl RunSummary {
     }
 
     /// Every number by name over runs with different seeds, with its 95% interval
-    /// ([`Interval::of`]). Runs in which a number is undefined are left out.
+    /// ([`Interval::bootstrap`]). Runs in which a number is undefined are left out.
     pub fn over_seeds(runs: &[RunSummary], seed: u64) -> Vec<(String, Option<Interval>)> {
         let runs: Vec<_> = runs.iter().map(RunSummary::metrics).collect();
         let Some(first) = runs.first() else { return Vec::new() };
         let interval = |nth: usize| {
             let values: Vec<f64> = runs.iter().filter_map(|run| run[nth].1).collect();
-            Interval::of(&values, seed)
+            Interval::bootstrap(&values, seed)
         };
         first.iter().enumerate().map(|(nth, (name, _))| (name.clone(), interval(nth))).collect()
     }

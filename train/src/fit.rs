@@ -161,7 +161,7 @@ impl Fitted {
     pub fn set_vote(&mut self, vote: VoteRule, threshold: u32) {
         self.model.forest.vote_threshold = threshold;
         let ports = self.model.switch.ports;
-        let measure = |scores: &ScoreHistogram| PartMetrics::of(scores, threshold, ports);
+        let measure = |scores: &ScoreHistogram| PartMetrics::measure(scores, threshold, ports);
         let measured =
             |scores: &ScoreHistogram| (scores.totals() != (0, 0)).then(|| measure(scores));
         self.model.metrics = Some(Metrics {

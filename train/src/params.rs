@@ -149,7 +149,7 @@ pub enum MaxFeatures {
 
 impl MaxFeatures {
     /// How many of `features` features are drawn.
-    pub fn of(self, features: usize) -> usize {
+    pub fn count(self, features: usize) -> usize {
         match self {
             MaxFeatures::Sqrt => features.isqrt(),
             MaxFeatures::All => features,
@@ -190,7 +190,7 @@ pub enum ClassWeight {
 
 impl ClassWeight {
     /// The weights `[accept, drop]` for training rows with these counts, neither 0.
-    pub fn of(self, accepts: u64, drops: u64) -> [f64; 2] {
+    pub fn weights(self, accepts: u64, drops: u64) -> [f64; 2] {
         match self {
             ClassWeight::None => [1.0, 1.0],
             ClassWeight::Balanced => {
@@ -350,12 +350,12 @@ mod tests {
 
     #[test]
     fn the_square_root_is_rounded_down_as_in_scikit_learn() {
-        let drawn: Vec<usize> = (1..=9).map(|count| MaxFeatures::Sqrt.of(count)).collect();
+        let drawn: Vec<usize> = (1..=9).map(|count| MaxFeatures::Sqrt.count(count)).collect();
         assert_eq!(drawn, [1, 1, 1, 2, 2, 2, 2, 2, 3]);
     }
 
     #[test]
     fn balanced_classes_weigh_alike() {
-        assert_eq!(ClassWeight::Balanced.of(90, 10), [100.0 / 180.0, 5.0]);
+        assert_eq!(ClassWeight::Balanced.weights(90, 10), [100.0 / 180.0, 5.0]);
     }
 }

@@ -31,7 +31,7 @@ impl Runner for Verilog {
     }
 
     fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let sources = Sources::of(emitted)?;
+        let sources = Sources::find(emitted)?;
         let (icarus, verilator) = (ICARUS.find(), VERILATOR.find());
         if let Ok(verilator) = &verilator {
             lint(&sources, verilator)?;
@@ -56,7 +56,7 @@ struct Sources {
 }
 
 impl Sources {
-    fn of(emitted: &Emitted<'_>) -> Result<Self, VerifyError> {
+    fn find(emitted: &Emitted<'_>) -> Result<Self, VerifyError> {
         let (_, testbench) = emitted.file_ending("_tb.v")?;
         let folder = emitted.folder.to_owned();
         Ok(Sources { folder, module: testbench.clone(), testbench: format!("{testbench}_tb") })

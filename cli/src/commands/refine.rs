@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::closed_loop::{Experiment, read_oracle};
+use dropcast_pipeline::closed_loop::read_oracle;
 use dropcast_pipeline::files::{check_replaced, create_folder};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::refine::{RefineTask, refine};
@@ -14,13 +14,10 @@ use dropcast_reports::refined_text;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &RefineArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let mut experiment =
-        args.experiment.as_deref().map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?;
-    experiment.runs = args.runs.unwrap_or(experiment.runs);
     let model = |path: &PathBuf| Ok((path.display().to_string(), read_oracle(path)?));
     let task = RefineTask {
-        experiment,
-        objective: args.objective.clone(),
+        experiment: args.closed_loop.experiment()?,
+        objective: args.closed_loop.objective.clone(),
         models: args.model.iter().map(model).collect::<Result<_, PipelineError>>()?,
         data: args.data.clone(),
         train: args.settings.clone(),

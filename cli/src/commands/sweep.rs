@@ -6,7 +6,8 @@ use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
-use dropcast_pipeline::sweep::{SweepSettings, sweep};
+use dropcast_pipeline::sweep::{SweepSettings, Swept, sweep};
+use dropcast_reports::refined_text;
 use dropcast_reports::words::sweep::sweep_tables;
 use std::path::PathBuf;
 
@@ -24,8 +25,11 @@ pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failu
             problem: error.to_string(),
         })
     };
-    let table = sweep(&settings, &folder, args.resume, &resources, progress, page)?;
-    output::print(args.format, &table, |table| {
-        format!("{}\nAll of it is in {}.\n", sweep_tables(table), folder.display())
+    let swept = sweep(&settings, &folder, args.resume, &resources, progress, page)?;
+    output::print(args.format, &swept, |Swept { table, closed_loop }| {
+        let chosen = closed_loop.as_ref().map_or_else(String::new, |chosen| {
+            format!("\nIn the closed loop:\n\n{}", refined_text(chosen))
+        });
+        format!("{}{chosen}\nAll of it is in {}.\n", sweep_tables(table), folder.display())
     })
 }

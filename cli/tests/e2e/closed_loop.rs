@@ -180,12 +180,55 @@ fn experiments_that_cannot_be() {
     insta::assert_snapshot!(transcript);
 }
 
-#[test]
-fn a_vote_is_chosen_by_what_it_does_to_flows() {
+/// With `trace.parquet`, labelled from a run of LQD.
+fn labelled_room() -> Room {
     let room = room();
     room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record events -o lqd");
     let collect = "collect --events lqd/lqd/run-0/events.parquet --departures line-rate";
     room.good(&format!("{collect} --features {FEATURES} -o trace.parquet"));
+    room
+}
+
+#[test]
+fn sweeps_choose_among_their_models_as_refine_does() {
+    let room = labelled_room();
+    let sweep = format!(
+        "data = ['trace.parquet']
+        [axes]
+        features = '{FEATURES}'
+        trees = [1, 2]
+        votes = 'f1'
+        [closed_loop]
+        experiment = 'loop.toml'
+        runs = 5
+        objective = 'drop_share'"
+    );
+    room.write("sweep.toml", &sweep);
+    let printed = json(&room, "sweep sweep.toml -o swept");
+    let refined = &printed["closed_loop"];
+    let tried = refined["rounds"][0]["choice"]["candidates"].as_array().unwrap();
+    let mut models: Vec<&str> = tried.iter().map(|of| of["model"].as_str().unwrap()).collect();
+    models.dedup();
+    assert!(models.len() > 1, "{printed}");
+    let models = models.iter().map(|name| format!(" swept/{name}")).collect::<String>();
+    let alone = "refine --experiment loop.toml --runs 5 --objective drop_share --rounds 0";
+    room.good(&format!("{alone} --model{models} -o alone"));
+    let chosen = room.read("swept/models/best-closed-loop.json");
+    assert_eq!(chosen, room.read("alone/model.json"));
+    let kept: Value = serde_json::from_slice(&room.read("swept/closed-loop.json")).unwrap();
+    assert_eq!(kept, *refined);
+    room.good("sweep sweep.toml --resume -o swept");
+    assert_eq!(chosen, room.read("swept/models/best-closed-loop.json"));
+    room.write("four.toml", sweep.replace("runs = 5", "runs = 4"));
+    room.write("none.toml", sweep.replace("loop.toml", "none.toml"));
+    insta::assert_snapshot!(
+        refuse(&room, "sweep four.toml -o four") + &refuse(&room, "sweep none.toml -o none")
+    );
+}
+
+#[test]
+fn a_vote_is_chosen_by_what_it_does_to_flows() {
+    let room = labelled_room();
     let refine = "refine --experiment loop.toml --runs 5 --data trace.parquet --rounds 1";
     let refined = json(&room, &format!("{refine} --objective drop_share --threads 1 -o one"));
     let rounds = refined["rounds"].as_array().unwrap();
@@ -208,11 +251,13 @@ fn a_vote_is_chosen_by_what_it_does_to_flows() {
     for name in ["model.json", "rounds.json"] {
         assert!(room.read(&format!("one/{name}")) == room.read(&format!("two/{name}")), "{name}");
     }
+    room.write("negative.toml", EXPERIMENT.replace("load = 0.8", "load = -0.8"));
     let mut transcript = String::new();
     for arguments in [
         "--experiment loop.toml",
         "--experiment loop.toml --model missing.json",
         "--experiment loop.toml --data trace.parquet --runs 4",
+        "--experiment negative.toml --data trace.parquet",
         "--experiment loop.toml --data trace.parquet --vote f1",
         "--experiment loop.toml --data trace.parquet --train-share 0.5",
     ] {

@@ -52,7 +52,7 @@ enum State {
 
 impl FileHash {
     /// Starts to hash the file at `path`.
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn start(path: &Path) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (path, stopped) = (path.to_owned(), Arc::clone(&stop));
         let thread = std::thread::spawn(move || hash_file(&path, &stopped));
@@ -115,7 +115,7 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(FileHash::of(&path).wait().unwrap(), expected);
-        assert!(FileHash::of(&directory.path().join("none")).wait().is_err());
+        assert_eq!(FileHash::start(&path).wait().unwrap(), expected);
+        assert!(FileHash::start(&directory.path().join("none")).wait().is_err());
     }
 }

@@ -6,7 +6,7 @@ use crate::ident::plain;
 use crate::tables::{CodeKey, FeatureTable, LeafEntry, PrefixEntry, Ternary, TreeTable};
 
 /// The tables of a group by name, each with its entries.
-pub(super) fn of(groups: &Groups, group: &Group) -> Vec<(String, Vec<String>)> {
+pub(super) fn table_entries(groups: &Groups, group: &Group) -> Vec<(String, Vec<String>)> {
     let features = group.tables.features.iter().map(|feature| {
         let entry = |prefix| feature_entry(groups, group, feature, prefix);
         (groups.feature_table(group, feature), feature.prefixes.iter().map(entry).collect())
@@ -38,7 +38,7 @@ fn feature_entry(
     let codes = group.tables.codes(feature, prefix.range);
     let of_tree = |(&place, code)| {
         let parts = groups.parts(place, feature.column).into_iter();
-        parts.map(|part| format!(" {} {:#x}", part.name, part.of(code))).collect::<String>()
+        parts.map(|part| format!(" {} {:#x}", part.name, part.word_of(code))).collect::<String>()
     };
     format!(
         "match {:#x}/{:#x} priority {} action set_{}{}\n",
@@ -55,8 +55,9 @@ fn tree_entry(groups: &Groups, place: usize, tree: &TreeTable, leaf: &LeafEntry)
     let patterns = tree.patterns(leaf);
     let of_key = |(key, pattern): (&CodeKey, &Ternary)| {
         let parts = groups.parts(place, key.column).into_iter();
-        let part =
-            |part: Part| format!(" {:#x}/{:#x}", part.of(&pattern.value), part.of(&pattern.mask));
+        let part = |part: Part| {
+            format!(" {:#x}/{:#x}", part.word_of(&pattern.value), part.word_of(&pattern.mask))
+        };
         parts.map(part).collect::<String>()
     };
     format!(

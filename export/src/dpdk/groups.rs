@@ -126,7 +126,7 @@ impl Group {
 
 impl Part {
     /// The bits of `code` that go into the field.
-    pub(super) fn of(&self, code: &Code) -> u64 {
+    pub(super) fn word_of(&self, code: &Code) -> u64 {
         code.words().get(self.word).copied().unwrap_or(0)
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
             let codes = p4.tables.codes(feature, prefix.range);
             codes.iter().map(ToString::to_string).collect()
         };
-        let prefixes = Prefixes::of(feature);
+        let prefixes = Prefixes::new(feature);
         text += &start(&table, &action, &codes(&prefixes.default));
         for prefix in &prefixes.entries {
             let pattern = Ternary::of_prefix(prefix.value, prefix.length);
@@ -38,7 +38,7 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     }
     for (at, tree) in p4.trees() {
         let (table, action) = (format!("tree_{at}"), format!("set_weight_{at}"));
-        let leaves = Leaves::of(tree);
+        let leaves = Leaves::new(tree);
         text += &start(&table, &action, &[leaves.default.weight.to_string()]);
         for leaf in leaves.entries {
             text += &add(&table, &action, &tree.patterns(leaf), &[leaf.weight.to_string()], 1);

@@ -12,7 +12,7 @@ pub(crate) struct Prefixes {
 }
 
 impl Prefixes {
-    pub(crate) fn of(feature: &FeatureTable) -> Self {
+    pub(crate) fn new(feature: &FeatureTable) -> Self {
         let mut entries = feature.prefixes.clone();
         entries.sort_by_key(|prefix| (Reverse(prefix.length), prefix.value));
         let default = entries.pop().expect("a table of prefixes has one");
@@ -30,7 +30,7 @@ pub(crate) struct Leaves<'a> {
 }
 
 impl<'a> Leaves<'a> {
-    pub(crate) fn of(tree: &'a TreeTable) -> Self {
+    pub(crate) fn new(tree: &'a TreeTable) -> Self {
         let lightest = (0..tree.leaves.len()).min_by_key(|&at| tree.leaves[at].weight);
         let mut entries: Vec<&LeafEntry> = tree.leaves.iter().collect();
         let default = entries.remove(lightest.expect("a tree has a leaf"));

@@ -128,7 +128,7 @@ fn feature_table(p4: &P4<'_>, feature: &FeatureTable) -> String {
         let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
         format!("{action}({})", codes.join(", "))
     };
-    let prefixes = Prefixes::of(feature);
+    let prefixes = Prefixes::new(feature);
     let entries = prefixes.entries.iter().map(|prefix| {
         let pattern = Ternary::of_prefix(prefix.value, prefix.length);
         format!("            {} : {};\n", keyset(&[pattern]), call(prefix))
@@ -154,7 +154,7 @@ fn feature_table(p4: &P4<'_>, feature: &FeatureTable) -> String {
 fn tree_table(p4: &P4<'_>, at: usize, tree: &TreeTable) -> String {
     let action = format!("set_weight_{at}");
     let id = p4.tree_id(at);
-    let Leaves { entries, default } = Leaves::of(tree);
+    let Leaves { entries, default } = Leaves::new(tree);
     let entry = |leaf: &&LeafEntry| {
         format!("            {} : {action}({});\n", keyset(&tree.patterns(leaf)), leaf.weight)
     };

@@ -27,7 +27,7 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     for feature in &p4.tables.features {
         let id = p4.feature_id(feature);
         let codes = |prefix: &PrefixEntry| p4.tables.codes(feature, prefix.range);
-        let prefixes = Prefixes::of(feature);
+        let prefixes = Prefixes::new(feature);
         text += &format!("# {}\n", p4.feature_table(feature));
         text += &set_default(id, &codes(&prefixes.default));
         for prefix in &prefixes.entries {
@@ -37,7 +37,7 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     }
     for (at, tree) in p4.trees() {
         let weight = |leaf: &LeafEntry| Code::of_value(u32::from(leaf.weight));
-        let leaves = Leaves::of(tree);
+        let leaves = Leaves::new(tree);
         text += &format!("# tree_{at}\n");
         text += &set_default(p4.tree_id(at), &[weight(leaves.default)]);
         for leaf in leaves.entries {

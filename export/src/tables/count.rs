@@ -26,7 +26,7 @@ impl TernaryEntries {
     ///
     /// # Errors
     /// If the forest is not sound.
-    pub fn of(forest: &Forest) -> Result<Self, ExportError> {
+    pub fn count(forest: &Forest) -> Result<Self, ExportError> {
         check_forest(forest)?;
         let columns = forest.features.len();
         let mut thresholds = vec![BTreeSet::new(); columns];

@@ -40,7 +40,7 @@ fn feature_entries(p4: &P4<'_>, feature: &FeatureTable) -> String {
         let codes = codes(prefix).join(", ");
         format!("    ({value:#x}, {mask:#x}, {}, {codes}),\n", 32 - prefix.length)
     };
-    let prefixes = Prefixes::of(feature);
+    let prefixes = Prefixes::new(feature);
     let default = codes(&prefixes.default);
     let default = params.iter().zip(default).map(|(param, code)| format!("{param}={code}"));
     let field = p4.field(feature.column);
@@ -76,7 +76,7 @@ fn tree_entries(p4: &P4<'_>, at: usize, tree: &TreeTable) -> String {
         .iter()
         .map(|field| format!("{field}={field}, {field}_mask={field}_mask, "))
         .collect();
-    let leaves = Leaves::of(tree);
+    let leaves = Leaves::new(tree);
     format!(
         "
 oracle.tree_{at}.clear()

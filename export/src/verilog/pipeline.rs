@@ -30,7 +30,7 @@ pub(super) struct PipedFeature {
 pub(super) const WEIGHT_BITS: usize = 8;
 
 impl Pipeline {
-    pub(super) fn of(model: &Checked<'_>) -> Self {
+    pub(super) fn new(model: &Checked<'_>) -> Self {
         let mut features: Vec<PipedFeature> = model
             .origin
             .columns

@@ -20,7 +20,7 @@ fn check(forest: &Forest, most_rows: usize) {
 }
 
 fn check_counts(forest: &Forest, tables: &Tables) {
-    let counted = TernaryEntries::of(forest).expect("sound");
+    let counted = TernaryEntries::count(forest).expect("sound");
     let prefixes: usize = tables.features.iter().map(|feature| feature.prefixes.len()).sum();
     let naive: usize =
         tables.features.iter().map(|feature| feature.disjoint_prefixes().len()).sum();
@@ -62,7 +62,7 @@ fn a_forest_that_is_the_same_for_every_row_needs_no_tables() {
     let tables = Tables::new(&forest).expect("sound");
     assert!(tables.features.is_empty());
     assert_eq!((tables.constant_score(), tables.max_score()), (36, 36));
-    let counted = TernaryEntries::of(&forest).expect("sound");
+    let counted = TernaryEntries::count(&forest).expect("sound");
     assert_eq!((counted.naive(), counted.minimised()), (0, 0));
     assert_eq!(Emulator::new(&tables).predicts_drop(&[5]), Ok(true));
 }
@@ -89,5 +89,5 @@ fn thresholds_at_the_ends_of_the_values_work() {
 fn what_is_not_a_forest_has_no_tables() {
     let forest = Forest { features: vec![], vote_threshold: 0, trees: vec![] };
     assert!(Tables::new(&forest).is_err());
-    assert!(TernaryEntries::of(&forest).is_err());
+    assert!(TernaryEntries::count(&forest).is_err());
 }

@@ -29,7 +29,7 @@ impl LeafWord {
         // Starts as if a previous word were full.
         let mut used = WORD;
         for tree in trees {
-            let leaves = Leaves::of(tree);
+            let leaves = Leaves::walked(tree);
             let all = leaves.weights.len();
             for from in (0..all).step_by(WORD) {
                 let these = from..all.min(from + WORD);
@@ -130,7 +130,7 @@ struct Test {
 }
 
 impl Leaves {
-    fn of(tree: &Tree) -> Self {
+    fn walked(tree: &Tree) -> Self {
         let mut leaves = Leaves { weights: Vec::new(), tests: Vec::new() };
         leaves.walk(tree, 0);
         leaves

@@ -94,7 +94,7 @@ fn feature(rows: &LazyFrame, name: &str) -> Result<FeatureStatistics, FrameError
     let distinct = counted.chunk_by(|(one, ..), (next, ..)| one == next).count() as u64;
     let of = |label: bool| {
         let rows = counted.iter().filter(|(_, drop, _)| *drop == label);
-        Values::of(&rows.map(|&(value, _, count)| (value, count)).collect::<Vec<_>>())
+        Values::from_counts(&rows.map(|&(value, _, count)| (value, count)).collect::<Vec<_>>())
     };
     Ok(FeatureStatistics {
         name: name.to_owned(),
@@ -113,7 +113,7 @@ fn collect(rows: LazyFrame) -> Result<DataFrame, FrameError> {
 
 impl Values {
     /// Of different values in ascending order, each with its number of rows.
-    fn of(counted: &[(u32, u64)]) -> Option<Self> {
+    fn from_counts(counted: &[(u32, u64)]) -> Option<Self> {
         let (&(min, _), &(max, _)) = (counted.first()?, counted.last()?);
         let rows: u64 = counted.iter().map(|&(_, count)| count).sum();
         let sum: u128 =

@@ -24,7 +24,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     check_trees(trees.len())?;
     let features = header.number::<usize>("max_feature_idx")?.saturating_add(1);
     let objective = header.fields.get("objective").map_or("none", |&(_, objective)| objective);
-    let decision = DropRule::of(objective, reading.threshold)?;
+    let decision = DropRule::parse(objective, reading.threshold)?;
     let decision = decision.averaged(header.fields.contains_key("average_output"), trees.len());
     let trees = trees.iter().enumerate().map(|(at, tree)| read_tree(at, tree, features));
     Ok(Foreign {
@@ -52,7 +52,7 @@ pub(super) struct DropRule {
 
 impl DropRule {
     /// What the scores of an objective mean, unless the threshold is given.
-    pub(super) fn of(objective: &str, given: Option<f64>) -> Result<Self, ImportError> {
+    pub(super) fn parse(objective: &str, given: Option<f64>) -> Result<Self, ImportError> {
         let mut words = objective.split(' ');
         let name = words.next().unwrap_or_default();
         let options: Vec<&str> = words.collect();

@@ -66,7 +66,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     check_digits(trees.iter().flatten().filter_map(|placed| placed.node.number()))?;
     let features = dump.max_feature_idx.saturating_add(1);
     let objective = dump.objective.as_deref().unwrap_or("none");
-    let decision = DropRule::of(objective, reading.threshold)?;
+    let decision = DropRule::parse(objective, reading.threshold)?;
     let decision = decision.averaged(dump.average_output, trees.len());
     let built = trees.iter().enumerate().map(|(at, tree)| build(at, tree, features));
     Ok(Foreign {

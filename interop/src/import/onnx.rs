@@ -14,7 +14,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         .map_err(|error| wrong("the file", format!("is not ONNX: {error}")))?;
     let graph = model.graph.ok_or_else(|| wrong("the model", "has no graph".to_owned()))?;
     let ensemble = ensemble(&graph)?;
-    let input = Input::of(&graph, ensemble)?;
+    let input = Input::find(&graph, ensemble)?;
     let attributes = Attributes(ensemble);
     let nodes = Nodes::read(&attributes)?;
     let outcome = Outcome::read(&attributes, nodes.trees().len(), reading.threshold)?;
@@ -73,7 +73,7 @@ struct Input {
 }
 
 impl Input {
-    fn of(graph: &GraphProto, ensemble: &NodeProto) -> Result<Self, ImportError> {
+    fn find(graph: &GraphProto, ensemble: &NodeProto) -> Result<Self, ImportError> {
         let name = ensemble.input.first().map_or("", String::as_str);
         let input = graph.input.iter().find(|input| input.name == name).ok_or_else(|| {
             refused("the tree ensemble", "is not fed by the graph's input as it is".to_owned())

@@ -91,7 +91,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     let features: usize = params.num_feature.parse().map_err(|_| {
         wrong("num_feature", format!("{:?} is not a number of features", params.num_feature))
     })?;
-    let decision = DropRule::of(&learner.objective.name, &params.base_score)?;
+    let decision = DropRule::parse(&learner.objective.name, &params.base_score)?;
     let trees = trees.iter().enumerate().map(|(at, tree)| tree.read(at, features));
     Ok(Foreign {
         producer: (!version.is_empty()).then(|| {
@@ -118,7 +118,7 @@ struct DropRule {
 }
 
 impl DropRule {
-    fn of(objective: &str, base_score: &str) -> Result<Self, ImportError> {
+    fn parse(objective: &str, base_score: &str) -> Result<Self, ImportError> {
         // Since version 3 a list, of one.
         let text = base_score.trim_start_matches('[').trim_end_matches(']');
         let base: f32 = text

@@ -56,7 +56,7 @@ pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
 fn draws_all(task: &FitTask) -> bool {
     let features = task.features.len();
     let max_features = task.params.get().max_features;
-    max_features == MaxFeatures::All || max_features.of(features) == features
+    max_features == MaxFeatures::All || max_features.count(features) == features
 }
 
 /// Weights of accepts and drops that `f32` adds up without rounding.
@@ -93,7 +93,7 @@ fn grow(rows: FloatRows, task: &FitTask) -> Result<Vec<Tree>, String> {
         return samples.map(|sample| learner.tree(&sample)?.over(&all)).collect();
     }
     // The ensemble takes the share of features times their number, rounded up.
-    let share = (params.max_features.of(features) as f64 - 0.5) / features as f64;
+    let share = (params.max_features.count(features) as f64 - 0.5) / features as f64;
     let forest = EnsembleLearnerParams::new_fixed_rng(learner, rng)
         .ensemble_size(trees)
         .bootstrap_proportion(sample)
@@ -130,7 +130,7 @@ impl TreeLearner {
 
     fn tree(&self, rows: &Dataset) -> Result<TheirTree, String> {
         let tree = self.fit_theirs(rows)?;
-        Ok(TheirTree::of(&tree, rows.records.view(), &rows.targets, self.weights))
+        Ok(TheirTree::read(&tree, rows.records.view(), &rows.targets, self.weights))
     }
 
     fn fit_theirs(&self, rows: &Dataset) -> Result<DecisionTree<f64, bool>, String> {
@@ -171,7 +171,7 @@ enum Label {
 }
 
 impl TheirTree {
-    fn of(
+    fn read(
         tree: &DecisionTree<f64, bool>,
         rows: ArrayView2<'_, f64>,
         drop: &Array1<bool>,
@@ -193,7 +193,7 @@ impl TheirTree {
         let (column, threshold, _) = node.split();
         let sides: Vec<&TreeNode<f64, bool>> =
             node.children().into_iter().filter_map(Option::as_deref).collect();
-        let [left, right] = sides[..] else { return TheirTree::Leaf(Label::of(&rows, weight)) };
+        let [left, right] = sides[..] else { return TheirTree::Leaf(Label::summed(&rows, weight)) };
         // It predicts with `<`. Between two values of a sample there is none, so `<=` is the same.
         let (below, above) = rows.into_iter().partition(|&at| value(at, column) < threshold);
         let sides = [
@@ -242,7 +242,7 @@ impl TheirTree {
 }
 
 impl Label {
-    fn of(rows: &[usize], weight: &impl Fn(usize) -> (bool, f64)) -> Self {
+    fn summed(rows: &[usize], weight: &impl Fn(usize) -> (bool, f64)) -> Self {
         let mut sums = [0.0, 0.0];
         for &at in rows {
             let (drop, weight) = weight(at);

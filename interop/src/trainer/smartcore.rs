@@ -69,7 +69,7 @@ fn fit(rows: FloatRows, task: &FitTask) -> Result<TheirForest, String> {
         .with_min_samples_leaf(params.min_samples_leaf as usize)
         .with_min_samples_split(params.min_samples_split as usize)
         .with_n_trees(params.n_estimators)
-        .with_m(params.max_features.of(features))
+        .with_m(params.max_features.count(features))
         .with_seed(params.random_state);
     RandomForestClassifier::fit(&matrix, &labels, theirs).map_err(|error| error.to_string())
 }

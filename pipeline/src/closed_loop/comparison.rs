@@ -29,7 +29,7 @@ impl PolicyRuns {
     /// The mean of a metric over the runs, with its 95% interval; none if it is undefined in all.
     pub fn interval(&self, metric: &str, seed: u64) -> Option<Interval> {
         let values: Vec<f64> = self.metric(metric).into_iter().flatten().collect();
-        Interval::of(&values, seed)
+        Interval::bootstrap(&values, seed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::read_settings;
-use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use dropcast_simulate::{Fabric, FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::{NameError, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -107,8 +107,18 @@ impl Experiment {
     /// Reads an experiment from a TOML file.
     ///
     /// # Errors
-    /// If it cannot be read or says something else.
+    /// If it cannot be read or says something else, or no fabric or traffic is like that.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
-        read_settings(path)
+        let experiment: Experiment = read_settings(path)?;
+        experiment.check_traffic().map_err(|error| error.in_file(path.display()))?;
+        Ok(experiment)
+    }
+
+    fn check_traffic(&self) -> Result<(), PipelineError> {
+        let fabric = Fabric::try_from(self.fabric.clone())?;
+        if self.flow_list.is_none() {
+            self.traffic.mix(&fabric)?;
+        }
+        Ok(())
     }
 }

@@ -152,7 +152,7 @@ impl Point<'_> {
 
     fn mean(&self, policy: &str) -> Option<f64> {
         let values: Vec<f64> = self.runs(policy).into_iter().flatten().collect();
-        Some(Interval::of(&values, self.seed)?.mean)
+        Some(Interval::bootstrap(&values, self.seed)?.mean)
     }
 
     fn best_of(&self, policies: [&'static str; 2]) -> Option<&'static str> {
@@ -166,7 +166,7 @@ impl Point<'_> {
         let pairs = self.runs(one).into_iter().zip(self.runs(other));
         let pairs = pairs.filter_map(|(one, other)| one.zip(other));
         let runs: Vec<f64> = pairs.map(|(one, other)| self.measure.advantage(one, other)).collect();
-        let interval = Interval::of(&runs, self.seed);
+        let interval = Interval::bootstrap(&runs, self.seed);
         Advantage { runs, interval }
     }
 
@@ -192,7 +192,7 @@ impl Point<'_> {
 
 impl Tally {
     /// Of the findings of each point.
-    pub(super) fn of(settings: &MapSettings, points: &[&[Finding]]) -> Self {
+    pub(super) fn count(settings: &MapSettings, points: &[&[Finding]]) -> Self {
         let all = || points.iter().copied().flatten();
         let count = |is: fn(&&Finding) -> bool| all().filter(is).count() as u64;
         let tests = count(|finding| finding.gain.is_some());

@@ -90,7 +90,7 @@ pub fn map(
     }
     let points = measure(settings, prepared, resources, progress)?;
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
-    let tally = Tally::of(settings, &findings);
+    let tally = Tally::count(settings, &findings);
     Ok(Map { settings: settings.clone(), tally, points })
 }
 

@@ -137,7 +137,7 @@ impl ImportanceSample {
         let loss = |of: &dyn Fn(&Weighted) -> Option<f64>| {
             let base = of(base)?;
             let losses: Vec<f64> = drawn.iter().filter_map(|d| Some(base - of(d)?)).collect();
-            Some(if losses.is_empty() { Loss::NONE } else { Loss::of(&losses) })
+            Some(if losses.is_empty() { Loss::NONE } else { Loss::over(&losses) })
         };
         (loss(&Weighted::average_precision), loss(&|w: &Weighted| w.f1(forest.vote_threshold)))
     }
@@ -193,7 +193,7 @@ impl Loss {
     /// Of a feature without splits.
     const NONE: Loss = Loss { mean: 0.0, min: 0.0, max: 0.0 };
 
-    fn of(losses: &[f64]) -> Self {
+    fn over(losses: &[f64]) -> Self {
         Loss {
             mean: losses.iter().sum::<f64>() / losses.len() as f64,
             min: losses.iter().copied().fold(f64::INFINITY, f64::min),

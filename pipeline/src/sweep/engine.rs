@@ -4,10 +4,14 @@ use super::folder::{PartKey, PartTimes, SweepFolder};
 use super::part_sizes::part_sizes;
 use super::settings::SweepSettings;
 use super::squeezing::BestSqueezing;
+use super::swept::Swept;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
+use crate::closed_loop::Experiment;
 use crate::progress::Progress;
+use crate::refine::{LoopSettings, RefineTask, Refined, refine};
 use crate::resources::{MemoryLimit, Resources};
+use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::training::read_rows;
 use crate::votes::choose_votes;
@@ -32,8 +36,10 @@ pub fn sweep(
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<SweepTable, PipelineError> {
+) -> Result<Swept, PipelineError> {
     let plan = settings.plan()?;
+    // Before anything is trained.
+    let experiment = settings.closed_loop.as_ref().map(LoopSettings::experiment).transpose()?;
     let sweep = Sweep::open(settings, resources)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
@@ -45,8 +51,41 @@ pub fn sweep(
         let squeezing = BestSqueezing { settings, budget, rows, folder, resources };
         squeezing.replace(&mut table, &mut models, progress)?;
     }
-    folder.finish(&table, &models, &timings, &page(&table)?)?;
-    Ok(table)
+    let closed_loop = match (&settings.closed_loop, experiment) {
+        (Some(of), Some(experiment)) => {
+            let refined = choose_in_loop(of, experiment, &models, resources, progress)?;
+            models.push((SweepFolder::LOOP_MODEL.to_owned(), refined.model.to_json()));
+            Some(refined)
+        }
+        _ => None,
+    };
+    let swept = Swept { table, closed_loop };
+    folder.finish(&swept, &models, &timings, &page(&swept.table)?)?;
+    Ok(swept)
+}
+
+/// Chooses among models, by their files' names and texts, as `refine` does without training.
+fn choose_in_loop(
+    settings: &LoopSettings,
+    experiment: Experiment,
+    models: &[(String, String)],
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Refined, PipelineError> {
+    let parsed = models.iter().map(|(name, text)| {
+        let failed = |source| PipelineError::Model { file: name.clone(), source };
+        Ok((name.clone(), Model::from_json(text).map_err(failed)?))
+    });
+    let task = RefineTask {
+        experiment,
+        objective: settings.objective.clone(),
+        models: parsed.collect::<Result<_, PipelineError>>()?,
+        data: Vec::new(),
+        train: TrainSettings::default(),
+        rounds: 0,
+        labelled_runs: 0,
+    };
+    refine(&task, resources, progress)
 }
 
 /// A sweep's data, and how it is used.
@@ -67,7 +106,7 @@ impl Sweep {
         let features = settings.features()?;
         let (traces, split) = settings.roles().open(&features, settings.split()?)?;
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
-        let front = FrontRule::of(validates, tests, settings.eta);
+        let front = FrontRule::new(validates, tests, settings.eta);
         let rows = SweptRows { eta: settings.eta, traces, split, threads: resources.threads() };
         let sweep = Sweep {
             rows,

@@ -1,9 +1,10 @@
 //! The folder of a sweep: parts that are finished, and what becomes of them.
 
+use super::swept::Swept;
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder};
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
-use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
+use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTimings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -51,6 +52,9 @@ pub(super) struct PartTimes {
 }
 
 impl SweepFolder {
+    /// The model that was chosen in the closed loop.
+    pub(super) const LOOP_MODEL: &str = "models/best-closed-loop.json";
+
     /// Makes the folder, or takes one that is there; one that holds a sweep only to go on with it.
     pub(super) fn open(path: &Path, resume: bool) -> Result<Self, PipelineError> {
         if path.exists() && !path.is_dir() {
@@ -61,7 +65,8 @@ impl SweepFolder {
             };
             return Err(error.into());
         }
-        let names = ["sweep.json", "report.html", "rows.parquet", "timings.json"];
+        let names =
+            ["sweep.json", "report.html", "rows.parquet", "timings.json", "closed-loop.json"];
         check_replaced(path, names)?;
         let folder = SweepFolder { path: path.to_owned() };
         if !resume {
@@ -89,7 +94,7 @@ impl SweepFolder {
         let holds_a_sweep = self.path.join("sweep.json").exists()
             || !files(&self.parts(), is_part)?.is_empty()
             || !files(&self.models(), is_model)?.is_empty();
-        let others = ["timings.json", "rows.parquet", "report.html"];
+        let others = ["timings.json", "rows.parquet", "report.html", "closed-loop.json"];
         let other = others.into_iter().find(|name| self.path.join(name).exists());
         let (problem, hint) = match other {
             _ if holds_a_sweep => (
@@ -167,7 +172,7 @@ impl SweepFolder {
     /// Writes what the sweep found, `sweep.json` last; `page` shows it.
     pub(super) fn finish(
         &self,
-        table: &SweepTable,
+        swept: &Swept,
         models: &[(String, String)],
         timings: &SweepTimings,
         page: &str,
@@ -180,9 +185,13 @@ impl SweepFolder {
             write_atomic(&self.path.join(name), text.as_bytes())?;
         }
         write_atomic(&self.path.join("timings.json"), pretty(timings)?.as_bytes())?;
+        let Swept { table, closed_loop } = swept;
         let footer = (ROWS_KEY, table.format_version.to_string());
         write_table(&self.path.join("rows.parquet"), columns(&table.rows), footer)?;
         write_atomic(&self.path.join("report.html"), page.as_bytes())?;
+        if let Some(chosen) = closed_loop {
+            write_atomic(&self.path.join("closed-loop.json"), pretty(chosen)?.as_bytes())?;
+        }
         Ok(write_atomic(&self.path.join("sweep.json"), pretty(table)?.as_bytes())?)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::read_settings;
+use crate::refine::LoopSettings;
 use crate::settings::{TrainSettings, check_budget, check_max_features};
 use crate::training::TraceRoles;
 use dropcast_features::FeatureSet;
@@ -30,6 +31,8 @@ pub struct SweepSettings {
     pub budget: Option<Budget>,
     /// How rows of `data` are divided.
     pub split: Option<SplitSettings>,
+    /// The closed loop in which the Pareto-optimal and the best models are compared; none without.
+    pub closed_loop: Option<LoopSettings>,
     /// What is varied.
     #[serde(default)]
     pub axes: SweepAxes,

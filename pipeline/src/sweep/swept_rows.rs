@@ -85,10 +85,10 @@ impl SweptRows {
 fn part_scores(model: &Model, (validation, test): (Option<f64>, Option<f64>)) -> PartScores {
     let metrics = model.metrics.as_ref();
     let scores = |part: &Option<PartMetrics>, eta| {
-        part.as_ref().map(|metrics| SweepScores::of(metrics, eta))
+        part.as_ref().map(|metrics| SweepScores::new(metrics, eta))
     };
     PartScores {
-        train: metrics.map(|metrics| SweepScores::of(&metrics.train, None)).unwrap_or_default(),
+        train: metrics.map(|metrics| SweepScores::new(&metrics.train, None)).unwrap_or_default(),
         validation: metrics.and_then(|metrics| scores(&metrics.validation, validation)),
         test: metrics.and_then(|metrics| scores(&metrics.test, test)),
     }

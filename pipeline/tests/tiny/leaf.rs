@@ -24,7 +24,7 @@ pub fn report() -> Report {
     let mut scores = ScoreHistogram::new(3);
     scores.add(700, true);
     scores.add(20, false);
-    let train = PartMetrics::of(&scores, 300, Some(2));
+    let train = PartMetrics::measure(&scores, 300, Some(2));
     model.metrics = Some(Metrics { train, validation: None, test: None });
     let source_of_model = ModelSource { name: Some("leaf.json".to_owned()), sha256: None };
     let mut builder = ReportBuilder::new("dropcast test", &model, source_of_model);

@@ -104,7 +104,7 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
 fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {
-        let score = row.scores(part).and_then(|scores| measure.of(scores))?;
+        let score = row.scores(part).and_then(|scores| measure.value(scores))?;
         Some(if measure == Measure::Eta { -score } else { score })
     };
     let front = sweep.rows.iter().filter(|row| row.pareto);
@@ -129,7 +129,7 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
         row.seed,
         part_name(shown_part(sweep))
     ));
-    let of = |measure: Measure| Cell::Ratio(shown.and_then(|scores| measure.of(scores)), 4);
+    let of = |measure: Measure| Cell::Ratio(shown.and_then(|scores| measure.value(scores)), 4);
     page.cards(&[
         ("F1", of(Measure::F1)),
         ("precision", of(Measure::Precision)),

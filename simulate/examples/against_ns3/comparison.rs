@@ -33,7 +33,7 @@ pub(crate) struct Result {
 }
 
 impl Result {
-    fn of(flows: &[(u64, bool, f64, f64)], dropped: u64) -> Self {
+    fn measure(flows: &[(u64, bool, f64, f64)], dropped: u64) -> Self {
         let class = |wanted: usize| {
             let of = |&&(bytes, is_incast, _, _): &&(u64, bool, f64, f64)| match wanted {
                 0 => is_incast,
@@ -41,7 +41,7 @@ impl Result {
                 _ => !is_incast && bytes >= LONG_BYTES,
             };
             let slowdowns = flows.iter().filter(of).map(|flow| flow.2).collect();
-            Percentiles::of(slowdowns).expect("flows of every class")
+            Percentiles::measure(slowdowns).expect("flows of every class")
         };
         let incast: Vec<_> = flows.iter().filter(|flow| flow.1).collect();
         let late = incast.iter().filter(|flow| flow.3 >= 1e7).count();
@@ -66,7 +66,7 @@ pub(crate) fn ns3(folder: &Path, name: &str) -> Result {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().expect("a number")).collect();
         (cells[1] as u64, cells[5] == 1.0, cells[4], cells[2])
     });
-    Result::of(&rows.collect::<Vec<_>>(), 0)
+    Result::measure(&rows.collect::<Vec<_>>(), 0)
 }
 
 #[derive(Default)]
@@ -98,5 +98,5 @@ pub(crate) fn here(folder: &Path, policy: &str, seed: u64) -> Result {
     let simulation = Simulation::new(&fabric, |_, site| policy.build(site), flows);
     let mut watch = Watch::default();
     simulation.expect("no model").run(&mut watch).expect("valid flows");
-    Result::of(&watch.flows, watch.dropped)
+    Result::measure(&watch.flows, watch.dropped)
 }

@@ -77,7 +77,7 @@ impl Network {
         mut policy: impl FnMut(u16, PolicySite<'_>) -> Result<Box<dyn Policy + Send>, BuildError>,
     ) -> Result<Self, BuildError> {
         let config = fabric.config();
-        let topology = Topology::of(fabric);
+        let topology = Topology::new(fabric);
         let mut first_link = u32::from(fabric.servers());
         let mut switches = Vec::new();
         for id in 0..fabric.switches() {

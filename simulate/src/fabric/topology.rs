@@ -51,7 +51,7 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    pub(crate) fn of(fabric: &Fabric) -> Self {
+    pub(crate) fn new(fabric: &Fabric) -> Self {
         let config = fabric.config();
         Topology { leaves: config.leaves, servers: config.servers }
     }

@@ -98,6 +98,23 @@ impl Default for LeafWorkload {
     }
 }
 
+impl LeafWorkload {
+    /// 20 ms at a leaf of four servers whose buffer overflows often: for examples and tests.
+    pub fn small(seed: u64) -> Self {
+        LeafWorkload {
+            servers: 4,
+            uplinks: 2,
+            buffer_bytes: 60_000,
+            flow_rate: 1.0,
+            incast_per_server_hz: 300.0,
+            outgoing_incast_per_server_hz: 100.0,
+            duration_ns: 20_000_000,
+            seed,
+            ..LeafWorkload::default()
+        }
+    }
+}
+
 /// What is wrong with a workload.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

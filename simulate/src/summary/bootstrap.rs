@@ -27,7 +27,7 @@ impl Interval {
     /// there are (Hesterberg, What Teachers Should Know About the Bootstrap, The American
     /// Statistician 2015, section 4.3). Those of the plain bootstrap, the middle 95%, would miss the
     /// mean of 5 normal values in 15% of the cases. None of no values.
-    pub fn of(values: &[f64], seed: u64) -> Option<Self> {
+    pub fn bootstrap(values: &[f64], seed: u64) -> Option<Self> {
         let count = values.len();
         if count == 0 {
             return None;
@@ -77,7 +77,7 @@ fn tail(count: usize) -> f64 {
 pub fn paired_difference(of: &[Option<f64>], than: &[Option<f64>], seed: u64) -> Option<Interval> {
     let pairs = of.iter().zip(than).filter_map(|(of, than)| of.zip(*than));
     let differences: Vec<f64> = pairs.map(|(of, than)| of - than).collect();
-    Interval::of(&differences, seed)
+    Interval::bootstrap(&differences, seed)
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
             let held = (0..400)
                 .filter(|&seed| {
                     let values: Vec<f64> = (0..count).map(|_| normal.sample(&mut rng)).collect();
-                    let interval = Interval::of(&values, seed).expect("values");
+                    let interval = Interval::bootstrap(&values, seed).expect("values");
                     let (low, high) = interval.bounds.expect("several values");
                     low <= 3.0 && 3.0 <= high
                 })
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn one_value_has_no_spread_and_none_no_mean() {
-        assert_eq!(Interval::of(&[], 1), None);
-        let single = Interval::of(&[2.0], 1).expect("a value");
+        assert_eq!(Interval::bootstrap(&[], 1), None);
+        let single = Interval::bootstrap(&[2.0], 1).expect("a value");
         assert_eq!((single.mean, single.bounds, single.excludes_zero()), (2.0, None, None));
     }
 

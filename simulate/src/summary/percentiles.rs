@@ -18,7 +18,7 @@ pub struct Percentiles {
 
 impl Percentiles {
     /// `None` without values.
-    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub fn measure(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let at = |share| at(&values, share);
         Some(Percentiles {
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn percentiles_are_numpys() {
-        let all = Percentiles::of(vec![4.0, 1.0, 3.0, 2.0]).expect("values");
+        let all = Percentiles::measure(vec![4.0, 1.0, 3.0, 2.0]).expect("values");
         assert_eq!((all.p50, all.mean), (2.5, 2.5));
         assert!((all.p95 - 3.85).abs() < 1e-12);
-        assert_eq!(Percentiles::of(Vec::new()), None);
+        assert_eq!(Percentiles::measure(Vec::new()), None);
     }
 
     #[test]

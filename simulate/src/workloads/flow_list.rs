@@ -60,7 +60,7 @@ impl FlowList {
     ) -> Result<Self, FlowListError> {
         let mut lines = text.lines();
         let header = lines.next().transpose()?.unwrap_or_default();
-        let columns = Columns::of(&header)?;
+        let columns = Columns::locate(&header)?;
         let mut flows = Vec::new();
         let mut requests = Requests::default();
         for (index, line) in lines.enumerate() {
@@ -90,7 +90,7 @@ impl Workload for FlowList {
 struct Columns([Option<usize>; COLUMNS.len()]);
 
 impl Columns {
-    fn of(header: &str) -> Result<Self, FlowListError> {
+    fn locate(header: &str) -> Result<Self, FlowListError> {
         let names: Vec<&str> = header.trim().split(',').map(str::trim).collect();
         let places = COLUMNS.map(|column| names.iter().position(|name| *name == column));
         match places[..REQUIRED].iter().position(Option::is_none) {

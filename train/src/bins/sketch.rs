@@ -28,7 +28,7 @@ impl ValueSketch {
         }
         if let Counts::Many(grid) = &mut self.counts {
             let bits = bits(values, marks);
-            let few = if grid.has_cells_for(bits) { None } else { FewValues::of(grid) };
+            let few = if grid.has_cells_for(bits) { None } else { FewValues::from_grid(grid) };
             match few {
                 Some(few) => self.counts = Counts::Few(few),
                 None => return grid.add(values, bits, marks),
@@ -90,7 +90,7 @@ struct FewValues {
 
 impl FewValues {
     /// The rows of a grid with one value per cell, if few values occur.
-    fn of(grid: &Grid) -> Option<Self> {
+    fn from_grid(grid: &Grid) -> Option<Self> {
         if grid.shift > 0 {
             return None;
         }

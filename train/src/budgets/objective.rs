@@ -28,7 +28,7 @@ impl Objective {
     /// The objective of a forest whose vote threshold is chosen by `vote`: the bound or the cost if
     /// `vote` uses one, else the average precision. The best F1 of a thousand forests, on the rows
     /// that chose it, is partly luck; average precision measures the ranking at every threshold.
-    pub fn of(vote: VoteRule, ports: Option<u16>) -> Self {
+    pub fn for_vote(vote: VoteRule, ports: Option<u16>) -> Self {
         match (vote, ports) {
             (VoteRule::EtaBound, Some(ports)) => Objective::EtaBound { ports },
             (VoteRule::Cost { false_drop, false_accept }, _) => {

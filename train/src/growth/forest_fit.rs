@@ -36,7 +36,7 @@ impl ForestPlan {
     ) -> Self {
         let rule = SplitRule {
             criterion: params.criterion,
-            class_weight: params.class_weight.of(accepts, drops),
+            class_weight: params.class_weight.weights(accepts, drops),
             min_samples_leaf: u64::from(params.min_samples_leaf),
         };
         let max_bins = usize::from(params.max_bins);
@@ -210,7 +210,7 @@ impl Growth {
         let stream =
             Purpose::FeatureOrder.stream(plan.params.random_state, &[self.number, number as u64]);
         let order = stream.permutation(features);
-        let tried = plan.params.max_features.of(features);
+        let tried = plan.params.max_features.count(features);
         let Some(split) = plan.rule.search(&histogram, &plan.bins, &order, tried) else { return };
         let feature = u16::try_from(split.feature).expect("there are few features to choose from");
         self.tree.split(number, feature, split.bin);

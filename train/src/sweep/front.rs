@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 impl FrontRule {
     /// What rows of a sweep are compared by: `eta` if it was measured, on validation rows if the
     /// split has them.
-    pub fn of(has_validation: bool, has_test: bool, has_eta: bool) -> Self {
+    pub fn new(has_validation: bool, has_test: bool, has_eta: bool) -> Self {
         let part = match (has_validation, has_test) {
             (true, _) => FrontPart::Validation,
             (false, true) => FrontPart::Test,

@@ -25,12 +25,12 @@ fn summary(rows: &[SweepRow]) -> Option<SweepSummary> {
 }
 
 fn scores<'a>(rows: impl Iterator<Item = Option<&'a SweepScores>>) -> Option<SpreadScores> {
-    SpreadScores::of(&rows.map(|row| row.copied()).collect::<Option<Vec<_>>>()?)
+    SpreadScores::measure(&rows.map(|row| row.copied()).collect::<Option<Vec<_>>>()?)
 }
 
 impl SpreadScores {
     /// Scores over several forests or folds; `None` if there are none.
-    pub fn of(all: &[SweepScores]) -> Option<Self> {
+    pub fn measure(all: &[SweepScores]) -> Option<Self> {
         let over = |of: fn(&SweepScores) -> Option<f64>| spread(all.iter().map(of));
         (!all.is_empty()).then(|| SpreadScores {
             precision: over(|scores| scores.precision),
@@ -45,7 +45,7 @@ impl SpreadScores {
 
 impl Spread {
     /// Mean and standard deviation of `values`; `None` if there are none.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn measure(values: &[f64]) -> Option<Self> {
         let count = values.len() as f64;
         if values.is_empty() {
             return None;
@@ -58,5 +58,5 @@ impl Spread {
 }
 
 fn spread(values: impl Iterator<Item = Option<f64>>) -> Option<Spread> {
-    Spread::of(&values.collect::<Option<Vec<f64>>>()?)
+    Spread::measure(&values.collect::<Option<Vec<f64>>>()?)
 }

@@ -280,7 +280,7 @@ pub struct SweepTimings {
 
 impl SweepScores {
     /// The scores in `metrics`, with `eta` if it was measured.
-    pub fn of(metrics: &PartMetrics, eta_packets: Option<f64>) -> Self {
+    pub fn new(metrics: &PartMetrics, eta_packets: Option<f64>) -> Self {
         let &PartMetrics { precision, recall, f1, average_precision, eta_bound, .. } = metrics;
         SweepScores { precision, recall, f1, average_precision, eta_packets, eta_bound }
     }

@@ -93,7 +93,7 @@ fn no_sweep_is_endless() {
 
 #[test]
 fn fronts_prefer_validation_rows_and_eta() {
-    let rule = |a, b, c| FrontRule::of(a, b, c);
+    let rule = |a, b, c| FrontRule::new(a, b, c);
     let (eta, f1) = (FrontMeasure::EtaPackets, FrontMeasure::F1);
     assert_eq!(rule(true, true, true), FrontRule { part: FrontPart::Validation, measure: eta });
     assert_eq!(rule(false, true, false), FrontRule { part: FrontPart::Test, measure: f1 });
@@ -104,7 +104,7 @@ fn fronts_prefer_validation_rows_and_eta() {
 fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
     let axes = SweepAxes { seeds: vec![1, 2], ..SweepAxes::default() };
     let plan = SweepPlan::new(&axes).unwrap();
-    let front = FrontRule::of(true, false, true);
+    let front = FrontRule::new(true, false, true);
     let part = |entries, eta| SweepPart {
         rows: vec![row(entries, eta)],
         models: vec![Some("{}".to_owned())],
@@ -157,7 +157,7 @@ proptest! {
                 row
             })
             .collect();
-        let found = FrontRule::of(true, true, true).best(&rows);
+        let found = FrontRule::new(true, true, true).best(&rows);
         let value = |row: &SweepRow| Some((row.validation?.eta_packets?, row.size.ternary_entries?));
         let files = ["best-level4", "best-rank", "best-occupancy-rank"];
         for (set, file) in sets.iter().zip(files) {
@@ -178,7 +178,7 @@ proptest! {
     ) {
         let rows: Vec<SweepRow> =
             rows.iter().map(|&(entries, eta)| row(entries, eta.map(f64::from))).collect();
-        let rule = FrontRule::of(true, true, true);
+        let rule = FrontRule::new(true, true, true);
         let front = rule.front(&rows.iter().collect::<Vec<_>>());
         let point = |at: usize| {
             let row: &SweepRow = &rows[at];

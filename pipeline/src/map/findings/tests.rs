@@ -77,7 +77,7 @@ fn the_tally_counts_findings_and_what_chance_would_give() {
         ..MapSettings::default()
     };
     let findings = [prone];
-    let tally = Tally::of(&settings, &[&findings, &[]]);
+    let tally = Tally::count(&settings, &[&findings, &[]]);
     assert_eq!((tally.points, tally.points_beyond_interval), (2, 1));
     assert_eq!((tally.tests, tally.in_every_run, tally.beyond_interval_by_a_tenth), (1, 1, 1));
     assert_eq!(tally.in_every_run_by_chance, 1.0 / 32.0);

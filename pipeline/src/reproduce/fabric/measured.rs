@@ -226,6 +226,6 @@ impl MeasuredFigure {
             Some(sum / points.len() as f64).filter(|mean| mean.is_finite())
         };
         let values: Vec<f64> = (0..self.scale.runs as usize).filter_map(of_run).collect();
-        Interval::of(&values, 1)
+        Interval::bootstrap(&values, 1)
     }
 }

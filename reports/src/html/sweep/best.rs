@@ -42,7 +42,7 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>])
 
 fn model(recipes: &[Recipe<'_>], best: &SweepBest, row: &SweepRow) -> Vec<Cell> {
     let score = |part, measure: Measure| {
-        Cell::Ratio(best.scores(part).and_then(|scores| measure.of(scores)), 4)
+        Cell::Ratio(best.scores(part).and_then(|scores| measure.value(scores)), 4)
     };
     vec![
         Cell::text(best.features.join(", ")),

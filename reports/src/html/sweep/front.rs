@@ -46,7 +46,7 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>])
 
 fn forest(recipes: &[Recipe<'_>], row: &SweepRow) -> Vec<Cell> {
     let score = |part, measure: Measure| {
-        Cell::Ratio(row.scores(part).and_then(|scores| measure.of(scores)), 4)
+        Cell::Ratio(row.scores(part).and_then(|scores| measure.value(scores)), 4)
     };
     vec![
         Cell::text(sweep_figures::shape_name(row)),
@@ -67,7 +67,7 @@ fn data(sweep: &SweepTable, measure: Measure) -> Data<'static> {
     let of = |pareto: bool| -> Vec<Vec<Cell>> {
         let rows = sweep.rows.iter().filter(|row| row.pareto == pareto);
         let cells = |row: &SweepRow| {
-            let score = row.scores(sweep.front.part).and_then(|scores| measure.of(scores));
+            let score = row.scores(sweep.front.part).and_then(|scores| measure.value(scores));
             vec![
                 Cell::whole(u32::from(row.setting.trees)),
                 Cell::whole(u32::from(row.setting.max_depth)),

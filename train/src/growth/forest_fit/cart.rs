@@ -78,7 +78,7 @@ fn best_split(rows: &[Row], number: usize, rules: &Rules) -> Option<(usize, u32,
     let order = Purpose::FeatureOrder.stream(params.random_state, &key).permutation(features);
     let mut best: Option<(Fraction, (usize, u32, u32))> = None;
     for (nth, &feature) in order.iter().enumerate() {
-        if nth >= params.max_features.of(features) && best.is_some() {
+        if nth >= params.max_features.count(features) && best.is_some() {
             break;
         }
         let here: BTreeSet<u32> = rows.iter().map(|row| row.values[feature]).collect();

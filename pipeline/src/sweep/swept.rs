@@ -1,0 +1,15 @@
+//! What sweeps find.
+
+use crate::refine::Refined;
+use dropcast_train::SweepTable;
+use serde::Serialize;
+
+/// What a sweep found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Swept {
+    /// Every row.
+    #[serde(flatten)]
+    pub table: SweepTable,
+    /// What was chosen in the closed loop; null if `sweep.toml` has none.
+    pub closed_loop: Option<Refined>,
+}
