@@ -30,7 +30,7 @@ impl Default for Training {
             shape: NetworkShape::default(),
             generations: 30,
             population: 24,
-            step: 0.1,
+            step: 0.3,
             traces: 10,
             seed: 1,
         }

@@ -57,12 +57,13 @@ impl LoopSettings {
     /// The experiment, with its runs.
     ///
     /// # Errors
-    /// If its file cannot be read.
+    /// If its file cannot be read, or it has too few runs to choose by.
     pub fn experiment(&self) -> Result<Experiment, PipelineError> {
         let stated = self.experiment.as_deref();
         let mut experiment =
             stated.map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?;
         experiment.runs = self.runs.unwrap_or(experiment.runs);
+        Chooser::check(&experiment)?;
         Ok(experiment)
     }
 }

@@ -194,6 +194,8 @@ fn sweeps_choose_among_their_models_as_refine_does() {
     let room = labelled_room();
     let sweep = format!(
         "data = ['trace.parquet']
+        [split]
+        by = 'none'
         [axes]
         features = '{FEATURES}'
         trees = [1, 2]
@@ -220,7 +222,7 @@ fn sweeps_choose_among_their_models_as_refine_does() {
     room.good("sweep sweep.toml --resume -o swept");
     assert_eq!(chosen, room.read("swept/models/best-closed-loop.json"));
     room.write("four.toml", sweep.replace("runs = 5", "runs = 4"));
-    room.write("none.toml", sweep.replace("loop.toml", "none.toml"));
+    room.write("none.toml", sweep.replace("loop.toml", "missing.toml"));
     insta::assert_snapshot!(
         refuse(&room, "sweep four.toml -o four") + &refuse(&room, "sweep none.toml -o none")
     );

@@ -72,18 +72,24 @@ impl<'a> Chooser<'a> {
         features: &FeatureSet,
         resources: &'a Resources,
     ) -> Result<Self, PipelineError> {
-        if experiment.runs < LEAST_RUNS {
-            let runs = experiment.runs;
-            let problem = format!(
-                "is {runs}, expected at least {LEAST_RUNS}: fewer cannot tell a difference from noise"
-            );
-            return Err(PipelineError::setting("runs", problem));
-        }
+        Self::check(experiment)?;
         let accepting = accepting();
         let prepared = Experiment { policies: vec![accepting.clone()], ..experiment.clone() };
         let trace = prepared.prepare()?.label(&accepting, 0, features, "always accept")?;
         let arrivals = LabelledTraces::new(vec![trace], features)?;
         Ok(Chooser { experiment, objective, resources, arrivals })
+    }
+
+    /// Refuses an experiment whose runs cannot tell a difference.
+    pub(crate) fn check(experiment: &Experiment) -> Result<(), PipelineError> {
+        if experiment.runs >= LEAST_RUNS {
+            return Ok(());
+        }
+        let runs = experiment.runs;
+        let problem = format!(
+            "is {runs}, expected at least {LEAST_RUNS}: fewer cannot tell a difference from noise"
+        );
+        Err(PipelineError::setting("runs", problem))
     }
 
     /// Tries each model at some thresholds, and its own, on the first runs of the experiment.

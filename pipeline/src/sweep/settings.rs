@@ -55,6 +55,9 @@ impl SweepSettings {
         }
         self.plan()?;
         self.split()?;
+        if let Some(closed_loop) = &self.closed_loop {
+            closed_loop.experiment()?;
+        }
         if let Some(budget) = &self.budget {
             for features in &self.axes.features {
                 check_budget(budget, features)?;

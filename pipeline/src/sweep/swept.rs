@@ -10,6 +10,7 @@ pub struct Swept {
     /// Every row.
     #[serde(flatten)]
     pub table: SweepTable,
-    /// What was chosen in the closed loop; null if `sweep.toml` has none.
+    /// What was chosen in the closed loop, if `sweep.toml` has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<Refined>,
 }
