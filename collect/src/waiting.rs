@@ -53,46 +53,25 @@ impl Waiting {
     /// Removes and returns the rows before the first that still waits.
     pub(crate) fn take_known(&mut self, features: usize) -> LabelledBatch {
         let known = self.rows.iter().take_while(|(_, outcome)| outcome.is_some()).count();
-        let mut batch = with_room(features, known);
-        for (row, outcome) in self.rows.drain(..known) {
-            if let Some(outcome) = outcome {
-                append(&mut batch, &row, outcome);
-            }
-        }
+        let rows = || self.rows.iter().take(known).map(|(row, _)| row);
+        let outcome: Vec<Outcome> =
+            self.rows.iter().take(known).filter_map(|&(_, outcome)| outcome).collect();
+        let batch = LabelledBatch {
+            arrivals: Some(ArrivalColumns {
+                time_ns: rows().map(|row| row.time_ns).collect(),
+                switch_id: rows().map(|row| row.switch_id).collect(),
+                port: rows().map(|row| row.port).collect(),
+                queue: rows().map(|row| row.queue).collect(),
+                size_bytes: rows().map(|row| row.size_bytes).collect(),
+            }),
+            features: (0..features)
+                .map(|nth| rows().map(|row| row.values[nth]).collect())
+                .collect(),
+            drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
+            outcome: Some(outcome),
+        };
+        self.rows.drain(..known);
         self.first += known as u64;
         batch
-    }
-}
-
-/// An empty batch for `rows` rows.
-fn with_room(features: usize, rows: usize) -> LabelledBatch {
-    LabelledBatch {
-        arrivals: Some(ArrivalColumns {
-            time_ns: Vec::with_capacity(rows),
-            switch_id: Vec::with_capacity(rows),
-            port: Vec::with_capacity(rows),
-            queue: Vec::with_capacity(rows),
-            size_bytes: Vec::with_capacity(rows),
-        }),
-        features: (0..features).map(|_| Vec::with_capacity(rows)).collect(),
-        drop: Vec::with_capacity(rows),
-        outcome: Some(Vec::with_capacity(rows)),
-    }
-}
-
-fn append(batch: &mut LabelledBatch, row: &Row, outcome: Outcome) {
-    if let Some(arrivals) = &mut batch.arrivals {
-        arrivals.time_ns.push(row.time_ns);
-        arrivals.switch_id.push(row.switch_id);
-        arrivals.port.push(row.port);
-        arrivals.queue.push(row.queue);
-        arrivals.size_bytes.push(row.size_bytes);
-    }
-    for (column, value) in batch.features.iter_mut().zip(row.values) {
-        column.push(value);
-    }
-    batch.drop.push(outcome.is_drop());
-    if let Some(outcomes) = &mut batch.outcome {
-        outcomes.push(outcome);
     }
 }

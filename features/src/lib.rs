@@ -47,6 +47,7 @@
 //! ```
 
 mod average;
+mod backlog;
 mod descriptor;
 mod families;
 mod feature;
@@ -58,6 +59,7 @@ mod unknown;
 mod view;
 
 pub use average::MovingAverage;
+pub use backlog::Backlog;
 pub use feature::Feature;
 pub use history::{History, Memory};
 pub use projection::Horizon;

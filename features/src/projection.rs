@@ -1,5 +1,6 @@
 //! Projected queue lengths, if arrivals kept their present rate.
 
+use crate::backlog::Backlog;
 use crate::view::{BufferView, bytes_up_to, saturated};
 
 /// Arrivals are remembered for this part of the base RTT.
@@ -62,8 +63,8 @@ const FARTHEST_WINDOWS: u64 = RTTS_AHEAD * WINDOWS_PER_RTT;
 pub(crate) struct Projection {
     window_ns: u64,
     queues: Vec<Inflow>,
-    /// Length of each queue at each [`Horizon`], bytes.
-    expected_bytes: [Vec<u32>; Horizon::ALL.len()],
+    /// Lengths at each [`Horizon`].
+    expected_bytes: Backlog<{ Horizon::ALL.len() }>,
     /// Sum over the queues in two base RTTs, bytes.
     total_bytes: u64,
 }
@@ -72,7 +73,8 @@ pub(crate) struct Projection {
 struct Inflow {
     recent_bytes: u32,
     updated_ns: u64,
-    drain_bytes: u64,
+    /// Bytes that its port sends until each [`Horizon`].
+    drain_bytes: [u64; Horizon::ALL.len()],
     projected_bytes: u64,
 }
 
@@ -82,14 +84,16 @@ impl Projection {
         let inflow = |rate_bps| Inflow {
             recent_bytes: 0,
             updated_ns: 0,
-            drain_bytes: drain_bytes(rate_bps, base_rtt_ns),
+            drain_bytes: Horizon::ALL.map(|horizon| {
+                drain_bytes(rate_bps, base_rtt_ns) / (FARTHEST_WINDOWS / horizon.windows())
+            }),
             projected_bytes: 0,
         };
         let queues: Vec<Inflow> = line_rate_bps.into_iter().map(inflow).collect();
         Projection {
             // With at most 32 bits, products with `recent_bytes` fit in 64.
             window_ns: (base_rtt_ns / WINDOWS_PER_RTT).clamp(1, u64::from(u32::MAX)),
-            expected_bytes: Horizon::ALL.map(|_| vec![0; queues.len()]),
+            expected_bytes: Backlog::new(queues.len()),
             queues,
             total_bytes: 0,
         }
@@ -103,7 +107,7 @@ impl Projection {
     /// Bytes expected in the shared buffer at the horizon if all queues were then cut down to
     /// `level_bytes`.
     pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
-        saturated(bytes_up_to(&self.expected_bytes[horizon as usize], level_bytes))
+        saturated(bytes_up_to(self.expected_bytes.bytes(horizon as usize), level_bytes))
     }
 
     /// An event of `queue` at `now_ns`: `arrived_bytes` arrived (0 if packets left); `buffer` is
@@ -121,22 +125,24 @@ impl Projection {
         let length = buffer.queue_bytes(queue);
         let inflow = &mut self.queues[queue];
         let dt_ns = now_ns.saturating_sub(inflow.updated_ns).min(self.window_ns);
-        let forgotten = u64::from(inflow.recent_bytes) * dt_ns / self.window_ns;
-        // No more than was there.
-        inflow.recent_bytes -= forgotten as u32;
+        if dt_ns > 0 {
+            // No more than was there.
+            inflow.recent_bytes -= match dt_ns == self.window_ns {
+                true => inflow.recent_bytes,
+                false => (u64::from(inflow.recent_bytes) * dt_ns / self.window_ns) as u32,
+            };
+        }
         inflow.recent_bytes = inflow.recent_bytes.saturating_add(arrived_bytes);
         inflow.updated_ns = now_ns;
-        let expected = |windows: u64| match length {
+        let expected = Horizon::ALL.map(|horizon| match length {
             0 => 0,
             length => {
-                let coming = u64::from(length) + windows * u64::from(inflow.recent_bytes);
-                coming.saturating_sub(inflow.drain_bytes / (FARTHEST_WINDOWS / windows))
+                let coming = u64::from(length) + horizon.windows() * u64::from(inflow.recent_bytes);
+                coming.saturating_sub(inflow.drain_bytes[horizon as usize])
             }
-        };
-        for horizon in Horizon::ALL {
-            self.expected_bytes[horizon as usize][queue] = saturated(expected(horizon.windows()));
-        }
-        let projected = expected(FARTHEST_WINDOWS);
+        });
+        self.expected_bytes.set(queue, expected.map(saturated));
+        let projected = expected[Horizon::TwoRtts as usize];
         self.total_bytes = self.total_bytes - inflow.projected_bytes + projected;
         inflow.projected_bytes = projected;
     }

@@ -4,8 +4,12 @@
 //!
 //! In ns-3 the paths of flows depend on unrecorded port numbers. So each number is measured over
 //! seeds of the paths, and ns-3's, a single draw, must lie within 20% of the mean or within the 95%
-//! prediction interval of one more draw. One in twenty such intervals misses, so that many numbers
-//! may miss, but no median and no share of late flows, which barely depend on the paths.
+//! prediction interval of one more draw.
+//!
+//! A 99th percentile may stand at a step: the timeouts of one request move it from 300 to 440, or
+//! one timeout of the second slowest of 161 long flows from 12 to 27. Policies that decide almost
+//! alike ([`ALIKE`]) are as many draws of ns-3 itself. Where ours is outside the interval, the mean
+//! must lie within what ns-3 measured under these, give or take 1%.
 #![allow(clippy::print_stderr, clippy::expect_used)]
 
 #[path = "../examples/against_ns3/comparison.rs"]
@@ -17,6 +21,17 @@ use std::path::{Path, PathBuf};
 const SEEDS: u64 = 5;
 /// Student's t for 4 degrees of freedom, 97.5%.
 const T: f64 = 2.776;
+
+/// Policies whose medians differ by less than 5% in ns-3.
+const ALIKE: [&str; 7] = [
+    "lqd",
+    "cs",
+    "followlqd",
+    "credence-accept",
+    "credence-sk",
+    "credence-level4-virtual",
+    "credence-paper4-real",
+];
 
 fn shared() -> Option<PathBuf> {
     let folder = match std::env::var_os("DROPCAST_SHARED_FLOWS") {
@@ -58,7 +73,8 @@ fn run_all(folder: &Path) -> Vec<Vec<Result>> {
 #[test]
 fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
     let Some(folder) = shared() else { return };
-    let (mut compared, mut missed, mut wrong) = (0, Vec::new(), Vec::new());
+    let alike = ALIKE.map(|name| ns3(&folder, name).percentiles());
+    let (mut compared, mut steps, mut wrong) = (0, Vec::new(), Vec::new());
     let mut late = Vec::new();
     for ((name, _), runs) in POLICIES.into_iter().zip(run_all(&folder)) {
         let there = ns3(&folder, name);
@@ -70,7 +86,12 @@ fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
                 let percentile = ["p50", "p95", "p99"][nth % 3];
                 let class = CLASSES[nth / 3];
                 let says = format!("{name} {class} {percentile}: {value} or {values:?}");
-                if percentile == "p50" { wrong.push(says) } else { missed.push(says) }
+                let (mean, _) = prediction(&values);
+                let is_reached = ALIKE.contains(&name)
+                    && alike.iter().any(|draw| draw[nth] <= 1.01 * mean)
+                    && alike.iter().any(|draw| draw[nth] >= 0.99 * mean);
+                let is_step = percentile == "p99" && is_reached;
+                if is_step { steps.push(says) } else { wrong.push(says) }
             }
         }
         let shares: Vec<f64> = runs.iter().map(|run| run.late).collect();
@@ -87,8 +108,8 @@ fn slowdowns_drops_and_the_order_of_policies_are_ns3s() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    eprintln!("{} of {compared} missed: {missed:#?}", missed.len());
-    assert!(20 * missed.len() <= compared, "{missed:#?}");
+    eprintln!("{} of {compared} at a step: {steps:#?}", steps.len());
+    assert!(10 * steps.len() <= compared, "{steps:#?}");
     // If two policies differ in ns-3 by more than a few late flows, they differ alike in the
     // fabric.
     for (there, here) in &late {

@@ -2,7 +2,7 @@
 
 use crate::longest::Longest;
 use dropcast_data::SwitchSpec;
-use dropcast_features::{BufferView, bytes_up_to};
+use dropcast_features::{Backlog, BufferView, bytes_up_to};
 use std::collections::VecDeque;
 
 /// A packet in a queue.
@@ -36,6 +36,7 @@ pub struct Buffer {
     lengths: Vec<u32>,
     /// Lengths of the queues that share the buffer, 0 for the others.
     shared_lengths: Vec<u32>,
+    shared_backlog: Backlog<1>,
     shares: Vec<bool>,
     pushable: Vec<bool>,
     longest_pushable: Longest,
@@ -60,6 +61,7 @@ impl Buffer {
             fifos: vec![VecDeque::new(); queues],
             lengths: vec![0; queues],
             shared_lengths: vec![0; queues],
+            shared_backlog: Backlog::new(queues),
             shares,
             pushable,
             longest_pushable: Longest::new(queues),
@@ -170,6 +172,7 @@ impl Buffer {
         self.lengths[queue] = bytes;
         if self.shares[queue] {
             self.shared_lengths[queue] = bytes;
+            self.shared_backlog.set(queue, [bytes]);
             let longest = if self.pushable[queue] {
                 &mut self.longest_pushable
             } else {
@@ -198,11 +201,11 @@ impl BufferView for Buffer {
     }
 
     fn queues_longer_than(&self, bytes: u32) -> u32 {
-        self.shared_lengths.iter().map(|&length| u32::from(length > bytes)).sum()
+        self.shared_backlog.bytes(0).iter().map(|&length| u32::from(length > bytes)).sum()
     }
 
     fn bytes_up_to(&self, level_bytes: u32) -> u64 {
-        bytes_up_to(&self.shared_lengths, level_bytes)
+        bytes_up_to(self.shared_backlog.bytes(0), level_bytes)
     }
 
     fn shares(&self, queue: usize) -> bool {

@@ -1,47 +1,81 @@
-//! The longest of many queues, without a scan.
+//! The longest of many queues, found when it is asked for.
 
-/// A tournament over queue lengths: setting one costs O(log N), the winner O(1).
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Queues whose longest is remembered together.
+const BLOCK: usize = 64;
+/// The longest queue of a block must be looked for.
+const UNKNOWN: u64 = u64::MAX;
+
+/// Queue lengths and the longest of each block of them. Setting a length is O(1); the winner takes a
+/// scan of the blocks, and of those whose longest queue has shrunk since.
 ///
 /// Ties go to the lowest index, which is the lowest port, then queue.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Longest {
-    /// Number of leaves, a power of two.
-    leaves: usize,
-    /// `winner[k]` is the queue that wins the subtree at `k`; the root is 1, leaves start at
-    /// `leaves`.
-    winner: Vec<u32>,
-    /// Lengths by queue; queues outside the tournament stay 0.
+    /// Lengths by queue.
     bytes: Vec<u32>,
+    /// By block: the longest queue and its length ([`packed`]), or [`UNKNOWN`]. Asking for the winner
+    /// fills it in; atomic, so that a shared buffer may be asked.
+    blocks: Vec<AtomicU64>,
+}
+
+/// Compares as length, then as lower index.
+fn packed(queue: usize, bytes: u32) -> u64 {
+    u64::from(bytes) << 32 | u64::from(u32::MAX - queue as u32 - 1)
+}
+
+fn unpacked(packed: u64) -> (usize, u32) {
+    ((u32::MAX - 1 - packed as u32) as usize, (packed >> 32) as u32)
 }
 
 impl Longest {
     pub(crate) fn new(queues: usize) -> Self {
-        let leaves = queues.next_power_of_two().max(1);
-        let mut winner = vec![0; 2 * leaves];
-        for (queue, slot) in winner[leaves..].iter_mut().enumerate() {
-            *slot = queue as u32;
+        let first = |block| AtomicU64::new(packed(block * BLOCK, 0));
+        Longest {
+            bytes: vec![0; queues],
+            blocks: (0..queues.div_ceil(BLOCK).max(1)).map(first).collect(),
         }
-        for at in (1..leaves).rev() {
-            winner[at] = winner[2 * at];
-        }
-        Longest { leaves, winner, bytes: vec![0; leaves] }
     }
 
     pub(crate) fn set(&mut self, queue: usize, bytes: u32) {
-        self.bytes[queue] = bytes;
-        let mut at = (self.leaves + queue) / 2;
-        while at > 0 {
-            let (left, right) = (self.winner[2 * at], self.winner[2 * at + 1]);
-            let right_wins = self.bytes[right as usize] > self.bytes[left as usize];
-            self.winner[at] = if right_wins { right } else { left };
-            at /= 2;
+        let before = std::mem::replace(&mut self.bytes[queue], bytes);
+        let longest = self.blocks[queue / BLOCK].get_mut();
+        if *longest == UNKNOWN {
+            return;
+        }
+        if *longest == packed(queue, before) && bytes < before {
+            *longest = UNKNOWN;
+        } else {
+            *longest = (*longest).max(packed(queue, bytes));
         }
     }
 
     /// The longest queue and its length; any queue, with length 0, when all are empty.
     pub(crate) fn winner(&self) -> (usize, u32) {
-        let queue = self.winner[1] as usize;
-        (queue, self.bytes[queue])
+        let blocks = self.blocks.iter().enumerate();
+        unpacked(blocks.map(|(block, longest)| self.of_block(block, longest)).max().unwrap_or(0))
+    }
+
+    fn of_block(&self, block: usize, longest: &AtomicU64) -> u64 {
+        let known = longest.load(Ordering::Relaxed);
+        if known != UNKNOWN {
+            return known;
+        }
+        let first = block * BLOCK;
+        let bytes = &self.bytes[first..self.bytes.len().min(first + BLOCK)];
+        let most = bytes.iter().copied().max().unwrap_or(0);
+        let queue = bytes.iter().position(|&bytes| bytes == most).unwrap_or(0);
+        let found = packed(first + queue, most);
+        longest.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+impl Clone for Longest {
+    fn clone(&self) -> Self {
+        let copied = |longest: &AtomicU64| AtomicU64::new(longest.load(Ordering::Relaxed));
+        Longest { bytes: self.bytes.clone(), blocks: self.blocks.iter().map(copied).collect() }
     }
 }
 
@@ -53,18 +87,21 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_scan(
-            queues in 1usize..40,
-            changes in prop::collection::vec((0usize..40, 0u32..6), 0..200),
+            queues in 1usize..200,
+            changes in prop::collection::vec((0usize..200, 0u32..6, any::<bool>()), 0..400),
         ) {
             let mut longest = Longest::new(queues);
             let mut lengths = vec![0; queues];
-            for (queue, bytes) in changes {
+            for (queue, bytes, asks) in changes {
                 let queue = queue % queues;
                 lengths[queue] = bytes;
                 longest.set(queue, bytes);
-                let max = lengths.iter().copied().max().unwrap_or(0);
-                let first = lengths.iter().position(|&bytes| bytes == max).unwrap_or(0);
-                prop_assert_eq!(longest.winner(), (first, max));
+                if asks {
+                    let max = lengths.iter().copied().max().unwrap_or(0);
+                    let first = lengths.iter().position(|&bytes| bytes == max).unwrap_or(0);
+                    prop_assert_eq!(longest.winner(), (first, max));
+                    prop_assert_eq!(longest.clone().winner(), (first, max));
+                }
             }
         }
     }
