@@ -9,6 +9,6 @@ mod measured;
 mod settings;
 
 pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
-pub use findings::{Finding, OracleFinding, OracleTally, Tally};
+pub use findings::{Finding, OracleFinding, OracleTally, SubjectShare, Tally};
 pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map};
 pub use settings::{MapSettings, Measure};

@@ -91,9 +91,16 @@ fn headline(map: &Map) -> String {
         tally.in_every_run_by_chance,
     );
     for oracle in &tally.oracles {
-        let share = oracle.median_share_of_gain;
-        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{:.0}%", share * 100.0));
+        let share = percent(oracle.median_share_of_gain);
         let _ = write!(text, "Credence with {}: median share of LQD's gain {share}", oracle.oracle);
+        let by_subject = oracle.by_subject.iter().map(|(subject, of)| {
+            let (share, pairs) = (percent(of.median_share_of_gain), of.pairs);
+            format!("{subject} {share} of {pairs}")
+        });
+        let by_subject: Vec<String> = by_subject.collect();
+        if !by_subject.is_empty() {
+            let _ = write!(text, " ({} pairs)", by_subject.join(", "));
+        }
         if oracle.oracle != "accept" {
             let _ = write!(
                 text,

@@ -6,6 +6,7 @@ use super::settings::{
 use crate::closed_loop::Comparison;
 use dropcast_simulate::Interval;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One measure at one point. Advantages are above 0 where the first is better.
 #[derive(Clone, Debug, Serialize)]
@@ -80,6 +81,17 @@ pub struct OracleTally {
     /// Those in which it is better.
     pub helps: u64,
     /// Median share of LQD's gain where that is beyond the interval; null if it nowhere is.
+    pub median_share_of_gain: Option<f64>,
+    /// The same and the number of pairs by [`Measure::subject`], where there is a gain.
+    pub by_subject: BTreeMap<String, SubjectShare>,
+}
+
+/// An oracle's share of LQD's gain in the measures of one kind of flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SubjectShare {
+    /// Pairs of a point and a measure in which there is a gain.
+    pub pairs: u64,
+    /// The median.
     pub median_share_of_gain: Option<f64>,
 }
 
@@ -200,7 +212,19 @@ impl Tally {
         let names = settings.oracles.keys().map(String::as_str);
         let oracle = |name: &str| {
             let own = || all().flat_map(|one| &one.oracles).filter(|own| own.oracle == name);
+            let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+            for one in all() {
+                let own = one.oracles.iter().filter(|own| own.oracle == name);
+                for share in own.filter_map(|own| own.share_of_gain) {
+                    shares.entry(one.measure.subject().to_owned()).or_default().push(share);
+                }
+            }
+            let share = |shares: Vec<f64>| SubjectShare {
+                pairs: shares.len() as u64,
+                median_share_of_gain: median(shares),
+            };
             OracleTally {
+                by_subject: shares.into_iter().map(|(of, shares)| (of, share(shares))).collect(),
                 oracle: name.to_owned(),
                 does_harm: own().filter(|one| one.does_harm).count() as u64,
                 helps: own().filter(|one| one.helps).count() as u64,

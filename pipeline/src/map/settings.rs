@@ -56,6 +56,16 @@ impl Measure {
         &self.0
     }
 
+    /// What it is of: `incast`, `short` or `long` flows, or its whole name. Innocents are short flows.
+    pub fn subject(&self) -> &str {
+        let prefix = self.0.split('_').next().unwrap_or_default();
+        match prefix {
+            "innocent" => "short",
+            "incast" | "short" | "long" => prefix,
+            _ => &self.0,
+        }
+    }
+
     /// Whether more is better.
     pub fn is_more_better(&self) -> bool {
         self.0 == "goodput_bps"

@@ -83,6 +83,9 @@ fn the_tally_counts_findings_and_what_chance_would_give() {
     assert_eq!(tally.in_every_run_by_chance, 1.0 / 32.0);
     let shares: Vec<_> = tally.oracles.iter().map(|own| own.median_share_of_gain).collect();
     assert_eq!(shares, [Some(0.0), Some(0.5)]);
+    let of_incasts = &tally.oracles[1].by_subject;
+    let share = SubjectShare { pairs: 1, median_share_of_gain: Some(0.5) };
+    assert_eq!(of_incasts.iter().collect::<Vec<_>>(), [(&"short".to_owned(), &share)]);
     assert_eq!((tally.oracles[1].helps, tally.oracles[1].does_harm), (1, 0));
 }
 
