@@ -2,7 +2,7 @@
 """Do votes chosen in the loop, or forests refined in it, beat open-loop training on unseen workloads?
 
 Usage: refine.py DROPCAST FOLDER. Writes experiments, traces and models into FOLDER and prints the
-tables of docs/closed-loop.md; about 10 minutes on two idle cores.
+tables of docs/closed-loop.md; about 7 minutes on two idle cores.
 """
 
 import json
