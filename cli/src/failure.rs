@@ -103,7 +103,20 @@ fn message(error: &Failure) -> String {
 
 fn tell(message: &str) {
     // If stderr is closed, nobody can be told.
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", printable(message));
+}
+
+/// A message without what a terminal would obey: names of files may hold anything.
+fn printable(message: &str) -> String {
+    let mut text = String::new();
+    for letter in message.chars() {
+        match letter {
+            '\n' | '\t' => text.push(letter),
+            _ if letter.is_control() => text.extend(letter.escape_default()),
+            _ => text.push(letter),
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &Failure) -> bool {

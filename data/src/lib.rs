@@ -68,6 +68,8 @@ mod parquet_writer;
 #[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
+mod small_file;
+#[cfg(feature = "files")]
 mod switch_file;
 #[cfg(feature = "files")]
 mod table_writer;
@@ -86,6 +88,8 @@ pub use events::{EventColumns, EventFormat, EventOptions, EventReader, EventWrit
 pub use input::{sha256, sha256_file};
 #[cfg(feature = "files")]
 pub use scratch::scratch_file;
+#[cfg(feature = "files")]
+pub use small_file::{check_regular, read_small};
 #[cfg(feature = "files")]
 pub use switch_file::read_switches;
 #[cfg(feature = "files")]

@@ -1,7 +1,7 @@
 //! Switch descriptions in files of their own (`docs/switch.md`).
 
 use crate::error::shown;
-use crate::{DataError, SwitchSpecs};
+use crate::{DataError, SwitchSpecs, read_small};
 use std::path::Path;
 
 /// Reads a switch description.
@@ -10,6 +10,8 @@ use std::path::Path;
 /// If the file cannot be read or does not describe switches.
 pub fn read_switches(path: &Path) -> Result<SwitchSpecs, DataError> {
     let file = shown(path);
-    let text = std::fs::read_to_string(path).map_err(DataError::io(&file, "be read"))?;
+    let text = String::from_utf8(read_small(path)?).map_err(|_| {
+        DataError::file(&file, "is not text", "expected a switch description in TOML")
+    })?;
     SwitchSpecs::from_toml(&text).map_err(|source| DataError::Switches { file, source })
 }

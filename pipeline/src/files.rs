@@ -1,21 +1,64 @@
 //! Files that are read whole, and files that are written.
 
 use crate::PipelineError;
-use dropcast_data::{AtomicFile, DataError};
-use std::io::ErrorKind;
+use dropcast_data::{AtomicFile, DataError, read_small};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Reads a text file of the user's.
 pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
-    let file = path.display().to_string();
-    std::fs::read_to_string(path).map_err(|source| match source.kind() {
-        ErrorKind::InvalidData => DataError::File {
-            file,
-            problem: "is not text".to_owned(),
-            hint: "expected JSON (a model) or TOML (settings)".to_owned(),
-        },
-        _ => DataError::Io { file, doing: "be read", source },
+    String::from_utf8(read_small(path)?).map_err(|_| DataError::File {
+        file: path.display().to_string(),
+        problem: "is not text".to_owned(),
+        hint: "expected JSON (a model) or TOML (settings)".to_owned(),
     })
+}
+
+/// The right to work in a folder. No other process gets it until this is dropped or its process ends.
+pub(crate) struct FolderLock {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl FolderLock {
+    /// Takes the lock of a folder that exists; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// If another job has it.
+    pub(crate) fn take(folder: &Path, name: &Path) -> Result<Self, PipelineError> {
+        let path = folder.join(".lock");
+        let failed =
+            |source| DataError::Io { file: path.display().to_string(), doing: "be locked", source };
+        loop {
+            let options = File::options().create(true).truncate(false).write(true).open(&path);
+            let file = options.map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) if path.exists() => return Ok(FolderLock { path, _file: file }),
+                // The job that had it has just removed it.
+                Ok(()) => create_folder(folder)?,
+                Err(TryLockError::WouldBlock) => {
+                    let problem =
+                        "another job is at work there; wait for it, or choose another name";
+                    return Err(PipelineError::unfit(name.display(), problem));
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source).into()),
+            }
+        }
+    }
+}
+
+impl FolderLock {
+    /// Its file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// Reads a TOML file of settings.

@@ -4,7 +4,9 @@ use crate::PipelineError;
 use crate::files::read_text;
 use crate::models::ModelFile;
 use crate::statistics::{self, Statistics};
-use dropcast_data::{DataError, FileKind, SwitchSpecs, TableShape, TraceMeta, describe};
+use dropcast_data::{
+    DataError, FileKind, SwitchSpecs, TableShape, TraceMeta, check_regular, describe, read_small,
+};
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
@@ -129,6 +131,7 @@ fn unknown(path: &Path) -> PipelineError {
 fn head_of(path: &Path) -> Result<Vec<u8>, DataError> {
     let failed =
         |source| DataError::Io { file: path.display().to_string(), doing: "be read", source };
+    check_regular(path)?;
     let mut head = Vec::new();
     std::fs::File::open(path).map_err(failed)?.take(64).read_to_end(&mut head).map_err(failed)?;
     Ok(head)
@@ -163,11 +166,7 @@ fn inspect_sweep(path: &Path, json: serde_json::Value) -> Result<Inspected, Pipe
 }
 
 fn inspect_table(path: &Path) -> Result<Inspected, PipelineError> {
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io {
-        file: path.display().to_string(),
-        doing: "be read",
-        source,
-    })?;
+    let bytes = read_small(path)?;
     let table = Table::parse(&bytes)
         .map_err(|error| PipelineError::unfit(path.display(), error.to_string()))?;
     let name = |&code: &u8| {

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
-use dropcast_data::{DataError, sha256, write_atomic};
+use dropcast_data::{read_small, sha256, write_atomic};
 use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
@@ -104,11 +104,7 @@ fn is_a_sweep(text: &str) -> bool {
 /// If the file cannot be read, or its forest cannot be imported.
 pub fn import_file(path: &Path, task: ImportTask) -> Result<Model, PipelineError> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io {
-        file: file.clone(),
-        doing: "be read",
-        source,
-    })?;
+    let bytes = read_small(path)?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     let task = ImportTask { name, sha256: sha256(&bytes), ..task };
     import(&bytes, &task).map_err(|source| PipelineError::Import { file, source })

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::collect::collect;
-use crate::files::{check_replaced, create_folder, spare_inputs};
+use crate::files::{FolderLock, check_replaced, create_folder, spare_inputs};
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
 use crate::models::ModelFile;
@@ -21,11 +21,13 @@ use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Split, VoteRule};
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of every run, beside its tables.
 const FILES: [&str; 6] =
     ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
+const TABLES: &str = "tables";
 
 /// What a run ends with.
 pub enum RunResult {
@@ -62,7 +64,7 @@ impl Run {
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
-        let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)))?;
+        let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)), &folder)?;
         Ok(Run { settings, targets, folder, work })
     }
 
@@ -97,7 +99,7 @@ impl Run {
         let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
         self.write("model.json", &fitted.model.to_json())?;
         let model = ModelFile::read(&self.path("model.json"))?;
-        model.export(&self.targets, &self.path("tables"))?;
+        model.export(&self.targets, &self.path(TABLES))?;
         let report = measure_file(&model, &data, ReportRows::Unseen, progress)?;
         Ok(RunResult::Report(Box::new(report)))
     }
@@ -116,12 +118,16 @@ impl Run {
     /// # Errors
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
-        let _ = std::fs::remove_dir_all(self.folder.join("tables"));
-        for name in FILES.into_iter().filter(|name| !self.path(name).exists()) {
-            let _ = std::fs::remove_file(self.folder.join(name));
+        let Run { folder, work, .. } = self;
+        work.release();
+        if replace_folder(&work.path, &folder).is_err() {
+            let _ = std::fs::remove_dir_all(folder.join(TABLES));
+            for name in FILES.into_iter().filter(|name| !work.path.join(name).exists()) {
+                let _ = std::fs::remove_file(folder.join(name));
+            }
+            move_files(&work.path, &folder)?;
         }
-        move_files(&self.work.path, &self.folder)?;
-        Ok(self.folder)
+        Ok(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -132,14 +138,32 @@ impl Run {
 /// Where a run works until all of it is done.
 struct WorkFolder {
     path: PathBuf,
+    lock: FolderLock,
 }
 
 impl WorkFolder {
-    fn create(path: PathBuf) -> Result<Self, DataError> {
-        // What is left of a run that was killed.
-        let _ = std::fs::remove_dir_all(&path);
+    /// `run` is the folder of the run, which errors name.
+    fn create(path: PathBuf, run: &Path) -> Result<Self, PipelineError> {
         create_folder(&path)?;
-        Ok(WorkFolder { path })
+        let lock = FolderLock::take(&path, run)?;
+        let folder = WorkFolder { path, lock };
+        folder.clear();
+        Ok(folder)
+    }
+
+    /// Removes what is left of a run that was killed.
+    fn clear(&self) {
+        for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            if entry.path() != self.lock.path() {
+                let _ = std::fs::remove_dir_all(entry.path());
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Removes the lock's file: the folder is complete.
+    fn release(&self) {
+        let _ = std::fs::remove_file(self.lock.path());
     }
 }
 
@@ -147,6 +171,43 @@ impl Drop for WorkFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
     }
+}
+
+/// Puts a run's complete folder in place of `to` at once. The user's own files stay, as hard links. Fails,
+/// and changes nothing in `to`, where that cannot be: it or a file in it is a symlink, or the user has
+/// folders in it.
+fn replace_folder(from: &Path, to: &Path) -> io::Result<()> {
+    if !to.is_symlink() && !to.exists() {
+        return std::fs::rename(from, to);
+    }
+    let is_plain = |path: &Path| !path.is_symlink();
+    if !is_plain(to) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    for entry in std::fs::read_dir(to)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_ours = FILES.iter().any(|own| name == *own) || name == TABLES;
+        if !is_plain(&entry.path()) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        if !is_ours && !from.join(&name).exists() {
+            std::fs::hard_link(entry.path(), from.join(&name))?;
+        }
+    }
+    exchange(from, to)
+}
+
+/// Both folders change places at once.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn move_files(from: &Path, to: &Path) -> Result<(), DataError> {

@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
-    SwitchSpecs, TraceMeta, TraceReader, sha256_file,
+    SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
@@ -234,6 +234,7 @@ impl LabelledTrace {
             let problem = "labelled traces are read several times; save standard input in a file";
             return Err(PipelineError::unfit("standard input", problem));
         }
+        check_regular(path)?;
         let meta = TraceReader::open(path, features)?.meta().clone();
         let sha256 = sha256_file(path)?;
         let file_name =

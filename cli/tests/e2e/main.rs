@@ -7,6 +7,7 @@ mod bad_input;
 mod carrying_over;
 mod closed_loop;
 mod help;
+mod hostile;
 mod import;
 mod inspect;
 mod map;

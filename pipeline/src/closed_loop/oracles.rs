@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use crate::files::read_text;
 use crate::models::ModelFile;
-use dropcast_data::DataError;
+use dropcast_data::read_small;
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::{Forest, Node, SwitchContext, Tree};
 use dropcast_oracle::Table;
@@ -77,11 +77,7 @@ pub fn read_oracle(path: &Path) -> Result<Model, PipelineError> {
     if path.extension().is_none_or(|extension| extension != "dct") {
         return Ok(ModelFile::read(path)?.model);
     }
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io {
-        file: file(),
-        doing: "be read",
-        source,
-    })?;
+    let bytes = read_small(path)?;
     let table =
         Table::parse(&bytes).map_err(|error| PipelineError::unfit(file(), error.to_string()))?;
     let feature = |&code: &u8| {

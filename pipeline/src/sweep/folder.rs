@@ -2,7 +2,7 @@
 
 use super::swept::Swept;
 use crate::PipelineError;
-use crate::files::{check_replaced, create_folder};
+use crate::files::{FolderLock, check_replaced, create_folder};
 use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTimings};
 use serde::de::DeserializeOwned;
@@ -16,6 +16,8 @@ const ROWS_KEY: &str = "dropcast.sweep";
 /// The folder.
 pub(super) struct SweepFolder {
     path: PathBuf,
+    /// No other sweep works here.
+    _lock: FolderLock,
 }
 
 /// What a part depends on. Its hash names the part's file, so that a part is found only by the
@@ -68,8 +70,10 @@ impl SweepFolder {
         let names =
             ["sweep.json", "report.html", "rows.parquet", "timings.json", "closed-loop.json"];
         check_replaced(path, names)?;
-        let folder = SweepFolder { path: path.to_owned() };
-        if !resume {
+        let is_new = !path.exists();
+        create_folder(path)?;
+        let folder = SweepFolder { path: path.to_owned(), _lock: FolderLock::take(path, path)? };
+        if !resume && !is_new {
             folder.refuse_what_is_there()?;
         }
         create_folder(&folder.parts())?;

@@ -1,0 +1,81 @@
+//! Pipes without a writer, devices without an end, names that a terminal obeys, and jobs at the same
+//! time.
+
+use crate::bad_input::refuse;
+use crate::room::{Room, SMALL};
+use std::fs::File;
+use std::process::Command;
+
+#[test]
+fn pipes_and_devices_are_refused_where_files_are_needed() {
+    let room = Room::with_a_run();
+    let made = Command::new("mkfifo").arg(room.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let mut transcript = String::new();
+    for typed in [
+        "train --data pipe -o model.json",
+        "report --data pipe",
+        "report --model pipe --data runs/small/trace.parquet",
+        "inspect pipe",
+        "sweep pipe -o swept",
+        "export pipe --target c -o tables",
+        "import pipe -o model.json",
+        "simulate --experiment pipe",
+        "collect --events runs/small/events.parquet --switch pipe -o trace.parquet",
+        "collect --events runs/small/events.parquet --switch /dev/zero -o trace.parquet",
+        "export /dev/zero --target c -o tables",
+        "train --data /dev/zero -o model.json",
+    ] {
+        transcript.push_str(&refuse(&room, typed));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn a_terminal_obeys_no_name() {
+    let room = Room::new();
+    let name = "red\u{1b}[31m.toml";
+    room.write(name, "nothing = 1");
+    let output = room.command(["sweep", name, "-o", "swept"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("red\\u{1b}[31m.toml") && !said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn two_jobs_never_share_a_folder() {
+    let room = Room::with_a_run();
+    room.write("sweep.toml", "data = ['runs/small/trace.parquet']\n[axes]\nvotes = 'f1'");
+    std::fs::create_dir_all(room.path("runs/.small.partial")).unwrap();
+    std::fs::create_dir_all(room.path("swept")).unwrap();
+    let lock = |path: &str| {
+        let file = File::create(room.path(path)).unwrap();
+        file.try_lock().unwrap();
+        file
+    };
+    let held = [lock("runs/.small.partial/.lock"), lock("swept/.lock")];
+    insta::assert_snapshot!(
+        refuse(&room, "run --config small.toml --replace")
+            + &refuse(&room, "sweep sweep.toml -o swept")
+    );
+    drop(held);
+    // A killed job's lock is free, and what it left is removed.
+    room.write("runs/.small.partial/half", "");
+    room.good("run --config small.toml --replace");
+    room.good("sweep sweep.toml -o swept");
+    assert!(!room.folders().iter().any(|folder| folder.contains("partial")), "{:?}", room.folders());
+    assert!(!room.files().keys().any(|name| name.contains("lock") || name.contains("half")));
+}
+
+#[test]
+fn a_run_is_replaced_as_a_whole() {
+    let room = Room::with_a_run();
+    room.write("runs/small/notes.txt", "mine");
+    room.write("runs/small/tables/stale.h", "of another target");
+    room.write("other.toml", format!("{SMALL}[train]\nn_estimators = 2\n"));
+    room.good("run --config other.toml --replace");
+    assert_eq!(room.read("runs/small/notes.txt"), b"mine");
+    assert!(!room.files().contains_key("runs/small/tables/stale.h"));
+    let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
+    assert!(config.contains("n_estimators = 2"), "{config}");
+}
