@@ -37,6 +37,9 @@ struct TrainArguments {
     /// Traces that each network is tried on; as many others choose among generations.
     #[arg(long, default_value_t = Training::default().traces)]
     traces: u64,
+    /// Standard deviation of the first generation's weights; 1 is the scale of a unit's inputs.
+    #[arg(long, default_value_t = Training::default().step)]
+    step: f64,
     /// Seed of the search.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -84,8 +87,10 @@ fn main() -> Result<()> {
 
 fn run_train(args: &TrainArguments) -> Result<()> {
     ensure!(args.traces > 0, "--traces: is 0, expected at least 1");
+    ensure!(args.step > 0.0 && args.step.is_finite(), "--step: is {}, expected above 0", args.step);
     let training = Training {
         generations: args.generations,
+        step: args.step,
         traces: args.traces,
         seed: args.seed,
         ..Training::default()

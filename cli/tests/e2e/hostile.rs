@@ -63,7 +63,11 @@ fn two_jobs_never_share_a_folder() {
     room.write("runs/.small.partial/half", "");
     room.good("run --config small.toml --replace");
     room.good("sweep sweep.toml -o swept");
-    assert!(!room.folders().iter().any(|folder| folder.contains("partial")), "{:?}", room.folders());
+    assert!(
+        !room.folders().iter().any(|folder| folder.contains("partial")),
+        "{:?}",
+        room.folders()
+    );
     assert!(!room.files().keys().any(|name| name.contains("lock") || name.contains("half")));
 }
 
