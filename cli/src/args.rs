@@ -1,14 +1,18 @@
 //! What can be said on the command line.
 
+mod collect;
+mod output_path;
 mod reproduce;
 
+pub(crate) use collect::{BadRows, CollectArgs};
 pub(crate) use reproduce::{
     FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs,
 };
 
+use self::output_path::output_path;
 use crate::output::Format;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dropcast_data::TimeUnit;
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
@@ -16,7 +20,7 @@ use dropcast_pipeline::cross_validation::Folds;
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
 use dropcast_pipeline::refine::LoopSettings;
-use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_pipeline::settings::TrainSettings;
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
 
@@ -37,18 +41,6 @@ impl Cli {
     pub(crate) fn read() -> Result<Self, clap::Error> {
         Cli::try_parse()
     }
-}
-
-/// Reads the path of a file to write.
-fn output_path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| {
-        if path.as_os_str() == "-" {
-            return Err(
-                "standard output is not supported here, name a file (./- for one of this name)",
-            );
-        }
-        Ok(path)
-    })
 }
 
 /// Reads the number of folds.
@@ -96,15 +88,20 @@ pub(crate) struct RunArgs {
     /// Settings of the run; the command line takes precedence.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
-    /// Packet events (docs/events.md) instead of generated ones.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) events: Option<PathBuf>,
+    /// Packet events (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md) or captures
+    /// (docs/pcap.md) instead of generated events. Several files are merged by time.
+    #[arg(long, num_args = 1.., value_name = "PATH")]
+    pub(crate) events: Vec<PathBuf>,
     /// Switch description (docs/switch.md), if the events do not contain one.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
     /// Read a field of the events from this column. May be repeated.
     #[arg(long = "column", value_name = "FIELD=COLUMN")]
     pub(crate) columns: Vec<String>,
+    /// Unit of the times of the events. Decimal numbers are rounded to whole nanoseconds and counted
+    /// [default: whole nanoseconds].
+    #[arg(long, value_name = "s|ms|us|ns")]
+    pub(crate) time_unit: Option<TimeUnit>,
     /// Name of the run, and of its folder.
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -195,51 +192,6 @@ pub(crate) enum Topology {
     Leaf,
     /// Leaves and spines, with the same flows.
     LeafSpine,
-}
-
-/// Label packet events: run Longest Queue Drop virtually beside the real switch.
-///
-/// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
-/// dropped it (docs/trace.md).
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
-  zcat events.gz | dropcast collect --events - --switch leaf.toml --column time_ns=ts -o t.parquet")]
-pub(crate) struct CollectArgs {
-    /// Packet events, Parquet or CSV (docs/events.md); - for standard input.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) events: PathBuf,
-    /// Switch description (docs/switch.md), if the events do not contain one.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) switch: Option<PathBuf>,
-    /// Read a field of the events from this column. May be repeated.
-    #[arg(long = "column", value_name = "FIELD=COLUMN")]
-    pub(crate) columns: Vec<String>,
-    /// What to do with a bad row.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) on_bad_row: BadRows,
-    #[command(flatten)]
-    pub(crate) settings: TracerSettings,
-    /// Maximum rows that wait for a label before the trace is refused; each takes about 60 bytes.
-    #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
-    pub(crate) max_waiting_rows: usize,
-    /// File for the labelled trace.
-    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
-    pub(crate) output: PathBuf,
-    /// Format of the summary.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
-}
-
-/// What to do with a bad row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BadRows {
-    /// Stop with an error that names the row.
-    #[default]
-    Fail,
-    /// Skip the row and count it.
-    Skip,
 }
 
 /// Train a forest on labelled traces.

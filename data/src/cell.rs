@@ -19,6 +19,10 @@ pub(crate) enum BadCell {
     NotANumber { text: String, expected: &'static str },
     #[error("is {value}, expected {expected}")]
     OutOfRange { value: String, expected: &'static str },
+    #[error("is {text:?}, expected {expected}")]
+    Unknown { text: String, expected: &'static str },
+    #[error("matches no rule of [[capture.port]]: {0}; add a rule to the switch description")]
+    NoPort(String),
     #[error("are {got}, but the header line names {expected}")]
     FieldCount { got: usize, expected: usize },
 }
@@ -30,6 +34,8 @@ impl BadCell {
             BadCell::Empty(_) => "empty",
             BadCell::NotANumber { .. } => "not-a-number",
             BadCell::OutOfRange { .. } => "out-of-range",
+            BadCell::Unknown { .. } => "not-understood",
+            BadCell::NoPort(_) => "no-port",
             BadCell::FieldCount { .. } => "field-count",
         }
     }
@@ -120,7 +126,8 @@ impl Cell for EventKind {
 pub(crate) struct BadCells(BTreeMap<usize, (String, BadCell)>);
 
 impl BadCells {
-    fn note(&mut self, row: usize, field: &str, cell: BadCell) {
+    /// Notes a value; the first of a row counts.
+    pub(crate) fn note(&mut self, row: usize, field: &str, cell: BadCell) {
         self.0.entry(row).or_insert_with(|| (field.to_owned(), cell));
     }
 
@@ -184,9 +191,19 @@ where
 }
 
 fn note_nulls<T: Cell>(array: &dyn Array, field: &str, bad: &mut BadCells) {
+    note_empty(array, field, T::EXPECTED, bad);
+}
+
+/// Notes the rows without a value.
+pub(crate) fn note_empty(
+    array: &dyn Array,
+    field: &str,
+    expected: &'static str,
+    bad: &mut BadCells,
+) {
     if array.null_count() > 0 {
         for row in (0..array.len()).filter(|&row| array.is_null(row)) {
-            bad.note(row, field, BadCell::Empty(T::EXPECTED));
+            bad.note(row, field, BadCell::Empty(expected));
         }
     }
 }

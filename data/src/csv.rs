@@ -6,20 +6,15 @@
 use crate::DataError;
 use crate::cell::{BadCell, Cell, excerpt};
 use crate::input::TextInput;
-use std::io::{BufRead, Read};
+use crate::lines::Lines;
 use std::ops::Range;
-
-/// Longer lines are not rows of numbers.
-const LINE_BYTES: u64 = 1 << 16;
 
 /// A delimited text being read.
 pub(crate) struct CsvRows {
     file: String,
-    input: TextInput,
+    lines: Lines,
     delimiter: u8,
     header: Vec<String>,
-    line: Vec<u8>,
-    line_number: u64,
     fields: Vec<Range<usize>>,
 }
 
@@ -35,11 +30,9 @@ impl CsvRows {
     pub(crate) fn start(file: &str, input: TextInput) -> Result<Self, DataError> {
         let mut rows = CsvRows {
             file: file.to_owned(),
-            input,
+            lines: Lines::start(file, input, "expected one row of numbers a line"),
             delimiter: b',',
             header: Vec::new(),
-            line: Vec::new(),
-            line_number: 0,
             fields: Vec::new(),
         };
         rows.read_header()?;
@@ -53,12 +46,12 @@ impl CsvRows {
 
     /// Number of the line of the last row, from 1.
     pub(crate) fn line_number(&self) -> u64 {
-        self.line_number
+        self.lines.number()
     }
 
     /// The hash of the file, known after the last row.
     pub(crate) fn hash(&self) -> Option<&str> {
-        self.input.hash()
+        self.lines.hash()
     }
 
     /// The next row; `None` after the last. Skips empty lines.
@@ -66,8 +59,8 @@ impl CsvRows {
         if !self.read_line()? {
             return Ok(None);
         }
-        split(&self.line, self.delimiter, &mut self.fields);
-        Ok(Some(CsvRow { line: &self.line, fields: &self.fields }))
+        split(self.lines.line(), self.delimiter, &mut self.fields);
+        Ok(Some(CsvRow { line: self.lines.line(), fields: &self.fields }))
     }
 
     fn read_header(&mut self) -> Result<(), DataError> {
@@ -75,19 +68,18 @@ impl CsvRows {
         if !self.read_line()? {
             return Err(DataError::file(&self.file, "has no text in it", expected));
         }
-        if self.line.starts_with(b"\xef\xbb\xbf") {
-            self.line.drain(..3);
-        }
+        self.lines.strip_mark();
+        let line = self.lines.line();
         let binary = |&byte: &u8| byte < b' ' && byte != b'\t';
-        if std::str::from_utf8(&self.line).is_err() || self.line.iter().any(binary) {
+        if std::str::from_utf8(line).is_err() || line.iter().any(binary) {
             return Err(DataError::file(&self.file, "is neither text nor Parquet", expected));
         }
-        let present = |delimiter: &u8| self.line.contains(delimiter);
+        let present = |delimiter: &u8| line.contains(delimiter);
         self.delimiter = [b',', b';', b'\t', b' '].into_iter().find(present).unwrap_or(b',');
-        split(&self.line, self.delimiter, &mut self.fields);
-        let row = CsvRow { line: &self.line, fields: &self.fields };
+        split(line, self.delimiter, &mut self.fields);
+        let row = CsvRow { line, fields: &self.fields };
         if (0..row.len()).all(|field| row.field(field).iter().all(u8::is_ascii_digit)) {
-            let problem = format!("begins with a row of numbers ({})", excerpt(&self.line));
+            let problem = format!("begins with a row of numbers ({})", excerpt(line));
             return Err(DataError::file(&self.file, problem, expected));
         }
         let name = |field| String::from_utf8_lossy(row.field(field)).into_owned();
@@ -106,39 +98,15 @@ impl CsvRows {
         }
     }
 
-    /// Whether the line holds nothing, not even the tabs between empty fields.
-    fn is_blank(&self) -> bool {
-        let has_tabs = self.delimiter == b'\t' && self.line.contains(&b'\t');
-        !has_tabs && self.line.iter().all(u8::is_ascii_whitespace)
-    }
-
-    /// Reads the next line that is not blank, without its end; false at the end of the file.
+    /// Reads the next line that is not blank; false at the end of the file.
     fn read_line(&mut self) -> Result<bool, DataError> {
-        loop {
-            self.line.clear();
-            let count = (&mut self.input)
-                .take(LINE_BYTES)
-                .read_until(b'\n', &mut self.line)
-                .map_err(DataError::io(&self.file, "be read"))?;
-            self.line_number += 1;
-            let ended = self.line.pop_if(|&mut last| last == b'\n').is_some();
-            if !ended && count as u64 == LINE_BYTES {
-                let problem =
-                    format!("line {} is longer than {LINE_BYTES} bytes", self.line_number);
-                return Err(DataError::file(
-                    &self.file,
-                    problem,
-                    "expected one row of numbers a line",
-                ));
-            }
-            self.line.pop_if(|&mut last| last == b'\r');
-            if !self.is_blank() {
-                return Ok(true);
-            }
-            if count == 0 {
-                return Ok(false);
-            }
-        }
+        let delimiter = self.delimiter;
+        // The tabs between empty fields are a row.
+        let is_blank = |line: &[u8]| {
+            let has_tabs = delimiter == b'\t' && line.contains(&b'\t');
+            !has_tabs && line.iter().all(u8::is_ascii_whitespace)
+        };
+        self.lines.read(is_blank)
     }
 }
 
@@ -188,10 +156,14 @@ fn push_field(field: Range<usize>, delimiter: u8, fields: &mut Vec<Range<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Compression;
     use std::io::Cursor;
 
     fn start(text: &str) -> Result<CsvRows, DataError> {
-        CsvRows::start("x.csv", TextInput::start(Box::new(Cursor::new(text.to_owned())), false))
+        CsvRows::start(
+            "x.csv",
+            TextInput::start(Box::new(Cursor::new(text.to_owned())), Compression::None),
+        )
     }
 
     fn all(text: &str) -> (Vec<String>, Vec<Vec<String>>) {

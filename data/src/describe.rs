@@ -1,9 +1,11 @@
 //! Telling our files apart without reading them through.
 
+use crate::capture::{CaptureStart, PacketFile};
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::events::switches_in_footer;
-use crate::input::{Expect, Input};
+use crate::input::{Expect, Input, TextInput};
+use crate::ns3::looks_like_ns3;
 use crate::parquet_table::ParquetTable;
 use crate::trace::{is_artifact, meta_in_footer, meta_of};
 use crate::{DataError, EventColumns, SwitchSpecs, TraceMeta};
@@ -24,6 +26,13 @@ pub enum FileKind {
     EventCsv {
         /// Names of the columns.
         columns: Vec<String>,
+    },
+    /// Packet events as ns-3 prints them.
+    Ns3Trace,
+    /// Packets of a capture.
+    Capture {
+        /// Its format and how exact its times are, in words.
+        format: &'static str,
     },
     /// A labelled trace in Parquet.
     Trace {
@@ -67,12 +76,24 @@ pub fn describe(path: &Path) -> Result<FileKind, DataError> {
     let file = shown(path);
     match Input::open(path, Expect::Anything)? {
         Input::Parquet(opened, _) => describe_table(&file, &ParquetTable::open(&file, opened)?),
-        Input::Text(input) => match CsvRows::start(&file, input) {
-            Ok(rows) => Ok(describe_header(&file, rows.header())),
-            // Text without a table, or no text.
-            Err(DataError::File { .. }) => Ok(FileKind::Unknown),
-            Err(error) => Err(error),
-        },
+        Input::Text(input) => describe_stream(&file, input),
+    }
+}
+
+fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataError> {
+    let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    if let Some(start) = CaptureStart::of(head) {
+        let format = PacketFile::start(file, start, input)?.format();
+        return Ok(FileKind::Capture { format });
+    }
+    if looks_like_ns3(head) {
+        return Ok(FileKind::Ns3Trace);
+    }
+    match CsvRows::start(file, input) {
+        Ok(rows) => Ok(describe_header(file, rows.header())),
+        // Text without a table, or no text.
+        Err(DataError::File { .. }) => Ok(FileKind::Unknown),
+        Err(error) => Err(error),
     }
 }
 

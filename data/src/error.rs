@@ -41,14 +41,14 @@ pub enum DataError {
         hint: String,
     },
     /// A row is wrong.
-    #[error("{file}: row {row}{}: {field} {problem}", at_line(*line))]
+    #[error("{file}: row {row}{}: {field} {problem}", at(*place))]
     Row {
         /// The file.
         file: String,
         /// Number of the row, from 0, not counting a header line.
         row: u64,
-        /// Number of the line, from 1; only in text.
-        line: Option<u64>,
+        /// Where it is in a file that has no table.
+        place: Option<RowPlace>,
         /// The field at fault.
         field: String,
         /// What is wrong and what is expected.
@@ -131,6 +131,15 @@ pub enum DataError {
     },
 }
 
+/// Where a row is in a file, as other programs number it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPlace {
+    /// Number of the line, from 1.
+    Line(u64),
+    /// Number of the packet, from 1.
+    Packet(u64),
+}
+
 impl DataError {
     pub(crate) fn io(file: &str, doing: &'static str) -> impl FnOnce(io::Error) -> DataError {
         move |source| DataError::Io { file: file.to_owned(), doing, source }
@@ -151,8 +160,12 @@ pub(crate) fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-fn at_line(line: Option<u64>) -> String {
-    line.map_or_else(String::new, |line| format!(" (line {line})"))
+fn at(place: Option<RowPlace>) -> String {
+    match place {
+        None => String::new(),
+        Some(RowPlace::Line(line)) => format!(" (line {line})"),
+        Some(RowPlace::Packet(packet)) => format!(" (packet {packet})"),
+    }
 }
 
 fn listed(names: &[String]) -> String {

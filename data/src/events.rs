@@ -1,14 +1,20 @@
 //! Reading and writing packet events (`docs/events.md`).
 
+mod capture;
 mod columns;
+mod files;
 mod footer;
 mod gate;
+mod kind;
+mod ns3;
 mod reader;
 mod rows;
 mod table;
+mod time;
 mod writer;
 
 pub use columns::EventColumns;
+pub use files::EventFiles;
 pub use gate::OnBadRow;
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;

@@ -5,7 +5,7 @@ mod text;
 
 pub(crate) use hash::FileHash;
 pub use hash::{sha256, sha256_file};
-pub(crate) use text::TextInput;
+pub(crate) use text::{Compression, TextInput};
 
 use crate::DataError;
 use crate::error::shown;
@@ -18,7 +18,7 @@ use text::Bytes;
 pub(crate) enum Input {
     /// Begins like a Parquet file: a seekable file, and its hash, computed meanwhile.
     Parquet(File, FileHash),
-    /// Anything else: text, decompressed if it begins like gzip.
+    /// Anything else: text or packets, decompressed if it begins like gzip or Zstandard.
     Text(TextInput),
 }
 
@@ -31,7 +31,6 @@ pub(crate) enum Expect {
 }
 
 pub(crate) const PARQUET_MAGIC: &[u8] = b"PAR1";
-pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 impl Input {
     /// Opens `path`, or standard input for `-`.
@@ -67,7 +66,7 @@ impl Input {
                 let (spooled, hash) = spool(whole).map_err(DataError::io(&file, "be spooled"))?;
                 Ok(Input::Parquet(spooled, FileHash::known(hash)))
             }
-            _ => Ok(Input::Text(TextInput::start(whole, head.starts_with(GZIP_MAGIC)))),
+            _ => Ok(Input::Text(TextInput::start(whole, Compression::of(&head)))),
         }
     }
 }

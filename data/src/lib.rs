@@ -48,6 +48,10 @@ pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 #[cfg(feature = "files")]
 mod atomic;
 #[cfg(feature = "files")]
+mod capture;
+#[cfg(feature = "files")]
+mod capture_map;
+#[cfg(feature = "files")]
 mod cell;
 #[cfg(feature = "files")]
 mod csv;
@@ -58,9 +62,19 @@ mod error;
 #[cfg(feature = "files")]
 mod events;
 #[cfg(feature = "files")]
+mod flow_key;
+#[cfg(feature = "files")]
 mod guard;
 #[cfg(feature = "files")]
 mod input;
+#[cfg(feature = "files")]
+mod input_maps;
+#[cfg(feature = "files")]
+mod lines;
+#[cfg(feature = "files")]
+mod ns3;
+#[cfg(feature = "files")]
+mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
@@ -74,25 +88,37 @@ mod switch_file;
 #[cfg(feature = "files")]
 mod table_writer;
 #[cfg(feature = "files")]
+mod time_unit;
+#[cfg(feature = "files")]
 mod trace;
 
 #[cfg(feature = "files")]
 pub use atomic::{AtomicFile, move_file, write_atomic};
 #[cfg(feature = "files")]
+pub use capture_map::{CaptureMap, Mac, PortRule, Prefix, QueueRule, Values};
+#[cfg(feature = "files")]
 pub use describe::{FileKind, TableShape, describe};
 #[cfg(feature = "files")]
-pub use error::DataError;
+pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
-pub use events::{EventColumns, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow};
+pub use events::{
+    EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
+};
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
+#[cfg(feature = "files")]
+pub use input_maps::InputMaps;
+#[cfg(feature = "files")]
+pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
 pub use scratch::scratch_file;
 #[cfg(feature = "files")]
 pub use small_file::{check_regular, read_small};
 #[cfg(feature = "files")]
-pub use switch_file::read_switches;
+pub use switch_file::{SwitchFile, read_switch_file, read_switches};
 #[cfg(feature = "files")]
 pub use table_writer::{TableColumn, TableWriter, write_table};
+#[cfg(feature = "files")]
+pub use time_unit::TimeUnit;
 #[cfg(feature = "files")]
 pub use trace::{TraceReader, TraceWriter};

@@ -4,6 +4,7 @@ use crate::DataError;
 use crate::cell::is_integer;
 use crate::guard::guarded;
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -68,18 +69,30 @@ impl ParquetTable {
         self.builder.metadata().num_row_groups()
     }
 
-    /// Starts to read the columns at `roots`, which must hold integers.
+    /// The type of the column at `root`.
+    pub(crate) fn data_type(&self, root: usize) -> &DataType {
+        self.builder.schema().field(root).data_type()
+    }
+
+    /// Refuses columns that do not hold integers.
+    pub(crate) fn require_integers(&self, roots: &[usize]) -> Result<(), DataError> {
+        match roots.iter().find(|&&root| !is_integer(self.data_type(root))) {
+            Some(&root) => Err(self.wrong_type(root, "expected an integer type; write it as one")),
+            None => Ok(()),
+        }
+    }
+
+    /// The column at `root` is of a type that cannot be read.
+    pub(crate) fn wrong_type(&self, root: usize, hint: &str) -> DataError {
+        let field = self.builder.schema().field(root);
+        let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
+        DataError::file(&self.file, problem, hint)
+    }
+
+    /// Starts to read the columns at `roots`.
     pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
         let rows_left = self.rows();
         let ParquetTable { file, builder, .. } = self;
-        for &root in &roots {
-            let field = builder.schema().field(root);
-            if !is_integer(field.data_type()) {
-                let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
-                let hint = "expected an integer type; write it as one";
-                return Err(DataError::file(&file, problem, hint));
-            }
-        }
         roots.sort_unstable();
         roots.dedup();
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());

@@ -51,6 +51,14 @@ pub struct UnknownWord {
     expected: &'static str,
 }
 
+impl UnknownWord {
+    /// `word` is not one of `expected`.
+    #[cfg(feature = "files")]
+    pub(crate) fn new(word: &str, expected: &'static str) -> Self {
+        UnknownWord { found: word.to_owned(), expected }
+    }
+}
+
 impl FromStr for Departures {
     type Err = UnknownWord;
 

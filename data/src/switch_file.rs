@@ -1,17 +1,44 @@
 //! Switch descriptions in files of their own (`docs/switch.md`).
 
 use crate::error::shown;
+use crate::input_maps::InputMaps;
 use crate::{DataError, SwitchSpecs, read_small};
 use std::path::Path;
+
+/// What a switch description file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchFile {
+    /// The switches.
+    pub specs: SwitchSpecs,
+    /// How traces and captures map to their ports.
+    pub maps: InputMaps,
+}
 
 /// Reads a switch description.
 ///
 /// # Errors
 /// If the file cannot be read or does not describe switches.
 pub fn read_switches(path: &Path) -> Result<SwitchSpecs, DataError> {
+    Ok(read_switch_file(path)?.specs)
+}
+
+/// Reads a switch description, and how traces and captures map to it.
+///
+/// # Errors
+/// If the file cannot be read, or does not describe switches, or has another table.
+pub fn read_switch_file(path: &Path) -> Result<SwitchFile, DataError> {
     let file = shown(path);
     let text = String::from_utf8(read_small(path)?).map_err(|_| {
         DataError::file(&file, "is not text", "expected a switch description in TOML")
     })?;
-    SwitchSpecs::from_toml(&text).map_err(|source| DataError::Switches { file, source })
+    parse(&text).map_err(|source| DataError::Switches { file, source })
+}
+
+fn parse(text: &str) -> Result<SwitchFile, toml::de::Error> {
+    let mut table: toml::Table = toml::from_str(text)?;
+    let mut maps = toml::Table::new();
+    for key in ["ns3", "capture"] {
+        maps.extend(table.remove(key).map(|value| (key.to_owned(), value)));
+    }
+    Ok(SwitchFile { specs: table.try_into()?, maps: maps.try_into()? })
 }

@@ -6,8 +6,8 @@ use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventKind, EventReader, InputProvenance, LabelledBatch,
-    Outcome, SwitchSpecs, TraceMeta, TraceWriter,
+    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, InputProvenance,
+    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceWriter,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,13 +15,19 @@ use std::path::{Path, PathBuf};
 
 /// Where events come from.
 pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
-    /// What was read, once the iterator has ended.
-    fn provenance(&self) -> InputProvenance;
+    /// What was read of each input, once the iterator has ended.
+    fn inputs(&self) -> Vec<InputProvenance>;
 }
 
 impl Events for EventReader {
-    fn provenance(&self) -> InputProvenance {
-        EventReader::provenance(self)
+    fn inputs(&self) -> Vec<InputProvenance> {
+        vec![self.provenance()]
+    }
+}
+
+impl Events for EventFiles {
+    fn inputs(&self) -> Vec<InputProvenance> {
+        self.provenance()
     }
 }
 
@@ -40,6 +46,9 @@ pub struct Collected {
     pub rejected: u64,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, u64>,
 }
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
@@ -76,18 +85,28 @@ pub fn collect(
         progress.advance(rows.len());
         writer.write(&rows)?;
     }
-    let provenance = events.provenance();
+    let inputs = events.inputs();
+    let unfit = |problem| {
+        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+        PipelineError::unfit(names.join(", "), problem)
+    };
     if collected.rows == 0 {
         let problem = "has no arrivals that can be used, so there is nothing to label";
-        return Err(PipelineError::unfit(provenance.name, problem));
+        return Err(unfit(format!("{problem}{}", left_out(&inputs))));
     }
     if settings.departures == Departures::Observed && departures == 0 {
         let problem = "has no departures, so nothing would drain the queues; set departures to \
                        line-rate";
-        return Err(PipelineError::unfit(provenance.name, problem));
+        return Err(unfit(problem.to_owned()));
     }
-    collected.skipped = provenance.skipped.clone();
-    writer.set_inputs(vec![provenance]);
+    for input in &inputs {
+        add(&mut collected.skipped, &input.skipped);
+        add(&mut collected.notes, &input.notes);
+        for (note, rows) in &input.notes {
+            progress.note(&format!("{}: {}", input.name, words(note, *rows)));
+        }
+    }
+    writer.set_inputs(inputs);
     writer.finish()?;
     progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
     Ok(collected)
@@ -117,6 +136,34 @@ pub fn collect_in_memory(
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
     LabelledTrace::in_memory(name, meta, batches)
+}
+
+fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
+    for (reason, rows) in counts {
+        *sum.entry(reason.clone()).or_insert(0) += rows;
+    }
+}
+
+/// Why rows were left out, where that is all that can be said.
+fn left_out(inputs: &[InputProvenance]) -> String {
+    let mut sum = BTreeMap::new();
+    inputs.iter().for_each(|input| add(&mut sum, &input.skipped));
+    let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
+    if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) }
+}
+
+/// A note of an input, in words.
+fn words(note: &str, rows: u64) -> String {
+    match note {
+        "rounded-time" => {
+            format!("the times of {rows} rows were rounded to whole nanoseconds (docs/events.md)")
+        }
+        "six-digit-time" => format!(
+            "the times of all {rows} rows have at most 6 digits, as ns-3 prints them by default, so \
+             queues are only roughly known; let it print more (docs/ns3-ascii.md)"
+        ),
+        note => format!("{rows} rows are {note}"),
+    }
 }
 
 fn count_departures(batch: &EventBatch) -> usize {

@@ -25,6 +25,13 @@ pub enum Inspected {
         /// The switches, where the file describes them.
         switches: Option<SwitchSpecs>,
     },
+    /// Packet events that are no table.
+    Stream {
+        /// What they are in: an ns-3 ASCII trace, or a capture of this format.
+        format: String,
+        /// The page that tells how they are read.
+        page: &'static str,
+    },
     /// A labelled trace.
     Trace {
         /// Names of the columns.
@@ -108,6 +115,12 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
             Inspected::Events { columns, rows, switches }
         }
         FileKind::EventCsv { columns } => Inspected::Events { columns, rows: None, switches: None },
+        FileKind::Ns3Trace => {
+            Inspected::Stream { format: "ns-3 ASCII trace".to_owned(), page: "docs/ns3-ascii.md" }
+        }
+        FileKind::Capture { format } => {
+            Inspected::Stream { format: format.to_owned(), page: "docs/pcap.md" }
+        }
         FileKind::Trace { table, meta, .. } => {
             let (columns, rows) = size(table);
             Inspected::Trace { columns, rows, meta: Some(meta), statistics: None }
@@ -123,7 +136,7 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
 }
 
 fn unknown(path: &Path) -> PipelineError {
-    let problem = "is none of the files that inspect knows: packet events, labelled traces, \
+    let problem = "is none of the files that inspect knows: packet events, captures, labelled traces, \
                    model.json, .dct, sweep.json, report.json";
     PipelineError::unfit(path.display(), problem)
 }

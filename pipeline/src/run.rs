@@ -15,7 +15,7 @@ use crate::training::{TraceRoles, train};
 use crate::verdict::{Verdict, judge};
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, EventColumns, EventOptions, EventReader, move_file, read_switches, write_atomic,
+    DataError, EventColumns, EventFiles, EventOptions, move_file, read_switch_file, write_atomic,
 };
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
@@ -59,7 +59,7 @@ impl Run {
         settings.workload.seed = settings.seed;
         let folder = runs.join(&settings.name);
         if let Some(events) = &settings.events {
-            spare_inputs(&folder.join("trace.parquet"), [events])?;
+            spare_inputs(&folder.join("trace.parquet"), events.paths())?;
         }
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
@@ -80,9 +80,10 @@ impl Run {
         let Run { settings, .. } = self;
         self.write("config.toml", &config_text(settings)?)?;
         let events = match &settings.events {
-            Some(path) => path.clone(),
+            Some(events) => events.paths().to_vec(),
             None => {
-                generate_leaf(&settings.workload, &self.path("events.parquet"), progress)?.events
+                let path = self.path("events.parquet");
+                vec![generate_leaf(&settings.workload, &path, progress)?.events]
             }
         };
         let reader = open_events(settings, &events)?;
@@ -91,6 +92,9 @@ impl Run {
         let trace = self.path("trace.parquet");
         let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
         let collected = collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
+        for (reason, rows) in &collected.skipped {
+            progress.note(&format!("left out {rows} rows: {reason}"));
+        }
         let data = [trace];
         if collected.drops == 0 {
             let traces = LabelledTraces::open(&data, &FeatureSet::none())?;
@@ -269,6 +273,10 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
         let problem = "names columns of given events; without events there are none";
         return Err(PipelineError::setting("columns", problem));
     }
+    if events.is_none() && settings.time_unit.is_some() {
+        let problem = "is that of given events; without events there are none";
+        return Err(PipelineError::setting("time_unit", problem));
+    }
     train.params()?;
     train.split.check()?;
     let recorded = collect.features.names();
@@ -280,13 +288,13 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
         None => {
             workload.arrivals()?;
         }
-        Some(path) if path.as_os_str() == "-" => {
+        Some(events) if events.paths().iter().any(|path| path.as_os_str() == "-") => {
             let problem = "a run reads its events from a file, so that it can be repeated; save \
                            standard input in one";
             return Err(PipelineError::setting("events", problem));
         }
-        Some(path) => {
-            open_events(settings, path)?;
+        Some(events) => {
+            open_events(settings, events.paths())?;
         }
     }
     let parse = |name: &String| {
@@ -309,8 +317,12 @@ fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<
     Ok(())
 }
 
-fn open_events(settings: &RunSettings, events: &Path) -> Result<EventReader, PipelineError> {
-    let specs = settings.switch.as_deref().map(read_switches).transpose()?;
+fn open_events(settings: &RunSettings, events: &[PathBuf]) -> Result<EventFiles, PipelineError> {
+    let switch = settings.switch.as_deref().map(read_switch_file).transpose()?;
+    let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
     let columns = EventColumns::parse(&settings.columns)?;
-    Ok(EventReader::open(events, EventOptions { specs, columns, ..EventOptions::default() })?)
+    let time_unit = settings.time_unit;
+    let maps = maps.unwrap_or_default();
+    let options = EventOptions { specs, maps, columns, time_unit, ..EventOptions::default() };
+    Ok(EventFiles::open(events, &options)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::table_cost::TableCost;
-use dropcast_data::{CollectSettings, Departures, Victim};
+use dropcast_data::{CollectSettings, Departures, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_simulate::LeafWorkload;
@@ -23,13 +23,16 @@ pub struct RunSettings {
     pub seed: u64,
     /// Packet events; generated if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub events: Option<PathBuf>,
+    pub events: Option<EventPaths>,
     /// Switch description, if the events bring none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switch: Option<PathBuf>,
     /// Columns that hold the fields of events, each `FIELD=COLUMN`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// The unit of their times, if they are not whole nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<TimeUnit>,
     /// How labels are made.
     pub collect: TracerSettings,
     /// How the forest is trained.
@@ -48,10 +51,40 @@ impl Default for RunSettings {
             events: None,
             switch: None,
             columns: Vec::new(),
+            time_unit: None,
             collect: TracerSettings::default(),
             train: TrainSettings::default(),
             export: ExportSettings::default(),
             workload: LeafWorkload::default(),
+        }
+    }
+}
+
+/// Files of packet events; one is written as text, several as a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum EventPaths {
+    /// One file.
+    One(PathBuf),
+    /// Several, which are merged by time.
+    Several(Vec<PathBuf>),
+}
+
+impl EventPaths {
+    /// These files; none if there are none.
+    pub fn new(mut paths: Vec<PathBuf>) -> Option<Self> {
+        match paths.len() {
+            0 => None,
+            1 => paths.pop().map(EventPaths::One),
+            _ => Some(EventPaths::Several(paths)),
+        }
+    }
+
+    /// The files.
+    pub fn paths(&self) -> &[PathBuf] {
+        match self {
+            EventPaths::One(path) => std::slice::from_ref(path),
+            EventPaths::Several(paths) => paths,
         }
     }
 }

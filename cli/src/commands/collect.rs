@@ -3,23 +3,27 @@
 use crate::args::{BadRows, CollectArgs};
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::{EventColumns, EventOptions, EventReader, OnBadRow, read_switches};
+use dropcast_data::{EventColumns, EventFiles, EventOptions, OnBadRow, read_switch_file};
 use dropcast_pipeline::collect::{Collected, collect};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    check_output(&args.output, [&args.events].into_iter().chain(&args.switch))?;
+    check_output(&args.output, args.events.iter().chain(&args.switch))?;
+    let switch = args.switch.as_deref().map(read_switch_file).transpose()?;
+    let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
     let options = EventOptions {
         columns: EventColumns::parse(&args.columns)?,
-        specs: args.switch.as_deref().map(read_switches).transpose()?,
+        time_unit: args.time_unit,
+        specs,
+        maps: maps.unwrap_or_default(),
         on_bad_row: match args.on_bad_row {
             BadRows::Fail => OnBadRow::Fail,
             BadRows::Skip => OnBadRow::Skip,
         },
-        format: None,
+        ..EventOptions::default()
     };
-    let reader = EventReader::open(&args.events, options)?;
+    let reader = EventFiles::open(&args.events, &options)?;
     let specs = reader.specs().clone();
     let waiting = args.max_waiting_rows;
     let collected = collect(reader, specs, &args.settings, waiting, &args.output, progress)?;
@@ -27,7 +31,7 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
 }
 
 fn text(collected: &Collected) -> String {
-    let Collected { trace, rows, drops, pushed_out, rejected, skipped } = collected;
+    let Collected { trace, rows, drops, pushed_out, rejected, skipped, .. } = collected;
     let mut text = format!(
         "{}: {rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)\n",
         trace.display(),

@@ -26,6 +26,9 @@ enum Summary<'a> {
         rows: Option<u64>,
         switches: Option<String>,
     },
+    Stream {
+        format: &'a str,
+    },
     Trace {
         columns: &'a [String],
         rows: Option<u64>,
@@ -75,6 +78,7 @@ impl<'a> Summary<'a> {
                 rows: *rows,
                 switches: switches.as_ref().map(|specs| specs.to_toml()),
             },
+            Inspected::Stream { format, .. } => Summary::Stream { format },
             Inspected::Trace { columns, rows, meta, statistics } => Summary::Trace {
                 columns,
                 rows: *rows,
@@ -127,6 +131,9 @@ fn text(found: &Inspected) -> String {
             let switches = switches.as_deref().unwrap_or("not described in the file\n");
             let columns = columns.join(" ");
             format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", count(rows))
+        }
+        Inspected::Stream { format, page } => {
+            format!("packet events: {format}\nswitches:\nnot described in the file\nsee {page}\n")
         }
         Inspected::Trace { columns, rows, meta, statistics } => {
             let meta = meta.as_ref().map_or_else(

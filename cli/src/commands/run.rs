@@ -9,7 +9,7 @@ use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::run::{Run, RunResult};
-use dropcast_pipeline::settings::RunSettings;
+use dropcast_pipeline::settings::{EventPaths, RunSettings};
 use dropcast_reports::ReportFormat;
 
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -39,8 +39,8 @@ fn settings(args: &RunArgs) -> Result<RunSettings, PipelineError> {
         None => RunSettings::default(),
         Some(path) => read_settings(path)?,
     };
-    if let Some(events) = &args.events {
-        settings.events = Some(events.clone());
+    if let Some(events) = EventPaths::new(args.events.clone()) {
+        settings.events = Some(events);
     }
     if let Some(switch) = &args.switch {
         settings.switch = Some(switch.clone());
@@ -48,6 +48,7 @@ fn settings(args: &RunArgs) -> Result<RunSettings, PipelineError> {
     if !args.columns.is_empty() {
         settings.columns.clone_from(&args.columns);
     }
+    settings.time_unit = args.time_unit.or(settings.time_unit);
     if let Some(name) = &args.name {
         settings.name.clone_from(name);
     }

@@ -13,6 +13,7 @@ mod inspect;
 mod map;
 mod ns3;
 mod other_buffers;
+mod other_inputs;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
 mod other_trainers;
 mod pipeline;
@@ -23,6 +24,7 @@ mod room;
 mod statistics;
 mod sweep;
 mod switches;
+mod time_units;
 mod training;
 mod verdict;
 mod verify;

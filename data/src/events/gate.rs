@@ -1,7 +1,7 @@
 //! What happens to rows that are wrong.
 
 use crate::cell::BadCell;
-use crate::{DataError, Event, EventChecker, SwitchSpecs};
+use crate::{DataError, Event, EventChecker, RowPlace, SwitchSpecs};
 use std::collections::BTreeMap;
 
 /// What to do with a row that cannot be used.
@@ -22,7 +22,11 @@ pub(crate) struct Gate {
     row: u64,
     events: u64,
     skipped: BTreeMap<&'static str, u64>,
+    notes: BTreeMap<&'static str, u64>,
 }
+
+/// Rows whose time is not exactly that of the input are counted under this name.
+pub(crate) const ROUNDED_TIME: &str = "rounded-time";
 
 impl Gate {
     pub(crate) fn new(file: &str, on_bad_row: OnBadRow, specs: &SwitchSpecs) -> Self {
@@ -33,29 +37,34 @@ impl Gate {
             row: 0,
             events: 0,
             skipped: BTreeMap::new(),
+            notes: BTreeMap::new(),
         }
     }
 
     /// Checks the next readable row. Returns whether to use it.
-    pub(crate) fn admit(&mut self, event: &Event, line: Option<u64>) -> Result<bool, DataError> {
+    pub(crate) fn admit(
+        &mut self,
+        event: &Event,
+        place: Option<RowPlace>,
+    ) -> Result<bool, DataError> {
         match self.checker.check(event) {
             Ok(()) => {
                 self.row += 1;
                 self.events += 1;
                 Ok(true)
             }
-            Err(bad) => self.refuse(line, bad.field(), bad.reason(), &bad).map(|()| false),
+            Err(bad) => self.refuse(place, bad.field(), bad.reason(), &bad).map(|()| false),
         }
     }
 
     /// Judges the next row, which could not be read.
     pub(crate) fn unreadable(
         &mut self,
-        line: Option<u64>,
+        place: Option<RowPlace>,
         field: &str,
         bad: &BadCell,
     ) -> Result<(), DataError> {
-        self.refuse(line, field, bad.reason(), bad)
+        self.refuse(place, field, bad.reason(), bad)
     }
 
     /// Rows let through.
@@ -68,9 +77,32 @@ impl Gate {
         self.skipped.iter().map(|(reason, &count)| ((*reason).to_owned(), count)).collect()
     }
 
+    /// Counts a row that is used, under `note`, if it `is` so.
+    pub(crate) fn note(&mut self, note: &'static str, is: bool) {
+        if is {
+            self.note_rows(note, 1);
+        }
+    }
+
+    /// Counts rows that are used, under `note`.
+    pub(crate) fn note_rows(&mut self, note: &'static str, rows: u64) {
+        *self.notes.entry(note).or_insert(0) += rows;
+    }
+
+    /// Passes over the next row: it is good, but not an event of a buffer.
+    pub(crate) fn leave_out(&mut self, reason: &'static str) {
+        self.row += 1;
+        *self.skipped.entry(reason).or_insert(0) += 1;
+    }
+
+    /// Rows let through that are worth knowing about.
+    pub(crate) fn notes(&self) -> BTreeMap<String, u64> {
+        self.notes.iter().map(|(note, &count)| ((*note).to_owned(), count)).collect()
+    }
+
     fn refuse(
         &mut self,
-        line: Option<u64>,
+        place: Option<RowPlace>,
         field: &str,
         reason: &'static str,
         problem: &dyn std::error::Error,
@@ -85,7 +117,7 @@ impl Gate {
             OnBadRow::Fail => Err(DataError::Row {
                 file: self.file.clone(),
                 row,
-                line,
+                place,
                 field: field.to_owned(),
                 problem: problem.to_string(),
             }),

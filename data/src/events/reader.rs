@@ -1,24 +1,33 @@
 //! Packet events from a file, in batches.
 
+use super::capture::CaptureRows;
 use super::columns::EventColumns;
 use super::footer::switches_in_footer;
 use super::gate::{Gate, OnBadRow};
+use super::ns3::Ns3Rows;
 use super::rows::EventRows;
 use super::table::EventTable;
+use crate::capture::CaptureStart;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, recorded_name};
+use crate::input::{Expect, FileHash, Input, TextInput, recorded_name};
+use crate::input_maps::InputMaps;
+use crate::ns3::looks_like_ns3;
 use crate::parquet_table::ParquetTable;
-use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs};
+use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
 /// How events are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventFormat {
-    /// Delimited text with a header line, perhaps compressed with gzip.
+    /// Delimited text with a header line, perhaps compressed with gzip or Zstandard.
     Csv,
     /// Parquet.
     Parquet,
+    /// An ASCII trace of ns-3, perhaps compressed.
+    Ns3,
+    /// A pcap or pcapng capture, perhaps compressed.
+    Capture,
 }
 
 /// How to read events.
@@ -28,10 +37,17 @@ pub struct EventOptions {
     pub columns: EventColumns,
     /// The switches; by default those that the file describes.
     pub specs: Option<SwitchSpecs>,
+    /// The unit of the times; decimal numbers are rounded to whole nanoseconds and counted. By
+    /// default times are whole nanoseconds, or of the unit of a timestamp column.
+    pub time_unit: Option<TimeUnit>,
     /// What to do with bad rows.
     pub on_bad_row: OnBadRow,
     /// The format; told from the first bytes by default.
     pub format: Option<EventFormat>,
+    /// Switches and ports of traces and captures.
+    pub maps: InputMaps,
+    /// The port of all packets of a capture, where `maps` has no rules for ports.
+    pub port: Option<u16>,
 }
 
 /// Reads and checks packet events. Yields batches of 1 to 65,536 events in input order; after an
@@ -48,6 +64,8 @@ pub struct EventReader {
 
 enum Source {
     Csv(EventRows),
+    Ns3(Box<Ns3Rows>),
+    Capture(Box<CaptureRows>),
     Parquet(EventTable, Option<FileHash>),
 }
 
@@ -61,22 +79,18 @@ impl EventReader {
         let file = shown(path);
         let expect = match options.format {
             None => Expect::Anything,
-            Some(EventFormat::Csv) => Expect::Text,
+            Some(EventFormat::Csv | EventFormat::Ns3 | EventFormat::Capture) => Expect::Text,
             Some(EventFormat::Parquet) => Expect::Parquet,
         };
         let (source, specs) = match Input::open(path, expect)? {
-            Input::Text(input) => {
-                let rows = CsvRows::start(&file, input)?;
-                let rows = EventRows::start(&file, rows, &options.columns)?;
-                (Source::Csv(rows), None)
-            }
+            Input::Text(input) => (open_stream(&file, path, input, &options)?, None),
             Input::Parquet(opened, hash) => {
                 let table = ParquetTable::open(&file, opened)?;
                 let specs = match options.specs {
                     None => switches_in_footer(&file, &table)?,
                     Some(_) => None,
                 };
-                let table = EventTable::start(&file, table, &options.columns)?;
+                let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
                 (Source::Parquet(table, Some(hash)), specs)
             }
         };
@@ -105,7 +119,7 @@ impl EventReader {
             sha256: self.sha256.clone(),
             events: self.gate.events(),
             skipped: self.gate.skipped(),
-            ..InputProvenance::default()
+            notes: self.gate.notes(),
         }
     }
 
@@ -113,6 +127,8 @@ impl EventReader {
         loop {
             let batch = match &mut self.source {
                 Source::Csv(rows) => rows.next_batch(&mut self.gate)?,
+                Source::Ns3(rows) => rows.next_batch(&mut self.gate)?,
+                Source::Capture(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Parquet(table, _) => table.next_batch(&mut self.gate)?,
             };
             match batch {
@@ -130,6 +146,8 @@ impl EventReader {
     fn finish(&mut self) -> Result<(), DataError> {
         self.sha256 = match &mut self.source {
             Source::Csv(rows) => rows.hash().unwrap_or_default().to_owned(),
+            Source::Ns3(rows) => rows.hash().unwrap_or_default().to_owned(),
+            Source::Capture(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Parquet(_, hash) => match hash.take() {
                 Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
                 None => return Ok(()),
@@ -137,6 +155,53 @@ impl EventReader {
         };
         Ok(())
     }
+}
+
+/// Opens what is read from its beginning.
+fn open_stream(
+    file: &str,
+    path: &Path,
+    mut input: TextInput,
+    options: &EventOptions,
+) -> Result<Source, DataError> {
+    let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    let capture = CaptureStart::of(head);
+    let format = options.format.unwrap_or_else(|| match capture {
+        Some(_) => EventFormat::Capture,
+        None if looks_like_ns3(head) => EventFormat::Ns3,
+        None => EventFormat::Csv,
+    });
+    if format == EventFormat::Csv {
+        let rows = CsvRows::start(file, input)?;
+        let rows = EventRows::start(file, rows, &options.columns, options.time_unit)?;
+        return Ok(Source::Csv(rows));
+    }
+    refuse_table_options(file, options)?;
+    let no_switches = || DataError::NoSwitches { file: file.to_owned() };
+    let specs = options.specs.as_ref().ok_or_else(no_switches)?;
+    let (name, maps) = (recorded_name(path), options.maps.clone());
+    if format == EventFormat::Ns3 {
+        return Ok(Source::Ns3(Box::new(Ns3Rows::start(file, &name, input, maps.ns3, specs))));
+    }
+    let start = capture.ok_or_else(|| {
+        let expected = "expected a pcap or pcapng capture";
+        DataError::file(file, "does not begin like a capture", expected)
+    })?;
+    let rows = CaptureRows::start(file, &name, input, start, maps.capture, options.port, specs)?;
+    Ok(Source::Capture(Box::new(rows)))
+}
+
+/// Traces and captures have no columns, and times of a known unit.
+fn refuse_table_options(file: &str, options: &EventOptions) -> Result<(), DataError> {
+    let given = if options.time_unit.is_some() {
+        "time_unit"
+    } else if options.columns != EventColumns::default() {
+        "column names"
+    } else {
+        return Ok(());
+    };
+    let problem = format!("is a trace or capture, not a table, so it takes no {given}");
+    Err(DataError::file(file, problem, "leave them out"))
 }
 
 impl Iterator for EventReader {

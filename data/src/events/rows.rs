@@ -1,16 +1,19 @@
 //! Events from delimited text.
 
 use super::columns::{EventColumns, EventPlaces};
-use super::gate::Gate;
-use crate::cell::{BadCell, Cell, excerpt};
+use super::gate::{Gate, ROUNDED_TIME};
+use super::kind::read_kind;
+use super::time::read_time;
+use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
 use crate::parquet_table::BATCH_ROWS;
-use crate::{DataError, Event, EventBatch, EventKind};
+use crate::{DataError, Event, EventBatch, EventKind, RowPlace, TimeUnit};
 
 /// The events of a text.
 pub(crate) struct EventRows {
     rows: CsvRows,
     places: EventPlaces,
+    time_unit: Option<TimeUnit>,
 }
 
 impl EventRows {
@@ -18,9 +21,10 @@ impl EventRows {
         file: &str,
         rows: CsvRows,
         columns: &EventColumns,
+        time_unit: Option<TimeUnit>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, rows.header())?;
-        Ok(EventRows { rows, places })
+        Ok(EventRows { rows, places, time_unit })
     }
 
     /// The next good events; `None` after the last.
@@ -29,11 +33,15 @@ impl EventRows {
         let expected = self.rows.header().len();
         while events.len() < BATCH_ROWS {
             let Some(row) = self.rows.next_row()? else { break };
-            let read = read_event(&row, expected, &self.places);
-            let line = Some(self.rows.line_number());
+            let read = read_event(&row, expected, &self.places, self.time_unit);
+            let line = Some(RowPlace::Line(self.rows.line_number()));
             match read {
-                Ok(event) if gate.admit(&event, line)? => events.push(event),
-                Ok(_) => {}
+                Ok((event, rounded)) => {
+                    if gate.admit(&event, line)? {
+                        gate.note(ROUNDED_TIME, rounded);
+                        events.push(event);
+                    }
+                }
                 Err((field, bad)) => gate.unreadable(line, field, &bad)?,
             }
         }
@@ -46,16 +54,19 @@ impl EventRows {
     }
 }
 
+/// An event, and whether its time is rounded.
 fn read_event(
     row: &CsvRow<'_>,
     expected: usize,
     places: &EventPlaces,
-) -> Result<Event, (&'static str, BadCell)> {
+    time_unit: Option<TimeUnit>,
+) -> Result<(Event, bool), (&'static str, BadCell)> {
     if row.len() != expected {
         return Err(("fields", BadCell::FieldCount { got: row.len(), expected }));
     }
-    Ok(Event {
-        time_ns: read(row, "time_ns", Some(places.time_ns), 0)?,
+    let time = read_time(row.field(places.time_ns), time_unit).map_err(|bad| ("time_ns", bad))?;
+    let event = Event {
+        time_ns: time.time_ns,
         switch_id: read(row, "switch_id", places.switch_id, 0)?,
         port: read(row, "port", Some(places.port), 0)?,
         queue: read(row, "queue", places.queue, 0)?,
@@ -66,7 +77,8 @@ fn read_event(
         },
         flow_hash: read(row, "flow_hash", places.flow_hash, 0)?,
         flags: read(row, "flags", places.flags, 0)?,
-    })
+    };
+    Ok((event, time.rounded))
 }
 
 fn read<T: Cell>(
@@ -76,21 +88,4 @@ fn read<T: Cell>(
     absent: T,
 ) -> Result<T, (&'static str, BadCell)> {
     place.map_or(Ok(absent), |place| row.read(place).map_err(|bad| (field, bad)))
-}
-
-fn read_kind(text: &[u8]) -> Result<EventKind, BadCell> {
-    const ARRIVAL: [&str; 4] = ["arrival", "arrive", "enq", "enqueue"];
-    const DEPARTURE: [&str; 4] = ["departure", "depart", "deq", "dequeue"];
-    if !text.first().is_some_and(u8::is_ascii_alphabetic) {
-        return EventKind::from_text(text);
-    }
-    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
-    if ARRIVAL.iter().any(|word| is(word)) {
-        Ok(EventKind::Arrival)
-    } else if DEPARTURE.iter().any(|word| is(word)) {
-        Ok(EventKind::Departure)
-    } else {
-        let expected = "0, 1, arrival or departure";
-        Err(BadCell::NotANumber { text: excerpt(text), expected })
-    }
 }

@@ -19,6 +19,31 @@ pub(crate) struct TextInput {
     hash: Option<String>,
 }
 
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// Tells it from the first bytes.
+    pub(crate) fn of(head: &[u8]) -> Self {
+        if head.starts_with(&[0x1f, 0x8b]) {
+            Compression::Gzip
+        } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            Compression::Zstd
+        } else {
+            Compression::None
+        }
+    }
+}
+
+/// Larger windows of Zstandard are refused: a file must not fill the memory. 27 is what its command
+/// reads without being told.
+const MOST_WINDOW_LOG: u32 = 27;
+
 enum Block {
     Text(Vec<u8>),
     End { hash: String },
@@ -26,13 +51,19 @@ enum Block {
 
 impl TextInput {
     /// Starts to read `source`.
-    pub(crate) fn start(source: Bytes, gzip: bool) -> Self {
+    pub(crate) fn start(source: Bytes, compression: Compression) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         std::thread::spawn(move || {
             // Without a receiver there is nothing more to do.
-            let _ = send_blocks(source, gzip, &sender).map_err(|error| sender.send(Err(error)));
+            let _ =
+                send_blocks(source, compression, &sender).map_err(|error| sender.send(Err(error)));
         });
         TextInput { blocks, block: Vec::new(), used: 0, hash: None }
+    }
+
+    /// The first bytes, which are still to be read: all of a short text, or 256 KiB.
+    pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
+        self.fill_buf()
     }
 
     /// The hash of the input's bytes as stored; known once the end has been read.
@@ -43,20 +74,29 @@ impl TextInput {
 
 fn send_blocks(
     source: Bytes,
-    gzip: bool,
+    compression: Compression,
     sender: &SyncSender<io::Result<Block>>,
 ) -> io::Result<()> {
     let stored = BufReader::with_capacity(BLOCK_BYTES, HashingReader::new(source));
-    let mut stored = if gzip {
-        let mut text = MultiGzDecoder::new(stored);
-        if !pump(&mut text, sender)? {
-            return Ok(());
+    let mut stored = match compression {
+        Compression::None => stored,
+        Compression::Gzip => {
+            let mut text = MultiGzDecoder::new(stored);
+            if !pump(&mut text, sender)? {
+                return Ok(());
+            }
+            text.into_inner()
         }
-        text.into_inner()
-    } else {
-        stored
+        Compression::Zstd => {
+            let mut text = zstd::Decoder::with_buffer(stored)?;
+            text.window_log_max(MOST_WINDOW_LOG)?;
+            if !pump(&mut text, sender)? {
+                return Ok(());
+            }
+            text.finish()
+        }
     };
-    // Without gzip this is the whole text; with it, nothing is left.
+    // Without compression this is the whole text; with it, nothing is left.
     if pump(&mut stored, sender)? {
         let hash = stored.into_inner().finish();
         let _ = sender.send(Ok(Block::End { hash }));
@@ -109,18 +149,18 @@ impl BufRead for TextInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
     use flate2::write::GzEncoder;
     use std::io::{Cursor, Write};
 
     fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
 
-    fn read(stored: Vec<u8>, gzip: bool) -> io::Result<(Vec<u8>, String)> {
-        let mut input = TextInput::start(Box::new(Cursor::new(stored)), gzip);
+    fn read(stored: Vec<u8>) -> io::Result<(Vec<u8>, String)> {
+        let compression = Compression::of(&stored);
+        let mut input = TextInput::start(Box::new(Cursor::new(stored)), compression);
         let mut text = Vec::new();
         input.read_to_end(&mut text)?;
         Ok((text, input.hash().unwrap().to_owned()))
@@ -129,27 +169,36 @@ mod tests {
     #[test]
     fn text_arrives_whole_plain_or_compressed() {
         let text: Vec<u8> = (0..300_000u32).flat_map(|i| i.to_le_bytes()).collect();
-        let (plain, hash) = read(text.clone(), false).unwrap();
+        let (plain, hash) = read(text.clone()).unwrap();
         assert_eq!(plain, text);
-        assert_eq!(read(text.clone(), false).unwrap().1, hash);
+        assert_eq!(read(text.clone()).unwrap().1, hash);
         let mut members = gzip(&text[..1_000]);
         members.extend(gzip(&text[1_000..]));
-        let (unpacked, stored_hash) = read(members, true).unwrap();
+        let (unpacked, stored_hash) = read(members).unwrap();
         assert!(unpacked == text && stored_hash != hash);
+    }
+
+    #[test]
+    fn zstandard_is_read_in_all_frames_and_refused_when_broken() {
+        let text: Vec<u8> = (0..300_000u32).flat_map(|i| i.to_le_bytes()).collect();
+        let frame = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+        let both = [frame(&text[..1_000]), frame(&text[1_000..])].concat();
+        assert!(read(both.clone()).unwrap().0 == text);
+        assert!(read(both[..both.len() - 5].to_vec()).is_err());
     }
 
     #[test]
     fn broken_gzip_is_an_error() {
         let whole = gzip(&vec![b'x'; 100_000]);
-        assert!(read(whole[..whole.len() - 5].to_vec(), true).is_err());
+        assert!(read(whole[..whole.len() - 5].to_vec()).is_err());
         let mut changed = whole.clone();
         let last = changed.len() - 6;
         changed[last] ^= 1;
-        assert!(read(changed, true).is_err());
+        assert!(read(changed).is_err());
     }
 
     #[test]
     fn an_input_nobody_reads_to_the_end_does_not_hang() {
-        drop(TextInput::start(Box::new(io::repeat(b'x')), false));
+        drop(TextInput::start(Box::new(io::repeat(b'x')), Compression::None));
     }
 }

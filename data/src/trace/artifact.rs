@@ -3,7 +3,7 @@
 use crate::cell::BadCell;
 use crate::csv::{CsvRow, CsvRows};
 use crate::parquet_table::BATCH_ROWS;
-use crate::{DataError, LabelledBatch};
+use crate::{DataError, LabelledBatch, RowPlace};
 
 /// Our names of the artifact's feature columns.
 const FEATURES: [(&str, &str); 4] = [
@@ -86,7 +86,7 @@ impl ArtifactRows {
                     return Err(DataError::Row {
                         file: self.file.clone(),
                         row: self.row,
-                        line: Some(self.rows.line_number()),
+                        place: Some(RowPlace::Line(self.rows.line_number())),
                         field: field.to_owned(),
                         problem: bad.to_string(),
                     });

@@ -68,6 +68,7 @@ impl TraceTable {
         let label = LabelPlaces::find(file, &table)?;
         let features = find_features(file, &table, meta, features)?;
         let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
+        table.require_integers(&places.all())?;
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
         Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
@@ -183,7 +184,7 @@ impl TraceTable {
         DataError::Row {
             file: self.file.clone(),
             row: self.row + row_of_batch as u64,
-            line: None,
+            place: None,
             field: field.to_owned(),
             problem,
         }

@@ -11,8 +11,12 @@ use std::path::Path;
 /// Reads a file every way there is. Whether each went well does not matter here, only that all end.
 fn read_all(path: &Path) -> [Result<usize, DataError>; 4] {
     let events = |on_bad_row| {
-        let options =
-            EventOptions { specs: Some(switches()), on_bad_row, ..EventOptions::default() };
+        let options = EventOptions {
+            specs: Some(switches()),
+            on_bad_row,
+            port: Some(1),
+            ..Default::default()
+        };
         let mut count = 0;
         for batch in EventReader::open(path, options)? {
             count += batch?.events.len();
@@ -81,7 +85,67 @@ fn valid_files() -> Vec<Vec<u8>> {
         "queueLength averageQueueLength sharedOccupancy averageOccupancy drop\n".to_owned();
     artifact.push_str(&"1 2 3 4 0\n".repeat(300));
     let packed = gzip(text.as_bytes());
-    vec![event_parquet, text.into_bytes(), trace, artifact.into_bytes(), packed]
+    let streams = [pcap(&events), pcapng(&events), ns3(&events)];
+    let files = [event_parquet, text.into_bytes(), trace, artifact.into_bytes(), packed];
+    files.into_iter().chain(streams).collect()
+}
+
+/// The bytes of a UDP packet over Ethernet.
+fn frame(e: &Event) -> Vec<u8> {
+    let mut bytes = vec![0; 12];
+    bytes.extend([8, 0, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    bytes.extend(e.flow_hash.to_le_bytes());
+    bytes
+}
+
+fn pcap(events: &[Event]) -> Vec<u8> {
+    let mut bytes = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
+    for e in events {
+        let frame = frame(e);
+        for number in [e.time_ns as u32, 7, frame.len() as u32, e.size_bytes + 50] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(frame);
+    }
+    bytes
+}
+
+fn pcapng(events: &[Event]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut block = |kind: u32, body: &[u8]| {
+        let length = (12 + body.len() as u32).to_be_bytes();
+        [&kind.to_be_bytes(), &length[..], body, &length]
+            .into_iter()
+            .for_each(|part| bytes.extend(part));
+    };
+    block(
+        0x0a0d_0d0a,
+        &[0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255],
+    );
+    block(1, &[0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0]);
+    for e in events {
+        let mut frame = frame(e);
+        let mut body = vec![0; 4];
+        body.extend(e.time_ns.to_be_bytes());
+        body.extend((frame.len() as u32).to_be_bytes());
+        body.extend((e.size_bytes + 50).to_be_bytes());
+        frame.resize(frame.len().next_multiple_of(4), 0);
+        body.extend(frame);
+        block(6, &body);
+    }
+    bytes
+}
+
+fn ns3(events: &[Event]) -> Vec<u8> {
+    let line = |e: &Event| {
+        format!(
+            "+ {} /NodeList/0/DeviceList/1/$ns3::X/TxQueue/Enqueue ns3::PppHeader (x) ns3::Ipv4Header \
+             (tos 0x0 protocol 17 length: {} 10.0.0.1 > 10.0.0.2) Payload (size=5)\n",
+            e.time_ns, e.size_bytes
+        )
+    };
+    events.iter().map(line).collect::<String>().into_bytes()
 }
 
 #[derive(Clone, Debug)]
@@ -140,6 +204,9 @@ fn the_files_to_be_damaged_are_valid() {
         [false, true],
         [false, true],
         [true, false],
+        [true, false],
+        [true, false],
+        [true, false],
     ]) {
         let [events, _, rows, kind] = read_all(&scratch.file("x", file));
         // A trace has the columns of arrivals, so it also reads as events.
@@ -154,7 +221,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_or_refused(
-        head in prop::sample::select(vec![&b""[..], b"PAR1", b"\x1f\x8b\x08\x00", b"time_ns,port,size_bytes\n", b"drop queueLength\n"]),
+        head in prop::sample::select(vec![&b""[..], b"PAR1", b"\x1f\x8b\x08\x00", b"time_ns,port,size_bytes\n", b"drop queueLength\n", b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x01\x00\x00\x00", b"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00\x4d\x3c\x2b\x1a", b"\x28\xb5\x2f\xfd", b"+ 1 /NodeList/0/DeviceList/1/TxQueue/Enqueue "]),
         mut bytes in prop::collection::vec(any::<u8>(), 0..400),
         magic_at_end in any::<bool>(),
     ) {
@@ -173,7 +240,7 @@ proptest! {
 
     #[test]
     fn damaged_files_are_read_or_refused(
-        which in 0..5usize,
+        which in 0..8usize,
         damage in prop::collection::vec(any_damage(), 1..4),
     ) {
         thread_local!(static FILES: Vec<Vec<u8>> = valid_files());

@@ -1,6 +1,6 @@
 //! What the format pages show is what the code reads and writes.
 
-use dropcast_data::{SwitchSpecs, TraceMeta};
+use dropcast_data::{SwitchSpecs, TraceMeta, read_switch_file};
 use std::path::Path;
 
 /// The blocks of a page in this language.
@@ -24,6 +24,23 @@ fn the_switches_on_the_page_are_valid() {
 }
 
 #[test]
+fn the_maps_on_the_pages_are_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switch.toml");
+    for (page, count) in [("ns3-ascii.md", 3), ("pcap.md", 1)] {
+        let examples = blocks(page, "toml");
+        assert_eq!(examples.len(), count, "{page}");
+        for example in examples {
+            // One shows a table alone.
+            let switch = "ports = 1\nline_rate_bps = 1\nbuffer_bytes = 1\nbase_rtt_ns = 1\n";
+            let whole = if example.contains("ports") { String::new() } else { switch.to_owned() };
+            std::fs::write(&path, whole + &example).unwrap();
+            read_switch_file(&path).unwrap();
+        }
+    }
+}
+
+#[test]
 fn the_footer_on_the_page_is_what_is_written() {
     let [example] = &blocks("trace.md", "json")[..] else { panic!("one example") };
     let meta: TraceMeta = serde_json::from_str(example).unwrap();
@@ -43,7 +60,7 @@ fn the_skip_reasons_on_the_page_are_all_there_are() {
     // Every second piece stands between quotes.
     let reasons: Vec<&str> =
         sources.into_iter().flat_map(|source| body(source).split('"').skip(1).step_by(2)).collect();
-    assert_eq!(reasons.len(), 11);
+    assert_eq!(reasons.len(), 13);
     for reason in reasons {
         assert!(page.contains(&format!("| `{reason}` |")), "{reason}");
     }

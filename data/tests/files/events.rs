@@ -2,12 +2,12 @@
 
 use crate::{Scratch, gzip, story, switches};
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int8Array, Int64Array, StringArray, UInt8Array,
-    UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int8Array, Int64Array, StringArray,
+    TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use dropcast_data::{
     DataError, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions, EventReader,
-    EventWriter, InputProvenance, OnBadRow,
+    EventWriter, InputProvenance, OnBadRow, TimeUnit,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -58,6 +58,109 @@ fn text_is_read_in_many_forms() {
     check(&gzip(plain.as_bytes()));
     check(b"kind,note,size_bytes,port,time_ns\n\"ARRIVAL\",\"a,b\",100,1,5\n\ndeq,,100,1,7\n");
     check(b"switch_id,flags,time_ns,port,size_bytes,kind,queue,flow_hash\n0,0,5,1,100,enq,0,0\n0,0,7,1,100,Depart,0,0\n");
+}
+
+#[test]
+fn kinds_are_numbers_or_words() {
+    let scratch = Scratch::new();
+    let words = ["0", "+", "arrival", "ENQUEUE", "enq", "d", "Drop", "dropped"];
+    let departures = ["1", "-", "departure", "Dequeue", "deq"];
+    let kinds: Vec<&str> = words.into_iter().chain(departures).collect();
+    let expected: Vec<EventKind> = (0..kinds.len())
+        .map(|row| if row < words.len() { EventKind::Arrival } else { EventKind::Departure })
+        .collect();
+    let check = |path: &Path| {
+        let (events, _) = read(path, options()).unwrap();
+        assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), expected);
+    };
+    let rows: String = kinds.iter().map(|kind| format!("5,1,100,{kind}\n")).collect();
+    check(&scratch.file("e.csv", format!("time_ns,port,size_bytes,kind\n{rows}")));
+    let count = kinds.len();
+    check(&scratch.parquet(
+        "e.parquet",
+        &[
+            ("time_ns", Arc::new(UInt64Array::from(vec![5; count]))),
+            ("port", Arc::new(UInt16Array::from(vec![1; count]))),
+            ("size_bytes", Arc::new(UInt32Array::from(vec![100; count]))),
+            ("kind", Arc::new(StringArray::from(kinds))),
+        ],
+    ));
+}
+
+fn in_unit(unit: TimeUnit) -> EventOptions {
+    EventOptions { time_unit: Some(unit), ..options() }
+}
+
+/// Times and the notes of an input.
+fn times(path: &Path, options: EventOptions) -> Result<(Vec<u64>, BTreeMap<String, u64>), String> {
+    let (events, provenance) = read(path, options).map_err(|error| error.to_string())?;
+    Ok((events.iter().map(|event| event.time_ns).collect(), provenance.notes))
+}
+
+#[test]
+fn times_of_other_units_become_nanoseconds() {
+    let scratch = Scratch::new();
+    let text = |column: &[&str]| {
+        let rows: String = column.iter().map(|time| format!("{time},1,100\n")).collect();
+        scratch.file("e.csv", format!("time_ns,port,size_bytes\n{rows}"))
+    };
+    let path = text(&["1.02345", "1.5e0", "2.0000000004"]);
+    let rounded = |count| counts(&[("rounded-time", count)]);
+    assert_eq!(
+        times(&path, in_unit(TimeUnit::S)).unwrap(),
+        (vec![1_023_450_000, 1_500_000_000, 2_000_000_000], rounded(1))
+    );
+    assert_eq!(times(&path, in_unit(TimeUnit::Ns)).unwrap(), (vec![1, 2, 2], rounded(3)));
+    let whole = text(&["7", "8"]);
+    assert_eq!(times(&whole, in_unit(TimeUnit::Us)).unwrap(), (vec![7_000, 8_000], counts(&[])));
+    let bad = times(&text(&["1", "x"]), in_unit(TimeUnit::Ms)).unwrap_err();
+    assert!(
+        bad.ends_with(
+            "time_ns is \"x\", expected a number of milliseconds from 0 to 18446744073709"
+        ),
+        "{bad}"
+    );
+    let bad = times(&text(&["-1"]), in_unit(TimeUnit::S)).unwrap_err();
+    assert!(
+        bad.ends_with("time_ns is -1, expected a number of seconds from 0 to 18446744073"),
+        "{bad}"
+    );
+}
+
+#[test]
+fn parquet_times_may_be_floats_of_a_unit_or_timestamps() {
+    let scratch = Scratch::new();
+    let file = |array: ArrayRef| {
+        let ones = || -> ArrayRef { Arc::new(UInt16Array::from(vec![1; 3])) };
+        let columns = [("time_ns", array), ("port", ones()), ("size_bytes", ones())];
+        scratch.parquet("e.parquet", &columns)
+    };
+    let expected = (vec![1_000, 2_500, 3_000], counts(&[]));
+    let path = file(Arc::new(Float64Array::from(vec![1.0, 2.5, 3.0])));
+    assert_eq!(times(&path, in_unit(TimeUnit::Us)).unwrap(), expected);
+    let refused = times(&path, options()).unwrap_err();
+    assert!(
+        refused.contains(
+            "is of type Float64; expected an integer type; write it as one, or set time_unit"
+        ),
+        "{refused}"
+    );
+    let path = file(Arc::new(Float32Array::from(vec![1.0, 2.5, 3.0])));
+    assert_eq!(times(&path, in_unit(TimeUnit::Us)).unwrap(), expected);
+    let path = file(Arc::new(Int64Array::from(vec![1, 2, 3])));
+    assert_eq!(times(&path, in_unit(TimeUnit::Ms)).unwrap().0, [1_000_000, 2_000_000, 3_000_000]);
+    let path = file(Arc::new(TimestampMicrosecondArray::from(vec![1, 2, 3])));
+    assert_eq!(times(&path, options()).unwrap().0, [1_000, 2_000, 3_000]);
+    let refused = times(&path, in_unit(TimeUnit::Us)).unwrap_err();
+    assert!(
+        refused.ends_with("a timestamp has a unit of its own; leave out time_unit"),
+        "{refused}"
+    );
+    let path = file(Arc::new(TimestampMicrosecondArray::from(vec![Some(1), None, Some(3)])));
+    assert!(times(&path, options()).unwrap_err().contains("row 1: time_ns is empty"));
+    let path = file(Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])));
+    let bad = times(&path, in_unit(TimeUnit::S)).unwrap_err();
+    assert!(bad.contains("row 1: time_ns is \"NaN\", expected a number of seconds"), "{bad}");
 }
 
 #[test]
@@ -116,7 +219,14 @@ fn bad_text_is_refused_in_clear_words() {
         "time_ns is 99999999999999999999, expected an integer from 0 to 18446744073709551615",
     );
     row("10,0,0,100,2", "kind is 2, expected 0 (arrival) or 1 (departure)");
-    row("10,0,0,100,left", "kind is \"left\", expected 0, 1, arrival or departure");
+    row(
+        "10,0,0,100,left",
+        "kind is \"left\", expected 0, +, arrival, enqueue, d or drop (an arrival), or 1, -, departure or dequeue",
+    );
+    row(
+        "10.5,0,0,100,0",
+        "time_ns is \"10.5\", expected whole nanoseconds; set time_unit (s, ms, us or ns) to have decimal numbers rounded to them",
+    );
     row("10,0,0,100", "fields are 4, but the header line names 5");
     row("9,0,0,100,0", "time_ns is 9, before the event above it at 10; sort the input by time");
     row("10,4,0,100,0", "port is 4, but switch 0 has ports 0 to 3");

@@ -1,0 +1,59 @@
+//! Arguments of `dropcast collect`.
+
+use super::output_path::output_path;
+use crate::output::Format;
+use clap::{Args, ValueEnum};
+use dropcast_data::TimeUnit;
+use dropcast_pipeline::settings::TracerSettings;
+use std::path::PathBuf;
+
+/// Label packet events: run Longest Queue Drop virtually beside the real switch.
+///
+/// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
+/// dropped it (docs/trace.md).
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
+  dropcast collect --events log.csv --switch s.toml --column time_ns=ts --time-unit us -o t.parquet
+  dropcast collect --events port0.pcap port1.pcap --switch leaf.toml -o trace.parquet")]
+pub(crate) struct CollectArgs {
+    /// Packet events: Parquet or CSV (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md),
+    /// captures (docs/pcap.md); - for standard input. Several files are merged by time.
+    #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
+    pub(crate) events: Vec<PathBuf>,
+    /// Switch description (docs/switch.md), if the events do not contain one.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) switch: Option<PathBuf>,
+    /// Read a field of the events from this column. May be repeated.
+    #[arg(long = "column", value_name = "FIELD=COLUMN")]
+    pub(crate) columns: Vec<String>,
+    /// Unit of the times of the events. Decimal numbers are rounded to whole nanoseconds and counted
+    /// [default: whole nanoseconds].
+    #[arg(long, value_name = "s|ms|us|ns")]
+    pub(crate) time_unit: Option<TimeUnit>,
+    /// What to do with a bad row.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) on_bad_row: BadRows,
+    #[command(flatten)]
+    pub(crate) settings: TracerSettings,
+    /// Maximum rows that wait for a label before the trace is refused; each takes about 60 bytes.
+    #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
+    pub(crate) max_waiting_rows: usize,
+    /// File for the labelled trace.
+    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
+    pub(crate) output: PathBuf,
+    /// Format of the summary.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// What to do with a bad row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BadRows {
+    /// Stop with an error that names the row.
+    #[default]
+    Fail,
+    /// Skip the row and count it.
+    Skip,
+}

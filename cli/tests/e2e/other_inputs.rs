@@ -1,0 +1,144 @@
+//! From a file that people have to a verdict: ns-3 traces and captures of real tools.
+
+use crate::room::Room;
+use std::path::Path;
+use std::process::Command;
+
+fn sample(room: &Room, name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/samples").join(name);
+    room.write(name, std::fs::read(path).unwrap());
+}
+
+/// The switch of `ns3-star.cc`: its ports hold 20 packets of 730 bytes each.
+const STAR: &str = "
+ports = 4
+line_rate_bps = 100_000_000
+buffer_bytes = 14_600
+base_rtt_ns = 80_000
+
+[ns3]
+nodes = [2]
+";
+
+#[test]
+fn an_ns3_trace_gets_a_verdict() {
+    let room = Room::new();
+    sample(&room, "ns3-star.tr.gz");
+    sample(&room, "ns3-star-2-3.tr.gz");
+    room.write("star.toml", STAR);
+    let mut transcript = String::new();
+    for typed in [
+        "inspect ns3-star.tr.gz",
+        "inspect ns3-star.tr.gz --format json",
+        "collect --events ns3-star.tr.gz --switch star.toml -o trace.parquet",
+        "collect --events ns3-star-2-3.tr.gz --switch star.toml -o rough.parquet",
+        "collect --events ns3-star.tr.gz --switch star.toml --time-unit us -o x.parquet",
+        "collect --events ns3-star.tr.gz -o x.parquet",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    insta::assert_snapshot!(transcript);
+    let verdict = room.good("report --data trace.parquet");
+    assert!(verdict.contains("LQD"), "{verdict}");
+}
+
+#[test]
+fn an_ns3_trace_is_run() {
+    let room = Room::new();
+    sample(&room, "ns3-star.tr.gz");
+    room.write("star.toml", STAR);
+    let said = room.dropcast("run --events ns3-star.tr.gz --switch star.toml --name star");
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(said.stderr.lines().next(), Some("note: left out 906 rows: received"));
+    assert!(room.path("runs/star/report.html").exists());
+}
+
+#[test]
+fn ns3_traces_of_several_devices_are_merged() {
+    let room = Room::new();
+    sample(&room, "ns3-star-2-3.tr.gz");
+    let line = "+ 1.01 ns3::PppHeader (x) Payload (size=700)\n";
+    room.write("ns3-star-2-1.tr", line);
+    room.write("star.toml", STAR);
+    let events = "--events ns3-star-2-3.tr.gz ns3-star-2-1.tr --switch star.toml";
+    let said = room.dropcast(&format!("collect {events} -o trace.parquet"));
+    assert!(said.stdout.starts_with("trace.parquet: 797 arrivals"), "{said}");
+    let said = room.dropcast(&format!("run {events} --name two"));
+    assert_eq!(said.code, Some(0), "{said}");
+    let config = std::fs::read_to_string(room.path("runs/two/config.toml")).unwrap();
+    assert!(
+        config.contains("events = [\n    \"ns3-star-2-3.tr.gz\",\n    \"ns3-star-2-1.tr\",\n]"),
+        "{config}"
+    );
+    let said = room.dropcast("run --config runs/two/config.toml --name again");
+    assert_eq!(said.code, Some(0), "{said}");
+}
+
+/// A burst from two senders to one port, as text2pcap takes it.
+fn burst() -> String {
+    let mut text = String::new();
+    for i in 0..400_u32 {
+        let port = u32::from(i % 8 == 7);
+        text.push_str(&format!("10:00:00.{:09}\n000000", 1_000_000 + i / 2 * 12_000));
+        let head = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        let ip = [0x45, 0, 5, 0xdc, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 9, (i % 2) as u8, 10, 0];
+        let last = [port as u8, 1, 0, 7, 0, 9, 5, 0xc8, 0, 0];
+        let bytes = head.into_iter().chain(ip).chain(last);
+        bytes.chain([0; 1472]).for_each(|byte: u8| text.push_str(&format!(" {byte:02x}")));
+        text.push('\n');
+    }
+    text
+}
+
+const LEAF: &str = "
+ports = 2
+line_rate_bps = 1_000_000_000
+buffer_bytes = 60_000
+base_rtt_ns = 100_000
+wire_overhead_bytes = 24
+
+[[capture.port]]
+port = 0
+destination_ip = '10.0.0.0/24'
+
+[[capture.port]]
+port = 1
+destination_ip = '10.0.1.0/24'
+";
+
+#[test]
+fn a_capture_gets_a_verdict() {
+    let room = Room::new();
+    room.write("burst.txt", burst());
+    let made = Command::new("text2pcap")
+        .args(["-q", "-F", "nsecpcap", "-t", "%H:%M:%S.%f", "burst.txt", "burst.pcap"])
+        .current_dir(room.path(""))
+        .output();
+    if !made.as_ref().is_ok_and(|made| made.status.success()) {
+        assert!(std::env::var_os("CI").is_none(), "text2pcap: {made:?}; install tshark");
+        return crate::room::skipped("there is no text2pcap");
+    }
+    room.write("leaf.toml", LEAF);
+    let mut transcript = String::new();
+    for typed in [
+        "inspect burst.pcap",
+        "collect --events burst.pcap --switch leaf.toml -o trace.parquet",
+        "report --data trace.parquet",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    room.write("plain.toml", LEAF.split("[[").next().unwrap());
+    let whole = std::fs::read(room.path("burst.pcap")).unwrap();
+    room.write("cut.pcap", &whole[..whole.len() / 2]);
+    for typed in [
+        "collect --events burst.pcap --switch plain.toml -o x.parquet",
+        "collect --events cut.pcap --switch leaf.toml -o x.parquet",
+        "collect --events burst.pcap --switch leaf.toml --column time_ns=ts -o x.parquet",
+        "collect --events burst.pcap burst.pcap --switch leaf.toml -o x.parquet",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    insta::assert_snapshot!(transcript);
+    let said = room.dropcast("run --events burst.pcap --switch leaf.toml --name burst");
+    assert_eq!(said.code, Some(0), "{said}");
+}

@@ -1,0 +1,240 @@
+//! Which packets of a capture go to which port and queue (`docs/pcap.md`).
+
+use serde::Deserialize;
+use std::fmt;
+use std::net::IpAddr;
+
+/// `[capture]` of a switch description file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CaptureMap {
+    /// Rules for ports; the first that a packet meets counts.
+    pub port: Vec<PortRule>,
+    /// Rules for queues; the first that a packet meets counts, without one it is queue 0.
+    pub queue: Vec<QueueRule>,
+}
+
+/// Packets that meet all of its conditions go to a port.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortRule {
+    /// Number of the port.
+    pub port: u16,
+    /// Number of the switch.
+    #[serde(default)]
+    pub switch: u16,
+    /// Name of the file, without its folder.
+    pub file: Option<String>,
+    /// Number of the interface in a pcapng file, from 0; 0 in a pcap file.
+    pub interface: Option<u32>,
+    /// VLAN, of the outermost tag.
+    pub vlan: Option<u16>,
+    /// Ethernet address that the packet is for.
+    pub destination_mac: Option<Mac>,
+    /// IP addresses that the packet is for.
+    pub destination_ip: Option<Prefix>,
+}
+
+/// Packets that meet all of its conditions go to a queue.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueRule {
+    /// Number of the queue within the port.
+    pub queue: u8,
+    /// DSCP values of the IP header, 0 to 63.
+    pub dscp: Option<Values>,
+    /// PCP values of the outermost VLAN tag, 0 to 7.
+    pub pcp: Option<Values>,
+}
+
+/// One value or several.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    /// One.
+    One(u8),
+    /// Any of these.
+    Any(Vec<u8>),
+}
+
+/// An Ethernet address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Mac(pub [u8; 6]);
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+/// An address and how many of its first bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Prefix {
+    /// The address.
+    pub address: IpAddr,
+    /// How many of its bits count.
+    pub bits: u8,
+}
+
+/// What rules ask of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PacketFacts {
+    pub(crate) interface: u32,
+    pub(crate) vlan: Option<u16>,
+    pub(crate) pcp: Option<u8>,
+    pub(crate) destination_mac: Option<Mac>,
+    pub(crate) destination_ip: Option<IpAddr>,
+    pub(crate) dscp: Option<u8>,
+}
+
+impl CaptureMap {
+    /// Switch and port of a packet of this file, if a rule says so.
+    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<(u16, u16)> {
+        let rule = self.port.iter().find(|rule| rule.is_met(file, facts))?;
+        Some((rule.switch, rule.port))
+    }
+
+    /// Queue of a packet.
+    pub(crate) fn queue(&self, facts: &PacketFacts) -> u8 {
+        let rule = self.queue.iter().find(|rule| rule.is_met(facts));
+        rule.map_or(0, |rule| rule.queue)
+    }
+}
+
+/// Whether a condition is absent or met.
+fn met<T>(condition: Option<&T>, is_met: impl FnOnce(&T) -> bool) -> bool {
+    condition.is_none_or(is_met)
+}
+
+impl PortRule {
+    fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
+        met(self.file.as_ref(), |name| name == file)
+            && met(self.interface.as_ref(), |&interface| interface == facts.interface)
+            && met(self.vlan.as_ref(), |&vlan| facts.vlan == Some(vlan))
+            && met(self.destination_mac.as_ref(), |&mac| facts.destination_mac == Some(mac))
+            && met(self.destination_ip.as_ref(), |prefix| {
+                facts.destination_ip.is_some_and(|address| prefix.contains(address))
+            })
+    }
+}
+
+impl QueueRule {
+    fn is_met(&self, facts: &PacketFacts) -> bool {
+        let holds = |values: &Values, fact: Option<u8>| match (values, fact) {
+            (_, None) => false,
+            (Values::One(value), Some(fact)) => *value == fact,
+            (Values::Any(values), Some(fact)) => values.contains(&fact),
+        };
+        met(self.dscp.as_ref(), |values| holds(values, facts.dscp))
+            && met(self.pcp.as_ref(), |values| holds(values, facts.pcp))
+    }
+}
+
+impl Prefix {
+    /// Whether the address begins like it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        // A shift by all bits of the type would overflow; a prefix of no bits holds every address.
+        let differing = match (self.address, address) {
+            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
+                u128::from(ours.to_bits() ^ theirs.to_bits()) << 96
+            }
+            (IpAddr::V6(ours), IpAddr::V6(theirs)) => ours.to_bits() ^ theirs.to_bits(),
+            _ => return false,
+        };
+        differing.leading_zeros() >= u32::from(self.bits)
+    }
+}
+
+impl TryFrom<String> for Mac {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong =
+            || format!("{text:?} is no Ethernet address, expected one such as 02:00:00:00:00:01");
+        let parts: Vec<&str> = text.split([':', '-']).collect();
+        let byte = |part: &str| match part.as_bytes() {
+            // A sign would be read, too.
+            [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                u8::from_str_radix(part, 16).ok()
+            }
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = parts.into_iter().map(byte).collect();
+        let bytes = bytes.ok_or_else(wrong)?;
+        Ok(Mac(bytes.try_into().map_err(|_| wrong())?))
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no IP prefix, expected one such as 10.0.1.0/24");
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text.as_str(), None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| wrong()))?;
+        if bits > most { Err(wrong()) } else { Ok(Prefix { address, bits }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAP: &str = r#"
+        port = [
+            { port = 0, file = "a.pcap", interface = 1 },
+            { port = 1, vlan = 20, destination_mac = "02:00:00:00:00:0A" },
+            { port = 2, destination_ip = "10.0.1.0/24", switch = 7 },
+            { port = 3, destination_ip = "2001:db8::/32" },
+        ]
+        queue = [{ queue = 1, dscp = [46, 48] }, { queue = 2, pcp = 5 }]
+    "#;
+
+    #[test]
+    fn the_first_rule_that_is_met_counts() {
+        let map: CaptureMap = toml::from_str(MAP).unwrap();
+        let port = |file: &str, facts: PacketFacts| map.port(file, &facts);
+        let none = PacketFacts::default();
+        assert_eq!(port("a.pcap", PacketFacts { interface: 1, ..none }), Some((0, 0)));
+        assert_eq!(port("b.pcap", PacketFacts { interface: 1, ..none }), None);
+        let mac = Some(Mac([2, 0, 0, 0, 0, 10]));
+        let tagged = PacketFacts { vlan: Some(20), destination_mac: mac, ..none };
+        assert_eq!(port("x", tagged), Some((0, 1)));
+        assert_eq!(port("x", PacketFacts { vlan: None, ..tagged }), None);
+        let to = |address: &str| PacketFacts { destination_ip: address.parse().ok(), ..none };
+        assert_eq!(port("x", to("10.0.1.255")), Some((7, 2)));
+        assert_eq!(port("x", to("10.0.2.0")), None);
+        assert_eq!(port("x", to("2001:db8:ffff::1")), Some((0, 3)));
+        assert_eq!(port("x", to("2001:db9::1")), None);
+        assert_eq!(map.queue(&PacketFacts { dscp: Some(48), ..none }), 1);
+        assert_eq!(map.queue(&PacketFacts { dscp: Some(0), pcp: Some(5), ..none }), 2);
+        assert_eq!(map.queue(&none), 0);
+    }
+
+    #[test]
+    fn addresses_and_prefixes_are_checked() {
+        for text in ["", "02:00:00:00:00", "02:00:00:00:00:0g", "2:0:0:0:0:1", "+2:00:00:00:00:00"]
+        {
+            assert!(Mac::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        for text in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "::/-1", "x/8"] {
+            assert!(Prefix::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        let all = Prefix::try_from("0.0.0.0/0".to_owned()).unwrap();
+        assert!(
+            all.contains("255.1.2.3".parse().unwrap()) && !all.contains("::1".parse().unwrap())
+        );
+        let one = Prefix::try_from("10.0.0.1".to_owned()).unwrap();
+        assert!(
+            one.contains("10.0.0.1".parse().unwrap()) && !one.contains("10.0.0.0".parse().unwrap())
+        );
+    }
+}

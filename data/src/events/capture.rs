@@ -1,0 +1,126 @@
+//! Events from captures (`docs/pcap.md`): each packet is an arrival.
+
+use super::gate::{Gate, ROUNDED_TIME};
+use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers};
+use crate::capture_map::{CaptureMap, PacketFacts};
+use crate::cell::BadCell;
+use crate::input::TextInput;
+use crate::parquet_table::BATCH_ROWS;
+use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
+
+/// Bit 1 of an event's flags.
+const ECN_CAPABLE: u8 = 2;
+
+/// The events of a capture.
+pub(crate) struct CaptureRows {
+    packets: PacketFile,
+    /// Name of the file, without its folder.
+    name: String,
+    map: CaptureMap,
+    /// Where packets go that no rule is about; none where rules are about all of them.
+    port: Option<u16>,
+}
+
+impl CaptureRows {
+    /// `port` is that of all packets, if the map has no rules for ports.
+    pub(crate) fn start(
+        file: &str,
+        name: &str,
+        input: TextInput,
+        start: CaptureStart,
+        map: CaptureMap,
+        port: Option<u16>,
+        specs: &SwitchSpecs,
+    ) -> Result<Self, DataError> {
+        let has_one_port = specs.get(0).is_some_and(|spec| spec.ports() == 1);
+        let port = match port {
+            _ if !map.port.is_empty() => None,
+            None if has_one_port => Some(0),
+            None => {
+                let problem = "does not say which packet is for which port";
+                let hint = "give one capture for each port, in order of the ports, or add \
+                            [[capture.port]] to the switch description (docs/pcap.md)";
+                return Err(DataError::file(file, problem, hint));
+            }
+            port => port,
+        };
+        let packets = PacketFile::start(file, start, input)?;
+        Ok(CaptureRows { packets, name: name.to_owned(), map, port })
+    }
+
+    /// The next good events; `None` after the last.
+    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+        let CaptureRows { packets, name, map, port } = self;
+        let mut events = Vec::with_capacity(BATCH_ROWS);
+        while events.len() < BATCH_ROWS {
+            let Some(packet) = packets.next_packet()? else { break };
+            let place = Some(RowPlace::Packet(packet.number));
+            match read_event(&packet, name, map, *port) {
+                Ok((event, rounded)) => {
+                    if gate.admit(&event, place)? {
+                        gate.note(ROUNDED_TIME, rounded);
+                        events.push(event);
+                    }
+                }
+                Err((field, bad)) => gate.unreadable(place, field, &bad)?,
+            }
+        }
+        Ok((!events.is_empty()).then_some(EventBatch { events }))
+    }
+
+    /// The hash of the file, known after the last event.
+    pub(crate) fn hash(&self) -> Option<&str> {
+        self.packets.hash()
+    }
+}
+
+/// An event, and whether its time is rounded.
+fn read_event(
+    packet: &RawPacket<'_>,
+    name: &str,
+    map: &CaptureMap,
+    port: Option<u16>,
+) -> Result<(Event, bool), (&'static str, BadCell)> {
+    let expected = "a time after 1970; set it with editcap -t";
+    let (time_ns, rounded) = match packet.time {
+        RawTime::Known(time_ns, rounded) => (time_ns, rounded),
+        RawTime::Absent => return Err(("time", BadCell::Empty("a block that tells the time"))),
+        RawTime::OutOfRange => {
+            let value = "out of range".to_owned();
+            return Err(("time", BadCell::OutOfRange { value, expected }));
+        }
+    };
+    let captured = packet.captured.len();
+    if captured as u64 > u64::from(packet.original_bytes) {
+        let value = format!("{}, less than the {captured} captured", packet.original_bytes);
+        let expected = "the size on the wire";
+        return Err(("size_bytes", BadCell::OutOfRange { value, expected }));
+    }
+    let PacketHeaders { facts, flow_hash, ecn_capable } =
+        read_headers(packet.link_type, packet.captured);
+    let facts = PacketFacts { interface: packet.interface, ..facts };
+    let (switch_id, port) = match port {
+        Some(port) => (0, port),
+        None => map.port(name, &facts).ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?,
+    };
+    let event = Event {
+        time_ns,
+        flow_hash,
+        size_bytes: packet.original_bytes,
+        switch_id,
+        port,
+        queue: map.queue(&facts),
+        kind: EventKind::Arrival,
+        flags: if ecn_capable { ECN_CAPABLE } else { 0 },
+    };
+    Ok((event, rounded))
+}
+
+/// What rules could be about.
+fn shown(facts: &PacketFacts) -> String {
+    let mut parts = vec![format!("interface {}", facts.interface)];
+    parts.extend(facts.vlan.map(|vlan| format!("VLAN {vlan}")));
+    parts.extend(facts.destination_mac.map(|mac| format!("destination MAC {mac}")));
+    parts.extend(facts.destination_ip.map(|address| format!("destination IP {address}")));
+    parts.join(", ")
+}

@@ -1,0 +1,214 @@
+//! Events from ns-3's ASCII traces (`docs/ns3-ascii.md`).
+
+use super::gate::{Gate, ROUNDED_TIME};
+use super::time::read_time;
+use crate::cell::{BadCell, excerpt};
+use crate::input::TextInput;
+use crate::lines::Lines;
+use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
+use crate::ns3_map::{Ns3Map, Ns3Port};
+use crate::parquet_table::BATCH_ROWS;
+use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
+
+/// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.
+pub(crate) const SIX_DIGIT_TIME: &str = "six-digit-time";
+
+/// Digits of a time that ns-3 prints by default.
+const DEFAULT_DIGITS: usize = 6;
+
+/// Bit 1 of an event's flags.
+const ECN_CAPABLE: u8 = 2;
+
+/// The events of an ns-3 trace.
+pub(crate) struct Ns3Rows {
+    lines: Lines,
+    map: Ns3Map,
+    /// The switches that are described; none if one description is for all.
+    described: Option<Vec<u16>>,
+    /// Node and device of lines without a path.
+    own_device: Option<(u32, u32)>,
+    digits: usize,
+    rows: u64,
+}
+
+/// What a line is to a buffer.
+enum Read {
+    Event(Event, bool),
+    /// Nothing that happens to a buffer of ours.
+    LeftOut(&'static str),
+}
+
+/// Where it happens.
+enum Place {
+    /// At a switch, a port and a queue.
+    Queue(u16, u16, u8),
+    /// At a device that is no port of ours; why it is left out.
+    NoneOfOurs(&'static str),
+}
+
+impl Ns3Rows {
+    /// `name` is the name of the file: of a trace of one device, it ends in node and device.
+    pub(crate) fn start(
+        file: &str,
+        name: &str,
+        input: TextInput,
+        map: Ns3Map,
+        specs: &SwitchSpecs,
+    ) -> Self {
+        let expected = "expected the lines of ns-3's AsciiTraceHelper";
+        Ns3Rows {
+            lines: Lines::start(file, input, expected),
+            map,
+            described: match specs {
+                SwitchSpecs::Same(_) => None,
+                SwitchSpecs::Each(specs) => Some(specs.keys().copied().collect()),
+            },
+            own_device: device_in_name(name),
+            digits: 0,
+            rows: 0,
+        }
+    }
+
+    /// The next good events; `None` after the last.
+    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+        let mut events = Vec::with_capacity(BATCH_ROWS);
+        while events.len() < BATCH_ROWS {
+            if !self.lines.read(|line| line.trim_ascii().is_empty())? {
+                if self.rows > 0 && self.digits == DEFAULT_DIGITS {
+                    gate.note_rows(SIX_DIGIT_TIME, std::mem::take(&mut self.rows));
+                }
+                break;
+            }
+            let place = RowPlace::Line(self.lines.number());
+            match self.read_event() {
+                Ok(Read::LeftOut(reason)) => gate.leave_out(reason),
+                Ok(Read::Event(event, rounded)) => {
+                    if gate.admit(&event, Some(place))? {
+                        gate.note(ROUNDED_TIME, rounded);
+                        self.rows += 1;
+                        events.push(event);
+                    }
+                }
+                Err((field, bad)) => gate.unreadable(Some(place), field, &bad)?,
+            }
+        }
+        Ok((!events.is_empty()).then_some(EventBatch { events }))
+    }
+
+    /// The hash of the file, known after the last event.
+    pub(crate) fn hash(&self) -> Option<&str> {
+        self.lines.hash()
+    }
+
+    fn read_event(&mut self) -> Result<Read, (&'static str, BadCell)> {
+        let text = self.lines.line();
+        let expected = "a line of an ns-3 ASCII trace: + - d or r, a time, a path, headers";
+        let line = read_line(text)
+            .ok_or_else(|| ("line", BadCell::Unknown { text: excerpt(text), expected }))?;
+        let kind = match line.happened {
+            Happened::Enqueued | Happened::Dropped => EventKind::Arrival,
+            Happened::Dequeued => EventKind::Departure,
+            Happened::Received => return Ok(Read::LeftOut("received")),
+            Happened::Lost => return Ok(Read::LeftOut("lost-before-device")),
+            Happened::Other => return Ok(Read::LeftOut("other-object")),
+        };
+        let (switch_id, port, queue) = match self.place_of(&line)? {
+            Place::Queue(switch_id, port, queue) => (switch_id, port, queue),
+            Place::NoneOfOurs(reason) => return Ok(Read::LeftOut(reason)),
+        };
+        let time = read_time(line.time, Some(TimeUnit::S)).map_err(|bad| ("time", bad))?;
+        let packet = read_packet(line.headers, &self.map.header_bytes).map_err(no_size)?;
+        let digits = digits_of(line.time);
+        let event = Event {
+            time_ns: time.time_ns,
+            flow_hash: packet.flow_hash,
+            size_bytes: packet.size_bytes,
+            switch_id,
+            port,
+            queue,
+            kind,
+            flags: if packet.ecn_capable { ECN_CAPABLE } else { 0 },
+        };
+        self.digits = self.digits.max(digits);
+        Ok(Read::Event(event, time.rounded))
+    }
+
+    fn place_of(&self, line: &Line<'_>) -> Result<Place, (&'static str, BadCell)> {
+        let (node, device) = line.device.or(self.own_device).ok_or_else(|| {
+            let expected = "a path /NodeList/N/DeviceList/D/..., or a file named PREFIX-N-D.tr";
+            ("path", BadCell::Empty(expected))
+        })?;
+        if !self.map.port.is_empty() {
+            let is_it = |port: &&Ns3Port| (port.node, port.device) == (node, device);
+            let port = self.map.port.iter().find(is_it);
+            let queue = port.map(|port| Place::Queue(port.switch, port.port, port.queue));
+            return Ok(queue.unwrap_or(Place::NoneOfOurs("other-device")));
+        }
+        let is_described = |described: &Vec<u16>| {
+            u16::try_from(node).is_ok_and(|node| described.binary_search(&node).is_ok())
+        };
+        let is_switch = match &self.map.nodes {
+            Some(nodes) => nodes.contains(&node),
+            None => self.described.as_ref().is_none_or(is_described),
+        };
+        if !is_switch {
+            return Ok(Place::NoneOfOurs("other-node"));
+        }
+        let number = |field, value: u32| {
+            let expected = "a number from 0 to 65535; map it in [ns3] of the switch description";
+            let out = |_| (field, BadCell::OutOfRange { value: value.to_string(), expected });
+            u16::try_from(value).map_err(out)
+        };
+        Ok(Place::Queue(number("node", node)?, number("device", device)?, 0))
+    }
+}
+
+fn no_size(why: NoSize) -> (&'static str, BadCell) {
+    let bad = match why {
+        NoSize::Header(text) => {
+            let expected = "a header of known size; say it in [ns3.header_bytes] of the switch \
+                            description";
+            BadCell::Unknown { text, expected }
+        }
+        NoSize::Unreadable => {
+            BadCell::Empty("headers as ns-3 prints them, such as ns3::PppHeader (...)")
+        }
+    };
+    ("headers", bad)
+}
+
+/// Node and device in the name of a trace of one device: `PREFIX-NODE-DEVICE.tr`.
+fn device_in_name(name: &str) -> Option<(u32, u32)> {
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
+    let mut parts = name.strip_suffix(".tr")?.rsplit('-');
+    let device = parts.next()?.parse().ok()?;
+    Some((parts.next()?.parse().ok()?, device))
+}
+
+/// Digits of a number from the first that is not 0.
+fn digits_of(time: &[u8]) -> usize {
+    let mantissa = time.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or(time);
+    mantissa.iter().filter(|byte| byte.is_ascii_digit()).skip_while(|&&byte| byte == b'0').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_tell_the_device() {
+        assert_eq!(device_in_name("star-2-13.tr"), Some((2, 13)));
+        assert_eq!(device_in_name("my-star-2-3.tr.gz"), Some((2, 3)));
+        for name in ["star.tr", "star-3.tr", "star-a-3.tr", "star-2-3.txt"] {
+            assert_eq!(device_in_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn digits_are_counted_from_the_first_that_counts() {
+        assert_eq!(
+            ["1.00001", "0.00345", "12", "1.5e-05"].map(|t| digits_of(t.as_bytes())),
+            [6, 3, 2, 2]
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! Which parts of an input that is no table belong to which switch, port and queue.
+
+use crate::capture_map::CaptureMap;
+use crate::ns3_map::Ns3Map;
+use serde::Deserialize;
+
+/// The tables `[ns3]` and `[capture]` of a switch description file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputMaps {
+    /// Devices of an ns-3 simulation.
+    pub ns3: Ns3Map,
+    /// Packets of captures.
+    pub capture: CaptureMap,
+}

@@ -1,0 +1,7 @@
+//! Lines of ns-3's ASCII traces.
+
+mod headers;
+mod line;
+
+pub(crate) use headers::{NoSize, read_packet};
+pub(crate) use line::{Happened, Line, looks_like_ns3, read_line};
