@@ -10,6 +10,7 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_oracle::{DriftMonitor, DriftRule};
 use layout::Layout;
 
 /// How a C dialect spells the decision.
@@ -132,6 +133,10 @@ fn check(
             "a queue does not draw on the shared buffer, so that nothing bounds its packets".into(),
         );
     }
+    if switch.buffer_bytes > i32::MAX.unsigned_abs() {
+        let (own, most) = (switch.buffer_bytes, i32::MAX);
+        return refuse(format!("the buffer has {own} bytes, at most {most}"));
+    }
     if switch.queues() > MOST_QUEUES {
         return refuse(format!("the switch has {} queues, at most {MOST_QUEUES}", switch.queues()));
     }
@@ -192,6 +197,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
     let long_bytes = u64::from(switch.buffer_bytes).div_ceil(switch.ports() as u64);
+    let rule = DriftRule::default();
     let values = [
         ("SWITCH_PORTS", format!("{}u", switch.ports())),
         ("QUEUES_PER_PORT", format!("{}u", switch.queues_per_port)),
@@ -199,12 +205,18 @@ fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
         ("SWITCH_BUFFER_BYTES", format!("{}u", switch.buffer_bytes)),
         ("SWITCH_BASE_RTT_NS", format!("{}u", switch.base_rtt_ns)),
         ("LONG_BYTES", format!("{long_bytes}u")),
+        ("PREDICTED", format!("{:#x}u", 1_u32 << 31)),
+        ("PRECISION_ONE", format!("{}u", DriftMonitor::ONE)),
+        ("DRIFT_WINDOW", format!("{}u", rule.window())),
+        ("FALL_BELOW", format!("{}u", rule.fall_below)),
+        ("RECOVER_AT", format!("{}u", rule.recover_at)),
     ];
     let constant = |(name, value): &(&str, String)| {
         (words.constant)(&format!("{}{name}", words.dialect.constant_prefix), value)
     };
     format!(
-        "/* The switch: ports, queues, shared buffer B, base RTT. LONG_BYTES is B/N, rounded up. */\n{}\n",
+        "/* The switch: ports, queues, shared buffer B, base RTT. LONG_BYTES is B/N, rounded up.
+ * The others belong to the precision of predictions. */\n{}\n",
         values.iter().map(constant).collect::<String>()
     )
 }

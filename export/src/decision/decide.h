@@ -1,3 +1,34 @@
+/* A drop is predicted for the packet that arrived last for a queue; returns whether to follow the
+ * prediction. Until LQD confirms it, it counts as wrong. added: virtual LQD holds the packet. */
+@inline int @prefixfollows(struct @prefixdecision *state, @u32 queue, int added)
+{
+    @u32 is_trusted;
+
+    state->precision -= state->precision / @CDRIFT_WINDOW;
+    state->is_trusted &= state->precision < @CFALL_BELOW ? 0u : 1u;
+    is_trusted = state->is_trusted;
+    if (added) {
+        state->packets[state->fifos[queue].tail].size_bytes |= @CPREDICTED;
+    } else {
+        @prefixconfirmed(state);
+    }
+    return is_trusted != 0 || !state->falls_back;
+}
+
+/* Whether to accept every packet below its threshold while the precision of predicted drops is too low;
+ * after init it does not. */
+@inline void @prefixfall_back(struct @prefixdecision *state, int falls_back)
+{
+    state->falls_back = falls_back ? 1u : 0u;
+}
+
+/* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE; measured
+ * whether or not it decides. */
+@inline @u32 @prefixprecision(const struct @prefixdecision *state)
+{
+    return state->precision;
+}
+
 /* Whether a verdict adds the packet to its queue. */
 @inline int @prefixaccepts(enum @prefixverdict verdict)
 {
@@ -14,7 +45,7 @@
 {
     const @u32 at = port * @CQUEUES_PER_PORT + queue;
     @u32 after_bytes;
-    int fits, safeguarded, predicted = 0;
+    int fits, safeguarded, added, predicted = 0;
 
     if (port >= @CSWITCH_PORTS || queue >= @CQUEUES_PER_PORT || size_bytes == 0) {
         return @CNO_ROOM;
@@ -29,7 +60,7 @@
             &state->queues[at], &state->buffer, state->queues, state->busy, state->n_busy, x);
         predicted = @predicts(x);
     }
-    @prefixadmit(state, at, size_bytes);
+    added = @prefixadmit(state, at, size_bytes);
     if (!fits) {
         return @CNO_ROOM;
     }
@@ -38,7 +69,7 @@
         if (after_bytes > state->queues[at].bytes) {
             return @CABOVE_THRESHOLD;
         }
-        if (predicted) {
+        if (predicted && @prefixfollows(state, at, added)) {
             return @CPREDICTED_DROP;
         }
     }

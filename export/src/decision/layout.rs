@@ -35,7 +35,7 @@ impl Layout {
         let fifos = levels + queues * (2 * place_bytes + 2 * 2);
         let before_ports = if port_state_bytes > 4 { align(fifos, 8) } else { align(fifos, 4) };
         let words = align(before_ports + ports * port_state_bytes, 8) + 2 * 8;
-        let real = words + 4 * queues + 4 * 4 + place_bytes;
+        let real = words + 4 * queues + 7 * 4 + place_bytes;
         Layout {
             leaves,
             packets,

@@ -9,7 +9,7 @@
 /* Bytes of the packet at the head of a virtual queue. */
 @inline @u64 @prefixfirst_bytes(const struct @prefixdecision *state, @u32 queue)
 {
-    return state->packets[state->fifos[queue].head].size_bytes;
+    return @prefixpacket_bytes(&state->packets[state->fifos[queue].head]);
 }
 
 /* Credits all rounds in which no queue of a port could send at once: with quanta far below the packet

@@ -45,6 +45,7 @@ enum @prefixverdict {
 
 /* A packet that virtual LQD holds, between its neighbours. */
 struct @prefixpacket {
+    /* Its bytes, and PREDICTED if its drop was predicted. */
     @u32 size_bytes;
     @prefixslot next;
     @prefixslot previous;
@@ -78,6 +79,11 @@ struct @prefixdecision {
     /* Own queues of B/N bytes or more: the safeguard accepts while there is none. */
     @u32 long_queues;
     @u32 n_busy;
+    /* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE, whether
+     * predictions are followed by it, and whether that matters. */
+    @u32 precision;
+    @u32 is_trusted;
+    @u32 falls_back;
     /* Places that were never used begin at fresh; used ones are in a list that begins at spare. */
     @u32 fresh;
     @prefixslot spare;

@@ -14,13 +14,18 @@
     }
 }
 
+@inline @u32 @prefixpacket_bytes(const struct @prefixpacket *packet)
+{
+    return packet->size_bytes & ~@CPREDICTED;
+}
+
 /* Removes the packet at either end of a virtual queue. */
 @inline void @prefixtake(
     struct @prefixdecision *state, @u32 queue, @prefixslot place, @u64 time_ns)
 {
     struct @prefixfifo *fifo = &state->fifos[queue];
     struct @prefixpacket *packet = &state->packets[place];
-    const @u32 size_bytes = packet->size_bytes;
+    const @u32 size_bytes = @prefixpacket_bytes(packet);
 
     if (place == fifo->tail) {
         fifo->tail = packet->previous;
@@ -92,23 +97,36 @@
             const @prefixslot head = state->fifos[queue].head;
 
             @prefixset_due(state, port,
-                @prefixsend(state, port, time_ns, state->packets[head].size_bytes));
+                @prefixsend(
+                    state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
             @prefixtake(state, queue, head, time_ns);
         }
     }
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
 
+/* LQD dropped a packet whose drop was predicted. */
+@inline void @prefixconfirmed(struct @prefixdecision *state)
+{
+    state->precision += @CPRECISION_ONE / @CDRIFT_WINDOW;
+    state->precision = state->precision < @CPRECISION_ONE ? state->precision : @CPRECISION_ONE;
+    state->is_trusted |= state->precision >= @CRECOVER_AT ? 1u : 0u;
+}
+
 /* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. */
-@inline void @prefixadmit(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
+ * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+@inline int @prefixadmit(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
 {
     const @u32 port = queue / @CQUEUES_PER_PORT;
     @u32 at, longest, longest_bytes;
+    int added = 0;
 
     for (;;) {
+        @prefixslot tail;
+
         if ((@u64)state->buffer.bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
-            if (@prefixput(state, queue, size_bytes) && state->due_ns[port] == ~(@u64)0) {
+            added = @prefixput(state, queue, size_bytes);
+            if (added && state->due_ns[port] == ~(@u64)0) {
                 @prefixset_due(state, port, state->now_ns);
             }
             break;
@@ -126,8 +144,13 @@
         if (longest_bytes == 0) {
             break;
         }
-        @prefixtake(state, longest, state->fifos[longest].tail, state->now_ns);
+        tail = state->fifos[longest].tail;
+        if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
+            @prefixconfirmed(state);
+        }
+        @prefixtake(state, longest, tail, state->now_ns);
     }
     @prefixproject(&state->queues[queue], &state->buffer, size_bytes, @prefixport_drain_bytes(port),
         state->now_ns);
+    return added;
 }

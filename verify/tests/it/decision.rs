@@ -10,8 +10,8 @@ use dropcast_data::{
 };
 use dropcast_export::{ExportError, Origin, Target, export};
 use dropcast_features::FeatureSet;
-use dropcast_forest::Forest;
-use dropcast_oracle::Verdict;
+use dropcast_forest::{Forest, Node, Tree};
+use dropcast_oracle::{DriftRule, Verdict};
 use dropcast_simulate::LeafWorkload;
 use dropcast_switch::{
     Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, situation,
@@ -29,6 +29,7 @@ struct Decided {
     /// 0 arrival or 1 departure, port, queue, bytes, low and high half of the time.
     records: Vec<[u32; 6]>,
     expected: Vec<Verdict>,
+    falls_back: bool,
 }
 
 /// Hears of the departures of the switch's own queues.
@@ -50,11 +51,12 @@ fn record(kind: u32, [port, queue]: [usize; 2], size_bytes: u32, time_ns: u64) -
 }
 
 /// Replays arrivals through Credence at line rate with the defaults of labels.
-fn decided(model: &Model, events: &[Event]) -> Decided {
+fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
     let spec = &model.spec;
     let (victim, fit) = (Victim::default(), Fit::default());
     let live = Live { features: model.features.clone(), oracle: model.forest.clone() };
     let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let policy = if falls_back { policy.falling_back(DriftRule::default()) } else { policy };
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let (mut records, mut expected) = (Vec::new(), Vec::new());
     let queues_per_port = usize::from(spec.queues_per_port);
@@ -73,7 +75,7 @@ fn decided(model: &Model, events: &[Event]) -> Decided {
         records.push(record(0, place, event.size_bytes, event.time_ns));
         expected.push(verdict);
     }
-    Decided { records, expected }
+    Decided { records, expected, falls_back }
 }
 
 /// A model and its switch.
@@ -137,6 +139,7 @@ impl Compiler {
         let bytes: Vec<u8> =
             decided.records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
         let mut child = Command::new(folder.path().join("decide"))
+            .args(decided.falls_back.then_some("fall back"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -195,7 +198,18 @@ fn agree(
     packets: Option<u32>,
     compilers: &[Compiler],
 ) -> [u64; 5] {
-    let decided = decided(model, events);
+    agree_if(model, events, packets, compilers, false)
+}
+
+/// The same with or without falling back.
+fn agree_if(
+    model: &Model,
+    events: &[Event],
+    packets: Option<u32>,
+    compilers: &[Compiler],
+    falls_back: bool,
+) -> [u64; 5] {
+    let decided = decided(model, events, falls_back);
     let codes: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
     for compiler in compilers {
         let Some(verdicts) = compiler.decide(model, &decided, packets) else { continue };
@@ -268,6 +282,53 @@ fn every_packet_of_generated_traces_is_decided_alike() {
         // Acknowledgements of 32 bytes.
         agree(&model, &events, Some(2000), compilers)
     }));
+}
+
+/// An oracle that is right while many packets arrive at once and wrong otherwise, so that the trust in
+/// it comes and goes.
+#[test]
+fn every_packet_is_decided_alike_when_falling_back() {
+    let split = |feature, threshold, left, right| Node::Split { feature, threshold, left, right };
+    let leaf = |weight| Node::Leaf { weight };
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
+    let features: FeatureSet = "occupancy,longest_gap".parse().expect("known features");
+    // The buffer is nearly full, and the packet's queue nearly the longest.
+    let nodes = vec![split(0, 57_000, 1, 2), leaf(0), split(1, 1500, 3, 4), leaf(255), leaf(0)];
+    let trees = vec![Tree { nodes }];
+    let forest = Forest { features: features.names(), vote_threshold: 127, trees };
+    let model = Model { spec, features, forest };
+    let events = crowds_and_trickles();
+    let followed = agree_if(&model, &events, None, &COMPILERS, true);
+    let always = agree_if(&model, &events, None, &COMPILERS[..1], false);
+    assert!(followed[4] > 500 && always[4] > followed[4] + 500, "{followed:?} {always:?}");
+    // By the second half of each part, predictions are followed, or not.
+    let verdicts = decided(&model, &events, true).expected;
+    let halves = verdicts.chunks(PART / 2).map(|half| half.contains(&Verdict::PredictedDrop));
+    let second_halves: Vec<bool> = halves.skip(1).step_by(2).collect();
+    assert_eq!(second_halves, [true, false, true, false, true, false]);
+}
+
+/// Arrivals at alternating rates.
+const PART: usize = 8000;
+
+/// Mostly for one port: by turns 16 times as fast as it sends, and hardly faster.
+fn crowds_and_trickles() -> Vec<Event> {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut time_ns = 0;
+    let event = |number: usize| {
+        time_ns += if number / PART % 2 == 0 { 50 } else { 700 };
+        Event {
+            time_ns,
+            flow_hash: 0,
+            size_bytes: random.random_range(900..=1100),
+            switch_id: 0,
+            port: if random.random_ratio(1, 20) { random.random_range(1..4) } else { 0 },
+            queue: 0,
+            kind: EventKind::Arrival,
+            flags: 0,
+        }
+    };
+    (0..6 * PART).map(event).collect()
 }
 
 fn events_of(workload: &LeafWorkload) -> Vec<Event> {
@@ -373,6 +434,28 @@ fn the_state_is_as_large_as_the_header_says() {
             let error = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{features}, {spec:?}: {error}");
         }
+    }
+}
+
+/// docs/decision.md, at the switch of the sample.
+#[test]
+fn the_pages_program_compiles() {
+    let page = include_str!("../../../docs/decision.md");
+    let (_, rest) = page.split_once("```c\n").expect("a program");
+    let (program, _) = rest.split_once("```").expect("it ends");
+    let model = Model::random(&sample().spec, "level4", 1);
+    for compiler in &COMPILERS[..2] {
+        let Some(tool) = found(compiler.tool) else { continue };
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let origin = Origin { model_name: "example".to_owned(), ..model.origin() };
+        for file in export(&model.forest, &origin, "c".parse().expect("a target")).expect("fine") {
+            fs::write(folder.path().join(file.name), file.bytes).expect("written");
+        }
+        fs::write(folder.path().join("program.c"), program).expect("written");
+        let mut command = tool.in_folder(folder.path());
+        command.args(["-std=c99", "-O2", "-c"]).args(WARNINGS).arg("program.c");
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
