@@ -435,6 +435,10 @@ pub(crate) struct ExportArgs {
     /// One or more of the targets below.
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
+    /// Switch description (docs/switch.md): c and cpp also export the whole decision for this switch
+    /// (docs/decision.md).
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) switch: Option<PathBuf>,
     /// Folder for the files.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,

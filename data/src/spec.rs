@@ -22,7 +22,7 @@ pub enum Scheduler {
 /// One shared-buffer switch. Checked: a value of this type is consistent.
 ///
 /// Queues are numbered `port * queues_per_port + queue` wherever a single index is used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SpecText", into = "SpecText")]
 pub struct SwitchSpec {
     /// Shared buffer `B`, bytes.

@@ -7,18 +7,60 @@ mod table;
 
 use crate::ExportError;
 use crate::checked::Checked;
+use crate::decision::{self, Words};
 use crate::target::{EmittedFile, Target};
 use crate::tracker::{self, Dialect};
+use dropcast_data::SwitchSpec;
 
 /// The C header.
 pub(crate) const TARGET: Target = Target {
     name: "c",
     about: "C99 header, as tables and as nested ifs, see docs/c-header.md",
+    decides: true,
     emit,
 };
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
-    Ok(vec![EmittedFile { name: format!("{}.h", model.prefix), bytes: header(model).into_bytes() }])
+    let name = format!("{}.h", model.prefix);
+    let mut files = vec![EmittedFile { name, bytes: header(model).into_bytes() }];
+    if let Some(switch) = &model.origin.switch {
+        let name = format!("{}_decision.h", model.prefix);
+        files.push(EmittedFile { name, bytes: deciding(model, switch)?.into_bytes() });
+    }
+    Ok(files)
+}
+
+/// The header of the whole decision.
+fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    let file = format!("{name}_decision.h");
+    let usage = format!(
+        " * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model:
+ * {name}_init makes a state, {name}_arrival decides about a packet that arrives, {name}_departure
+ * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
+ *
+{costs}",
+        costs = decision::costs(model, switch),
+    );
+    let prefixes = Prefixes::new(model);
+    let words = Words {
+        target: TARGET.name,
+        dialect: &prefixes.dialect(),
+        u16_type: "uint16_t",
+        row: &format!("uint32_t x[{upper}_N_FEATURES];"),
+        predicts: &format!("{name}_drop"),
+        constant: |name, value| format!("#define {name} {value}\n"),
+    };
+    let guard = format!("DROPCAST_{upper}_DECISION_H");
+    Ok([
+        preamble::about(model, &file, &usage),
+        format!(
+            "#ifndef {guard}\n#define {guard}\n\n#include \"{name}.h\"\n\n#include <stdint.h>\n#include <string.h>\n"
+        ),
+        decision::code(model, switch, &words)?,
+        format!("#endif /* {guard} */\n"),
+    ]
+    .join("\n"))
 }
 
 fn header(model: &Checked<'_>) -> String {
@@ -71,18 +113,38 @@ static inline int {name}_drop(const uint32_t x[{upper}_N_FEATURES])
 
 /// The code that keeps the features.
 fn keeping(model: &Checked<'_>) -> String {
-    let upper = model.prefix.to_ascii_uppercase();
-    tracker::code(
-        model,
-        &Dialect {
-            prefix: &format!("{}_", model.prefix),
-            constant_prefix: &format!("{upper}_"),
+    tracker::code(model, &Prefixes::new(model).dialect())
+}
+
+/// The texts of the dialect, which depend on the model's name.
+struct Prefixes {
+    prefix: String,
+    constant_prefix: String,
+    tau: String,
+    row: String,
+}
+
+impl Prefixes {
+    fn new(model: &Checked<'_>) -> Self {
+        let upper = model.prefix.to_ascii_uppercase();
+        Prefixes {
+            prefix: format!("{}_", model.prefix),
+            constant_prefix: format!("{upper}_"),
+            tau: format!("{upper}_AVERAGE_NS"),
+            row: format!("uint32_t x[{upper}_N_FEATURES]"),
+        }
+    }
+
+    fn dialect(&self) -> Dialect<'_> {
+        Dialect {
+            prefix: &self.prefix,
+            constant_prefix: &self.constant_prefix,
             types: ["uint32_t", "uint64_t"],
             inline: "static inline",
             outlined: "static inline",
-            tau: &format!("{upper}_AVERAGE_NS"),
-            row: &format!("uint32_t x[{upper}_N_FEATURES]"),
+            tau: &self.tau,
+            row: &self.row,
             values: "x",
-        },
-    )
+        }
+    }
 }

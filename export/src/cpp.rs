@@ -4,21 +4,62 @@
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
+use crate::decision::{self, Words};
 use crate::ident::{identifier, plain};
 use crate::target::{EmittedFile, Target};
 use crate::tracker::{self, Dialect};
+use dropcast_data::SwitchSpec;
 use dropcast_features::{Feature, FeatureSet};
 
 /// The C++ header.
 pub(crate) const TARGET: Target = Target {
     name: "cpp",
     about: "C++17 header for ns-3, in place of the Credence artifact's Python call, see docs/ns3.md",
+    decides: true,
     emit,
 };
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let name = format!("{}.hpp", model.prefix);
-    Ok(vec![EmittedFile { name, bytes: header(model).into_bytes() }])
+    let mut files = vec![EmittedFile { name, bytes: header(model).into_bytes() }];
+    if let Some(switch) = &model.origin.switch {
+        let name = format!("{}_decision.hpp", model.prefix);
+        files.push(EmittedFile { name, bytes: deciding(model, switch)?.into_bytes() });
+    }
+    Ok(files)
+}
+
+/// The header of the whole decision.
+fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    let file = format!("{name}_decision.hpp");
+    let usage = format!(
+        " * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model, in
+ * namespace {name}_oracle: init makes a state, arrival decides about a packet that arrives, departure
+ * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
+ *
+{costs}",
+        costs = decision::costs(model, switch),
+    );
+    let words = Words {
+        target: TARGET.name,
+        dialect: &DIALECT,
+        u16_type: "std::uint16_t",
+        row: "Row x{};",
+        predicts: "predicts_drop",
+        constant: |name, value| format!("constexpr std::uint32_t {name} = {value};\n"),
+    };
+    let guard = format!("DROPCAST_{upper}_DECISION_HPP");
+    Ok([
+        preamble::about(model, &file, &usage),
+        format!(
+            "#ifndef {guard}\n#define {guard}\n\n#include \"{name}.hpp\"\n\n#include <cstdint>\n#include <cstring>\n"
+        ),
+        format!("namespace {name}_oracle {{\n"),
+        decision::code(model, switch, &words)?.replace("memset(", "std::memset("),
+        format!("}} // namespace {name}_oracle\n\n#endif // {guard}\n"),
+    ]
+    .join("\n"))
 }
 
 fn header(model: &Checked<'_>) -> String {
@@ -162,17 +203,16 @@ fn argument(feature: &str) -> Option<&'static str> {
 
 /// The code that keeps the features.
 fn keeping(model: &Checked<'_>) -> String {
-    tracker::code(
-        model,
-        &Dialect {
-            prefix: "",
-            constant_prefix: "",
-            types: ["std::uint32_t", "std::uint64_t"],
-            inline: "inline",
-            outlined: "inline",
-            tau: "AVERAGE_NS",
-            row: "Row &x",
-            values: "x",
-        },
-    )
+    tracker::code(model, &DIALECT)
 }
+
+const DIALECT: Dialect<'_> = Dialect {
+    prefix: "",
+    constant_prefix: "",
+    types: ["std::uint32_t", "std::uint64_t"],
+    inline: "inline",
+    outlined: "inline",
+    tau: "AVERAGE_NS",
+    row: "Row &x",
+    values: "x",
+};

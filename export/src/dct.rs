@@ -8,7 +8,7 @@ use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
 
 /// The compact byte table.
 pub(crate) const TARGET: Target =
-    Target { name: "dct", about: "compact byte table, see docs/dct.md", emit };
+    Target { name: "dct", about: "compact byte table, see docs/dct.md", decides: false, emit };
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![EmittedFile { name: format!("{}.dct", model.prefix), bytes: encode(model) }])

@@ -11,8 +11,12 @@ use crate::target::{EmittedFile, Target};
 use groups::Groups;
 
 /// The program and its entries.
-pub(crate) const TARGET: Target =
-    Target { name: "dpdk", about: "DPDK SWX program and table entries, see docs/dpdk.md", emit };
+pub(crate) const TARGET: Target = Target {
+    name: "dpdk",
+    about: "DPDK SWX program and table entries, see docs/dpdk.md",
+    decides: false,
+    emit,
+};
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let groups = Groups::new(model)?;

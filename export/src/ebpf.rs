@@ -16,6 +16,7 @@ use crate::tracker::{self, Dialect};
 pub(crate) const TARGET: Target = Target {
     name: "ebpf",
     about: "C header for eBPF programs, and a test program, see docs/ebpf.md",
+    decides: false,
     emit,
 };
 

@@ -44,6 +44,14 @@ pub enum ExportError {
         /// The maximum.
         max: usize,
     },
+    /// The whole decision cannot be exported for a switch.
+    #[error("the decision cannot be exported to {target}: {problem}")]
+    Decision {
+        /// The target.
+        target: &'static str,
+        /// What does not fit or cannot be expressed.
+        problem: String,
+    },
     /// A target cannot express the forest.
     #[error("the forest cannot be exported to {target}: {problem}")]
     Unsupported {

@@ -8,8 +8,12 @@ use crate::target::{EmittedFile, Target};
 use std::fmt::Display;
 
 /// The JSON table.
-pub(crate) const TARGET: Target =
-    Target { name: "json", about: "JSON table, integers only, see docs/json-table.md", emit };
+pub(crate) const TARGET: Target = Target {
+    name: "json",
+    about: "JSON table, integers only, see docs/json-table.md",
+    decides: false,
+    emit,
+};
 
 /// Version of the format; it changes when the meaning of a field does.
 const FORMAT_VERSION: u32 = 1;

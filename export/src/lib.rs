@@ -30,6 +30,7 @@ mod checked;
 mod complete;
 mod cpp;
 mod dct;
+mod decision;
 mod dpdk;
 mod ebpf;
 mod error;

@@ -14,7 +14,7 @@ use dropcast_onnx::{
 
 /// The ONNX model.
 pub(crate) const TARGET: Target =
-    Target { name: "onnx", about: "ONNX model, see docs/onnx.md", emit };
+    Target { name: "onnx", about: "ONNX model, see docs/onnx.md", decides: false, emit };
 
 /// Versions of the model format (2021), the operators and the operators on trees; the last support
 /// double precision from version 3 on.

@@ -1,6 +1,7 @@
 //! A forest's origin, as every emitted file states it.
 
 use crate::ExportError;
+use dropcast_data::SwitchSpec;
 use dropcast_features::FeatureSet;
 use dropcast_forest::Model;
 
@@ -22,6 +23,11 @@ pub struct Origin {
     pub buffer_bytes: Option<u32>,
     /// Output ports of that switch, if the model states them.
     pub ports: Option<u16>,
+    /// The switch to export the whole decision for, by targets that can ([`Target::decides`]); none
+    /// does without.
+    ///
+    /// [`Target::decides`]: crate::Target::decides
+    pub switch: Option<SwitchSpec>,
 }
 
 /// One value of a row.
@@ -54,6 +60,7 @@ impl Origin {
             average_ns: None,
             buffer_bytes: None,
             ports: None,
+            switch: None,
         }
     }
 

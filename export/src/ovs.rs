@@ -15,8 +15,12 @@ use flow::{Flow, resubmit};
 use registers::{RESULT, Registers, SCORE, Word};
 
 /// Flows of Open vSwitch.
-pub(crate) const TARGET: Target =
-    Target { name: "ovs", about: "Open vSwitch flows on registers, see docs/ovs.md", emit };
+pub(crate) const TARGET: Target = Target {
+    name: "ovs",
+    about: "Open vSwitch flows on registers, see docs/ovs.md",
+    decides: false,
+    emit,
+};
 
 /// The first table; the others follow.
 const FIRST_TABLE: usize = 100;

@@ -23,6 +23,7 @@ use crate::target::{EmittedFile, Target};
 pub(crate) const TARGET: Target = Target {
     name: "p4",
     about: "P4_16 for BMv2 (v1model): program and table entries, see docs/p4.md",
+    decides: false,
     emit,
 };
 

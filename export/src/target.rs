@@ -10,6 +10,8 @@ use std::fmt;
 pub struct Target {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
+    /// Whether it also emits the whole decision, given a switch.
+    pub(crate) decides: bool,
     pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
@@ -38,6 +40,11 @@ impl Target {
     /// Its name, as on the command line.
     pub fn name(self) -> &'static str {
         self.name
+    }
+
+    /// Whether it also emits Credence's whole decision if [`Origin::switch`] is given.
+    pub fn decides(self) -> bool {
+        self.decides
     }
 
     /// A short description.

@@ -13,6 +13,7 @@ use crate::target::{EmittedFile, Target};
 pub(crate) const TARGET: Target = Target {
     name: "tna",
     about: "P4_16 for Tofino (TNA): program and bfrt_python script, see docs/tna.md",
+    decides: false,
     emit,
 };
 

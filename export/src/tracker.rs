@@ -36,6 +36,59 @@ pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     }
 }
 
+/// Why there is no code to keep the features of `model`; `None` if there is.
+pub(crate) fn unkept(model: &Checked<'_>) -> Option<String> {
+    Tracker::new(model).err()
+}
+
+/// Size of `struct level`, bytes, where 64-bit integers are aligned to 8; 0 if there is none.
+pub(crate) fn level_bytes(model: &Checked<'_>) -> usize {
+    Tracker::new(model).map_or(0, |tracker| tracker.level_bytes())
+}
+
+/// `observe_listed`: [`code`]'s `observe` for a caller that lists the queues which are not empty; `u16`
+/// indices. Nothing if there is no code.
+pub(crate) fn observe_listed(model: &Checked<'_>, dialect: &Dialect<'_>, index: &str) -> String {
+    let parameters =
+        format!("const struct @prefixlevel *levels, const {index} *listed, @u32 n_listed");
+    let others = Others {
+        function: "observe_listed",
+        about: "levels are all queues, of which the n_listed ones in listed are not empty.",
+        parameters: &parameters,
+        one: "levels[listed[at]]",
+        count: "n_listed",
+        names: &["levels", "listed", "n_listed"],
+    };
+    Tracker::new(model)
+        .map_or_else(|_| String::new(), |tracker| dialect.spell(&tracker.observe(dialect, &others)))
+}
+
+/// How a function that observes is given the queues that draw on the shared buffer.
+struct Others<'a> {
+    /// Its name.
+    function: &'a str,
+    /// A sentence about the parameters.
+    about: &'a str,
+    /// The parameters.
+    parameters: &'a str,
+    /// Number `at` of the queues.
+    one: &'a str,
+    /// How many there are.
+    count: &'a str,
+    /// The names of the parameters.
+    names: &'a [&'a str],
+}
+
+const ALL: Others<'_> = Others {
+    function: "observe",
+    about: "shared are all n_shared queues
+ * that draw on the shared buffer.",
+    parameters: "const struct @prefixlevel *shared, @u32 n_shared",
+    one: "shared[at]",
+    count: "n_shared",
+    names: &["shared", "n_shared"],
+};
+
 /// The state to keep.
 struct Tracker {
     /// The features, in the order of a row.
@@ -69,10 +122,22 @@ impl Tracker {
         Ok(Tracker { features, averages, others, projection })
     }
 
+    fn level_bytes(&self) -> usize {
+        let groups = [(self.averages, AVERAGE_MEMBERS), (self.projection, PROJECTION_MEMBERS)];
+        let kept = groups.into_iter().filter(|&(is_kept, _)| is_kept).map(|(_, members)| members);
+        let (mut bytes, mut widest) = (0_usize, 4);
+        for member in kept.chain([BYTES_MEMBER]).flat_map(str::lines) {
+            let width = if member.contains("@u64") { 8 } else { 4 };
+            bytes = bytes.next_multiple_of(width) + width;
+            widest = widest.max(width);
+        }
+        bytes.next_multiple_of(widest)
+    }
+
     fn template(&self, dialect: &Dialect<'_>) -> String {
         let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
         let project = if self.projection { PROJECT } else { NO_PROJECT };
-        [&average, &self.levels(), project, &self.observe(dialect)].concat()
+        [&average, &self.levels(), project, &self.observe(dialect, &ALL)].concat()
     }
 
     fn levels(&self) -> String {
@@ -92,8 +157,7 @@ impl Tracker {
  * buffer. When a packet departs or is pushed out, @prefixremove it from both. A queue that
  * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
 struct @prefixlevel {{
-{members}{projection}    @u32 bytes;
-}};
+{members}{projection}{BYTES_MEMBER}}};
 
 @inline void @prefixadd(struct @prefixlevel *level, @u32 size_bytes)
 {{
@@ -109,36 +173,36 @@ struct @prefixlevel {{
         )
     }
 
-    fn observe(&self, dialect: &Dialect<'_>) -> String {
-        let scan = if self.others { scan(&self.features) } else { String::new() };
+    fn observe(&self, dialect: &Dialect<'_>, others: &Others<'_>) -> String {
+        let scan = if self.others { scan(&self.features, others) } else { String::new() };
         let values: String = self.features.iter().map(|&feature| value(feature, dialect)).collect();
         let code = format!("{values}{scan}");
-        let unused = |(name, used_as): (&str, &str)| {
-            let used = code.contains(used_as);
+        let unused = |name: &&str| {
+            let used =
+                ["->", "[", ";"].iter().any(|after| code.contains(&format!("{name}{after}")));
             if used { String::new() } else { format!("    (void){name};\n") }
         };
-        let parameters = [
-            ("queue", "queue->"),
-            ("buffer", "buffer->"),
-            ("shared", "shared["),
-            ("n_shared", "n_shared"),
-        ];
+        let parameters = ["queue", "buffer"].iter().chain(others.names);
         format!(
             "\
-/* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
- * that draw on the shared buffer. */
-@inline void @prefixobserve(
+/* The features of a packet that arrives for queue, before it is added. {about} */
+@inline void @prefix{function}(
     const struct @prefixlevel *queue, const struct @prefixlevel *buffer,
-    const struct @prefixlevel *shared, @u32 n_shared,
+    {parameters},
     {row})
 {{
 {scan}{unused}{values}}}
 ",
+            about = others.about,
+            function = others.function,
+            parameters = others.parameters,
             row = dialect.row,
-            unused = parameters.into_iter().map(unused).collect::<String>(),
+            unused = parameters.map(unused).collect::<String>(),
         )
     }
 }
+
+const BYTES_MEMBER: &str = "    @u32 bytes;\n";
 
 const AVERAGE_MEMBERS: &str = "    @u64 updated_ns;\n    @u32 average;\n";
 
@@ -209,26 +273,27 @@ const NO_PROJECT: &str = "\
 ";
 
 /// The loop over other queues, with only what some feature needs: compilers warn about the rest.
-fn scan(features: &[Feature]) -> String {
+fn scan(features: &[Feature], others: &Others<'_>) -> String {
+    let one = others.one;
     let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
     let (mut counts, mut levels, mut body) = (String::new(), String::new(), String::new());
     if is_needed(&["longest_queue", "longest_gap"]) {
         counts += ", longest = 0";
-        body += "        longest = shared[at].bytes > longest ? shared[at].bytes : longest;\n";
+        body += &format!("        longest = {one}.bytes > longest ? {one}.bytes : longest;\n");
     }
     if is_needed(&["rank"]) {
         counts += ", rank = 0";
-        body += "        rank += shared[at].bytes > queue->bytes ? 1u : 0u;\n";
+        body += &format!("        rank += {one}.bytes > queue->bytes ? 1u : 0u;\n");
     }
     for level in FeatureSet::level4().features().iter().filter(|level| features.contains(level)) {
         let name = level.name();
         levels += &format!("    @u64 {name} = 0;\n");
         body += &match level.memory() {
             Memory::Nothing | Memory::MovingAverages => format!(
-                "        {name} += shared[at].bytes < queue->bytes ? shared[at].bytes : queue->bytes;\n"
+                "        {name} += {one}.bytes < queue->bytes ? {one}.bytes : queue->bytes;\n"
             ),
             Memory::ArrivalRates(horizon) => format!(
-                "        ahead = @prefixexpected(&shared[at], {eighths}u);
+                "        ahead = @prefixexpected(&{one}, {eighths}u);
         {name} += ahead < queue->bytes ? ahead : queue->bytes;\n",
                 eighths = horizon.windows()
             ),
@@ -237,8 +302,9 @@ fn scan(features: &[Feature]) -> String {
     if features.iter().any(|&level| is_level(level) && level.has_time_constant()) {
         levels += "    @u64 ahead;\n";
     }
+    let count = others.count;
     format!(
-        "    @u32 at{counts};\n{levels}\n    for (at = 0; at < n_shared; at++) {{\n{body}    }}\n"
+        "    @u32 at{counts};\n{levels}\n    for (at = 0; at < {count}; at++) {{\n{body}    }}\n"
     )
 }
 
@@ -272,7 +338,7 @@ fn is_level(feature: Feature) -> bool {
 
 impl Dialect<'_> {
     /// Fills in this dialect's words.
-    fn spell(&self, template: &str) -> String {
+    pub(crate) fn spell(&self, template: &str) -> String {
         let [u32_type, u64_type] = self.types;
         template
             .replace("@prefix", self.prefix)

@@ -19,6 +19,7 @@ use pipeline::Pipeline;
 pub(crate) const TARGET: Target = Target {
     name: "verilog",
     about: "pipelined Verilog-2001 module and testbench, see docs/verilog.md",
+    decides: false,
     emit,
 };
 

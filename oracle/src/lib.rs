@@ -39,6 +39,7 @@
 mod checksum;
 mod credence;
 mod decision;
+mod drift;
 mod drop_oracle;
 mod layout;
 mod table;
@@ -47,6 +48,7 @@ mod virtual_lqd;
 pub use checksum::crc32;
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
+pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use table::{Table, TableError};

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
-use dropcast_data::{read_small, sha256, write_atomic};
+use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
 use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
@@ -60,12 +60,25 @@ impl ModelFile {
         Origin::of_model(&self.model, &self.stem(), &self.sha256)
     }
 
-    /// Exports the model for each target into `folder`.
+    /// Exports the model for each target into `folder`, and with a description of a switch the whole
+    /// decision for it, to the targets that can.
     ///
     /// # Errors
-    /// If it cannot be exported, or a file cannot be written.
-    pub fn export(&self, targets: &[Target], folder: &Path) -> Result<Vec<Written>, PipelineError> {
-        let origin = self.origin();
+    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
+    pub fn export(
+        &self,
+        targets: &[Target],
+        switch: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Vec<Written>, PipelineError> {
+        let mut origin = self.origin();
+        if let Some(path) = switch {
+            if !targets.iter().any(|target| target.decides()) {
+                let problem = "no target uses it, expected c or cpp";
+                return Err(PipelineError::setting("switch", problem));
+            }
+            origin.switch = Some(the_switch(path)?);
+        }
         let mut files = Vec::new();
         for &target in targets {
             files.extend(export(&self.model.forest, &origin, target)?);
@@ -89,6 +102,17 @@ impl ModelFile {
         let file = || self.path.display().to_string();
         let rescaled = self.model.for_buffer(buffer_bytes.get());
         rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })
+    }
+}
+
+/// The one switch that a file describes.
+fn the_switch(path: &Path) -> Result<SwitchSpec, PipelineError> {
+    match read_switches(path)? {
+        SwitchSpecs::Same(spec) => Ok(spec),
+        SwitchSpecs::Each(_) => {
+            let problem = "describes several switches, expected a file with the one to decide for";
+            Err(PipelineError::unfit(path.display(), problem))
+        }
     }
 }
 

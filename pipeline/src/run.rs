@@ -103,7 +103,7 @@ impl Run {
         let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
         self.write("model.json", &fitted.model.to_json())?;
         let model = ModelFile::read(&self.path("model.json"))?;
-        model.export(&self.targets, &self.path(TABLES))?;
+        model.export(&self.targets, None, &self.path(TABLES))?;
         let report = measure_file(&model, &data, ReportRows::Unseen, progress)?;
         Ok(RunResult::Report(Box::new(report)))
     }

@@ -6,7 +6,8 @@ use crate::output;
 use dropcast_pipeline::models::ModelFile;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
-    let written = ModelFile::read(&args.model)?.export(&args.target, &args.output)?;
+    let model = ModelFile::read(&args.model)?;
+    let written = model.export(&args.target, args.switch.as_deref(), &args.output)?;
     output::print(args.format, &written, |files| {
         files
             .iter()

@@ -1,5 +1,6 @@
 //! Several switches in one input.
 
+use crate::bad_input::refuse;
 use crate::pipeline::rows;
 use crate::room::Room;
 use dropcast_data::{ArrivalColumns, Event, EventReader, LabelledBatch};
@@ -83,4 +84,30 @@ fn a_switch_among_others_is_traced_as_if_it_were_alone() {
     }
     // Two different switches, since equal ones would test little.
     assert!(drops[0] > 100 && drops[1] > 2 * drops[0], "{drops:?}");
+}
+
+/// Several switches have no one decision; a decision for another buffer is refused.
+#[test]
+fn the_decision_is_exported_for_one_switch() {
+    let room = Room::with_a_run();
+    let export = "export runs/small/model.json -o decided --target";
+    room.good(&format!("{export} c cpp p4 --switch runs/small/switch.toml"));
+    for (name, function) in
+        [("model_decision.h", "model_arrival("), ("model_decision.hpp", " arrival(")]
+    {
+        let text = String::from_utf8(room.read(&format!("decided/{name}"))).unwrap();
+        assert!(text.contains(function), "{name}");
+    }
+    room.write("each.toml", EACH);
+    let described = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
+    room.write("other.toml", described.replace("buffer_bytes = ", "buffer_bytes = 1"));
+    for (arguments, says) in [
+        ("p4 --switch runs/small/switch.toml", "no target uses it"),
+        ("c --switch each.toml", "describes several switches"),
+        ("c --switch other.toml", "see dropcast rescale"),
+        ("c --switch missing.toml", "missing.toml"),
+    ] {
+        let said = refuse(&room, &format!("{export} {arguments}"));
+        assert!(said.contains(says), "{said}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The emitted files for one small forest. `UPDATE_GOLDEN=1 cargo test` rewrites them.
 
 use crate::forests::{example, example_of, exported};
+use dropcast_data::SwitchSpec;
 use dropcast_export::export;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,27 @@ fn the_cpp_header_is_as_it_was() {
     let (forest, origin) = example();
     let header = String::from_utf8(exported(&forest, &origin, "cpp")).expect("ASCII");
     same_as_file("example.hpp", &header);
+}
+
+/// For the switch of docs/switch.md, with two queues at each port.
+#[test]
+fn the_decision_is_as_it_was() {
+    let (forest, mut origin) = example();
+    origin.switch = Some(SwitchSpec {
+        queues_per_port: 2,
+        pushable: vec![false, true],
+        shared: vec![true; 2],
+        wire_overhead_bytes: 33,
+        ..SwitchSpec::uniform(20, 10_000_000_000, 1_000_000, 8_000)
+    });
+    for target in ["c", "cpp"] {
+        let files = export(&forest, &origin, target.parse().expect("a target"));
+        let [header, decision] = files.expect("exportable").try_into().expect("two files");
+        assert_eq!(header.bytes, exported(&forest, &example().1, target));
+        let text = String::from_utf8(decision.bytes).expect("text");
+        assert!(text.is_ascii());
+        same_as_file(&decision.name, &text);
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ mod tests {
             let model = model(thresholds);
             std::fs::write(&path, model.to_json()).unwrap();
             let targets: [Target; 1] = ["dct".parse().unwrap()];
-            let written = ModelFile::read(&path).unwrap().export(&targets, folder.path()).unwrap();
+            let written = ModelFile::read(&path).unwrap().export(&targets, None, folder.path()).unwrap();
             let read = read_oracle(&written[0].path).unwrap();
             prop_assert_eq!(&read.features, &model.features);
             for row in rows {

@@ -6,9 +6,11 @@ use crate::{
     AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Flipped, LineRate, Model, Packet,
     Policy, PolicySite, Predictor, Service, Victim, VirtualLqd,
 };
-use dropcast_data::SwitchSpec;
+use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
+use dropcast_oracle::{DriftMonitor, DriftRule};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Which queues a predictor's features describe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +34,40 @@ pub struct Credence<S, P> {
     predictor: P,
     /// If features come from the switch's own queues.
     real: Option<RealQueues>,
+    /// If it falls back to accepting every packet while predictions are wrong.
+    fallback: Option<Fallback>,
     values: Vec<u32>,
+}
+
+/// The precision of predicted drops, and the packets that tell it.
+#[derive(Clone, Debug, Default)]
+struct Fallback {
+    monitor: DriftMonitor,
+    /// Packets of virtual LQD whose drop was predicted.
+    predicted: BTreeSet<u64>,
+    /// Whether LQD rejected the arriving packet.
+    is_rejected: bool,
+}
+
+impl Fallback {
+    /// A packet left virtual LQD.
+    fn left(&mut self, id: u64, outcome: Outcome) {
+        if self.predicted.remove(&id) && outcome == Outcome::PushedOut {
+            self.monitor.confirmed();
+        }
+    }
+
+    /// A drop is predicted for a packet that has arrived at virtual LQD; returns whether to follow
+    /// the prediction.
+    fn follows(&mut self, id: u64) -> bool {
+        let is_followed = self.monitor.predicted();
+        if self.is_rejected {
+            self.monitor.confirmed();
+        } else {
+            self.predicted.insert(id);
+        }
+        is_followed
+    }
 }
 
 /// The memory behind the features of the switch's own queues.
@@ -51,6 +86,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             values: vec![0; features.len()],
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
             real: None,
+            fallback: None,
             predictor,
         }
     }
@@ -68,8 +104,22 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             values: vec![0; features.len()],
             lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
             real: Some(RealQueues { history: history(spec, &features), features }),
+            fallback: None,
             predictor,
         }
+    }
+
+    /// The same, but it accepts every packet below its threshold while predictions are wrong too
+    /// often ([`DriftMonitor`]). Packets need distinct numbers.
+    #[must_use]
+    pub fn falling_back(self, rule: DriftRule) -> Self {
+        let monitor = DriftMonitor::new(rule);
+        Credence { fallback: Some(Fallback { monitor, ..Fallback::default() }), ..self }
+    }
+
+    /// The precision of predicted drops, if it is measured.
+    pub fn drift(&self) -> Option<&DriftMonitor> {
+        self.fallback.as_ref().map(|fallback| &fallback.monitor)
     }
 
     /// Thresholds by queue, bytes.
@@ -85,24 +135,37 @@ impl<S: Service, P: Predictor> Credence<S, P> {
 
 impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     fn advance(&mut self, now: u64) {
-        self.lqd.advance(now, |_, _| {});
+        match &mut self.fallback {
+            Some(fallback) => self.lqd.advance(now, |id, outcome| fallback.left(id, outcome)),
+            None => self.lqd.advance(now, |_, _| {}),
+        }
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
         if self.real.is_none() {
             self.lqd.observe(packet.queue, &mut self.values);
         }
-        self.lqd.admit(packet, now, |_, _| {});
+        match &mut self.fallback {
+            Some(fallback) => {
+                let accepted =
+                    self.lqd.admit(packet, now, |id, outcome| fallback.left(id, outcome));
+                fallback.is_rejected = !accepted;
+            }
+            None => {
+                self.lqd.admit(packet, now, |_, _| {});
+            }
+        }
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let Credence { lqd, predictor, real, values } = self;
+        let Credence { lqd, predictor, real, fallback, values } = self;
         let threshold_bytes = lqd.buffer().lengths()[packet.queue];
         let verdict = situation(buffer, threshold_bytes, packet).decide(|| {
             if let Some(RealQueues { features, history }) = real {
                 features.observe(buffer, history, packet.queue, values);
             }
             predictor.predicts_drop(Asked { packet, features: values })
+                && fallback.as_mut().is_none_or(|fallback| fallback.follows(packet.id))
         });
         if verdict.accepts() { Decision::Accept } else { Decision::Reject }
     }
@@ -130,6 +193,9 @@ pub struct CredenceParameters {
     pub features: FeatureSource,
     /// Probability with which predictions are flipped, from 0 to 1.
     pub flip_probability: f64,
+    /// Whether it accepts every packet below its threshold while predictions are wrong too often
+    /// ([`DriftMonitor`]).
+    pub fallback: bool,
 }
 
 impl CredenceParameters {
@@ -153,11 +219,12 @@ impl CredenceParameters {
             _ => return Err(BuildError::parameter("flip_probability", "expected 0 to 1")),
         };
         let service = LineRate::new(spec);
-        Ok(match self.features {
+        let policy = match self.features {
             FeatureSource::VirtualLqd => Credence::new(spec, victim, fit, service, predictor),
             FeatureSource::RealQueues => {
                 Credence::with_real_queues(spec, victim, fit, service, predictor)
             }
-        })
+        };
+        Ok(if self.fallback { policy.falling_back(DriftRule::default()) } else { policy })
     }
 }

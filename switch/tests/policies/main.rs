@@ -6,6 +6,7 @@ mod asking;
 mod credence;
 mod edt;
 mod fab;
+mod fallback;
 mod harmonic;
 mod log;
 mod ndt;

@@ -69,10 +69,12 @@ fn texts_and_tables_say_the_same() {
         "{text}"
     );
     let credence: PolicySpec =
-        "credence:model=models/leaf.dct,features=real-queues,flip_probability=0.01"
+        "credence:model=models/leaf.dct,features=real-queues,flip_probability=0.01,fallback=true"
             .parse()
             .expect("valid");
     assert_eq!(credence.model(), Some("models/leaf.dct"));
+    let text = toml::to_string(&credence).expect("a table");
+    assert!(text.contains("fallback = true"), "{text}");
 }
 
 #[test]
@@ -134,7 +136,7 @@ proptest! {
     #[test]
     fn every_policy_keeps_to_the_buffer_and_its_seed((spec, arrivals) in switch_and_arrivals()) {
         for name in PolicySpec::NAMES {
-            let text = if *name == "credence" { "credence:flip_probability=0.3" } else { name };
+            let text = if *name == "credence" { "credence:flip_probability=0.3,fallback=true" } else { name };
             let policy: PolicySpec = text.parse().expect("a name");
             let decide = || -> Vec<bool> {
                 let policy = policy.build(site(&spec, name)).expect("valid");

@@ -11,6 +11,7 @@ mod c;
 mod cpp;
 mod damage;
 mod dct;
+mod decision;
 mod dpdk;
 mod ebpf;
 mod event_log;

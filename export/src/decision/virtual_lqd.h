@@ -1,0 +1,156 @@
+/* A port of virtual LQD dequeues next at due_ns. */
+@inline void @prefixset_due(struct @prefixdecision *state, @u32 port, @u64 due_ns)
+{
+    @u32 at, winner = port, other;
+
+    state->due_ns[port] = due_ns;
+    for (at = @LEAVESu + port; at > 1u; at /= 2u) {
+        other = state->earliest[at ^ 1u];
+        if (state->due_ns[other] < state->due_ns[winner]
+            || (state->due_ns[other] == state->due_ns[winner] && other < winner)) {
+            winner = other;
+        }
+        state->earliest[at / 2u] = (@u16)winner;
+    }
+}
+
+@inline @u32 @prefixpacket_bytes(const struct @prefixpacket *packet)
+{
+    return packet->size_bytes & ~@CPREDICTED;
+}
+
+/* Removes the packet at either end of a virtual queue. */
+@inline void @prefixtake(
+    struct @prefixdecision *state, @u32 queue, @prefixslot place, @u64 time_ns)
+{
+    struct @prefixfifo *fifo = &state->fifos[queue];
+    struct @prefixpacket *packet = &state->packets[place];
+    const @u32 size_bytes = @prefixpacket_bytes(packet);
+
+    if (place == fifo->tail) {
+        fifo->tail = packet->previous;
+    }
+    if (place == fifo->head) {
+        fifo->head = packet->next;
+    }
+    packet->next = state->spare;
+    state->spare = place;
+    @prefixremove(&state->queues[queue], size_bytes, time_ns);
+    @prefixremove(&state->buffer, size_bytes, time_ns);
+    if (state->queues[queue].bytes == 0) {
+        const @u16 last = state->busy[--state->n_busy], at = state->busy_at[queue];
+
+        state->busy[at] = last;
+        state->busy_at[last] = at;
+    }
+    @prefixproject(&state->queues[queue], &state->buffer, 0,
+        @prefixport_drain_bytes(queue / @CQUEUES_PER_PORT), time_ns);
+}
+
+/* Adds a packet to the tail of a virtual queue; false if there is no place for it. */
+@inline int @prefixput(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
+{
+    struct @prefixfifo *fifo = &state->fifos[queue];
+    @prefixslot place = state->spare;
+
+    if (place != @UPPER_NOWHERE) {
+        state->spare = state->packets[place].next;
+    } else if (state->fresh < @UPPER_PACKETS) {
+        place = (@prefixslot)state->fresh++;
+    } else {
+        state->unheld++;
+        return 0;
+    }
+    state->packets[place].size_bytes = size_bytes;
+    if (state->queues[queue].bytes == 0) {
+        fifo->head = place;
+        state->busy_at[queue] = (@u16)state->n_busy;
+        state->busy[state->n_busy++] = (@u16)queue;
+    } else {
+        state->packets[fifo->tail].next = place;
+        state->packets[place].previous = fifo->tail;
+    }
+    fifo->tail = place;
+    @prefixadd(&state->queues[queue], size_bytes);
+    @prefixadd(&state->buffer, size_bytes);
+    return 1;
+}
+
+@pick
+@send
+/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
+ * order. */
+@inline void @prefixadvance(struct @prefixdecision *state, @u64 now_ns)
+{
+    for (;;) {
+        const @u32 port = state->earliest[1];
+        const @u64 time_ns = state->due_ns[port];
+        @u32 queue;
+
+        if (time_ns > now_ns || time_ns == ~(@u64)0) {
+            break;
+        }
+        queue = @prefixpick(state, port);
+        if (queue == @CSWITCH_QUEUES) {
+            @prefixset_due(state, port, ~(@u64)0);
+        } else {
+            const @prefixslot head = state->fifos[queue].head;
+
+            @prefixset_due(state, port,
+                @prefixsend(
+                    state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
+            @prefixtake(state, queue, head, time_ns);
+        }
+    }
+    state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
+}
+
+/* LQD dropped a packet whose drop was predicted. */
+@inline void @prefixconfirmed(struct @prefixdecision *state)
+{
+    state->precision += @CPRECISION_ONE / @CDRIFT_WINDOW;
+    state->precision = state->precision < @CPRECISION_ONE ? state->precision : @CPRECISION_ONE;
+    state->is_trusted |= state->precision >= @CRECOVER_AT ? 1u : 0u;
+}
+
+/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
+ * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+@inline int @prefixadmit(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
+{
+    const @u32 port = queue / @CQUEUES_PER_PORT;
+    @u32 at, longest, longest_bytes;
+    int added = 0;
+
+    for (;;) {
+        @prefixslot tail;
+
+        if ((@u64)state->buffer.bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
+            added = @prefixput(state, queue, size_bytes);
+            if (added && state->due_ns[port] == ~(@u64)0) {
+                @prefixset_due(state, port, state->now_ns);
+            }
+            break;
+        }
+        longest = 0;
+        longest_bytes = 0;
+        for (at = 0; at < state->n_busy; at++) {
+            const @u32 busy = state->busy[at], bytes = state->queues[busy].bytes;
+
+            if (@is_pushable(bytes > longest_bytes || (bytes == longest_bytes && busy < longest))) {
+                longest = busy;
+                longest_bytes = bytes;
+            }
+        }
+        if (longest_bytes == 0) {
+            break;
+        }
+        tail = state->fifos[longest].tail;
+        if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
+            @prefixconfirmed(state);
+        }
+        @prefixtake(state, longest, tail, state->now_ns);
+    }
+    @prefixproject(&state->queues[queue], &state->buffer, size_bytes, @prefixport_drain_bytes(port),
+        state->now_ns);
+    return added;
+}

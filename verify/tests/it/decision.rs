@@ -1,0 +1,530 @@
+//! The exported decision decides about every packet as `dropcast_switch::Credence` does.
+
+use crate::agreement::missing;
+use crate::event_log::sample;
+use crate::forests::{Shape, random_forest};
+use crate::replay::{GXX, found};
+use dropcast_data::{
+    Event, EventKind, EventOptions, EventReader, Scheduler, SwitchSpec, SwitchSpecs, Victim,
+    read_switches,
+};
+use dropcast_export::{ExportError, Origin, Target, export};
+use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, Node, Tree};
+use dropcast_oracle::{DriftRule, Verdict};
+use dropcast_simulate::LeafWorkload;
+use dropcast_switch::{
+    Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, situation,
+};
+use dropcast_verify::{FoundTool, Tool, VerifyError};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Arrivals at a switch, its departures, and what Credence decided about each arrival.
+struct Decided {
+    /// 0 arrival or 1 departure, port, queue, bytes, low and high half of the time.
+    records: Vec<[u32; 6]>,
+    expected: Vec<Verdict>,
+    falls_back: bool,
+}
+
+/// Hears of the departures of the switch's own queues.
+struct Departures<'a> {
+    records: &'a mut Vec<[u32; 6]>,
+    queues_per_port: usize,
+}
+
+impl Observer for Departures<'_> {
+    fn removed(&mut self, removal: &Removal, _: &Buffer) {
+        let (port, queue) =
+            (removal.queue / self.queues_per_port, removal.queue % self.queues_per_port);
+        self.records.push(record(1, [port, queue], removal.packet.size_bytes, removal.time));
+    }
+}
+
+fn record(kind: u32, [port, queue]: [usize; 2], size_bytes: u32, time_ns: u64) -> [u32; 6] {
+    [kind, port as u32, queue as u32, size_bytes, time_ns as u32, (time_ns >> 32) as u32]
+}
+
+/// Replays arrivals through Credence at line rate with the defaults of labels.
+fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
+    let spec = &model.spec;
+    let (victim, fit) = (Victim::default(), Fit::default());
+    let live = Live { features: model.features.clone(), oracle: model.forest.clone() };
+    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let policy = if falls_back { policy.falling_back(DriftRule::default()) } else { policy };
+    let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
+    let (mut records, mut expected) = (Vec::new(), Vec::new());
+    let queues_per_port = usize::from(spec.queues_per_port);
+    let arrivals = events.iter().filter(|event| event.kind == EventKind::Arrival);
+    for (id, event) in (0..).zip(arrivals) {
+        let queue = spec.queue_index(event.port, event.queue);
+        let packet = Packet::new(id, queue, event.size_bytes);
+        let departures = &mut Departures { records: &mut records, queues_per_port };
+        switch.advance(event.time_ns, departures);
+        let before = situation(switch.buffer(), 0, &packet);
+        let accepted = switch.admit(&packet, event.time_ns, departures);
+        let threshold_bytes = switch.policy().thresholds()[queue];
+        let verdict = dropcast_oracle::Situation { threshold_bytes, ..before }.decide(|| !accepted);
+        assert_eq!(verdict.accepts(), accepted);
+        let place = [usize::from(event.port), usize::from(event.queue)];
+        records.push(record(0, place, event.size_bytes, event.time_ns));
+        expected.push(verdict);
+    }
+    Decided { records, expected, falls_back }
+}
+
+/// A model and its switch.
+struct Model {
+    spec: SwitchSpec,
+    features: FeatureSet,
+    forest: Forest,
+}
+
+impl Model {
+    /// Random trees whose thresholds are of the buffer's magnitude.
+    fn random(spec: &SwitchSpec, features: &str, seed: u64) -> Self {
+        let features: FeatureSet = features.parse().expect("known features");
+        let largest = spec.buffer_bytes;
+        let shape = Shape { trees: 4, depth: 4, features: features.len(), largest, stops: 10 };
+        let forest = Forest { features: features.names(), ..random_forest(shape, seed) };
+        Model { spec: spec.clone(), features, forest }
+    }
+
+    fn origin(&self) -> Origin {
+        let mut origin = Origin::new("m", &"0".repeat(64), &self.features);
+        origin.average_ns = Some(self.spec.base_rtt_ns);
+        origin.buffer_bytes = Some(self.spec.buffer_bytes);
+        origin.switch = Some(self.spec.clone());
+        origin
+    }
+}
+
+/// A compiler of one of the languages.
+struct Compiler {
+    tool: Tool,
+    target: &'static str,
+    standard: &'static str,
+    extension: &'static str,
+}
+
+const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
+const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
+const CLANGXX: Tool =
+    Tool { command: "clang++", version_arguments: &["--version"], package: "clang" };
+
+const COMPILERS: [Compiler; 4] = [
+    Compiler { tool: GCC, target: "c", standard: "-std=c99", extension: "c" },
+    Compiler { tool: CLANG, target: "c", standard: "-std=c99", extension: "c" },
+    Compiler { tool: GXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
+    Compiler { tool: CLANGXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
+];
+
+const WARNINGS: [&str; 6] =
+    ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion"];
+
+/// Prints one byte for each arrival, its verdict. Checks that `init` refuses other switches.
+const MAIN: &str = include_str!("decision/main.c");
+
+impl Compiler {
+    /// The verdicts of the compiled decision; `None` without the compiler.
+    fn decide(&self, model: &Model, decided: &Decided, packets: Option<u32>) -> Option<Vec<u8>> {
+        let compiler = found(self.tool)?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        self.compile(&compiler, folder.path(), model, packets);
+        let bytes: Vec<u8> =
+            decided.records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
+        let mut child = Command::new(folder.path().join("decide"))
+            .args(decided.falls_back.then_some("fall back"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || stdin.write_all(&bytes));
+            child.wait_with_output().expect("it ends")
+        });
+        assert!(output.status.success(), "{}: {}", self.tool.command, output.status);
+        Some(output.stdout)
+    }
+
+    fn compile(&self, tool: &FoundTool, folder: &Path, model: &Model, packets: Option<u32>) {
+        write_files(folder, model, self.target);
+        let define = packets.map_or(String::new(), |n| format!("#define M_PACKETS {n}u\n"));
+        let main = if self.target == "cpp" { in_cpp(MAIN) } else { MAIN.to_owned() };
+        let rates: Vec<String> =
+            model.spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
+        let text = define + &main.replace("LINE_RATES", &rates.join(", "));
+        let file = format!("decide.{}", self.extension);
+        fs::write(folder.join(&file), text).expect("written");
+        let mut command = tool.in_folder(folder);
+        command.args([self.standard, "-O2"]).args(WARNINGS).args([&file, "-o", "decide"]);
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// The same program for the C++ header.
+fn in_cpp(main: &str) -> String {
+    main.replace(
+        "#include \"m_decision.h\"",
+        "#include \"m_decision.hpp\"\nusing namespace m_oracle;",
+    )
+    .replace("m_decision state", "m_oracle::decision state")
+    .replace("m_decision.hpp", "M.hpp")
+    .replace("m_oracle", "@")
+    .replace("m_", "")
+    .replace("M_", "")
+    .replace('@', "m_oracle")
+    .replace("M.hpp", "m_decision.hpp")
+}
+
+fn write_files(folder: &Path, model: &Model, target: &str) {
+    let target: Target = target.parse().expect("a target");
+    for file in export(&model.forest, &model.origin(), target).expect("exportable") {
+        fs::write(folder.join(file.name), file.bytes).expect("written");
+    }
+}
+
+/// Compares every compiler's verdicts with Credence's; returns how often each verdict occurred.
+fn agree(
+    model: &Model,
+    events: &[Event],
+    packets: Option<u32>,
+    compilers: &[Compiler],
+) -> [u64; 5] {
+    agree_if(model, events, packets, compilers, false)
+}
+
+/// The same with or without falling back.
+fn agree_if(
+    model: &Model,
+    events: &[Event],
+    packets: Option<u32>,
+    compilers: &[Compiler],
+    falls_back: bool,
+) -> [u64; 5] {
+    let decided = decided(model, events, falls_back);
+    let codes: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
+    for compiler in compilers {
+        let Some(verdicts) = compiler.decide(model, &decided, packets) else { continue };
+        assert_eq!(verdicts.len(), codes.len());
+        let differing = verdicts.iter().zip(&codes).filter(|(a, b)| a != b).count();
+        let first = verdicts.iter().zip(&codes).position(|(a, b)| a != b);
+        assert_eq!(
+            differing,
+            0,
+            "{} of {} decisions differ, first {first:?}: {}, {}, {:?}",
+            differing,
+            codes.len(),
+            compiler.tool.command,
+            model.features,
+            model.spec,
+        );
+    }
+    let mut counts = [0; 5];
+    for code in codes {
+        counts[usize::from(code)] += 1;
+    }
+    counts
+}
+
+/// The order of the exported enum.
+fn code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Safeguarded => 0,
+        Verdict::Accepted => 1,
+        Verdict::NoRoom => 2,
+        Verdict::AboveThreshold => 3,
+        Verdict::PredictedDrop => 4,
+    }
+}
+
+/// Adds up, and checks that every verdict but the rare ones occurred.
+fn all_occur(counts: impl IntoIterator<Item = [u64; 5]>) {
+    let mut sums = [0; 5];
+    for count in counts {
+        for (sum, count) in sums.iter_mut().zip(count) {
+            *sum += count;
+        }
+    }
+    assert!(sums.iter().all(|&sum| sum >= 100), "{sums:?}");
+}
+
+#[test]
+fn every_packet_of_the_sample_is_decided_alike() {
+    let input = sample();
+    let counts = ["level4", "paper4"].map(|features| {
+        let model = Model::random(&input.spec, features, 1);
+        agree(&model, &input.events, None, &COMPILERS)
+    });
+    assert_eq!(counts[0].iter().sum::<u64>(), 53_820);
+    assert!(counts.iter().all(|counts| counts[4] > 0), "{counts:?}");
+}
+
+#[test]
+fn every_packet_of_generated_traces_is_decided_alike() {
+    let features = ["level4", "paper4", "carry4", "paper4,longest,rank"];
+    all_occur((1..9).map(|seed| {
+        let workload = LeafWorkload {
+            queues_per_port: if seed % 2 == 0 { 2 } else { 1 },
+            ..LeafWorkload::small(seed)
+        };
+        let spec = workload.switch_spec().expect("valid");
+        let events = events_of(&workload);
+        let model = Model::random(&spec, features[seed as usize % features.len()], seed);
+        let compilers = if seed < 3 { &COMPILERS } else { &COMPILERS[..1] };
+        // Acknowledgements of 32 bytes.
+        agree(&model, &events, Some(2000), compilers)
+    }));
+}
+
+/// An oracle that is right while many packets arrive at once and wrong otherwise, so that the trust in
+/// it comes and goes.
+#[test]
+fn every_packet_is_decided_alike_when_falling_back() {
+    let split = |feature, threshold, left, right| Node::Split { feature, threshold, left, right };
+    let leaf = |weight| Node::Leaf { weight };
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
+    let features: FeatureSet = "occupancy,longest_gap".parse().expect("known features");
+    // The buffer is nearly full, and the packet's queue nearly the longest.
+    let nodes = vec![split(0, 57_000, 1, 2), leaf(0), split(1, 1500, 3, 4), leaf(255), leaf(0)];
+    let trees = vec![Tree { nodes }];
+    let forest = Forest { features: features.names(), vote_threshold: 127, trees };
+    let model = Model { spec, features, forest };
+    let events = crowds_and_trickles();
+    let followed = agree_if(&model, &events, None, &COMPILERS, true);
+    let always = agree_if(&model, &events, None, &COMPILERS[..1], false);
+    assert!(followed[4] > 500 && always[4] > followed[4] + 500, "{followed:?} {always:?}");
+    // By the second half of each part, predictions are followed, or not.
+    let verdicts = decided(&model, &events, true).expected;
+    let halves = verdicts.chunks(PART / 2).map(|half| half.contains(&Verdict::PredictedDrop));
+    let second_halves: Vec<bool> = halves.skip(1).step_by(2).collect();
+    assert_eq!(second_halves, [true, false, true, false, true, false]);
+}
+
+/// Arrivals at alternating rates.
+const PART: usize = 8000;
+
+/// Mostly for one port: by turns 16 times as fast as it sends, and hardly faster.
+fn crowds_and_trickles() -> Vec<Event> {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut time_ns = 0;
+    let event = |number: usize| {
+        time_ns += if number / PART % 2 == 0 { 50 } else { 700 };
+        Event {
+            time_ns,
+            flow_hash: 0,
+            size_bytes: random.random_range(900..=1100),
+            switch_id: 0,
+            port: if random.random_ratio(1, 20) { random.random_range(1..4) } else { 0 },
+            queue: 0,
+            kind: EventKind::Arrival,
+            flags: 0,
+        }
+    };
+    (0..6 * PART).map(event).collect()
+}
+
+fn events_of(workload: &LeafWorkload) -> Vec<Event> {
+    workload.arrivals().expect("valid").flat_map(|batch| batch.events).collect()
+}
+
+/// Ports of different rates, every scheduler, transmit rings, queues that nothing is pushed out of,
+/// packets of all sizes, many at the same time.
+#[test]
+fn every_packet_at_any_switch_is_decided_alike() {
+    all_occur((0..18).map(|seed| {
+        let (spec, events) = any_switch(seed);
+        let features = ["level4,rank", "paper4,projected_occupancy,longest_gap", "occupancy"]
+            [seed as usize % 3];
+        let model = Model::random(&spec, features, seed);
+        let compilers = if seed < 3 { &COMPILERS } else { &COMPILERS[..1] };
+        agree(&model, &events, Some(70_000), compilers)
+    }));
+}
+
+fn any_switch(seed: u64) -> (SwitchSpec, Vec<Event>) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let ports: u16 = [1, 2, 5, 8][random.random_range(0..4)];
+    let queues_per_port: u8 = 1 + (seed % 3) as u8;
+    let scheduler = [Scheduler::RoundRobin, Scheduler::StrictPriority, Scheduler::Dwrr]
+        [(seed / 3 % 3) as usize];
+    let rates = [1_000_000_000, 10_000_000_000, 2_500_000_000, 999_999_937];
+    let uniform = SwitchSpec::uniform(
+        ports,
+        10_000_000_000,
+        40_000,
+        [7, 900, 32_000][random.random_range(0..3)],
+    );
+    let spec = SwitchSpec {
+        queues_per_port,
+        scheduler,
+        line_rate_bps: (0..ports)
+            .map(|_| rates[if seed.is_multiple_of(2) { 1 } else { random.random_range(0..4) }])
+            .collect(),
+        wire_overhead_bytes: random.random_range(0..60),
+        transmit_ring_packets: [0, 1, 3][random.random_range(0..3)],
+        pushable: (0..queues_per_port).map(|queue| queue != 1 || seed < 9).collect(),
+        shared: vec![true; usize::from(queues_per_port)],
+        quantum_bytes: match scheduler {
+            Scheduler::Dwrr => (0..queues_per_port).map(|_| random.random_range(1..3000)).collect(),
+            _ => Vec::new(),
+        },
+        ..uniform
+    };
+    let mut time_ns = 0;
+    let busiest = random.random_range(0..ports);
+    let events = (0..6000).map(|_| {
+        // Bursts, and pauses in which queues drain.
+        time_ns += match random.random_range(0..300) {
+            0 => random.random_range(0..60_000),
+            1..200 => 0,
+            _ => random.random_range(0..700),
+        };
+        let size_bytes = match random.random_range(0..400) {
+            0 => 50_000,
+            1..100 => random.random_range(1..100),
+            _ => random.random_range(1..=1500),
+        };
+        let port = if random.random_ratio(1, 3) { busiest } else { random.random_range(0..ports) };
+        Event {
+            time_ns,
+            flow_hash: 0,
+            size_bytes,
+            switch_id: 0,
+            port,
+            queue: random.random_range(0..queues_per_port),
+            kind: EventKind::Arrival,
+            flags: 0,
+        }
+    });
+    let events = events.collect();
+    (spec, events)
+}
+
+/// The state takes the bytes that the header states.
+#[test]
+fn the_state_is_as_large_as_the_header_says() {
+    let Some(gcc) = found(GCC) else { return };
+    for seed in 0..18 {
+        let (spec, _) = any_switch(seed);
+        for features in ["occupancy", "paper4", "level4", "paper4,level4"] {
+            let model = Model::random(&spec, features, seed);
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            write_files(folder.path(), &model, "c");
+            let header = fs::read_to_string(folder.path().join("m_decision.h")).expect("written");
+            let (before, _) = header.split_once(" in all.").expect("the size is stated");
+            let bytes: usize = before
+                .rsplit(' ')
+                .next()
+                .and_then(|word| word.parse().ok())
+                .expect("a number of bytes");
+            let check = format!(
+                "#include \"m_decision.h\"\ntypedef char same[sizeof(struct m_decision) == {bytes} ? 1 : -1];\n"
+            );
+            fs::write(folder.path().join("size.c"), check).expect("written");
+            let mut command = gcc.in_folder(folder.path());
+            let output = command.args(["-fsyntax-only", "size.c"]).output().expect("it starts");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{features}, {spec:?}: {error}");
+        }
+    }
+}
+
+/// docs/decision.md, at the switch of the sample.
+#[test]
+fn the_pages_program_compiles() {
+    let page = include_str!("../../../docs/decision.md");
+    let (_, rest) = page.split_once("```c\n").expect("a program");
+    let (program, _) = rest.split_once("```").expect("it ends");
+    let model = Model::random(&sample().spec, "level4", 1);
+    for compiler in &COMPILERS[..2] {
+        let Some(tool) = found(compiler.tool) else { continue };
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let origin = Origin { model_name: "example".to_owned(), ..model.origin() };
+        for file in export(&model.forest, &origin, "c".parse().expect("a target")).expect("fine") {
+            fs::write(folder.path().join(file.name), file.bytes).expect("written");
+        }
+        fs::write(folder.path().join("program.c"), program).expect("written");
+        let mut command = tool.in_folder(folder.path());
+        command.args(["-std=c99", "-O2", "-c"]).args(WARNINGS).arg("program.c");
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn what_the_decision_cannot_do_is_refused() {
+    let (spec, _) = any_switch(5);
+    let refused = |change: &dyn Fn(&mut Origin), features: &str, part: &str| {
+        let model = Model::random(&spec, features, 1);
+        let mut origin = model.origin();
+        change(&mut origin);
+        for target in ["c", "cpp"] {
+            let error = export(&model.forest, &origin, target.parse().expect("a target"))
+                .expect_err("refused");
+            assert!(matches!(error, ExportError::Decision { .. }), "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    };
+    let switch = |change: fn(&mut SwitchSpec)| {
+        move |origin: &mut Origin| origin.switch.iter_mut().for_each(change)
+    };
+    refused(&|origin| origin.buffer_bytes = Some(1), "paper4", "rescale");
+    refused(&|origin| origin.average_ns = Some(1), "paper4", "base RTT of 1 ns");
+    refused(&|origin| origin.average_ns = None, "paper4", "no time constant");
+    refused(&switch(|spec| spec.shared[0] = false), "occupancy", "shared buffer");
+    refused(&switch(|spec| spec.transmit_ring_packets = 257), "occupancy", "transmit ring");
+    refused(&switch(|spec| spec.queues_per_port = 33), "occupancy", "33 queues");
+    refused(
+        &switch(|spec| spec.line_rate_bps = vec![1_000_000_000; 2000]),
+        "occupancy",
+        "6000 queues",
+    );
+    let slow_and_large = switch(|spec| {
+        spec.line_rate_bps[0] = 3;
+        spec.wire_overhead_bytes = u32::MAX;
+    });
+    refused(&slow_and_large, "occupancy", "64 bits");
+}
+
+/// Events of your own, at line rate: `DROPCAST_EVENTS` is their Parquet file, `DROPCAST_SWITCH` the
+/// description of the switch.
+#[test]
+fn every_packet_of_your_own_events_is_decided_alike() {
+    let set = |name| std::env::var_os(name).map(PathBuf::from);
+    let (Some(events), Some(switch)) = (set("DROPCAST_EVENTS"), set("DROPCAST_SWITCH")) else {
+        writeln!(std::io::stderr(), "DROPCAST_EVENTS and DROPCAST_SWITCH are not set: not run")
+            .expect("stderr is writable");
+        return;
+    };
+    let specs: SwitchSpecs = read_switches(&switch).expect("a description");
+    let options = EventOptions { specs: Some(specs.clone()), ..EventOptions::default() };
+    let reader = EventReader::open(&events, options).expect("events");
+    let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
+    let spec = specs.get(events[0].switch_id).expect("described").clone();
+    for features in ["level4", "paper4"] {
+        let model = Model::random(&spec, features, 1);
+        let counts = agree(&model, &events, None, &COMPILERS);
+        writeln!(
+            std::io::stderr(),
+            "{features}: {} decisions, 0 differ; by verdict {counts:?}",
+            counts.iter().sum::<u64>()
+        )
+        .expect("stderr is writable");
+    }
+}
+
+/// Without any compiler nothing is tested, which is an error in CI.
+#[test]
+fn there_is_a_compiler() {
+    if COMPILERS.iter().all(|compiler| compiler.tool.find().is_err()) {
+        missing(&VerifyError::missing("gcc or clang", "gcc"));
+    }
+}
