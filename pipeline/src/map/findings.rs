@@ -1,7 +1,7 @@
 //! What follows from the runs at a point.
 
 use super::settings::{
-    ACCEPT, COMPLETE_SHARING, FOLLOW_LQD, LQD, MapSettings, Measure, oracle_policy,
+    ACCEPT, COMPLETE_SHARING, FOLLOW_LQD, LQD, MapSettings, Measure, OraclePolicy,
 };
 use crate::closed_loop::Comparison;
 use dropcast_simulate::Interval;
@@ -98,7 +98,7 @@ pub struct SubjectShare {
 impl Finding {
     pub(super) fn new(
         measure: &Measure,
-        oracles: &[&String],
+        oracles: &[OraclePolicy],
         comparison: &Comparison,
         seed: u64,
     ) -> Self {
@@ -113,8 +113,8 @@ impl Finding {
         let mean = best.and_then(|best| point.mean(best));
         let relative = |gain: Interval| mean.filter(|&mean| mean != 0.0).map(|m| gain.mean / m);
         let shared = gain.filter(|_| is_beyond_interval);
-        let names = oracles.iter().map(|name| (name.as_str(), oracle_policy(name)));
-        let all = std::iter::once(("accept", ACCEPT.to_owned())).chain(names);
+        let named = oracles.iter().map(|oracle| (oracle.name.as_str(), oracle.policy.as_str()));
+        let all = std::iter::once(("accept", ACCEPT)).chain(named);
         Finding {
             measure: measure.clone(),
             best_without_oracle: best,
@@ -122,7 +122,7 @@ impl Finding {
             relative_gain: gain.and_then(relative),
             is_beyond_interval,
             is_in_every_run,
-            oracles: all.map(|(name, policy)| point.oracle(name, &policy, best, shared)).collect(),
+            oracles: all.map(|(name, policy)| point.oracle(name, policy, best, shared)).collect(),
         }
     }
 }
@@ -209,7 +209,8 @@ impl Tally {
         let count = |is: fn(&&Finding) -> bool| all().filter(is).count() as u64;
         let tests = count(|finding| finding.gain.is_some());
         let is_prone = |point: &&&[Finding]| point.iter().any(|one| one.is_beyond_interval);
-        let names = settings.oracles.keys().map(String::as_str);
+        let oracles = settings.oracle_policies();
+        let names = oracles.iter().map(|oracle| oracle.name.as_str());
         let oracle = |name: &str| {
             let own = || all().flat_map(|one| &one.oracles).filter(|own| own.oracle == name);
             let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();

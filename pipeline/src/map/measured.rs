@@ -133,8 +133,8 @@ impl MapPoint {
             policy: runs.policy.clone(),
             measures: settings.measures.iter().map(|measure| measured(runs, measure)).collect(),
         };
-        let names: Vec<&String> = settings.oracles.keys().collect();
-        let finding = |measure| Finding::new(measure, &names, comparison, BOOTSTRAP_SEED);
+        let oracles = settings.oracle_policies();
+        let finding = |measure| Finding::new(measure, &oracles, comparison, BOOTSTRAP_SEED);
         MapPoint {
             condition,
             values: comparison.policies.iter().map(values).collect(),

@@ -37,6 +37,9 @@ pub struct MapSettings {
     /// Oracles by name: how each is trained, all on the same labelled run
     /// ([`crate::fabric_oracle`]).
     pub oracles: BTreeMap<String, TrainSettings>,
+    /// Whether Credence also runs with each oracle NAME while it falls back to always accept where
+    /// predictions are wrong (docs/decision.md), as the oracle NAME-fallback.
+    pub fallback: bool,
     /// The fabric, where a grid does not change it.
     pub fabric: FabricConfig,
     /// The traffic, where a grid does not change it.
@@ -94,6 +97,7 @@ impl Default for MapSettings {
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
             policies: Vec::new(),
             oracles: default_oracles().into_iter().collect(),
+            fallback: false,
             fabric: FabricConfig::default(),
             traffic: TrafficConfig {
                 duration_ns: 50_000_000,
@@ -115,11 +119,25 @@ impl MapSettings {
         read_settings(path)
     }
 
+    /// Credence with each oracle, and if asked for, falling back.
+    pub(super) fn oracle_policies(&self) -> Vec<OraclePolicy> {
+        let oracle = |name: &String| {
+            let policy = format!("credence:model={name}");
+            let falling_back = OraclePolicy {
+                name: format!("{name}-fallback"),
+                policy: format!("{policy},fallback=true"),
+            };
+            let plain = OraclePolicy { name: name.clone(), policy };
+            std::iter::once(plain).chain(self.fallback.then_some(falling_back))
+        };
+        self.oracles.keys().flat_map(oracle).collect()
+    }
+
     /// All policies, those of [`ALWAYS`] first, then Credence with each oracle.
     pub(super) fn all_policies(&self) -> Vec<NamedPolicy> {
         let named = |name: &str| name.parse().expect("a known policy");
         let mut all: Vec<NamedPolicy> = ALWAYS.map(named).to_vec();
-        all.extend(self.oracles.keys().map(|name| named(&oracle_policy(name))));
+        all.extend(self.oracle_policies().iter().map(|oracle| named(&oracle.policy)));
         let others = self.policies.iter().filter(|policy| !ALWAYS.contains(&&*policy.label));
         all.extend(others.cloned());
         all
@@ -208,7 +226,8 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// What Credence with an oracle is called.
-pub(super) fn oracle_policy(oracle: &str) -> String {
-    format!("credence:model={oracle}")
+/// Credence with an oracle, as findings and as policies call it.
+pub(super) struct OraclePolicy {
+    pub(super) name: String,
+    pub(super) policy: String,
 }

@@ -15,7 +15,9 @@ fn runs(policy: &str, values: [u64; 5]) -> PolicyRuns {
 fn finding(measure: &str, policies: [(&str, [u64; 5]); 5]) -> Finding {
     let policies = policies.map(|(policy, values)| runs(policy, values)).to_vec();
     let oracle = "good".to_owned();
-    Finding::new(&Measure(measure.to_owned()), &[&oracle], &Comparison { policies }, 1)
+    let policy = format!("credence:model={oracle}");
+    let oracle = OraclePolicy { name: oracle, policy };
+    Finding::new(&Measure(measure.to_owned()), &[oracle], &Comparison { policies }, 1)
 }
 
 #[test]
