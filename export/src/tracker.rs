@@ -53,7 +53,8 @@ pub(crate) fn observe_listed(model: &Checked<'_>, dialect: &Dialect<'_>, index: 
         format!("const struct @prefixlevel *levels, const {index} *listed, @u32 n_listed");
     let others = Others {
         function: "observe_listed",
-        about: "levels are all queues, of which the n_listed ones in listed are not empty.",
+        about: "levels are all queues; those that
+ * are not empty are the n_listed ones in listed.",
         parameters: &parameters,
         one: "levels[listed[at]]",
         count: "n_listed",

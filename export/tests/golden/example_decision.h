@@ -60,7 +60,8 @@ static inline uint64_t example_wire_ns(uint32_t port, uint32_t size_bytes)
     return (((uint64_t)size_bytes + 33u) * 4u + 4u) / 5u;
 }
 
-/* The features of a packet that arrives for queue, before it is added. levels are all queues, of which the n_listed ones in listed are not empty. */
+/* The features of a packet that arrives for queue, before it is added. levels are all queues; those that
+ * are not empty are the n_listed ones in listed. */
 static inline void example_observe_listed(
     const struct example_level *queue, const struct example_level *buffer,
     const struct example_level *levels, const uint16_t *listed, uint32_t n_listed,

@@ -62,7 +62,8 @@ inline std::uint64_t wire_ns(std::uint32_t port, std::uint32_t size_bytes)
     return (((std::uint64_t)size_bytes + 33u) * 4u + 4u) / 5u;
 }
 
-/* The features of a packet that arrives for queue, before it is added. levels are all queues, of which the n_listed ones in listed are not empty. */
+/* The features of a packet that arrives for queue, before it is added. levels are all queues; those that
+ * are not empty are the n_listed ones in listed. */
 inline void observe_listed(
     const struct level *queue, const struct level *buffer,
     const struct level *levels, const std::uint16_t *listed, std::uint32_t n_listed,

@@ -316,7 +316,7 @@ fn crowds_and_trickles() -> Vec<Event> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut time_ns = 0;
     let event = |number: usize| {
-        time_ns += if number / PART % 2 == 0 { 50 } else { 700 };
+        time_ns += if (number / PART).is_multiple_of(2) { 50 } else { 700 };
         Event {
             time_ns,
             flow_hash: 0,
