@@ -1,5 +1,6 @@
 //! Reading and writing packet events (`docs/events.md`).
 
+mod backlog;
 mod capture;
 mod columns;
 mod files;

@@ -162,6 +162,10 @@ fn words(note: &str, rows: u64) -> String {
             "the times of all {rows} rows have at most 6 digits, as ns-3 prints them by default, so \
              queues are only roughly known; let it print more (docs/ns3-ascii.md)"
         ),
+        "no-backlog" => format!(
+            "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
+             drop; was this captured behind the buffer? (docs/pcap.md)"
+        ),
         note => format!("{rows} rows are {note}"),
     }
 }

@@ -26,7 +26,7 @@ enum Summary<'a> {
         rows: Option<u64>,
         switches: Option<String>,
     },
-    Stream {
+    EventStream {
         format: &'a str,
     },
     Trace {
@@ -78,7 +78,7 @@ impl<'a> Summary<'a> {
                 rows: *rows,
                 switches: switches.as_ref().map(|specs| specs.to_toml()),
             },
-            Inspected::Stream { format, .. } => Summary::Stream { format },
+            Inspected::Stream { format, .. } => Summary::EventStream { format },
             Inspected::Trace { columns, rows, meta, statistics } => Summary::Trace {
                 columns,
                 rows: *rows,

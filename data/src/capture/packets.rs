@@ -251,7 +251,7 @@ impl PacketFile {
         }
         let length = number(&self.buffer, 4, big_endian);
         self.check_claim(length)?;
-        if length < 12 || length % 4 != 0 {
+        if length < 12 || !length.is_multiple_of(4) {
             return Err(self.damaged(&format!("it claims {length} bytes")));
         }
         self.fill(length as usize)?;

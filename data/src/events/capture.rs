@@ -1,5 +1,6 @@
 //! Events from captures (`docs/pcap.md`): each packet is an arrival.
 
+use super::backlog::Backlog;
 use super::gate::{Gate, ROUNDED_TIME};
 use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers};
 use crate::capture_map::{CaptureMap, PacketFacts};
@@ -11,6 +12,9 @@ use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
 
+/// Packets of a capture in which hardly one waits: it seems to be from behind the buffer.
+const NO_BACKLOG: &str = "no-backlog";
+
 /// The events of a capture.
 pub(crate) struct CaptureRows {
     packets: PacketFile,
@@ -19,6 +23,7 @@ pub(crate) struct CaptureRows {
     map: CaptureMap,
     /// Where packets go that no rule is about; none where rules are about all of them.
     port: Option<u16>,
+    backlog: Backlog,
 }
 
 impl CaptureRows {
@@ -45,20 +50,27 @@ impl CaptureRows {
             port => port,
         };
         let packets = PacketFile::start(file, start, input)?;
-        Ok(CaptureRows { packets, name: name.to_owned(), map, port })
+        Ok(CaptureRows { packets, name: name.to_owned(), map, port, backlog: Backlog::new(specs) })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port } = self;
+        let CaptureRows { packets, name, map, port, backlog } = self;
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
-            let Some(packet) = packets.next_packet()? else { break };
+            let Some(packet) = packets.next_packet()? else {
+                // What is noted here, no later call may note again.
+                if events.is_empty() {
+                    gate.note_rows(NO_BACKLOG, backlog.packets_without().unwrap_or(0));
+                }
+                break;
+            };
             let place = Some(RowPlace::Packet(packet.number));
             match read_event(&packet, name, map, *port) {
                 Ok((event, rounded)) => {
                     if gate.admit(&event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
+                        backlog.add(&event);
                         events.push(event);
                     }
                 }

@@ -86,7 +86,9 @@ impl Gate {
 
     /// Counts rows that are used, under `note`.
     pub(crate) fn note_rows(&mut self, note: &'static str, rows: u64) {
-        *self.notes.entry(note).or_insert(0) += rows;
+        if rows > 0 {
+            *self.notes.entry(note).or_insert(0) += rows;
+        }
     }
 
     /// Passes over the next row: it is good, but not an event of a buffer.

@@ -16,10 +16,10 @@ const DEPARTURE: [&str; 5] = ["-", "departure", "depart", "deq", "dequeue"];
 /// Reads a number or a word, in upper or lower case.
 pub(crate) fn read_kind(text: &[u8]) -> Result<EventKind, BadCell> {
     let is = |word: &&str| text.eq_ignore_ascii_case(word.as_bytes());
-    if ARRIVAL.iter().any(|word| is(&word)) {
+    if ARRIVAL.iter().any(is) {
         return Ok(EventKind::Arrival);
     }
-    if DEPARTURE.iter().any(|word| is(&word)) {
+    if DEPARTURE.iter().any(is) {
         return Ok(EventKind::Departure);
     }
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {

@@ -117,7 +117,8 @@ impl Ns3Rows {
             Place::NoneOfOurs(reason) => return Ok(Read::LeftOut(reason)),
         };
         let time = read_time(line.time, Some(TimeUnit::S)).map_err(|bad| ("time", bad))?;
-        let packet = read_packet(line.headers, &self.map.header_bytes).map_err(no_size)?;
+        let packet = read_packet(line.headers, &self.map.header_bytes)
+            .map_err(|why| no_size(why, line.headers))?;
         let digits = digits_of(line.time);
         let event = Event {
             time_ns: time.time_ns,
@@ -163,18 +164,19 @@ impl Ns3Rows {
     }
 }
 
-fn no_size(why: NoSize) -> (&'static str, BadCell) {
-    let bad = match why {
+fn no_size(why: NoSize, headers: &str) -> (&'static str, BadCell) {
+    let (text, expected) = match why {
         NoSize::Header(text) => {
             let expected = "a header of known size; say it in [ns3.header_bytes] of the switch \
                             description";
-            BadCell::Unknown { text, expected }
+            (text, expected)
         }
-        NoSize::Unreadable => {
-            BadCell::Empty("headers as ns-3 prints them, such as ns3::PppHeader (...)")
-        }
+        NoSize::Unreadable => (
+            excerpt(headers.as_bytes()),
+            "headers as ns-3 prints them, such as ns3::PppHeader (...), up to the end",
+        ),
     };
-    ("headers", bad)
+    ("headers", BadCell::Unknown { text, expected })
 }
 
 /// Node and device in the name of a trace of one device: `PREFIX-NODE-DEVICE.tr`.

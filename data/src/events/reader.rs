@@ -193,15 +193,15 @@ fn open_stream(
 
 /// Traces and captures have no columns, and times of a known unit.
 fn refuse_table_options(file: &str, options: &EventOptions) -> Result<(), DataError> {
-    let given = if options.time_unit.is_some() {
-        "time_unit"
+    let (given, hint) = if options.time_unit.is_some() {
+        ("time_unit", "leave it out")
     } else if options.columns != EventColumns::default() {
-        "column names"
+        ("column names", "leave them out")
     } else {
         return Ok(());
     };
     let problem = format!("is a trace or capture, not a table, so it takes no {given}");
-    Err(DataError::file(file, problem, "leave them out"))
+    Err(DataError::file(file, problem, hint))
 }
 
 impl Iterator for EventReader {

@@ -186,10 +186,10 @@ impl Sum {
             let destination = rest.split(' ').next()?;
             Some((source.trim().parse().ok()?, destination.parse().ok()?))
         });
-        if let (Some(flow), Some(ports)) = (&mut self.flow, ports) {
-            if flow.protocol == protocol {
-                flow.ports = ports;
-            }
+        if let (Some(flow), Some(ports)) = (&mut self.flow, ports)
+            && flow.protocol == protocol
+        {
+            flow.ports = ports;
         }
     }
 

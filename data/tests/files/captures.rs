@@ -5,7 +5,8 @@ use dropcast_data::{
     DataError, Event, EventFiles, EventKind, EventOptions, EventReader, InputProvenance, OnBadRow,
     SwitchSpec, SwitchSpecs, read_switch_file,
 };
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,7 +15,7 @@ fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
     assert!(found || std::env::var_os("CI").is_none(), "{tool} is missing; install tshark");
     if !found {
-        println!("skipped: there is no {tool}");
+        std::io::stderr().write_all(b"skipped: Wireshark's tools are missing\n").unwrap();
     }
     found
 }
@@ -31,12 +32,12 @@ const PACKETS: u32 = 300;
 fn frame(i: u32) -> Vec<u8> {
     let size = 46 + (i * 331 % 1_455) as usize;
     let mut bytes = vec![2, 0, 0, 0, 0, (i % 4) as u8, 2, 0, 0, 0, 0, 9];
-    if i % 3 == 0 {
+    if i.is_multiple_of(3) {
         bytes.extend([0x81, 0, 0xa0, 20]);
     }
     bytes.extend([8, 0]);
     let ip = (size - bytes.len()) as u16;
-    let class = if i % 5 == 0 { 0xb8 } else { 2 };
+    let class = if i.is_multiple_of(5) { 0xb8 } else { 2 };
     bytes.extend([0x45, class, (ip >> 8) as u8, ip as u8, 0, i as u8, 0, 0, 64, 17, 0, 0]);
     bytes.extend([10, 0, 9, 1, 10, 0, (i % 4) as u8, (i % 7) as u8]);
     bytes.extend([0x30, (i % 11) as u8, 0, 53, ((ip - 20) >> 8) as u8, (ip - 20) as u8, 0, 0]);
@@ -331,4 +332,26 @@ fn rules_are_checked() {
     assert!(wrong("02:00:00:00:00:01", "02").contains("is no Ethernet address"));
     assert!(wrong("vlan = 20", "vln = 20").contains("vln"));
     assert!(wrong("[capture]", "[captures]").contains("captures"));
+}
+
+#[test]
+fn a_capture_behind_the_buffer_is_noted() {
+    let scratch = Scratch::new();
+    let notes = |gap_us: u32| {
+        let mut bytes = claiming(0, 0)[..24].to_vec();
+        bytes[0..2].copy_from_slice(&[0xd4, 0xc3]);
+        bytes[2..4].copy_from_slice(&[0xb2, 0xa1]);
+        let frame = frame(3);
+        for i in 0..1_200_u32 {
+            for number in [1, i * gap_us, frame.len() as u32, 1_500] {
+                bytes.extend(number.to_le_bytes());
+            }
+            bytes.extend(&frame);
+        }
+        let path = scratch.file("x.pcap", bytes);
+        read(&path, options(&scratch)).unwrap().1.notes
+    };
+    // 1,500 bytes take 12 us at 1 Gbps.
+    assert_eq!(notes(13)["no-backlog"], 1_200);
+    assert!(notes(10).is_empty());
 }

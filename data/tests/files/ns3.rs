@@ -147,7 +147,7 @@ fn bad_lines_are_refused_in_clear_words_or_counted() {
     );
     check(
         &format!("+ 1 {at} ns3::PppHeader (cut"),
-        "headers is empty, expected headers as ns-3 prints them, such as ns3::PppHeader (...)",
+        "headers is \"ns3::PppHeader (cut\", expected headers as ns-3 prints them, such as ns3::PppHeader (...), up to the end",
     );
     check(
         "- 1 /NodeList/2/DeviceList/0/$ns3::X/TxQueue/Dequeue Payload (size=5)",
