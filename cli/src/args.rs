@@ -241,8 +241,19 @@ pub(crate) struct TrainArgs {
     pub(crate) format: Format,
 }
 
-fn hidden(arg: clap::Arg) -> clap::Arg {
-    arg.hide(true)
+/// The loop chooses votes, and all rows train.
+fn hide_refused(arg: clap::Arg) -> clap::Arg {
+    let refused = [
+        "vote",
+        "split",
+        "train_share",
+        "validation_share",
+        "guard_ns",
+        "test_switches",
+        "validation_switches",
+    ];
+    let is_refused = refused.contains(&arg.get_id().as_str());
+    arg.hide(is_refused)
 }
 
 /// Choose models and vote thresholds by what they do to flows, and train on what Credence meets
@@ -256,10 +267,7 @@ fn hidden(arg: clap::Arg) -> clap::Arg {
 Examples:
   dropcast refine --data trace.parquet -o runs/refined
   dropcast refine --experiment experiment.toml --rounds 0 --model runs/sweep/models/*.json -o chosen")]
-// The loop chooses votes, and all rows train.
-#[command(mut_arg("vote", hidden), mut_arg("split", hidden), mut_arg("train_share", hidden))]
-#[command(mut_arg("validation_share", hidden), mut_arg("guard_ns", hidden))]
-#[command(mut_arg("test_switches", hidden), mut_arg("validation_switches", hidden))]
+#[command(mut_args(hide_refused))]
 pub(crate) struct RefineArgs {
     #[command(flatten)]
     pub(crate) closed_loop: LoopSettings,

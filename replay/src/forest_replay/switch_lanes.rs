@@ -28,7 +28,7 @@ pub(super) struct SwitchLanes {
 /// One lane's switch.
 enum VoteSwitch {
     Credence(CredenceLane),
-    Followed(PredictedLane),
+    Followed(Box<PredictedLane>),
 }
 
 impl SwitchLanes {
@@ -40,7 +40,7 @@ impl SwitchLanes {
     ) -> Self {
         let lanes = policies.map(|policy| match policy {
             VotePolicy::Credence => VoteSwitch::Credence(CredenceLane::default()),
-            VotePolicy::Followed => VoteSwitch::Followed(PredictedLane::default()),
+            VotePolicy::Followed => VoteSwitch::Followed(Box::default()),
         });
         SwitchLanes {
             lqd: Lane::of_switch(spec, options, Lqd::new(options.victim)),
