@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use dropcast_data::{AtomicFile, DataError, read_small};
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Reads a text file of the user's.
@@ -22,21 +22,21 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes the lock of a folder that exists; `name` is what errors call it.
+    /// Takes the lock whose file is `path`, in a folder that exists; `name` is what errors call the
+    /// folder that it is for.
     ///
     /// # Errors
     /// If another job has it.
-    pub(crate) fn take(folder: &Path, name: &Path) -> Result<Self, PipelineError> {
-        let path = folder.join(".lock");
+    pub(crate) fn take(path: PathBuf, name: &Path) -> Result<Self, PipelineError> {
         let failed =
             |source| DataError::Io { file: path.display().to_string(), doing: "be locked", source };
         loop {
-            let options = File::options().create(true).truncate(false).write(true).open(&path);
-            let file = options.map_err(failed)?;
+            let opened = File::options().create(true).truncate(false).write(true).open(&path);
+            let file = opened.map_err(failed)?;
             match file.try_lock() {
-                Ok(()) if path.exists() => return Ok(FolderLock { path, _file: file }),
-                // The job that had it has just removed it.
-                Ok(()) => create_folder(folder)?,
+                Ok(()) if is_file_at(&file, &path) => return Ok(FolderLock { path, _file: file }),
+                // The job that had it has just removed it: its file is no longer the lock.
+                Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     let problem =
                         "another job is at work there; wait for it, or choose another name";
@@ -48,11 +48,24 @@ impl FolderLock {
     }
 }
 
-impl FolderLock {
-    /// Its file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+/// Whether an open file is the one at `path` now.
+fn is_file_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(there)) => is_same(&open, &there),
+        _ => false,
     }
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 impl Drop for FolderLock {

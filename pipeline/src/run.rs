@@ -64,7 +64,7 @@ impl Run {
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
-        let work = WorkFolder::create(runs.join(format!(".{}.partial", settings.name)), &folder)?;
+        let work = WorkFolder::create(runs, &settings.name)?;
         Ok(Run { settings, targets, folder, work })
     }
 
@@ -123,7 +123,6 @@ impl Run {
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
         let Run { folder, work, .. } = self;
-        work.release();
         if replace_folder(&work.path, &folder).is_err() {
             let _ = std::fs::remove_dir_all(folder.join(TABLES));
             for name in FILES.into_iter().filter(|name| !work.path.join(name).exists()) {
@@ -142,32 +141,21 @@ impl Run {
 /// Where a run works until all of it is done.
 struct WorkFolder {
     path: PathBuf,
-    lock: FolderLock,
+    /// No other run of this name is under way.
+    _lock: FolderLock,
 }
 
 impl WorkFolder {
-    /// `run` is the folder of the run, which errors name.
-    fn create(path: PathBuf, run: &Path) -> Result<Self, PipelineError> {
+    /// The working folder of the run `name` in `runs`.
+    fn create(runs: &Path, name: &str) -> Result<Self, PipelineError> {
+        create_folder(runs)?;
+        // Beside the working folder, which moves.
+        let lock = FolderLock::take(runs.join(format!(".{name}.lock")), &runs.join(name))?;
+        let path = runs.join(format!(".{name}.partial"));
+        // What is left of a run that was killed.
+        let _ = std::fs::remove_dir_all(&path);
         create_folder(&path)?;
-        let lock = FolderLock::take(&path, run)?;
-        let folder = WorkFolder { path, lock };
-        folder.clear();
-        Ok(folder)
-    }
-
-    /// Removes what is left of a run that was killed.
-    fn clear(&self) {
-        for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            if entry.path() != self.lock.path() {
-                let _ = std::fs::remove_dir_all(entry.path());
-                let _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
-
-    /// Removes the lock's file: the folder is complete.
-    fn release(&self) {
-        let _ = std::fs::remove_file(self.lock.path());
+        Ok(WorkFolder { path, _lock: lock })
     }
 }
 

@@ -46,14 +46,13 @@ fn a_terminal_obeys_no_name() {
 fn two_jobs_never_share_a_folder() {
     let room = Room::with_a_run();
     room.write("sweep.toml", "data = ['runs/small/trace.parquet']\n[axes]\nvotes = 'f1'");
-    std::fs::create_dir_all(room.path("runs/.small.partial")).unwrap();
     std::fs::create_dir_all(room.path("swept")).unwrap();
     let lock = |path: &str| {
         let file = File::create(room.path(path)).unwrap();
         file.try_lock().unwrap();
         file
     };
-    let held = [lock("runs/.small.partial/.lock"), lock("swept/.lock")];
+    let held = [lock("runs/.small.lock"), lock("swept/.lock")];
     insta::assert_snapshot!(
         refuse(&room, "run --config small.toml --replace")
             + &refuse(&room, "sweep sweep.toml -o swept")

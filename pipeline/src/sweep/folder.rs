@@ -72,7 +72,10 @@ impl SweepFolder {
         check_replaced(path, names)?;
         let is_new = !path.exists();
         create_folder(path)?;
-        let folder = SweepFolder { path: path.to_owned(), _lock: FolderLock::take(path, path)? };
+        let folder = SweepFolder {
+            path: path.to_owned(),
+            _lock: FolderLock::take(path.join(".lock"), path)?,
+        };
         if !resume && !is_new {
             folder.refuse_what_is_there()?;
         }
