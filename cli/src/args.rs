@@ -1,10 +1,12 @@
 //! What can be said on the command line.
 
 mod collect;
+mod event_reading;
 mod output_path;
 mod reproduce;
 
 pub(crate) use collect::{BadRows, CollectArgs};
+use event_reading::EventReading;
 pub(crate) use reproduce::{
     FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs,
 };
@@ -12,7 +14,6 @@ pub(crate) use reproduce::{
 use self::output_path::output_path;
 use crate::output::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dropcast_data::TimeUnit;
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
@@ -92,16 +93,8 @@ pub(crate) struct RunArgs {
     /// (docs/pcap.md) instead of generated events. Several files are merged by time.
     #[arg(long, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
-    /// Switch description (docs/switch.md), if the events do not contain one.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) switch: Option<PathBuf>,
-    /// Read a field of the events from this column. May be repeated.
-    #[arg(long = "column", value_name = "FIELD=COLUMN")]
-    pub(crate) columns: Vec<String>,
-    /// Unit of the times of the events. Decimal numbers are rounded to whole nanoseconds and counted
-    /// [default: whole nanoseconds].
-    #[arg(long, value_name = "s|ms|us|ns")]
-    pub(crate) time_unit: Option<TimeUnit>,
+    #[command(flatten)]
+    pub(crate) reading: EventReading,
     /// Name of the run, and of its folder.
     #[arg(long)]
     pub(crate) name: Option<String>,

@@ -1,9 +1,9 @@
 //! Arguments of `dropcast collect`.
 
+use super::event_reading::EventReading;
 use super::output_path::output_path;
 use crate::output::Format;
 use clap::{Args, ValueEnum};
-use dropcast_data::TimeUnit;
 use dropcast_pipeline::settings::TracerSettings;
 use std::path::PathBuf;
 
@@ -22,16 +22,8 @@ pub(crate) struct CollectArgs {
     /// captures (docs/pcap.md); - for standard input. Several files are merged by time.
     #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
-    /// Switch description (docs/switch.md), if the events do not contain one.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) switch: Option<PathBuf>,
-    /// Read a field of the events from this column. May be repeated.
-    #[arg(long = "column", value_name = "FIELD=COLUMN")]
-    pub(crate) columns: Vec<String>,
-    /// Unit of the times of the events. Decimal numbers are rounded to whole nanoseconds and counted
-    /// [default: whole nanoseconds].
-    #[arg(long, value_name = "s|ms|us|ns")]
-    pub(crate) time_unit: Option<TimeUnit>,
+    #[command(flatten)]
+    pub(crate) reading: EventReading,
     /// What to do with a bad row.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) on_bad_row: BadRows,

@@ -9,12 +9,12 @@ use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    check_output(&args.output, args.events.iter().chain(&args.switch))?;
-    let switch = args.switch.as_deref().map(read_switch_file).transpose()?;
+    check_output(&args.output, args.events.iter().chain(&args.reading.switch))?;
+    let switch = args.reading.switch.as_deref().map(read_switch_file).transpose()?;
     let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
     let options = EventOptions {
-        columns: EventColumns::parse(&args.columns)?,
-        time_unit: args.time_unit,
+        columns: EventColumns::parse(&args.reading.columns)?,
+        time_unit: args.reading.time_unit,
         specs,
         maps: maps.unwrap_or_default(),
         on_bad_row: match args.on_bad_row {

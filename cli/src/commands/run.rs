@@ -42,13 +42,13 @@ fn settings(args: &RunArgs) -> Result<RunSettings, PipelineError> {
     if let Some(events) = EventPaths::new(args.events.clone()) {
         settings.events = Some(events);
     }
-    if let Some(switch) = &args.switch {
+    if let Some(switch) = &args.reading.switch {
         settings.switch = Some(switch.clone());
     }
-    if !args.columns.is_empty() {
-        settings.columns.clone_from(&args.columns);
+    if !args.reading.columns.is_empty() {
+        settings.columns.clone_from(&args.reading.columns);
     }
-    settings.time_unit = args.time_unit.or(settings.time_unit);
+    settings.time_unit = args.reading.time_unit.or(settings.time_unit);
     if let Some(name) = &args.name {
         settings.name.clone_from(name);
     }

@@ -1,9 +1,8 @@
 //! Captures that Wireshark's tools made, read as `tshark` reads them.
 
-use crate::{Scratch, gzip, story};
+use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    DataError, Event, EventFiles, EventKind, EventOptions, EventReader, InputProvenance, OnBadRow,
-    SwitchSpec, SwitchSpecs, read_switch_file,
+    Event, EventFiles, EventKind, EventOptions, OnBadRow, SwitchSpec, SwitchSpecs, read_switch_file,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -83,15 +82,6 @@ queue = [{ queue = 1, dscp = 46 }, { queue = 2, pcp = [5, 6] }]
 fn options(scratch: &Scratch) -> EventOptions {
     let file = read_switch_file(&scratch.file("switch.toml", SWITCH)).unwrap();
     EventOptions { specs: Some(file.specs), maps: file.maps, ..EventOptions::default() }
-}
-
-fn read(path: &Path, options: EventOptions) -> Result<(Vec<Event>, InputProvenance), DataError> {
-    let mut reader = EventReader::open(path, options)?;
-    let mut events = Vec::new();
-    for batch in reader.by_ref() {
-        events.extend(batch?.events);
-    }
-    Ok((events, reader.provenance()))
 }
 
 /// Time, size, port and queue of each packet, by what tshark says of it.

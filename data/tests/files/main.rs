@@ -13,7 +13,9 @@ mod shared;
 mod traces;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use dropcast_data::{SwitchSpec, SwitchSpecs};
+use dropcast_data::{
+    DataError, Event, EventOptions, EventReader, InputProvenance, SwitchSpec, SwitchSpecs,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
@@ -75,6 +77,16 @@ fn switches() -> SwitchSpecs {
     spec.pushable = vec![false, true];
     spec.shared = vec![true; 2];
     SwitchSpecs::Same(spec)
+}
+
+/// All events of a file, and what is known of it.
+fn read(path: &Path, options: EventOptions) -> Result<(Vec<Event>, InputProvenance), DataError> {
+    let mut reader = EventReader::open(path, options)?;
+    let mut events = Vec::new();
+    for batch in reader.by_ref() {
+        events.extend(batch?.events);
+    }
+    Ok((events, reader.provenance()))
 }
 
 /// The whole story of an error, file names without their directory.

@@ -1,10 +1,9 @@
 //! ASCII traces of ns-3. `samples/ns3-star.tr.gz` is of ns-3.37 with `samples/ns3-star.cc`, whose switch
 //! is node 2.
 
-use crate::{Scratch, gzip, story};
+use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    DataError, Event, EventKind, EventOptions, EventReader, InputMaps, InputProvenance, Ns3Map,
-    Ns3Port, OnBadRow, SwitchSpec, SwitchSpecs,
+    Event, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow, SwitchSpec, SwitchSpecs,
 };
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
@@ -36,15 +35,6 @@ fn with_map(map: Ns3Map) -> EventOptions {
     let specs = Some(SwitchSpecs::Same(spec()));
     let maps = InputMaps { ns3: map, ..InputMaps::default() };
     EventOptions { specs, maps, ..EventOptions::default() }
-}
-
-fn read(path: &Path, options: EventOptions) -> Result<(Vec<Event>, InputProvenance), DataError> {
-    let mut reader = EventReader::open(path, options)?;
-    let mut events = Vec::new();
-    for batch in reader.by_ref() {
-        events.extend(batch?.events);
-    }
-    Ok((events, reader.provenance()))
 }
 
 fn after<'a>(line: &'a str, word: &str) -> &'a str {
