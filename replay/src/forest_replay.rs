@@ -239,7 +239,7 @@ impl LanesSent {
         self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
     }
 
-    /// LQD's packets over those of a lane: `eta` if it [follows](VotePolicy::Followed). `None` if
+    /// LQD's packets over those of a lane: `eta` if it follows the predictions. `None` if
     /// it transmitted nothing or does not exist.
     pub fn lqd_to_lane(&self, lane: usize) -> Option<f64> {
         let sent = self.lanes.get(lane)?.packets;
