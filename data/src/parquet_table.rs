@@ -1,10 +1,13 @@
 //! Parquet files as tables of integer columns.
 
+mod pages;
+
 use crate::DataError;
 use crate::cell::is_integer;
 use crate::guard::guarded;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
+use pages::bad_page;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -18,6 +21,8 @@ pub(crate) const BATCH_ROWS: usize = 65_536;
 /// A Parquet file whose footer has been read.
 pub(crate) struct ParquetTable {
     file: String,
+    /// For what the library does not check.
+    opened: File,
     builder: ParquetRecordBatchReaderBuilder<File>,
     columns: Vec<String>,
 }
@@ -33,14 +38,22 @@ pub(crate) struct ParquetBatches {
 
 impl ParquetTable {
     /// Reads the footer. Ignores Arrow's own copy of the schema, so that a column has its Parquet
-    /// type.
+    /// type. Two columns of one name are refused: nobody could tell which is meant.
     pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
+        let again = opened.try_clone().map_err(DataError::io(file, "be read"))?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
-        let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Ok(ParquetTable { file: file.to_owned(), builder, columns })
+        let names = builder.schema().fields().iter().map(|field| field.name().clone());
+        let columns: Vec<String> = names.collect();
+        let mut sorted: Vec<&String> = columns.iter().collect();
+        sorted.sort_unstable();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            let problem = format!("has two columns named {:?}", pair[0]);
+            return Err(DataError::file(file, problem, "rename or remove one"));
+        }
+        Ok(ParquetTable { file: file.to_owned(), opened: again, builder, columns })
     }
 
     /// Names of the columns.
@@ -92,9 +105,15 @@ impl ParquetTable {
     /// Starts to read the columns at `roots`.
     pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
         let rows_left = self.rows();
-        let ParquetTable { file, builder, .. } = self;
+        let ParquetTable { file, opened, builder, .. } = self;
         roots.sort_unstable();
         roots.dedup();
+        let is_read = |root: usize| roots.binary_search(&root).is_ok();
+        let bad = attempt(&file, || bad_page(&opened, builder.metadata(), is_read))?;
+        if let Some((column, bad)) = bad {
+            let problem = format!("has a page in column {column:?} that {bad}");
+            return Err(DataError::file(&file, problem, bad.hint()));
+        }
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
         let reader =
             attempt(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;

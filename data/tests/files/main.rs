@@ -6,6 +6,7 @@ mod captures;
 mod damage;
 mod documented;
 mod events;
+mod hostile;
 mod kinds;
 mod merged;
 mod ns3;
