@@ -75,3 +75,14 @@ impl Waiting {
         batch
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help of `--max-waiting-rows` and the default limit count on it.
+    #[test]
+    fn a_waiting_row_takes_80_bytes() {
+        assert_eq!(size_of::<(Row, Option<Outcome>)>(), 80);
+    }
+}

@@ -111,7 +111,7 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
-pub use scratch::scratch_file;
+pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]
 pub use small_file::{check_regular, read_small};
 #[cfg(feature = "files")]

@@ -29,7 +29,7 @@ pub(crate) struct CollectArgs {
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
-    /// Maximum rows that wait for a label before the trace is refused; each takes about 60 bytes.
+    /// Maximum rows that wait for a label before the trace is refused; each takes 80 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
     /// File for the labelled trace.

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
             workload.load = args.load.unwrap_or(workload.load);
             workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
             workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_leaf(&workload, output, progress)?
+            generate_leaf(&workload, output, progress)
         }
         Topology::LeafSpine => {
             let mut workload: FabricWorkload = settings(workload)?;
@@ -38,9 +38,10 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
             workload.load = args.load.unwrap_or(workload.load);
             workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
             workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_fabric(&workload, output, progress)?
+            generate_fabric(&workload, output, progress)
         }
     };
+    let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
     output::print(args.format, &generated, |generated| {
         format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
     })

@@ -72,10 +72,10 @@ pub(super) fn bad_page<R: ChunkReader>(
     let schema = metadata.file_metadata().schema_descr();
     for group in metadata.row_groups() {
         for (leaf, chunk) in group.columns().iter().enumerate() {
-            if is_read(schema.get_column_root_idx(leaf)) {
-                if let Some(bad) = bad_page_of_chunk(file, chunk)? {
-                    return Ok(Some((chunk.column_path().string(), bad)));
-                }
+            if is_read(schema.get_column_root_idx(leaf))
+                && let Some(bad) = bad_page_of_chunk(file, chunk)?
+            {
+                return Ok(Some((chunk.column_path().string(), bad)));
             }
         }
     }

@@ -24,7 +24,7 @@ pub struct TraceReader {
 
 enum Source {
     Artifact(ArtifactRows),
-    Parquet(TraceTable, Option<FileHash>),
+    Parquet(Box<TraceTable>, Option<FileHash>),
 }
 
 /// The provenance counts rows of an artifact CSV that are all zeros under this name.
@@ -56,7 +56,7 @@ impl TraceReader {
                 let table = ParquetTable::open(&file, opened)?;
                 let meta = meta_of(&file, &table)?;
                 let table = TraceTable::start(&file, table, &meta, features)?;
-                (meta, Source::Parquet(table, Some(hash)))
+                (meta, Source::Parquet(Box::new(table), Some(hash)))
             }
         };
         let name = recorded_name(path);

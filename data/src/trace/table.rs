@@ -5,8 +5,11 @@ use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
 use crate::parquet_table::{ParquetBatches, ParquetTable};
-use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use crate::{
+    ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
+};
 use arrow_array::RecordBatch;
+use std::collections::BTreeSet;
 
 /// The labelled rows of a Parquet file.
 pub(crate) struct TraceTable {
@@ -18,6 +21,27 @@ pub(crate) struct TraceTable {
     clock_ns: u64,
     /// Whether time may not go backwards.
     ordered: bool,
+    switches: Option<SwitchesMet>,
+}
+
+/// The switches whose rows have been read: a replay keeps memory for each of their queues.
+struct SwitchesMet {
+    specs: SwitchSpecs,
+    met: BTreeSet<u16>,
+    last: Option<u16>,
+    queues: usize,
+}
+
+impl SwitchesMet {
+    /// Notes a switch. Says what is wrong if there are too many queues.
+    fn meet(&mut self, switch_id: u16) -> Option<String> {
+        if self.last.replace(switch_id) == Some(switch_id) || !self.met.insert(switch_id) {
+            return None;
+        }
+        self.queues += self.specs.get(switch_id).map_or(0, SwitchSpec::queues);
+        (self.queues > SwitchSpecs::MOST_QUEUES)
+            .then(|| format!("is {switch_id}, which {}", SwitchSpecs::too_many(self.queues)))
+    }
 }
 
 struct Places {
@@ -71,7 +95,10 @@ impl TraceTable {
         table.require_integers(&places.all())?;
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
-        Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
+        let met = |specs| SwitchesMet { specs, met: BTreeSet::new(), last: None, queues: 0 };
+        let switches = meta.switches.clone().map(met);
+        let file = file.to_owned();
+        Ok(TraceTable { file, batches, places, row: 0, clock_ns: 0, ordered, switches })
     }
 
     /// The next rows; `None` after the last.
@@ -164,6 +191,14 @@ impl TraceTable {
                     outcome[row] as u8
                 );
                 return Err(self.wrong(row, "drop", problem));
+            }
+        }
+        if let (Some(switches), Some(arrivals)) = (&mut self.switches, &batch.arrivals) {
+            let mut met = arrivals.switch_id.iter().map(|&id| switches.meet(id));
+            if let Some((row, Some(problem))) =
+                met.by_ref().enumerate().find(|(_, problem)| problem.is_some())
+            {
+                return Err(self.wrong(row, "switch_id", problem));
             }
         }
         let times = batch.arrivals.as_ref().filter(|_| self.ordered);
