@@ -4,7 +4,7 @@ mod temporary;
 
 use crate::DataError;
 use crate::error::shown;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use temporary::Temporary;
@@ -42,6 +42,14 @@ impl AtomicFile {
             .map_err(|error| DataError::io(&file, "be created")(error.kind().into()))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
         Ok(AtomicFile { file, target, writer })
+    }
+
+    /// Gives up the target and opens what was written. The file is gone once it is closed.
+    pub(crate) fn into_file(self) -> Result<File, DataError> {
+        let AtomicFile { file, writer, .. } = self;
+        let written = writer.into_inner().map_err(io::IntoInnerError::into_error);
+        let temporary = written.map_err(DataError::io(&file, "be written"))?;
+        temporary.into_file().map_err(DataError::io(&file, "be read"))
     }
 
     /// Renames the file to its target, after its bytes have reached the disk.

@@ -1,6 +1,6 @@
 //! Checks that make a run of packet events believable, one event at a time (`docs/events.md`).
 
-use crate::{Event, EventKind, SwitchSpec, SwitchSpecs};
+use crate::{DropReason, Event, EventKind, SwitchSpec, SwitchSpecs};
 
 /// What is wrong with an event that can be read but cannot be so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +75,19 @@ pub enum BadEvent {
         /// Number of the queue within its port.
         queue: u8,
     },
+    /// A packet is pushed out of a queue that has none.
+    #[error(
+        "is a push-out from switch {switch_id}, port {port}, queue {queue}, which holds no packet: a \
+         packet that is pushed out has arrived before, in a row of its own"
+    )]
+    PushOutWithoutArrival {
+        /// Number of the switch.
+        switch_id: u16,
+        /// Number of the port.
+        port: u16,
+        /// Number of the queue within its port.
+        queue: u8,
+    },
 }
 
 impl BadEvent {
@@ -87,6 +100,7 @@ impl BadEvent {
             BadEvent::QueueOutOfRange { .. } => "queue",
             BadEvent::SizeZero | BadEvent::SizeOverBuffer { .. } => "size_bytes",
             BadEvent::DepartureWithoutArrival { .. } => "kind",
+            BadEvent::PushOutWithoutArrival { .. } => "drop_reason",
         }
     }
 
@@ -101,6 +115,7 @@ impl BadEvent {
             BadEvent::SizeZero => "size-zero",
             BadEvent::SizeOverBuffer { .. } => "size-over-buffer",
             BadEvent::DepartureWithoutArrival { .. } => "departure-without-arrival",
+            BadEvent::PushOutWithoutArrival { .. } => "push-out-without-arrival",
         }
     }
 }
@@ -127,7 +142,7 @@ struct CheckedSwitch {
     ports: u32,
     queues_per_port: u8,
     buffer_bytes: u32,
-    /// Arrivals less departures by queue; grows as queues are used.
+    /// Packets by queue that arrived and neither departed nor were dropped; grows as queues are used.
     held: Vec<u64>,
 }
 
@@ -217,9 +232,15 @@ impl CheckedSwitch {
         }
         match event.kind {
             EventKind::Arrival => self.held[index] += 1,
-            EventKind::Departure if self.held[index] > 0 => self.held[index] -= 1,
+            EventKind::Drop(reason) if reason != DropReason::PushOut => {}
+            EventKind::Departure | EventKind::Drop(_) if self.held[index] > 0 => {
+                self.held[index] -= 1;
+            }
             EventKind::Departure => {
                 return Err(BadEvent::DepartureWithoutArrival { switch_id, port, queue });
+            }
+            EventKind::Drop(_) => {
+                return Err(BadEvent::PushOutWithoutArrival { switch_id, port, queue });
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ mod spec;
 mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
-pub use event::{Event, EventBatch, EventKind};
+pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};

@@ -10,6 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,6 +56,11 @@ impl ParquetWriter {
             .map_err(Into::into)
             .and_then(|batch| self.writer.write(&batch))
             .map_err(DataError::writing(&self.file))
+    }
+
+    /// Ends the file and opens it to be read. It never gets a name.
+    pub(crate) fn into_file(self) -> Result<File, DataError> {
+        self.writer.into_inner().map_err(DataError::writing(&self.file))?.into_file()
     }
 
     /// Ends the file and puts it in its place.

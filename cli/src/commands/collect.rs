@@ -4,7 +4,7 @@ use crate::args::{BadRows, CollectArgs};
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventColumns, EventFiles, EventOptions, OnBadRow, read_switch_file};
-use dropcast_pipeline::collect::{Collected, collect};
+use dropcast_pipeline::collect::{Collected, RealDrops, collect};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 
@@ -31,11 +31,16 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
 }
 
 fn text(collected: &Collected) -> String {
-    let Collected { trace, rows, drops, pushed_out, rejected, skipped, .. } = collected;
+    let Collected { trace, rows, drops, pushed_out, rejected, real_drops, skipped, .. } = collected;
     let mut text = format!(
         "{}: {rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)\n",
         trace.display(),
     );
+    if let Some(RealDrops { packets, not_by_lqd }) = real_drops {
+        text.push_str(&format!(
+            "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}\n"
+        ));
+    }
     for (reason, rows) in skipped {
         text.push_str(&format!("left out {rows} rows: {reason}\n"));
     }

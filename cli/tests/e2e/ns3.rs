@@ -105,7 +105,7 @@ fn write_arrivals(events: &Path, specs: &SwitchSpecs, to: &Path) {
     let mut writer = EventWriter::create(to, specs).unwrap();
     for batch in EventReader::open(events, options).unwrap() {
         let mut batch = batch.unwrap();
-        batch.events.retain(|event| event.kind == EventKind::Arrival);
+        batch.events.retain(|event| event.kind.is_arrival());
         writer.write(&batch).unwrap();
     }
     writer.finish().unwrap();

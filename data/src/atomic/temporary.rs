@@ -2,7 +2,7 @@
 
 use super::directory;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -37,6 +37,17 @@ impl Temporary {
             Temporary::Unnamed(file) => file,
             Temporary::Named(file) => file.as_file(),
         }
+    }
+
+    /// The file, to be read from its beginning. It is gone once it is closed.
+    pub(super) fn into_file(self) -> io::Result<File> {
+        let mut file = match self {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => file,
+            Temporary::Named(file) => file.into_file(),
+        };
+        file.rewind()?;
+        Ok(file)
     }
 
     /// Gives the file its name, in place of a file that has it.
@@ -76,7 +87,7 @@ mod unnamed {
         if !Path::new("/proc/self/fd").is_dir() {
             return None;
         }
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = File::from(openat(CWD, directory, flags, Mode::from_raw_mode(0o666)).ok()?);
         file.try_lock().is_ok().then_some(file)
     }

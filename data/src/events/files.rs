@@ -75,6 +75,11 @@ impl EventFiles {
         &self.specs
     }
 
+    /// Whether some file can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        self.files.iter().any(|file| file.reader.may_push_out())
+    }
+
     /// What was read of each file. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> Vec<InputProvenance> {
         self.files.iter().map(|file| file.reader.provenance()).collect()

@@ -112,6 +112,15 @@ impl EventReader {
         &self.specs
     }
 
+    /// Whether the input can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_reasons(),
+            Source::Parquet(table, _) => table.has_reasons(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
+    }
+
     /// What was read. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> InputProvenance {
         InputProvenance {

@@ -1,8 +1,9 @@
 //! Packet events into Parquet.
 
 use super::footer::SWITCH_KEY;
+use crate::error::shown;
 use crate::parquet_writer::{ParquetWriter, integer};
-use crate::{DataError, EventBatch, SwitchSpecs};
+use crate::{DataError, EventBatch, EventKind, SwitchSpecs};
 use arrow_array::{ArrayRef, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 /// of the switches in the footer. The file appears when it is finished; equal events give equal
 /// bytes.
 pub struct EventWriter {
+    file: String,
     writer: ParquetWriter,
 }
 
@@ -33,22 +35,29 @@ impl EventWriter {
         ];
         let mut writer = ParquetWriter::create(path, columns)?;
         writer.footer(SWITCH_KEY, specs.to_toml());
-        Ok(EventWriter { writer })
+        Ok(EventWriter { file: shown(path), writer })
     }
 
     /// Adds events. They are not checked here.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If they cannot be written, or tell of real drops.
     pub fn write(&mut self, batch: &EventBatch) -> Result<(), DataError> {
         let events = &batch.events;
+        if events.iter().any(|event| matches!(event.kind, EventKind::Drop(_))) {
+            let hint = "this is a mistake in the program that writes them";
+            return Err(DataError::file(&self.file, "would hold real drops", hint));
+        }
         let columns: Vec<ArrayRef> = vec![
             Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.time_ns))),
             Arc::new(UInt16Array::from_iter_values(events.iter().map(|e| e.switch_id))),
             Arc::new(UInt16Array::from_iter_values(events.iter().map(|e| e.port))),
             Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.queue))),
             Arc::new(UInt32Array::from_iter_values(events.iter().map(|e| e.size_bytes))),
-            Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.kind as u8))),
+            Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| match e.kind {
+                EventKind::Arrival | EventKind::Drop(_) => 0,
+                EventKind::Departure => 1,
+            }))),
             Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.flow_hash))),
             Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.flags))),
         ];

@@ -93,7 +93,7 @@ impl ArtifactRows {
                 }
             }
         }
-        let batch = LabelledBatch { arrivals: None, features, drop, outcome: None };
+        let batch = LabelledBatch { features, drop, ..LabelledBatch::default() };
         Ok((!batch.is_empty()).then_some(batch))
     }
 

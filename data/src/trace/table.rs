@@ -1,6 +1,6 @@
 //! Labelled rows from Parquet.
 
-use super::columns::BASE_COLUMNS;
+use super::columns::{BASE_COLUMNS, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
@@ -49,6 +49,7 @@ struct Places {
     /// Name and place of each feature, in the requested order.
     features: Vec<(String, usize)>,
     label: LabelPlaces,
+    real_drop: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -91,7 +92,8 @@ impl TraceTable {
         // Labels first: a file without labels is no trace, even if it seems to have features.
         let label = LabelPlaces::find(file, &table)?;
         let features = find_features(file, &table, meta, features)?;
-        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
+        let real_drop = table.find(REAL_DROP);
+        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label, real_drop };
         table.require_integers(&places.all())?;
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
@@ -111,10 +113,12 @@ impl TraceTable {
         let features =
             features.map(|(name, place)| self.read(&batch, name, *place, &mut bad)).collect();
         let (drop, outcome) = self.read_label(&batch, &mut bad);
+        let real_drop = self.places.real_drop;
+        let real_drop = real_drop.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
         if let Some((row, (field, cell))) = bad.into_rows().next() {
             return Err(self.wrong(row, &field, cell.to_string()));
         }
-        let batch = LabelledBatch { arrivals, features, drop, outcome };
+        let batch = LabelledBatch { arrivals, features, drop, outcome, real_drop };
         self.check(&batch)?;
         self.row += batch.len() as u64;
         Ok(Some(batch))
@@ -251,6 +255,7 @@ impl Places {
             all.extend([arrivals.time_ns, arrivals.port, arrivals.size_bytes]);
             all.extend([arrivals.switch_id, arrivals.queue].into_iter().flatten());
         }
+        all.extend(self.real_drop);
         match self.label {
             LabelPlaces::Drop(place) => all.push(place),
             LabelPlaces::Outcome { outcome, drop } => all.extend([outcome].into_iter().chain(drop)),
