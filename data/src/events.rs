@@ -16,7 +16,7 @@ mod writer;
 
 pub use columns::EventColumns;
 pub use files::EventFiles;
-pub use gate::OnBadRow;
+pub use gate::{OnBadRow, Problem};
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;
 

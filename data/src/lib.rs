@@ -46,6 +46,8 @@ pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 
 #[cfg(feature = "files")]
+mod arrow_stream;
+#[cfg(feature = "files")]
 mod atomic;
 #[cfg(feature = "files")]
 mod capture;
@@ -53,6 +55,8 @@ mod capture;
 mod capture_map;
 #[cfg(feature = "files")]
 mod cell;
+#[cfg(feature = "files")]
+mod column_writer;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
@@ -78,13 +82,13 @@ mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
-mod parquet_writer;
-#[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
 mod small_file;
 #[cfg(feature = "files")]
 mod switch_file;
+#[cfg(feature = "files")]
+mod table;
 #[cfg(feature = "files")]
 mod table_writer;
 #[cfg(feature = "files")]
@@ -103,6 +107,7 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
+    Problem,
 };
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     }
     // Required without an experiment.
     let output = args.output.as_deref().unwrap_or(Path::new("events.parquet"));
+    output::check_data(output)?;
     check_output(output, &args.workload)?;
     let workload = args.workload.as_deref();
     let duration_ns = args.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
         }
     };
     let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
-    output::print(args.format, &generated, |generated| {
+    output::print_beside(output, args.format, &generated, |generated| {
         format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
     })
 }
@@ -64,6 +65,10 @@ fn closed_loop(
     let resources = Resources { threads: args.threads, memory: None };
     let files = if args.record.is_empty() { &RunFile::USUAL[..] } else { &args.record };
     let summary = match &args.output {
+        Some(folder) if folder.as_os_str() == "-" => {
+            let problem = "an experiment writes several files; name a folder for them";
+            return Err(PipelineError::setting("output", problem).into());
+        }
         Some(folder) => prepared.write(files, folder, &resources, progress)?,
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };

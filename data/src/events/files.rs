@@ -2,7 +2,7 @@
 
 use super::reader::{EventOptions, EventReader};
 use crate::error::shown;
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,20 +1,20 @@
-//! Packet events into Parquet.
+//! Packet events into Parquet or Arrow IPC.
 
 use super::footer::SWITCH_KEY;
+use crate::column_writer::{ColumnWriter, integer};
 use crate::error::shown;
-use crate::parquet_writer::{ParquetWriter, integer};
 use crate::{DataError, EventBatch, EventKind, SwitchSpecs};
 use arrow_array::{ArrayRef, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes packet events to Parquet with every field of [`Event`](crate::Event) and the description
-/// of the switches in the footer. The file appears when it is finished; equal events give equal
-/// bytes.
+/// Writes packet events with every field of [`Event`](crate::Event) and the description of the switches:
+/// Parquet, Arrow IPC if the name ends in `.arrow`, `.feather` or `.ipc`, or an Arrow IPC stream to
+/// standard output for `-`. A file appears when it is finished; equal events give equal bytes.
 pub struct EventWriter {
     file: String,
-    writer: ParquetWriter,
+    writer: ColumnWriter,
 }
 
 impl EventWriter {
@@ -33,8 +33,7 @@ impl EventWriter {
             integer("flow_hash", DataType::UInt64),
             integer("flags", DataType::UInt8),
         ];
-        let mut writer = ParquetWriter::create(path, columns)?;
-        writer.footer(SWITCH_KEY, specs.to_toml());
+        let writer = ColumnWriter::create(path, columns, Some((SWITCH_KEY, specs.to_toml())))?;
         Ok(EventWriter { file: shown(path), writer })
     }
 

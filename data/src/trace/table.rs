@@ -1,20 +1,20 @@
-//! Labelled rows from Parquet.
+//! Labelled rows from Parquet or Arrow IPC.
 
 use super::columns::{BASE_COLUMNS, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
-use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::table::{Table, TableBatches};
 use crate::{
     ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
 };
 use arrow_array::RecordBatch;
 use std::collections::BTreeSet;
 
-/// The labelled rows of a Parquet file.
+/// The labelled rows of a table.
 pub(crate) struct TraceTable {
     file: String,
-    batches: ParquetBatches,
+    batches: TableBatches,
     places: Places,
     /// Rows already read.
     row: u64,
@@ -68,7 +68,7 @@ enum LabelPlaces {
 }
 
 /// The metadata of a labelled trace, or what its columns tell if it has none.
-pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, DataError> {
+pub(crate) fn meta_of(file: &str, table: &Table) -> Result<TraceMeta, DataError> {
     if let Some(meta) = meta_in_footer(file, table)? {
         return Ok(meta);
     }
@@ -85,7 +85,7 @@ pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, Dat
 impl TraceTable {
     pub(crate) fn start(
         file: &str,
-        table: ParquetTable,
+        table: Table,
         meta: &TraceMeta,
         features: &[String],
     ) -> Result<Self, DataError> {
@@ -114,7 +114,12 @@ impl TraceTable {
             features.map(|(name, place)| self.read(&batch, name, *place, &mut bad)).collect();
         let (drop, outcome) = self.read_label(&batch, &mut bad);
         let real_drop = self.places.real_drop;
-        let real_drop = real_drop.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
+        // Empty where nothing told of real drops.
+        let told = real_drop.filter(|&place| {
+            let column = self.batches.column(&batch, place);
+            column.null_count() < column.len()
+        });
+        let real_drop = told.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
         if let Some((row, (field, cell))) = bad.into_rows().next() {
             return Err(self.wrong(row, &field, cell.to_string()));
         }
@@ -122,6 +127,11 @@ impl TraceTable {
         self.check(&batch)?;
         self.row += batch.len() as u64;
         Ok(Some(batch))
+    }
+
+    /// The hash of the input, after the last row.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        self.batches.hash()
     }
 
     /// Rows read so far.
@@ -232,7 +242,7 @@ impl TraceTable {
 
 fn find_features(
     file: &str,
-    table: &ParquetTable,
+    table: &Table,
     meta: &TraceMeta,
     features: &[String],
 ) -> Result<Vec<(String, usize)>, DataError> {
@@ -265,7 +275,7 @@ impl Places {
 }
 
 impl ArrivalPlaces {
-    fn find(table: &ParquetTable) -> Option<Self> {
+    fn find(table: &Table) -> Option<Self> {
         Some(ArrivalPlaces {
             time_ns: table.find("time_ns")?,
             switch_id: table.find("switch_id"),
@@ -277,7 +287,7 @@ impl ArrivalPlaces {
 }
 
 impl LabelPlaces {
-    fn find(file: &str, table: &ParquetTable) -> Result<Self, DataError> {
+    fn find(file: &str, table: &Table) -> Result<Self, DataError> {
         match (table.find("outcome"), table.find("drop")) {
             (Some(outcome), drop) => Ok(LabelPlaces::Outcome { outcome, drop }),
             (None, Some(drop)) => Ok(LabelPlaces::Drop(drop)),

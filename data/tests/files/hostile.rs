@@ -8,11 +8,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-fn options() -> EventOptions {
+pub(crate) fn options() -> EventOptions {
     EventOptions { specs: Some(switches()), ..EventOptions::default() }
 }
 
-fn events() -> Vec<(&'static str, ArrayRef)> {
+pub(crate) fn events() -> Vec<(&'static str, ArrayRef)> {
     vec![
         ("time_ns", Arc::new(UInt64Array::from_iter_values(0..100))),
         ("port", Arc::new(UInt16Array::from_iter_values((0..100).map(|i| i % 4)))),

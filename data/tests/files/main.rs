@@ -2,6 +2,7 @@
 #![cfg(feature = "files")]
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod arrow;
 mod captures;
 mod damage;
 mod documented;
