@@ -65,5 +65,6 @@ pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
+mod work_folder;
 
 pub use error::PipelineError;
