@@ -1,10 +1,9 @@
 //! Parquet files as tables of integer columns.
 
 use crate::DataError;
-use crate::cell::is_integer;
 use crate::guard::guarded;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -48,11 +47,6 @@ impl ParquetTable {
         &self.columns
     }
 
-    /// Place of a column.
-    pub(crate) fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|name| name == column)
-    }
-
     /// The text under a key of the footer.
     pub(crate) fn footer(&self, key: &str) -> Option<&str> {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
@@ -69,24 +63,14 @@ impl ParquetTable {
         self.builder.metadata().num_row_groups()
     }
 
-    /// The type of the column at `root`.
-    pub(crate) fn data_type(&self, root: usize) -> &DataType {
-        self.builder.schema().field(root).data_type()
+    /// Names and types of the columns.
+    pub(crate) fn schema(&self) -> &Schema {
+        self.builder.schema()
     }
 
-    /// Refuses columns that do not hold integers.
-    pub(crate) fn require_integers(&self, roots: &[usize]) -> Result<(), DataError> {
-        match roots.iter().find(|&&root| !is_integer(self.data_type(root))) {
-            Some(&root) => Err(self.wrong_type(root, "expected an integer type; write it as one")),
-            None => Ok(()),
-        }
-    }
-
-    /// The column at `root` is of a type that cannot be read.
-    pub(crate) fn wrong_type(&self, root: usize, hint: &str) -> DataError {
-        let field = self.builder.schema().field(root);
-        let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
-        DataError::file(&self.file, problem, hint)
+    /// What errors call it.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     /// Starts to read the columns at `roots`.

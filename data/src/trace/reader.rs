@@ -2,11 +2,12 @@
 
 use super::artifact::{ArtifactRows, is_artifact};
 use super::table::{TraceTable, meta_of};
+use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::parquet_table::ParquetTable;
-use crate::{DataError, InputProvenance, LabelledBatch, RowOrder, TraceMeta};
+use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,6 +26,7 @@ pub struct TraceReader {
 enum Source {
     Artifact(ArtifactRows),
     Parquet(TraceTable, Option<FileHash>),
+    Frame(TraceTable, Frame),
 }
 
 /// The provenance counts rows of an artifact CSV that are all zeros under this name.
@@ -53,13 +55,31 @@ impl TraceReader {
                 (meta, Source::Artifact(ArtifactRows::start(&file, rows, features)?))
             }
             Input::Parquet(opened, hash) => {
-                let table = ParquetTable::open(&file, opened)?;
+                let table = ParquetTable::open(&file, opened)?.into();
                 let meta = meta_of(&file, &table)?;
                 let table = TraceTable::start(&file, table, &meta, features)?;
                 (meta, Source::Parquet(table, Some(hash)))
             }
         };
         let name = recorded_name(path);
+        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// Rows of a trace that is in memory. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace, is of a later version, or lacks a feature.
+    pub fn of_frame(
+        frame: &Frame,
+        switches: Option<&SwitchSpecs>,
+        features: &[String],
+    ) -> Result<Self, DataError> {
+        let (file, name) = (frame.name().to_owned(), frame.name().to_owned());
+        let table = ColumnTable::from(frame.clone());
+        let mut meta = meta_of(&file, &table)?;
+        meta.switches = switches.cloned().or(meta.switches);
+        let table = TraceTable::start(&file, table, &meta, features)?;
+        let source = Source::Frame(table, frame.clone());
         Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
     }
 
@@ -93,7 +113,7 @@ impl TraceReader {
     pub fn provenance(&self) -> InputProvenance {
         let (events, all_zero) = match &self.source {
             Source::Artifact(rows) => (rows.rows(), Some(rows.all_zero())),
-            Source::Parquet(table, _) => (table.rows(), None),
+            Source::Parquet(table, _) | Source::Frame(table, _) => (table.rows(), None),
         };
         let mut notes: BTreeMap<String, u64> = BTreeMap::new();
         notes.extend(all_zero.map(|count| (ALL_ZERO.to_owned(), count)));
@@ -112,11 +132,12 @@ impl TraceReader {
     fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
         let batch = match &mut self.source {
             Source::Artifact(rows) => rows.next_batch()?,
-            Source::Parquet(table, _) => table.next_batch()?,
+            Source::Parquet(table, _) | Source::Frame(table, _) => table.next_batch()?,
         };
         if batch.is_none() {
             self.sha256 = match &mut self.source {
                 Source::Artifact(rows) => rows.hash().unwrap_or_default().to_owned(),
+                Source::Frame(_, frame) => frame.sha256().to_owned(),
                 Source::Parquet(_, hash) => match hash.take() {
                     Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
                     None => std::mem::take(&mut self.sha256),
