@@ -76,8 +76,8 @@ pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
 }
 
 /// An error and its causes.
-fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
-    let mut chain: Vec<&(dyn Error + 'static)> = vec![error];
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)> {
+    let mut chain: Vec<&'a (dyn Error + 'static)> = vec![error];
     while let Some(cause) = chain[chain.len() - 1].source() {
         chain.push(cause);
     }
@@ -85,7 +85,7 @@ fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
 }
 
 /// An error and its causes in one line, without causes that an error already contains.
-fn message(error: &Failure) -> String {
+pub fn message(error: &(dyn Error + 'static)) -> String {
     let mut message = String::new();
     for cause in chain(error) {
         let cause = cause.to_string();

@@ -10,6 +10,8 @@ mod words;
 
 use args::{Cli, Command};
 use failure::Failure;
+
+pub use failure::message;
 use progress::Terminal;
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;

@@ -70,6 +70,37 @@ impl Frame {
         self.0.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
+    /// A column of 32-bit integers.
+    ///
+    /// # Errors
+    /// If it is missing, or a value does not fit.
+    pub fn integers(&self, column: &str) -> Result<Vec<u32>, DataError> {
+        let columns = || self.0.schema.fields().iter().map(|field| field.name().clone());
+        let place = self.0.schema.index_of(column).map_err(|_| DataError::MissingColumn {
+            file: self.0.name.clone(),
+            column: column.to_owned(),
+            has: columns().collect(),
+            hint: "a model predicts from a column for each of its features",
+        })?;
+        let data_type = self.0.schema.field(place).data_type();
+        if !is_integer(data_type) {
+            let problem = format!("column {column:?} is of type {data_type}");
+            return Err(DataError::file(&self.0.name, problem, "expected an integer type"));
+        }
+        let mut values = Vec::new();
+        for batch in &self.0.batches {
+            let mut bad = BadCells::default();
+            let part: Vec<u32> = read_column(batch.column(place).as_ref(), column, &mut bad);
+            if let Some((row, (field, cell))) = bad.into_rows().next() {
+                let row = (values.len() + row) as u64;
+                let (file, problem) = (self.0.name.clone(), cell.to_string());
+                return Err(DataError::Row { file, row, place: None, field, problem });
+            }
+            values.extend(part);
+        }
+        Ok(values)
+    }
+
     /// SHA-256 of the columns by name, in hexadecimal: the same for the same values however they
     /// are cut into batches, whatever the order of the columns and their integer types. Columns of
     /// text count by their name alone. Found when it is first needed.
