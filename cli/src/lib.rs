@@ -11,9 +11,9 @@ mod words;
 use args::{Cli, Command};
 use failure::Failure;
 
+use clap::{CommandFactory, Parser};
 pub use failure::message;
 use progress::Terminal;
-use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the first of which is its name. Returns its exit code.

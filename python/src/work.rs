@@ -60,7 +60,8 @@ impl Fetched {
 impl Progress for Fetched {
     fn begin(&self, stage: &'static str) {
         let mut news = self.news();
-        *news = News { stage: Some(stage), notes: std::mem::take(&mut news.notes), ..News::default() };
+        *news =
+            News { stage: Some(stage), notes: std::mem::take(&mut news.notes), ..News::default() };
     }
 
     fn advance(&self, rows: usize) {

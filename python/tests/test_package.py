@@ -66,7 +66,7 @@ def test_functions_have_the_names_and_defaults_of_the_command(command):
 
 def test_help_teaches_what_the_command_says():
     about = dropcast.train.__doc__
-    assert "min_samples_leaf:" in about and "Least rows in a leaf." in about
+    assert "min_samples_leaf:" in about and "Least rows in a leaf" in about
 
 
 def test_unknown_arguments_are_refused():

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# Sizes of a forest in the rows of a sweep (docs/sweep.md).
+_SIZES = ("ternary_entries", "dct_bytes", "thresholds")
+
+
 def pr_curve(report: Report | Mapping[str, Any]) -> Figure:
     """Precision against recall at every vote threshold, and where the model's is."""
     fields = _fields(report, "curve")
@@ -71,18 +75,17 @@ def sweep_front(sweep: Sweep, *, size: str = "ternary_entries", part: str | None
     part = known[0] if part is None else part
     if part not in known:
         raise InputError(f"part: {part!r} has no rows, expected one of {', '.join(known)}")
-    if size not in sweep.rows[0]["size"]:
-        sizes = ", ".join(sweep.rows[0]["size"])
-        raise InputError(f"size: {size!r} is unknown, expected one of {sizes}")
+    if size not in _SIZES:
+        raise InputError(f"size: {size!r} is unknown, expected one of {', '.join(_SIZES)}")
     figure, axes = _axes(size.replace("_", " "), f"F1 of {part} rows")
 
     def points(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-        scored = [(row["size"][size], row[part]["f1"]) for row in rows]
+        scored = [(row[size], row[part]["f1"]) for row in rows]
         scored = [(at, f1) for at, f1 in scored if at is not None and f1 is not None]
         return [at for at, _ in scored], [f1 for _, f1 in scored]
 
     axes.plot(*points(sweep.rows), ".", color="0.7", label="all")
-    front = sorted(sweep.pareto, key=lambda row: row["size"][size] or 0)
+    front = sorted(sweep.pareto, key=lambda row: row[size] or 0)
     axes.plot(*points(front), "o", label="Pareto-optimal")
     axes.set_xscale("log")
     axes.legend(loc="lower right")
