@@ -16,6 +16,9 @@ pub(crate) enum Failure {
     /// A gate that the user asked for: the model is not verified.
     #[error("not verified: {0}")]
     NotVerified(String),
+    /// A gate that the user asked for: a file has rows that cannot be used.
+    #[error("{0}: has rows that cannot be used, they are listed above")]
+    BadRows(String),
     /// Standard output cannot be written.
     #[error("standard output: cannot be written")]
     Output(#[source] io::Error),
@@ -37,7 +40,7 @@ impl Failure {
     fn is_the_users(&self) -> bool {
         match self {
             Failure::Pipeline(error) => error.is_the_users(),
-            Failure::NotVerified(_) | Failure::Output(_) => true,
+            Failure::NotVerified(_) | Failure::BadRows(_) | Failure::Output(_) => true,
             Failure::Page(_) | Failure::Json(_) => false,
         }
     }

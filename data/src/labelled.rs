@@ -1,5 +1,6 @@
 //! Labelled traces in memory: columns of features and outcomes (`docs/trace.md`).
 
+use crate::DropReason;
 use serde::{Deserialize, Serialize};
 
 /// What the virtual Longest Queue Drop did with a packet.
@@ -72,6 +73,9 @@ pub struct LabelledBatch {
     pub drop: Vec<bool>,
     /// The packet's outcome; absent if the input has only the label.
     pub outcome: Option<Vec<Outcome>>,
+    /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
+    /// real drops.
+    pub real_drop: Option<Vec<Option<DropReason>>>,
 }
 
 impl LabelledBatch {
@@ -82,6 +86,7 @@ impl LabelledBatch {
             features: vec![Vec::new(); features],
             drop: Vec::new(),
             outcome: Some(Vec::new()),
+            real_drop: None,
         }
     }
 
@@ -114,6 +119,9 @@ impl LabelledBatch {
         column(&mut self.drop, keep);
         if let Some(outcome) = &mut self.outcome {
             column(outcome, keep);
+        }
+        if let Some(real_drop) = &mut self.real_drop {
+            column(real_drop, keep);
         }
     }
 }

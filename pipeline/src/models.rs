@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
-use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
+use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_all_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
@@ -105,13 +105,11 @@ impl ModelFile {
         let files = self.export_files(targets, switch)?;
         create_folder(folder)?;
         check_replaced(folder, files.iter().map(|file| &file.name))?;
-        let mut written = Vec::new();
-        for file in files {
-            let path = folder.join(file.name);
-            write_atomic(&path, &file.bytes)?;
-            written.push(Written { path, bytes: file.bytes.len() });
-        }
-        Ok(written)
+        let files: Vec<(PathBuf, Vec<u8>)> =
+            files.into_iter().map(|file| (folder.join(file.name), file.bytes)).collect();
+        write_all_atomic(files.iter().map(|(path, bytes)| (path.as_path(), bytes.as_slice())))?;
+        let written = files.into_iter().map(|(path, bytes)| Written { path, bytes: bytes.len() });
+        Ok(written.collect())
     }
 
     /// The model with thresholds for a switch with another buffer.

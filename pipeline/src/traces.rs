@@ -27,12 +27,6 @@ pub trait TraceBatches: Iterator<Item = Result<LabelledBatch, DataError>> {
     fn provenance(&self) -> InputProvenance;
 }
 
-impl TraceBatches for TraceReader {
-    fn provenance(&self) -> InputProvenance {
-        TraceReader::provenance(self)
-    }
-}
-
 /// One labelled trace.
 #[derive(Clone, Debug)]
 pub struct LabelledTrace {
@@ -252,8 +246,9 @@ impl LabelledTrace {
         let sha256 = sha256_file(path)?;
         let file_name =
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let rows = Arc::new(TraceFile { path: path.to_owned(), sha256: sha256.clone() });
         let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path: path.to_owned() })))
+        Ok(LabelledTrace::new(name, origin, meta, rows))
     }
 
     /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
@@ -302,11 +297,48 @@ pub(crate) fn run_of(sha256: &str) -> u64 {
 #[derive(Debug)]
 struct TraceFile {
     path: PathBuf,
+    sha256: String,
 }
 
 impl TraceRows for TraceFile {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
-        Ok(Box::new(TraceReader::open(&self.path, features)?))
+        let batches = TraceReader::open(&self.path, features)?;
+        Ok(Box::new(SameFile { file: self, batches, ended: false }))
+    }
+}
+
+/// The batches of a file, which must still be what it was when it was opened: the rows of each
+/// reading are taken together.
+struct SameFile<'a> {
+    file: &'a TraceFile,
+    batches: TraceReader,
+    ended: bool,
+}
+
+impl Iterator for SameFile<'_> {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.batches.next() {
+            return Some(batch);
+        }
+        // Empty after an error.
+        let sha256 = self.batches.provenance().sha256;
+        let changed = !sha256.is_empty() && sha256 != self.file.sha256;
+        if !changed || std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        Some(Err(DataError::File {
+            file: self.file.path.display().to_string(),
+            problem: "changed while it was read".to_owned(),
+            hint: "start again, and leave it alone meanwhile".to_owned(),
+        }))
+    }
+}
+
+impl TraceBatches for SameFile<'_> {
+    fn provenance(&self) -> InputProvenance {
+        self.batches.provenance()
     }
 }
 

@@ -152,13 +152,10 @@ impl Trace {
         };
         let meta = &self.trace.meta;
         let failed = |error: DataError| errors::data(py, error);
-        let mut reader = TraceReader::open(path, &meta.features).map_err(failed)?;
-        let first = reader.next().transpose().map_err(failed)?;
-        let has_arrivals = first.as_ref().is_some_and(|batch| batch.arrivals.is_some());
-        let has_outcome = first.as_ref().is_some_and(|batch| batch.outcome.is_some());
-        let schema = trace_schema(meta, has_arrivals, has_outcome).map_err(failed)?;
+        let reader = TraceReader::open(path, &meta.features).map_err(failed)?;
+        let schema = trace_schema(meta, reader.columns()).map_err(failed)?;
         let (name, columns) = (self.trace.name.clone(), schema.clone());
-        let batches = first.map(Ok).into_iter().chain(reader).map(move |batch| {
+        let batches = reader.map(move |batch| {
             let batch = batch.and_then(|batch| record_batch(&name, &columns, batch));
             batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))
         });
