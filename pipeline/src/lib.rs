@@ -59,6 +59,7 @@ pub mod settings;
 pub mod statistics;
 pub mod sweep;
 pub mod table_cost;
+pub mod timeline;
 pub mod tool_measurements;
 pub mod traces;
 pub mod training;

@@ -15,7 +15,7 @@ use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
 use crate::table::Table;
-use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
+use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
 /// How events are stored.
@@ -56,6 +56,7 @@ pub struct EventOptions {
 /// Reads and checks packet events. Yields batches of 1 to 65,536 events in input order; after an
 /// error, nothing more. Memory does not grow with the input.
 pub struct EventReader {
+    file: String,
     name: String,
     specs: SwitchSpecs,
     gate: Gate,
@@ -102,16 +103,42 @@ impl EventReader {
                 }
             }
         };
+        let specs = options.specs.or(specs);
+        EventReader::start(file, recorded_name(path), source, specs, options.on_bad_row)
+    }
+
+    /// Events that are in memory.
+    ///
+    /// # Errors
+    /// If a column is missing or of a wrong type, or nothing describes the switches.
+    pub fn of_frame(frame: &Frame, options: &EventOptions) -> Result<Self, DataError> {
+        let file = frame.name();
+        let table = Table::frame(frame)?;
+        let specs = match &options.specs {
+            None => switches_in_footer(file, &table)?,
+            Some(specs) => Some(specs.clone()),
+        };
+        let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
+        let (file, name) = (file.to_owned(), file.to_owned());
+        EventReader::start(file, name, Source::Table(table), specs, options.on_bad_row)
+    }
+
+    fn start(
+        file: String,
+        name: String,
+        source: Source,
+        specs: Option<SwitchSpecs>,
+        on_bad_row: OnBadRow,
+    ) -> Result<Self, DataError> {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
-        let specs = options.specs.or(specs).ok_or_else(no_switches)?;
-        Ok(EventReader {
-            gate: Gate::new(&file, options.on_bad_row, &specs),
-            name: recorded_name(path),
-            specs,
-            source,
-            sha256: String::new(),
-            done: false,
-        })
+        let specs = specs.ok_or_else(no_switches)?;
+        let gate = Gate::new(&file, on_bad_row, &specs);
+        Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
+    }
+
+    /// What errors call it.
+    pub(super) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The switches: those given, or those in the file.
