@@ -27,6 +27,12 @@ pub trait TraceBatches: Iterator<Item = Result<LabelledBatch, DataError>> {
     fn provenance(&self) -> InputProvenance;
 }
 
+impl TraceBatches for TraceReader {
+    fn provenance(&self) -> InputProvenance {
+        TraceReader::provenance(self)
+    }
+}
+
 /// One labelled trace.
 #[derive(Clone, Debug)]
 pub struct LabelledTrace {
