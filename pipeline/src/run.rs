@@ -123,7 +123,11 @@ impl Run {
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
         let Run { folder, work, .. } = self;
-        let is_ours = |name: &OsStr| FILES.iter().any(|own| name == *own) || name == TABLES;
+        let is_ours = |name: &OsStr| {
+            let ours = FILES.iter().any(|own| name == *own) || name == TABLES;
+            // A lock that could not be removed.
+            ours || name.to_str().is_some_and(|name| name.starts_with(".tables."))
+        };
         if work.replace(is_ours).is_err() {
             let _ = std::fs::remove_dir_all(folder.join(TABLES));
             for name in FILES.into_iter().filter(|name| !work.path().join(name).exists()) {

@@ -1,6 +1,7 @@
 //! Labelled traces that are open: what training, sweeps and reports read.
 
 use crate::PipelineError;
+use crate::collect_folder::traces_in;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
@@ -58,13 +59,17 @@ pub struct LabelledTraces {
 }
 
 impl LabelledTraces {
-    /// Opens trace files.
+    /// Opens trace files; a folder stands for all traces in it.
     ///
     /// # Errors
     /// If one cannot be read, and those of [`LabelledTraces::new`].
     pub fn open(paths: &[PathBuf], features: &FeatureSet) -> Result<Self, PipelineError> {
         let names = features.names();
-        let traces = paths.iter().map(|path| LabelledTrace::open(path, &names));
+        let mut files = Vec::new();
+        for path in paths {
+            if path.is_dir() { files.extend(traces_in(path)?) } else { files.push(path.clone()) }
+        }
+        let traces = files.iter().map(|path| LabelledTrace::open(path, &names));
         LabelledTraces::new(traces.collect::<Result<_, _>>()?, features)
     }
 
