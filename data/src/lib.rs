@@ -31,6 +31,8 @@
 mod check;
 mod event;
 mod labelled;
+mod not_modelled;
+mod pause;
 mod provenance;
 pub mod random;
 mod settings;
@@ -40,6 +42,7 @@ mod trace_meta;
 pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};

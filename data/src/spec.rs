@@ -1,5 +1,6 @@
 //! Switch descriptions (`docs/switch.md`): what a shared-buffer switch is made of.
 
+use crate::not_modelled::refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -360,6 +361,11 @@ impl<'de> Deserialize<'de> for SpecsText {
     fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let table = toml::Table::deserialize(input)?;
+        let listed = table.get("switch").and_then(toml::Value::as_array);
+        let listed = listed.into_iter().flatten().filter_map(toml::Value::as_table);
+        for key in table.keys().chain(listed.flat_map(toml::Table::keys)) {
+            refusal(key).map_or(Ok(()), |why| Err(D::Error::custom(why)))?;
+        }
         if table.contains_key("switch") {
             table.try_into().map(SpecsText::Each).map_err(D::Error::custom)
         } else {
@@ -453,6 +459,10 @@ mod tests {
         check(("pushable", "pushible"), "pushible");
         check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");
         check(("ports = 20", "ports = \"x\""), "ports");
+        check(("ports = 20", "ports = 20\npfc = true"), "pfc is not modelled: this switch pauses");
+        let each = format!("[[switch]]\nid = 1\ncut_through = true\n{LEAF}");
+        let error = SwitchSpecs::from_toml(&each).expect_err("has a mistake").to_string();
+        assert!(error.contains("cut_through is not modelled"), "{error}");
         check(
             ("ports = 20", "ports = 65_535"),
             "queues_per_port: 65535 ports of 2 queues are 131070",

@@ -18,6 +18,9 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
     /// Whether they can tell of push-outs, which are about packets that arrived before.
     fn may_push_out(&self) -> bool;
 
+    /// Whether they tell which packets the real switch marked (ECN).
+    fn tells_marks(&self) -> bool;
+
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
 }
@@ -25,6 +28,10 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
 impl Events for EventReader {
     fn may_push_out(&self) -> bool {
         EventReader::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventReader::tells_marks(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {
@@ -35,6 +42,10 @@ impl Events for EventReader {
 impl Events for EventFiles {
     fn may_push_out(&self) -> bool {
         EventFiles::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventFiles::tells_marks(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {
@@ -58,6 +69,12 @@ pub struct Collected {
     /// What the real switch dropped; absent if the input tells of no real drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_drops: Option<RealDrops>,
+    /// What the real switch marked (ECN); absent if the input does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_marks: Option<EcnMarks>,
+    /// Pauses of queues (PFC).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pauses: u64,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
@@ -72,6 +89,21 @@ pub struct RealDrops {
     pub packets: u64,
     /// Of which LQD would have transmitted.
     pub not_by_lqd: u64,
+}
+
+/// Packets that the real switch marked (ECN).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EcnMarks {
+    /// All of them.
+    pub packets: u64,
+    /// Of which LQD drops.
+    pub dropped_by_lqd: u64,
+    /// Packets without a mark that LQD drops.
+    pub unmarked_dropped_by_lqd: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Push-outs whose packet is not known are counted under this name.
@@ -92,14 +124,24 @@ pub fn collect(
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
     progress.begin("collect");
+    let (computed, own) = settings.features.split_own();
+    let names = [computed.names(), own.names()].concat();
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    let mut meta = TraceMeta::new(tool, specs.clone(), names);
     meta.collect = Some(settings.collect());
-    let mut writer = TraceWriter::create(path, &meta)?;
-    let mut tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
+    let mut writer = if events.tells_marks() {
+        TraceWriter::create_with_marks(path, &meta)?
+    } else {
+        TraceWriter::create(path, &meta)?
+    };
+    let mut tracer = Tracer::new(specs, settings.collect(), computed)
+        .with_own(own.len())
         .with_max_waiting_rows(max_waiting_rows);
     if events.may_push_out() {
         tracer = tracer.with_push_outs();
+    }
+    if events.tells_marks() {
+        tracer = tracer.with_ecn_marks();
     }
     let mut collected = Collected { trace: path.to_owned(), ..Collected::default() };
     let mut departures = 0;
@@ -114,6 +156,7 @@ pub fn collect(
         write(tracer.push(&batch)?)?;
     }
     let unmatched = tracer.unmatched_push_outs();
+    let pauses = tracer.pauses();
     write(tracer.finish())?;
     if unmatched > 0 {
         collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
@@ -141,6 +184,8 @@ pub fn collect(
         }
     }
     writer.set_inputs(inputs);
+    collected.pauses = pauses.len() as u64;
+    writer.set_pauses(pauses)?;
     writer.finish()?;
     progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
     Ok(collected)
@@ -157,15 +202,18 @@ pub fn collect_in_memory(
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
+    let (computed, own) = settings.features.split_own();
+    let names = [computed.names(), own.names()].concat();
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    let mut meta = TraceMeta::new(tool, specs.clone(), names);
     meta.collect = Some(settings.collect());
-    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
-    let events = events.into_iter().map(Ok::<_, PipelineError>);
+    let mut tracer = Tracer::new(specs, settings.collect(), computed).with_own(own.len());
     let mut batches = Vec::new();
-    for rows in dropcast_collect::trace(tracer, events) {
-        batches.push(rows?);
+    for batch in events {
+        batches.push(tracer.push(&batch)?);
     }
+    meta.set_pauses(tracer.pauses());
+    batches.push(tracer.finish());
     if batches.iter().all(LabelledBatch::is_empty) {
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
@@ -223,6 +271,14 @@ impl Collected {
             }
         }
         self.drops = self.pushed_out + self.rejected;
+        if let Some(marks) = &rows.ecn_mark {
+            let sum = self.ecn_marks.get_or_insert_default();
+            for (&is_marked, &by_lqd) in marks.iter().zip(&rows.drop) {
+                sum.packets += u64::from(is_marked);
+                sum.dropped_by_lqd += u64::from(is_marked && by_lqd);
+                sum.unmarked_dropped_by_lqd += u64::from(!is_marked && by_lqd);
+            }
+        }
         if let Some(reasons) = &rows.real_drop {
             let real = self.real_drops.get_or_insert_default();
             for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {

@@ -95,11 +95,11 @@ pub fn judge(
         let specs = trace.meta.switches.clone();
         let specs = specs.ok_or_else(|| unfit(NO_SWITCH))?;
         let options = ReplayOptions::for_trace(&trace.meta);
-        let mut replay = Replay::new(specs.clone(), options);
+        let mut replay = Replay::new(specs.clone(), options).pausing(&trace.meta.pauses);
         let mut levels = thresholds
             .begin(&trace.meta, resources)
             .map_err(|source| PipelineError::Replay { trace: trace.name.clone(), source })?;
-        congestion.begin();
+        congestion.begin(&trace.meta.pauses);
         let mut row = 0;
         for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, Part::Train)? {
             let (RunBatch { batch, .. }, _) = rows?;

@@ -4,9 +4,11 @@ use crate::args::{BadRows, CollectArgs, event_options};
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventFiles, OnBadRow};
-use dropcast_pipeline::collect::{Collected, RealDrops, collect};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect::{Collected, EcnMarks, RealDrops, collect};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::settings::TracerSettings;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     output::check_data(&args.output)?;
@@ -15,16 +17,21 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
         BadRows::Fail => OnBadRow::Fail,
         BadRows::Skip => OnBadRow::Skip,
     };
-    let options = event_options(&args.reading, on_bad_row)?;
+    let mut options = event_options(&args.reading, on_bad_row)?;
+    let features = args.settings.features.with_own(&args.own_features);
+    let features = features.map_err(PipelineError::from)?;
+    options.columns.own = features.split_own().1.names();
+    let settings = TracerSettings { features, ..args.settings.clone() };
     let reader = EventFiles::open(&args.events, &options)?;
     let specs = reader.specs().clone();
     let waiting = args.max_waiting_rows;
-    let collected = collect(reader, specs, &args.settings, waiting, &args.output, progress)?;
+    let collected = collect(reader, specs, &settings, waiting, &args.output, progress)?;
     output::print_beside(&args.output, args.format, &collected, text)
 }
 
 fn text(collected: &Collected) -> String {
-    let Collected { trace, rows, drops, pushed_out, rejected, real_drops, skipped, .. } = collected;
+    let Collected { trace, rows, drops, pushed_out, rejected, .. } = collected;
+    let Collected { real_drops, ecn_marks, pauses, skipped, .. } = collected;
     let mut text = format!(
         "{}: {rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)\n",
         trace.display(),
@@ -33,6 +40,15 @@ fn text(collected: &Collected) -> String {
         text.push_str(&format!(
             "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}\n"
         ));
+    }
+    if let Some(EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd }) = ecn_marks {
+        text.push_str(&format!(
+            "the real switch marked {packets} (ECN), of which LQD drops {dropped_by_lqd}; of the others \
+             LQD drops {unmarked_dropped_by_lqd}\n"
+        ));
+    }
+    if *pauses > 0 {
+        text.push_str(&format!("queues were paused {pauses} times\n"));
     }
     for (reason, rows) in skipped {
         text.push_str(&format!("left out {rows} rows: {reason}\n"));

@@ -77,7 +77,7 @@ impl CaptureRows {
                 Err((field, bad)) => gate.unreadable(place, field, &bad)?,
             }
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
     /// The hash of the file, known after the last event.

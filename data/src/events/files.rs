@@ -16,6 +16,8 @@ const MOST_FILES: usize = 128;
 pub struct EventFiles {
     files: Vec<OpenFile>,
     specs: SwitchSpecs,
+    /// How many columns of the user's own each event has.
+    own_columns: usize,
     /// The next event of each file: its time and the place of the file.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     state: State,
@@ -31,6 +33,8 @@ enum State {
 struct OpenFile {
     reader: EventReader,
     events: std::vec::IntoIter<Event>,
+    /// The user's own columns, as in a batch.
+    own: std::vec::IntoIter<u32>,
 }
 
 impl EventFiles {
@@ -58,7 +62,8 @@ impl EventFiles {
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
             let options = EventOptions { port, ..options.clone() };
             let reader = EventReader::open(path, options)?;
-            files.push(OpenFile { reader, events: Vec::new().into_iter() });
+            let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
+            files.push(OpenFile { reader, events, own });
         }
         let specs = files[0].reader.specs().clone();
         let differs = |&place: &usize| *files[place].reader.specs() != specs;
@@ -67,7 +72,9 @@ impl EventFiles {
             let hint = "give one switch description for all";
             return Err(DataError::file(&shown(&paths[place]), problem, hint));
         }
-        Ok(EventFiles { files, specs, next: BinaryHeap::new(), state: State::NotBegun })
+        let own_columns = options.columns.own.len();
+        let next = BinaryHeap::new();
+        Ok(EventFiles { files, specs, own_columns, next, state: State::NotBegun })
     }
 
     /// The switches: those given, or those in the files.
@@ -78,6 +85,11 @@ impl EventFiles {
     /// Whether some file can tell of push-outs, which are about packets that arrived before.
     pub fn may_push_out(&self) -> bool {
         self.files.iter().any(|file| file.reader.may_push_out())
+    }
+
+    /// Whether some file tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        self.files.iter().any(|file| file.reader.tells_marks())
     }
 
     /// What was read of each file. Complete once the iterator has ended without an error.
@@ -95,13 +107,15 @@ impl EventFiles {
                 self.look_ahead(place)?;
             }
         }
-        let mut events = Vec::with_capacity(BATCH_ROWS);
-        while events.len() < BATCH_ROWS {
+        let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
+        while batch.events.len() < BATCH_ROWS {
             let Some(Reverse((_, place))) = self.next.pop() else { break };
-            events.extend(self.files[place].events.next());
+            let file = &mut self.files[place];
+            batch.events.extend(file.events.next());
+            batch.own.extend(file.own.by_ref().take(self.own_columns));
             self.look_ahead(place)?;
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!batch.events.is_empty()).then_some(batch))
     }
 
     /// Notes the time of the next event of a file.
@@ -109,7 +123,10 @@ impl EventFiles {
         let file = &mut self.files[place];
         while file.events.as_slice().is_empty() {
             match file.reader.next().transpose()? {
-                Some(batch) => file.events = batch.events.into_iter(),
+                Some(batch) => {
+                    file.events = batch.events.into_iter();
+                    file.own = batch.own.into_iter();
+                }
                 None => return Ok(()),
             }
         }

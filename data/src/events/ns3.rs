@@ -92,7 +92,7 @@ impl Ns3Rows {
                 Err((field, bad)) => gate.unreadable(Some(place), field, &bad)?,
             }
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
     /// The hash of the file, known after the last event.

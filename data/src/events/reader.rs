@@ -128,6 +128,15 @@ impl EventReader {
         }
     }
 
+    /// Whether the input tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_marks(),
+            Source::Table(table) => table.has_marks(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
+    }
+
     /// What was read. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> InputProvenance {
         InputProvenance {

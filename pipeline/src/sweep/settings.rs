@@ -122,7 +122,7 @@ impl SweepSettings {
     /// Every feature of any set of the sweep.
     pub(super) fn features(&self) -> Result<FeatureSet, PipelineError> {
         let mut names: Vec<String> = Vec::new();
-        for name in self.axes.features.iter().flat_map(FeatureSet::names) {
+        for name in self.axes.features.iter().flat_map(FeatureSet::spelled) {
             if !names.contains(&name) {
                 names.push(name);
             }

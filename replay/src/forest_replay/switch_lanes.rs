@@ -11,7 +11,7 @@ use crate::replay::{
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::{Buffer, Decision, Held, Lqd, Packet, Policy, situation};
+use dropcast_switch::{Buffer, Decision, Held, LineRate, Lqd, Packet, Policy, situation};
 use dropcast_train::{Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
@@ -32,10 +32,11 @@ enum VoteSwitch {
 }
 
 impl SwitchLanes {
-    /// A switch with empty buffers, in lanes of these policies.
+    /// A switch with empty buffers that drain like `drain`, in lanes of these policies.
     pub(super) fn new(
         spec: &SwitchSpec,
         options: &ReplayOptions,
+        drain: &LineRate,
         policies: impl Iterator<Item = VotePolicy>,
     ) -> Self {
         let lanes = policies.map(|policy| match policy {
@@ -43,9 +44,9 @@ impl SwitchLanes {
             VotePolicy::Followed => VoteSwitch::Followed(Box::default()),
         });
         SwitchLanes {
-            lqd: Lane::of_switch(spec, options, Lqd::new(options.victim)),
-            accepting: Lane::of_switch(spec, options, GivenThreshold::default()),
-            follow_lqd: DynLane::new(spec, options, ReplayPolicy::FollowLqd),
+            lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
+            accepting: Lane::of_switch(spec, options, drain, GivenThreshold::default()),
+            follow_lqd: DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd),
             lanes: lanes.collect(),
             counted: false,
         }
