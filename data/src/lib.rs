@@ -85,6 +85,8 @@ mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
+mod pool_map;
+#[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
 mod small_file;
@@ -118,6 +120,8 @@ pub use input::{sha256, sha256_file};
 pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
+#[cfg(feature = "files")]
+pub use pool_map::Pool;
 #[cfg(feature = "files")]
 pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]

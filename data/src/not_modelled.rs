@@ -1,10 +1,9 @@
 //! Properties of real switches that a description may name but that are not modelled.
 
 /// Keys, and why each is refused or what to do instead.
-const KEYS: [(&str, &str); 22] = [
+const KEYS: [(&str, &str); 21] = [
     ("headroom_bytes", HEADROOM),
     ("headroom", HEADROOM),
-    ("reserved_bytes", RESERVED),
     ("reserved", RESERVED),
     ("min_guaranteed_bytes", RESERVED),
     ("pools", POOLS),
@@ -29,11 +28,10 @@ const KEYS: [(&str, &str); 22] = [
 const HEADROOM: &str = "headroom holds what senders still transmit after this switch has paused them, \
                         and a switch that pauses its senders is not simulated. Leave its bytes out of \
                         buffer_bytes";
-const RESERVED: &str = "the whole buffer is shared by all queues with shared = true. Leave reserved \
-                        bytes out of buffer_bytes, and the queues that live on them out of the shared \
-                        buffer (shared = false)";
+const RESERVED: &str = "bytes beside the shared buffer that only one queue may use are reserved_bytes, those \
+                        of a whole port do not exist";
 const POOLS: &str = "one switch has one shared buffer. Describe each pool as a switch of its own \
-                     ([[switch]]), with the ports that draw on it";
+                     ([[switch]]) and list its ports in a [[pool]] (docs/switch.md)";
 const INGRESS: &str = "a packet counts once, in its output queue; limits of input ports do not exist. \
                        Leave it out";
 const PFC: &str = "this switch pauses nobody. Pauses that it has received are events (kind pause and \

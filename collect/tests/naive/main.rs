@@ -13,17 +13,37 @@ use proptest::prelude::*;
 use reference::{Naive, Row};
 
 fn specs() -> impl Strategy<Value = SwitchSpec> {
-    (1u16..5, 1u8..4, 3u32..40, 1u64..60, any::<bool>(), 0u32..3, 0u16..4, any::<[bool; 6]>())
-        .prop_map(|(ports, queues, buffer, rtt, strict, overhead, ring, class)| {
+    (
+        1u16..5,
+        1u8..4,
+        3u32..40,
+        1u64..60,
+        any::<bool>(),
+        0u32..3,
+        0u16..4,
+        any::<[bool; 6]>(),
+        prop::collection::vec(0u32..6, 0..2),
+    )
+        .prop_map(|(ports, queues, buffer, rtt, strict, overhead, ring, class, reserved)| {
             let queues_per_port = usize::from(queues);
+            let shared: Vec<bool> =
+                (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect();
+            let bytes = |&bytes: &u32| {
+                shared
+                    .iter()
+                    .zip(0..)
+                    .map(move |(&shared, q)| u32::from(shared) * (bytes + q))
+                    .collect()
+            };
             SwitchSpec {
+                reserved_bytes: reserved.first().map_or_else(Vec::new, bytes),
                 queues_per_port: queues,
                 scheduler: if strict { Scheduler::StrictPriority } else { Scheduler::RoundRobin },
                 wire_overhead_bytes: overhead,
                 transmit_ring_packets: ring,
                 // Mostly true: a switch without push-outs tests little.
                 pushable: (0..queues_per_port).map(|q| q == 0 || class[q]).collect(),
-                shared: (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect(),
+                shared,
                 ..SwitchSpec::uniform(ports, 4_000_000_000, buffer, rtt)
             }
         })

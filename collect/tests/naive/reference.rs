@@ -61,6 +61,12 @@ impl Naive {
         self.queues[queue].iter().map(|&(_, bytes)| bytes).sum()
     }
 
+    /// Bytes of a queue in the shared buffer; its length if it does not draw on it.
+    fn used(&self, queue: usize) -> u32 {
+        let reserved = if self.shares(queue) { self.spec.reserved_bytes_of(queue) } else { 0 };
+        self.queue_bytes(queue).saturating_sub(reserved)
+    }
+
     fn class(&self, queue: usize) -> usize {
         queue % usize::from(self.spec.queues_per_port)
     }
@@ -71,7 +77,7 @@ impl Naive {
 
     fn shared_lengths(&self) -> Vec<u32> {
         (0..self.queues.len())
-            .map(|queue| if self.shares(queue) { self.queue_bytes(queue) } else { 0 })
+            .map(|queue| if self.shares(queue) { self.used(queue) } else { 0 })
             .collect()
     }
 
@@ -86,12 +92,12 @@ impl Naive {
     }
 
     fn update_averages(&mut self, queue: usize, now: u64) {
-        self.averages[queue] = self.mix(self.averages[queue], self.queue_bytes(queue), now);
+        self.averages[queue] = self.mix(self.averages[queue], self.used(queue), now);
         self.occupancy_average = self.mix(self.occupancy_average, self.occupancy(), now);
     }
 
     fn log(&mut self, queue: usize, arrived: u32, now: u64) {
-        let length = self.queue_bytes(queue);
+        let length = self.used(queue);
         self.events[queue].push((now, arrived, length));
     }
 
@@ -175,7 +181,7 @@ impl Naive {
     }
 
     fn features(&self, queue: usize) -> [u32; 12] {
-        let own = self.queue_bytes(queue);
+        let own = self.used(queue);
         let lengths = self.shared_lengths();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let shared = || (0..self.queues.len()).filter(|&queue| self.shares(queue));
@@ -202,10 +208,15 @@ impl Naive {
     /// Steps 3 and 4 of the virtual LQD; returns whether the packet was accepted.
     fn admit(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut [Row]) -> bool {
         let capacity = self.spec.buffer_bytes;
-        while self.occupancy() + bytes > capacity {
+        // What the packet adds to the shared buffer.
+        let added = |naive: &Naive| {
+            let after = naive.queue_bytes(queue) + bytes;
+            after.saturating_sub(naive.spec.reserved_bytes_of(queue)) - naive.used(queue)
+        };
+        while self.occupancy() + added(self) > capacity && added(self) > 0 {
             let candidate = |q: usize| {
                 let counts = self.settings.victim == Victim::Arrival && q == queue;
-                self.queue_bytes(q) + if counts { bytes } else { 0 }
+                self.used(q) + if counts { added(self) } else { 0 }
             };
             let longest = (0..self.queues.len())
                 .filter(|&q| self.spec.pushable[self.class(q)] && self.shares(q))
@@ -220,7 +231,7 @@ impl Naive {
             self.update_averages(victim, now);
             self.log(victim, 0, now);
         }
-        !self.settings.strict_fit || self.occupancy() + bytes < capacity
+        added(self) == 0 || !self.settings.strict_fit || self.occupancy() + added(self) < capacity
     }
 
     fn arrive(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut Vec<Row>) {

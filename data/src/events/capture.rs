@@ -67,8 +67,8 @@ impl CaptureRows {
             };
             let place = Some(RowPlace::Packet(packet.number));
             match read_event(&packet, name, map, *port) {
-                Ok((event, rounded)) => {
-                    if gate.admit(&event, place)? {
+                Ok((mut event, rounded)) => {
+                    if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
                         backlog.add(&event);
                         events.push(event);

@@ -14,6 +14,7 @@ use crate::error::shown;
 use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
+use crate::pool_map::PoolMap;
 use crate::table::Table;
 use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
@@ -105,7 +106,7 @@ impl EventReader {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
         let specs = options.specs.or(specs).ok_or_else(no_switches)?;
         Ok(EventReader {
-            gate: Gate::new(&file, options.on_bad_row, &specs),
+            gate: Gate::new(&file, options.on_bad_row, &specs, PoolMap::new(&options.maps.pool)),
             name: recorded_name(path),
             specs,
             source,

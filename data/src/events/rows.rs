@@ -39,8 +39,8 @@ impl EventRows {
             });
             let line = Some(RowPlace::Line(self.rows.line_number()));
             match read {
-                Ok((event, rounded)) => {
-                    if gate.admit(&event, line)? {
+                Ok((mut event, rounded)) => {
+                    if gate.admit(&mut event, line)? {
                         gate.note(ROUNDED_TIME, rounded);
                         batch.events.push(event);
                     }

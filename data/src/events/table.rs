@@ -48,7 +48,7 @@ impl EventTable {
         let mut bad = bad.into_rows().peekable();
         let mut row = 0;
         let mut stopped = Ok(());
-        events.retain(|event| {
+        events.retain_mut(|event| {
             let this = row;
             row += 1;
             if stopped.is_err() {

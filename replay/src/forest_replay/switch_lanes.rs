@@ -70,7 +70,7 @@ impl SwitchLanes {
             }
         }
         lqd.arrive(packet, time_ns);
-        let threshold_bytes = lqd.switch.buffer().lengths()[packet.queue];
+        let threshold_bytes = lqd.switch.buffer().shared_lengths()[packet.queue];
         accepting.switch.policy_mut().threshold_bytes = threshold_bytes;
         accepting.advance(time_ns);
         let asks = accepting.asks(packet);
@@ -133,8 +133,8 @@ impl Lane<GivenThreshold> {
     fn asks(&self, packet: &Packet) -> bool {
         let buffer = self.switch.buffer();
         let mut asks = false;
-        if buffer.shares(packet.queue) {
-            situation(buffer, self.switch.policy().threshold_bytes, packet).decide(|| {
+        if let Some(packet) = buffer.in_shared(packet) {
+            situation(buffer, self.switch.policy().threshold_bytes, &packet).decide(|| {
                 asks = true;
                 false
             });
