@@ -71,6 +71,8 @@ mod events;
 #[cfg(feature = "files")]
 mod flow_key;
 #[cfg(feature = "files")]
+mod frame;
+#[cfg(feature = "files")]
 mod guard;
 #[cfg(feature = "files")]
 mod input;
@@ -112,8 +114,10 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
-    Problem,
+    Problem, event_frame,
 };
+#[cfg(feature = "files")]
+pub use frame::Frame;
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
 #[cfg(feature = "files")]
@@ -133,4 +137,4 @@ pub use table_writer::{TableColumn, TableWriter, write_table};
 #[cfg(feature = "files")]
 pub use time_unit::TimeUnit;
 #[cfg(feature = "files")]
-pub use trace::{TraceReader, TraceWriter};
+pub use trace::{TraceColumns, TraceReader, TraceWriter, record_batch, trace_frame, trace_schema};

@@ -1,8 +1,9 @@
-//! Tables of columns, as Parquet or Arrow IPC stores them.
+//! Tables of columns, as Parquet or Arrow IPC stores them, or another program has them in memory.
 
 use crate::DataError;
 use crate::arrow_stream::{ArrowBatches, ArrowStream};
 use crate::cell::is_integer;
+use crate::frame::{Frame, FrameBatches};
 use crate::input::{FileHash, TextInput};
 use crate::parquet_table::{ParquetBatches, ParquetTable};
 use arrow_array::{Array, RecordBatch};
@@ -23,6 +24,7 @@ pub(crate) struct Table {
 enum Stored {
     Parquet(Box<ParquetTable>),
     Arrow(Box<ArrowStream>),
+    Frame(Frame),
 }
 
 /// The batches of some columns.
@@ -37,6 +39,7 @@ pub(crate) struct TableBatches {
 enum Source {
     Parquet(Box<ParquetBatches>),
     Arrow(Box<ArrowBatches>),
+    Frame(FrameBatches),
 }
 
 impl Table {
@@ -52,6 +55,12 @@ impl Table {
         let stream = ArrowStream::start(file, input)?;
         let schema = SchemaRef::clone(stream.schema());
         Table::new(file, schema, Stored::Arrow(Box::new(stream)))
+    }
+
+    /// The columns of a frame.
+    pub(crate) fn frame(frame: &Frame) -> Result<Self, DataError> {
+        let schema = SchemaRef::clone(frame.schema());
+        Table::new(frame.name(), schema, Stored::Frame(frame.clone()))
     }
 
     /// Refuses two columns of one name: nobody could tell which is meant.
@@ -81,7 +90,9 @@ impl Table {
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         match &self.stored {
             Stored::Parquet(table) => table.metadata(key),
-            Stored::Arrow(_) => self.schema.metadata().get(key).map(String::as_str),
+            Stored::Arrow(_) | Stored::Frame(_) => {
+                self.schema.metadata().get(key).map(String::as_str)
+            }
         }
     }
 
@@ -90,6 +101,7 @@ impl Table {
         match &self.stored {
             Stored::Parquet(table) => Some(table.rows()),
             Stored::Arrow(_) => None,
+            Stored::Frame(frame) => Some(frame.rows()),
         }
     }
 
@@ -120,6 +132,7 @@ impl Table {
         let (source, whole) = match self.stored {
             Stored::Parquet(table) => (Source::Parquet(Box::new(table.read(&roots)?)), false),
             Stored::Arrow(stream) => (Source::Arrow(Box::new(stream.read())), true),
+            Stored::Frame(frame) => (Source::Frame(FrameBatches::new(frame, BATCH_ROWS)), true),
         };
         Ok(TableBatches { source, roots, whole })
     }
@@ -131,6 +144,7 @@ impl TableBatches {
         match &mut self.source {
             Source::Parquet(batches) => batches.next_batch(),
             Source::Arrow(batches) => batches.next_batch(),
+            Source::Frame(batches) => Ok(batches.next()),
         }
     }
 
@@ -148,6 +162,7 @@ impl TableBatches {
         match &mut self.source {
             Source::Parquet(batches) => batches.hash(),
             Source::Arrow(batches) => batches.hash(),
+            Source::Frame(batches) => Ok(batches.sha256().to_owned()),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
 use crate::pool_map::PoolMap;
 use crate::table::Table;
-use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
+use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
 /// How events are stored.
@@ -57,6 +57,7 @@ pub struct EventOptions {
 /// Reads and checks packet events. Yields batches of 1 to 65,536 events in input order; after an
 /// error, nothing more. Memory does not grow with the input.
 pub struct EventReader {
+    file: String,
     name: String,
     specs: SwitchSpecs,
     gate: Gate,
@@ -103,16 +104,45 @@ impl EventReader {
                 }
             }
         };
+        let specs = options.specs.or(specs);
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, recorded_name(path), source, specs, on_bad_row, pools)
+    }
+
+    /// Events that are in memory.
+    ///
+    /// # Errors
+    /// If a column is missing or of a wrong type, or nothing describes the switches.
+    pub fn of_frame(frame: &Frame, options: &EventOptions) -> Result<Self, DataError> {
+        let file = frame.name();
+        let table = Table::frame(frame)?;
+        let specs = match &options.specs {
+            None => switches_in_footer(file, &table)?,
+            Some(specs) => Some(specs.clone()),
+        };
+        let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
+        let (file, name) = (file.to_owned(), file.to_owned());
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, name, Source::Table(table), specs, on_bad_row, pools)
+    }
+
+    fn start(
+        file: String,
+        name: String,
+        source: Source,
+        specs: Option<SwitchSpecs>,
+        on_bad_row: OnBadRow,
+        pools: PoolMap,
+    ) -> Result<Self, DataError> {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
-        let specs = options.specs.or(specs).ok_or_else(no_switches)?;
-        Ok(EventReader {
-            gate: Gate::new(&file, options.on_bad_row, &specs, PoolMap::new(&options.maps.pool)),
-            name: recorded_name(path),
-            specs,
-            source,
-            sha256: String::new(),
-            done: false,
-        })
+        let specs = specs.ok_or_else(no_switches)?;
+        let gate = Gate::new(&file, on_bad_row, &specs, pools);
+        Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
+    }
+
+    /// What errors call it.
+    pub(super) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The switches: those given, or those in the file.
@@ -126,6 +156,15 @@ impl EventReader {
             Source::Csv(rows) => rows.has_reasons(),
             Source::Table(table) => table.has_reasons(),
             Source::Ns3(_) | Source::Capture(_) => false,
+        }
+    }
+
+    /// How many columns of the user's own each event has.
+    pub(super) fn own_columns(&self) -> usize {
+        match &self.source {
+            Source::Csv(rows) => rows.own_columns(),
+            Source::Table(table) => table.own_columns(),
+            Source::Ns3(_) | Source::Capture(_) => 0,
         }
     }
 

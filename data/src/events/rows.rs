@@ -57,6 +57,11 @@ impl EventRows {
         self.places.drop_reason.is_some()
     }
 
+    /// How many columns of the user's own it has.
+    pub(crate) fn own_columns(&self) -> usize {
+        self.places.own.len()
+    }
+
     /// Whether it has a column of ECN marks.
     pub(crate) fn has_marks(&self) -> bool {
         self.places.ecn_mark.is_some()

@@ -1,5 +1,6 @@
 //! Labelled traces from files, in batches.
 
+use super::arrow::TraceColumns;
 use super::artifact::{ArtifactRows, is_artifact};
 use super::table::{TraceTable, meta_of};
 use crate::arrow_stream::looks_like_arrow;
@@ -7,7 +8,7 @@ use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, Input, recorded_name};
 use crate::table::Table;
-use crate::{DataError, InputProvenance, LabelledBatch, RowOrder, TraceMeta};
+use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -46,7 +47,8 @@ impl TraceReader {
             Input::Text(mut input) => {
                 let head = input.peek().map_err(DataError::io(&file, "be read"))?;
                 if looks_like_arrow(head) {
-                    let (meta, source) = start_table(&file, Table::arrow(&file, input)?, features)?;
+                    let (meta, source) =
+                        start_table(&file, Table::arrow(&file, input)?, None, features)?;
                     return Ok(Self::new(file, path, meta, source));
                 }
                 let rows = CsvRows::start(&file, input)?;
@@ -60,10 +62,32 @@ impl TraceReader {
                 (meta, Source::Artifact(Box::new(rows)))
             }
             Input::Parquet(opened, hash) => {
-                start_table(&file, Table::parquet(&file, opened, hash)?, features)?
+                start_table(&file, Table::parquet(&file, opened, hash)?, None, features)?
             }
         };
         Ok(Self::new(file, path, meta, source))
+    }
+
+    /// Rows of a trace that is in memory. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace, is of a later version, or lacks a feature.
+    pub fn of_frame(
+        frame: &Frame,
+        switches: Option<&SwitchSpecs>,
+        features: &[String],
+    ) -> Result<Self, DataError> {
+        let (file, name) = (frame.name().to_owned(), frame.name().to_owned());
+        let (meta, source) = start_table(&file, Table::frame(frame)?, switches, features)?;
+        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// Which columns its batches may have besides features and labels.
+    pub fn columns(&self) -> TraceColumns {
+        match &self.source {
+            Source::Artifact(_) => TraceColumns::default(),
+            Source::Table(table) => table.columns(),
+        }
     }
 
     fn new(file: String, path: &Path, meta: TraceMeta, source: Source) -> Self {
@@ -135,9 +159,11 @@ impl TraceReader {
 fn start_table(
     file: &str,
     table: Table,
+    switches: Option<&SwitchSpecs>,
     features: &[String],
 ) -> Result<(TraceMeta, Source), DataError> {
-    let meta = meta_of(file, &table)?;
+    let mut meta = meta_of(file, &table)?;
+    meta.switches = switches.cloned().or(meta.switches);
     let table = TraceTable::start(file, table, &meta, features)?;
     Ok((meta, Source::Table(Box::new(table))))
 }

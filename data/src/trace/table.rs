@@ -1,5 +1,6 @@
 //! Labelled rows from Parquet or Arrow IPC.
 
+use super::arrow::TraceColumns;
 use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
@@ -103,6 +104,16 @@ impl TraceTable {
         let switches = meta.switches.clone().map(met);
         let file = file.to_owned();
         Ok(TraceTable { file, batches, places, row: 0, clock_ns: 0, ordered, switches })
+    }
+
+    /// Which columns its batches may have besides features and labels.
+    pub(crate) fn columns(&self) -> TraceColumns {
+        TraceColumns {
+            arrivals: self.places.arrivals.is_some(),
+            outcome: matches!(self.places.label, LabelPlaces::Outcome { .. }),
+            real_drop: self.places.real_drop.is_some(),
+            ecn_mark: self.places.ecn_mark.is_some(),
+        }
     }
 
     /// The next rows; `None` after the last.

@@ -1,15 +1,14 @@
 //! Labelled traces into Parquet or Arrow IPC.
 
+use super::arrow::{real_drop_codes, trace_arrays, trace_fields};
 use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
 use super::footer::TRACE_KEY;
 use crate::column_writer::{ColumnWriter, integer, is_arrow};
 use crate::error::shown;
 use crate::input::FileHash;
 use crate::table::Table;
-use crate::{
-    ArrivalColumns, DataError, DropReason, InputProvenance, LabelledBatch, Pause, TraceMeta,
-};
-use arrow_array::{ArrayRef, BooleanArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
+use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, Pause, TraceMeta};
+use arrow_array::UInt8Array;
 use arrow_schema::{DataType, Field};
 use dropcast_features::Feature;
 use std::path::{Path, PathBuf};
@@ -119,31 +118,23 @@ impl TraceWriter {
     /// If they cannot be written, go back in time, lack arrivals or outcomes, have columns of
     /// unequal length, or labels that contradict the outcomes.
     pub fn write(&mut self, batch: &LabelledBatch) -> Result<(), DataError> {
-        let (Some(arrivals), Some(outcome)) = (&batch.arrivals, &batch.outcome) else {
+        let (Some(arrivals), Some(_)) = (&batch.arrivals, &batch.outcome) else {
             return Err(self.refuse("rows without arrivals or outcomes cannot be written"));
         };
         self.check(batch, arrivals)?;
         if batch.real_drop.is_some() && self.real_drops == RealDrops::None {
             self.begin_real_drops()?;
         }
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt64Array::from(arrivals.time_ns.clone())),
-            Arc::new(UInt16Array::from(arrivals.switch_id.clone())),
-            Arc::new(UInt16Array::from(arrivals.port.clone())),
-            Arc::new(UInt8Array::from(arrivals.queue.clone())),
-            Arc::new(UInt32Array::from(arrivals.size_bytes.clone())),
-        ];
-        for &place in &self.order {
-            columns.push(Arc::new(UInt32Array::from(batch.features[place].clone())));
-        }
-        columns.push(Arc::new(BooleanArray::from(batch.drop.clone())));
-        columns.push(Arc::new(UInt8Array::from_iter_values(outcome.iter().map(|&o| o as u8))));
-        if let Some(marks) = batch.ecn_mark.as_ref().filter(|_| self.ecn_marks) {
-            columns.push(Arc::new(BooleanArray::from(marks.clone())));
-        }
-        let code = |reason: &Option<DropReason>| reason.map_or(0, |reason| reason as u8);
-        let codes: Option<Vec<u8>> =
-            batch.real_drop.as_ref().map(|reasons| reasons.iter().map(code).collect());
+        let features = self.order.iter().map(|&place| batch.features[place].clone()).collect();
+        let mut columns = trace_arrays(LabelledBatch {
+            arrivals: batch.arrivals.clone(),
+            features,
+            drop: batch.drop.clone(),
+            outcome: batch.outcome.clone(),
+            real_drop: None,
+            ecn_mark: batch.ecn_mark.clone().filter(|_| self.ecn_marks),
+        });
+        let codes = batch.real_drop.as_deref().map(real_drop_codes);
         match (self.real_drops, codes) {
             (RealDrops::None, _) => {}
             (_, Some(codes)) => columns.push(Arc::new(UInt8Array::from(codes))),
@@ -236,16 +227,7 @@ const MISTAKE: &str = "this is a mistake in the program that writes it";
 
 /// The columns of a trace (`docs/trace.md`).
 fn columns(meta: &TraceMeta, ecn_marks: bool, real_drops: RealDrops) -> Vec<Field> {
-    let mut columns = vec![
-        integer("time_ns", DataType::UInt64),
-        integer("switch_id", DataType::UInt16),
-        integer("port", DataType::UInt16),
-        integer("queue", DataType::UInt8),
-        integer("size_bytes", DataType::UInt32),
-    ];
-    columns.extend(meta.features.iter().map(|name| integer(name, DataType::UInt32)));
-    columns.push(integer("drop", DataType::Boolean));
-    columns.push(integer("outcome", DataType::UInt8));
+    let mut columns = trace_fields(&meta.features, true, true);
     columns.extend(ecn_marks.then(|| integer(ECN_MARK, DataType::Boolean)));
     let nullable = real_drops == RealDrops::Nullable;
     let column = || Field::new(REAL_DROP, DataType::UInt8, nullable);
