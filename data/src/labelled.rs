@@ -76,6 +76,8 @@ pub struct LabelledBatch {
     /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
     /// real drops.
     pub real_drop: Option<Vec<Option<DropReason>>>,
+    /// Whether the real switch marked the packet (ECN); absent if the input does not tell.
+    pub ecn_mark: Option<Vec<bool>>,
 }
 
 impl LabelledBatch {
@@ -87,6 +89,7 @@ impl LabelledBatch {
             drop: Vec::new(),
             outcome: Some(Vec::new()),
             real_drop: None,
+            ecn_mark: None,
         }
     }
 
@@ -122,6 +125,9 @@ impl LabelledBatch {
         }
         if let Some(real_drop) = &mut self.real_drop {
             column(real_drop, keep);
+        }
+        if let Some(ecn_mark) = &mut self.ecn_mark {
+            column(ecn_mark, keep);
         }
     }
 }

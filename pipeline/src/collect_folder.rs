@@ -203,7 +203,17 @@ impl FolderJob<'_> {
         let options = EventOptions { switch_id, ..self.options.clone() };
         let mut events = EventFiles::open(&group.files, &options)?;
         let specs = events.specs().clone();
-        let may_push_out = events.may_push_out();
+        let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
+        let begin = |switch_id, file| {
+            let mut begun = self.begin(&specs, switch_id, output, file)?;
+            if may_push_out {
+                begun.tracer = begun.tracer.with_push_outs();
+            }
+            if tells_marks {
+                begun.tracer = begun.tracer.with_ecn_marks();
+            }
+            Ok::<_, PipelineError>(begun)
+        };
         let mut switches: BTreeMap<u16, OneSwitch> = BTreeMap::new();
         for batch in events.by_ref() {
             check(progress)?;
@@ -212,7 +222,7 @@ impl FolderJob<'_> {
                     std::collections::btree_map::Entry::Occupied(switch) => switch.into_mut(),
                     std::collections::btree_map::Entry::Vacant(new) => {
                         let file = self.trace_file(&group.folder, switch_id);
-                        new.insert(self.begin(&specs, switch_id, may_push_out, output, file)?)
+                        new.insert(begin(switch_id, file)?)
                     }
                 };
                 progress.advance(batch.events.len());
@@ -246,7 +256,6 @@ impl FolderJob<'_> {
         &self,
         specs: &SwitchSpecs,
         switch_id: u16,
-        may_push_out: bool,
         output: &Path,
         file: PathBuf,
     ) -> Result<OneSwitch, PipelineError> {
@@ -259,12 +268,10 @@ impl FolderJob<'_> {
         let path = output.join(&file);
         create_folder(path.parent().unwrap_or(output))?;
         let writer = TraceWriter::create(&path, &meta_of(&specs, self.settings))?;
-        let features = self.settings.features.clone();
-        let mut tracer = Tracer::new(specs, self.settings.collect(), features)
+        let (computed, own) = self.settings.features.split_own();
+        let tracer = Tracer::new(specs, self.settings.collect(), computed)
+            .with_own(own.len())
             .with_max_waiting_rows(self.max_waiting_rows);
-        if may_push_out {
-            tracer = tracer.with_push_outs();
-        }
         Ok(OneSwitch { file, tracer, writer, collected: Collected::default(), departures: 0 })
     }
 
@@ -276,6 +283,7 @@ impl FolderJob<'_> {
         output: &Path,
     ) -> Result<TraceEntry, PipelineError> {
         let OneSwitch { file, tracer, mut writer, mut collected, departures } = switch;
+        writer.set_pauses(tracer.pauses())?;
         let rows = tracer.finish();
         collected.add(&rows);
         writer.write(&rows)?;
@@ -371,8 +379,11 @@ fn switch_of(folder: &Path) -> Result<Option<u16>, PipelineError> {
 /// The events of each switch, in order.
 fn by_switch(batch: EventBatch) -> BTreeMap<u16, EventBatch> {
     let mut switches: BTreeMap<u16, EventBatch> = BTreeMap::new();
-    for event in batch.events {
-        switches.entry(event.switch_id).or_default().events.push(event);
+    let columns = batch.own.len() / batch.events.len().max(1);
+    for (at, event) in batch.events.into_iter().enumerate() {
+        let switch = switches.entry(event.switch_id).or_default();
+        switch.events.push(event);
+        switch.own.extend(&batch.own[at * columns..(at + 1) * columns]);
     }
     switches
 }

@@ -29,6 +29,10 @@ pub(crate) struct CollectArgs {
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
+    /// Keep this integer column of the events, too: a feature of your own. May be repeated
+    /// (docs/features.md).
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(crate) own_features: Vec<String>,
     /// Maximum rows that wait for a label before the trace is refused; each takes 80 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,

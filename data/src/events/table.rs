@@ -51,10 +51,12 @@ impl EventTable {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
         let mut bad = BadCells::default();
         let (mut events, rounded) = self.read_events(&batch, &mut bad);
+        let own = self.read_own(&batch, &mut bad);
+        let mut kept_own = Vec::new();
         let mut bad = bad.into_rows().peekable();
         let mut row = 0;
         let mut stopped = Ok(());
-        events.retain(|event| {
+        events.retain_mut(|event| {
             let this = row;
             row += 1;
             if stopped.is_err() {
@@ -66,12 +68,16 @@ impl EventTable {
                     gate.note(ROUNDED_TIME, admitted && rounded[this]);
                 }),
             };
-            judged.unwrap_or_else(|error| {
+            let admitted = judged.unwrap_or_else(|error| {
                 stopped = Err(error);
                 false
-            })
+            });
+            if admitted {
+                kept_own.extend(own.iter().map(|column| column[this]));
+            }
+            admitted
         });
-        stopped.map(|()| Some(EventBatch { events }))
+        stopped.map(|()| Some(EventBatch { events, own: kept_own }))
     }
 
     /// The hash of the input, after the last event.
@@ -81,8 +87,17 @@ impl EventTable {
 
     /// The events of a batch, and which of their times are rounded.
     fn read_events(&self, batch: &RecordBatch, bad: &mut BadCells) -> (Vec<Event>, Vec<bool>) {
-        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, flow_hash, flags, .. } =
-            self.places;
+        let EventPlaces {
+            time_ns,
+            switch_id,
+            port,
+            queue,
+            size_bytes,
+            flow_hash,
+            flags,
+            ecn_mark,
+            ..
+        } = self.places;
         let (time_ns, rounded) =
             time::read_times(self.batches.column(batch, time_ns), self.time_unit, bad);
         let switch_id: Vec<u16> = match switch_id {
@@ -95,6 +110,7 @@ impl EventTable {
         let kind = self.read_kinds(batch, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
+        let ecn_mark: Vec<bool> = self.read(batch, "ecn_mark", ecn_mark, bad);
         let events = (0..batch.num_rows())
             .map(|row| Event {
                 time_ns: time_ns[row],
@@ -104,10 +120,16 @@ impl EventTable {
                 port: port[row],
                 queue: queue[row],
                 kind: kind[row],
-                flags: flags[row],
+                flags: kind::with_mark(flags[row], ecn_mark[row]),
             })
             .collect();
         (events, rounded)
+    }
+
+    /// The user's own columns.
+    fn read_own(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<Vec<u32>> {
+        let own = self.places.own.iter();
+        own.map(|(name, place)| self.read(batch, name, Some(*place), bad)).collect()
     }
 
     /// What happened to the packets, with the reasons of drops.
@@ -131,6 +153,16 @@ impl EventTable {
     /// Whether it has a column of the reasons of drops.
     pub(crate) fn has_reasons(&self) -> bool {
         self.places.drop_reason.is_some()
+    }
+
+    /// How many columns of the user's own it has.
+    pub(crate) fn own_columns(&self) -> usize {
+        self.places.own.len()
+    }
+
+    /// Whether it has a column of ECN marks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.places.ecn_mark.is_some()
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

@@ -58,5 +58,6 @@ fn batch(rows: u64) -> LabelledBatch {
         features: vec![queue, occupancy],
         drop,
         real_drop: None,
+        ecn_mark: None,
     }
 }
