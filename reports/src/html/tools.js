@@ -121,6 +121,17 @@
     table.closest(".wide").after(bar);
   }
 
+  // A link to what is folded away opens it.
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target; at instanceof Element; at = at.parentElement) {
+      if (at.localName === "details") at.open = true;
+    }
+    target?.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  if (location.hash !== "") unfold();
+
   // The picture alone: without hit areas, on white, with its name.
   const alone = (svg) => {
     const copy = svg.cloneNode(true);

@@ -6,18 +6,24 @@ use serde_json::Value;
 /// Every point that a figure may show.
 pub(crate) fn expected(sweep: &Value) -> Shown {
     let mut shown = Shown::new();
+    let mut front = Vec::new();
     let rows = sweep["rows"].as_array().unwrap();
     for row in rows {
         let (x, eta) = (&row["ternary_entries"], &row["validation"]["eta_packets"]);
-        let series = if row["pareto"] == true { "Pareto front" } else { "other forests" };
+        let series = if row["pareto"] == true { "Pareto front" } else { recipe(row) };
         let point = (x.as_f64().unwrap().to_string(), eta.as_f64().unwrap());
-        add(&mut shown, "\u{3B7} against ternary entries", series, point);
+        add(&mut shown, FRONT, series, point.clone());
+        if row["pareto"] == true {
+            front.push(point);
+        }
     }
     for summary in sweep["summary"].as_array().unwrap() {
         of_configuration(&mut shown, summary);
     }
-    for recipe in [1, 2] {
-        let figure = format!("Scores against trees at depth 4 (recipe {recipe})");
+    let knee = knee(&front);
+    add(&mut shown, FRONT, "knee", knee);
+    for recipe in ["weights none", "weights balanced"] {
+        let figure = format!("Scores against trees at depth 4 ({recipe})");
         for score in [0.65, 0.35, 0.45, 0.99] {
             add(&mut shown, &figure, "the paper's text, 4 trees", ("4".to_owned(), score));
         }
@@ -25,8 +31,31 @@ pub(crate) fn expected(sweep: &Value) -> Shown {
     shown
 }
 
+const FRONT: &str = "\u{3B7} against ternary entries";
+
+fn recipe(setting: &Value) -> &'static str {
+    if setting["class_weight"] == "none" { "weights none" } else { "weights balanced" }
+}
+
+/// Farthest from the straight line between the ends of the front, entries by their logarithm.
+fn knee(front: &[(String, f64)]) -> (String, f64) {
+    let entries = |point: &(String, f64)| point.0.parse::<f64>().unwrap().ln();
+    let ends = |of: &dyn Fn(&(String, f64)) -> f64| {
+        let values = || front.iter().map(of);
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let (least, most) = ends(&entries);
+    let (best, worst) = ends(&|point| point.1);
+    let above = |point: &(String, f64)| {
+        (worst - point.1) / (worst - best) - (entries(point) - least) / (most - least)
+    };
+    let mut sorted = front.to_vec();
+    sorted.sort_by(|a, b| above(b).total_cmp(&above(a)));
+    sorted.swap_remove(0)
+}
+
 fn of_configuration(shown: &mut Shown, summary: &Value) {
-    let recipe = if summary["class_weight"] == "none" { "(recipe 1)" } else { "(recipe 2)" };
+    let recipe = format!("({})", recipe(summary));
     let (trees, depth) = (summary["trees"].to_string(), summary["max_depth"].to_string());
     let mean = |field: &str| summary["test"][field]["mean"].as_f64();
     for (name, field) in [("F1", "f1"), ("\u{3B7}", "eta_packets")] {

@@ -27,6 +27,40 @@ impl FrontRule {
         }
     }
 
+    /// The knee of the Pareto front among `rows`: where more entries begin to buy little. That is the
+    /// row that is farthest above the straight line from the smallest to the best, with the logarithm
+    /// of entries across and the measure upwards, both from 0 to 1 (Satopaa et al., "Finding a
+    /// Kneedle in a Haystack", 2011). Of two rows it is the better one. `None` without a front.
+    pub fn knee(&self, rows: &[SweepRow]) -> Option<usize> {
+        let mut front: Vec<(usize, f64, f64)> = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.pareto)
+            .filter_map(|(at, row)| {
+                let entries = row.size.ternary_entries?.max(1);
+                Some((at, (entries as f64).ln(), -self.badness(row)?))
+            })
+            .collect();
+        front.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.2.total_cmp(&b.2)));
+        let (&(_, least, worst), &(last, most, best)) = (front.first()?, front.last()?);
+        if front.len() < 3 {
+            return Some(last);
+        }
+        let scaled = |value: f64, from: f64, to: f64| {
+            if to > from { (value - from) / (to - from) } else { 0.0 }
+        };
+        let above = |&(_, entries, quality): &(usize, f64, f64)| {
+            scaled(quality, worst, best) - scaled(entries, least, most)
+        };
+        let mut knee = &front[0];
+        for point in &front {
+            if above(point) > above(knee) {
+                knee = point;
+            }
+        }
+        Some(knee.0)
+    }
+
     /// Which of `rows` are Pareto-optimal in size and measure. Of rows equal in both, only the
     /// first is.
     ///
