@@ -225,6 +225,11 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     let hidden = "[...document.querySelectorAll('nav, details.numbers, .tip, .marks, .tools, #votes')] \
                   .every((element) => getComputedStyle(element).display === 'none')";
     assert_eq!(browser.evaluate(hidden), true);
+    // A4 between its margins. What is wider makes the browser shrink everything.
+    let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    let metrics = json!({"width": 688, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+    browser.ask("Emulation.setDeviceMetricsOverride", metrics);
+    assert_eq!(browser.evaluate(wide), 0, "something is wider than the paper");
     let pdf = browser.ask("Page.printToPDF", json!({"preferCSSPageSize": true}));
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     media(browser, "", "light");

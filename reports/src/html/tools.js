@@ -75,7 +75,7 @@
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
     const keyed = [...body.rows].map((row) => ({ row, key: exact(row.cells[column]) }));
-    const isNumber = keyed.every(({ key }) => key === "" || !Number.isNaN(Number(key)));
+    const isNumber = keyed.every(({ key }) => key === "" || Number.isFinite(Number(key)));
     const order = (a, b) => {
       if (a.key === "" || b.key === "") return (a.key === "") - (b.key === "");
       const by = isNumber ? a.key - b.key : a.key.localeCompare(b.key, "en", { numeric: true });
@@ -138,7 +138,7 @@
     for (const marks of copy.querySelectorAll(".marks")) marks.remove();
     copy.setAttribute("color", "#1b1f24");
     const make = (name, attributes) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      const made = document.createElementNS(svg.namespaceURI, name);
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       return made;
     };
