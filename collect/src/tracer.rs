@@ -27,8 +27,8 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Default limit on waiting rows: about 1 GB.
-    pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 24;
+    /// Default limit on waiting rows: 0.7 GB, 1 GB while the queue of rows grows.
+    pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 23;
 
     /// A tracer for these switches that records these features.
     pub fn new(specs: SwitchSpecs, settings: CollectSettings, features: FeatureSet) -> Self {
@@ -132,6 +132,7 @@ impl Tracer {
                     port: first.port,
                     queue: first.queue,
                     time_ns: first.time_ns,
+                    departures: self.settings.departures,
                 })
             }
             _ => Ok(()),

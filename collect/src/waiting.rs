@@ -118,3 +118,14 @@ impl Waiting {
 pub(crate) fn half(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help of `--max-waiting-rows` and the default limit count on it.
+    #[test]
+    fn a_waiting_row_takes_80_bytes() {
+        assert_eq!(size_of::<(Row, Option<Outcome>)>(), 80);
+    }
+}

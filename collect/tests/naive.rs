@@ -483,6 +483,16 @@ fn rows_that_wait_are_limited() {
     let batch = EventBatch { events: (0..4).map(|time| arrival(time, 0, 1)).collect() };
     let error = tracer.push(&batch).expect_err("nothing departs");
     assert!(matches!(error, CollectError::TooManyWaiting { limit: 3, row: 0, port: 1, .. }));
+    // The advice names nothing that is already on.
+    assert!(error.to_string().contains("compute departures from the line rate"), "{error}");
+    let CollectError::TooManyWaiting { limit, row, switch_id, port, queue, time_ns, .. } = error
+    else {
+        unreachable!()
+    };
+    let departures = Departures::LineRate;
+    let error =
+        CollectError::TooManyWaiting { limit, row, switch_id, port, queue, time_ns, departures };
+    assert!(!error.to_string().contains("compute departures"), "{error}");
 }
 
 #[test]

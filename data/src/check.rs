@@ -20,6 +20,14 @@ pub enum BadEvent {
         /// Number of the switch.
         switch_id: u16,
     },
+    /// Memory is kept for each queue of a switch.
+    #[error("is {switch_id}, which {}", SwitchSpecs::too_many(*queues))]
+    TooManyQueues {
+        /// Number of the switch.
+        switch_id: u16,
+        /// Queues of all switches up to this one.
+        queues: usize,
+    },
     /// The switch has no such port.
     #[error("is {port}, but switch {switch_id} has ports 0 to {}", ports - 1)]
     PortOutOfRange {
@@ -87,7 +95,7 @@ impl BadEvent {
     pub fn field(&self) -> &'static str {
         match self {
             BadEvent::TimeBackwards { .. } => "time_ns",
-            BadEvent::UnknownSwitch { .. } => "switch_id",
+            BadEvent::UnknownSwitch { .. } | BadEvent::TooManyQueues { .. } => "switch_id",
             BadEvent::PortOutOfRange { .. } => "port",
             BadEvent::QueueOutOfRange { .. } => "queue",
             BadEvent::SizeZero | BadEvent::SizeOverBuffer { .. } => "size_bytes",
@@ -101,6 +109,7 @@ impl BadEvent {
         match self {
             BadEvent::TimeBackwards { .. } => "time-backwards",
             BadEvent::UnknownSwitch { .. } => "unknown-switch",
+            BadEvent::TooManyQueues { .. } => "too-many-queues",
             BadEvent::PortOutOfRange { .. } => "port-out-of-range",
             BadEvent::QueueOutOfRange { .. } => "queue-out-of-range",
             BadEvent::SizeZero => "size-zero",
@@ -122,6 +131,8 @@ pub struct EventChecker {
     /// `slots[switch_id]` is the place in `switches`, or [`UNSEEN`].
     slots: Vec<u32>,
     switches: Vec<CheckedSwitch>,
+    /// Queues of all of them.
+    queues: usize,
 }
 
 const UNSEEN: u32 = u32::MAX;
@@ -138,7 +149,13 @@ struct CheckedSwitch {
 impl EventChecker {
     /// A checker of events of these switches, from time 0 on.
     pub fn new(specs: &SwitchSpecs) -> Self {
-        EventChecker { specs: specs.clone(), clock_ns: 0, slots: Vec::new(), switches: Vec::new() }
+        EventChecker {
+            specs: specs.clone(),
+            clock_ns: 0,
+            slots: Vec::new(),
+            switches: Vec::new(),
+            queues: 0,
+        }
     }
 
     /// Checks the next event.
@@ -167,6 +184,11 @@ impl EventChecker {
 
     fn meet(&mut self, switch_id: u16) -> Result<u32, BadEvent> {
         let spec = self.specs.get(switch_id).ok_or(BadEvent::UnknownSwitch { switch_id })?;
+        let queues = self.queues + spec.queues();
+        if queues > SwitchSpecs::MOST_QUEUES {
+            return Err(BadEvent::TooManyQueues { switch_id, queues });
+        }
+        self.queues = queues;
         let slot = u32::try_from(self.switches.len()).expect("there are at most 65,536 switches");
         self.switches.push(CheckedSwitch::new(spec));
         let id = usize::from(switch_id);

@@ -1,13 +1,13 @@
 //! Events in, a labelled trace out.
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, InputProvenance,
-    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceWriter,
+    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, Frame, InputProvenance,
+    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,66 +84,42 @@ const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 /// # Errors
 /// If an event is wrong, there is nothing to label, or the trace cannot be written.
 pub fn collect(
-    mut events: impl Events,
+    events: impl Events,
     specs: SwitchSpecs,
     settings: &TracerSettings,
     max_waiting_rows: usize,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    progress.begin("collect");
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
-    let mut writer = TraceWriter::create(path, &meta)?;
-    let mut tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
-        .with_max_waiting_rows(max_waiting_rows);
-    if events.may_push_out() {
-        tracer = tracer.with_push_outs();
-    }
-    let mut collected = Collected { trace: path.to_owned(), ..Collected::default() };
-    let mut departures = 0;
-    let mut write = |rows: LabelledBatch| {
-        collected.add(&rows);
-        progress.advance(rows.len());
-        writer.write(&rows)
-    };
-    for batch in events.by_ref() {
-        let batch = batch?;
-        departures += count_departures(&batch);
-        write(tracer.push(&batch)?)?;
-    }
-    let unmatched = tracer.unmatched_push_outs();
-    write(tracer.finish())?;
-    if unmatched > 0 {
-        collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
-        progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
-    }
-    let inputs = events.inputs();
-    let unfit = |problem| {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        PipelineError::unfit(names.join(", "), problem)
-    };
-    if collected.rows == 0 {
-        let problem = "has no arrivals that can be used, so there is nothing to label";
-        return Err(unfit(format!("{problem}{}", left_out(&inputs))));
-    }
-    if settings.departures == Departures::Observed && departures == 0 {
-        let problem = "has no departures, so nothing would drain the queues; set departures to \
-                       line-rate";
-        return Err(unfit(problem.to_owned()));
-    }
-    for input in &inputs {
-        add(&mut collected.skipped, &input.skipped);
-        add(&mut collected.notes, &input.notes);
-        for (note, rows) in &input.notes {
-            progress.note(&format!("{}: {}", input.name, words(note, *rows)));
-        }
-    }
+    let mut writer = TraceWriter::create(path, &meta_of(&specs, settings))?;
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let (collected, inputs) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
     writer.set_inputs(inputs);
     writer.finish()?;
-    progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
-    Ok(collected)
+    Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.
+///
+/// # Errors
+/// If an event is wrong, or there is nothing to label.
+pub fn collect_frame(
+    name: &str,
+    events: impl Events,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+    max_waiting_rows: usize,
+    progress: &dyn Progress,
+) -> Result<(Collected, Frame), PipelineError> {
+    let mut meta = meta_of(&specs, settings);
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let mut batches = Vec::new();
+    let (collected, inputs) = labelling.label(events, |rows| {
+        batches.push(rows);
+        Ok(())
+    })?;
+    meta.inputs = inputs;
+    Ok((Collected { trace: name.into(), ..collected }, trace_frame(name, &meta, batches)?))
 }
 
 /// Labels events of switches described by `specs`. All rows stay in memory; `name` is what errors
@@ -157,9 +133,7 @@ pub fn collect_in_memory(
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
+    let meta = meta_of(&specs, settings);
     let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
     let events = events.into_iter().map(Ok::<_, PipelineError>);
     let mut batches = Vec::new();
@@ -176,6 +150,81 @@ pub fn collect_in_memory(
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
     LabelledTrace::in_memory(name, meta, batches)
+}
+
+/// What is known of a trace before it is made.
+fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
+    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    meta.collect = Some(settings.collect());
+    meta
+}
+
+/// How events are labelled.
+struct Labelling<'a> {
+    specs: SwitchSpecs,
+    settings: &'a TracerSettings,
+    max_waiting_rows: usize,
+    progress: &'a dyn Progress,
+}
+
+impl Labelling<'_> {
+    /// Gives labelled rows to `keep`. Returns how many there were, and what was read.
+    fn label(
+        self,
+        mut events: impl Events,
+        mut keep: impl FnMut(LabelledBatch) -> Result<(), PipelineError>,
+    ) -> Result<(Collected, Vec<InputProvenance>), PipelineError> {
+        let Labelling { specs, settings, max_waiting_rows, progress } = self;
+        progress.begin("collect");
+        let mut tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
+            .with_max_waiting_rows(max_waiting_rows);
+        if events.may_push_out() {
+            tracer = tracer.with_push_outs();
+        }
+        let mut collected = Collected::default();
+        let mut departures = 0;
+        let mut keep = |rows: LabelledBatch| {
+            collected.add(&rows);
+            progress.advance(rows.len());
+            keep(rows)
+        };
+        for batch in events.by_ref() {
+            check(progress)?;
+            let batch = batch?;
+            departures += count_departures(&batch);
+            keep(tracer.push(&batch)?)?;
+        }
+        let unmatched = tracer.unmatched_push_outs();
+        keep(tracer.finish())?;
+        if unmatched > 0 {
+            collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
+            progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
+        }
+        let inputs = events.inputs();
+        let unfit = |problem| {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            PipelineError::unfit(names.join(", "), problem)
+        };
+        if collected.rows == 0 {
+            let problem = "has no arrivals that can be used, so there is nothing to label";
+            return Err(unfit(format!("{problem}{}", left_out(&inputs))));
+        }
+        if settings.departures == Departures::Observed && departures == 0 {
+            let problem = "has no departures, so nothing would drain the queues; set departures \
+                           to line-rate";
+            return Err(unfit(problem.to_owned()));
+        }
+        for input in &inputs {
+            add(&mut collected.skipped, &input.skipped);
+            add(&mut collected.notes, &input.notes);
+            for (note, rows) in &input.notes {
+                progress.note(&format!("{}: {}", input.name, words(note, *rows)));
+            }
+        }
+        progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
+        Ok((collected, inputs))
+    }
 }
 
 fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {

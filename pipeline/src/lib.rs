@@ -59,11 +59,13 @@ pub mod settings;
 pub mod statistics;
 pub mod sweep;
 pub mod table_cost;
+pub mod timeline;
 pub mod tool_measurements;
 pub mod traces;
 pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
+mod work_folder;
 
 pub use error::PipelineError;

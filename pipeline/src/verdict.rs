@@ -26,7 +26,7 @@ pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::report::BuildError;
 use crate::resources::Resources;
 use crate::traces::LabelledTraces;
@@ -60,6 +60,7 @@ pub fn judge(
                 return Err(unfit(NO_ARRIVALS));
             }
             progress.advance(batch.len());
+            check(progress)?;
             judge.add(&batch, &counted, None).map_err(named)?;
         }
     }

@@ -3,9 +3,7 @@
 //! that they are skipped and pass.
 
 use crate::room::{Room, skipped};
-use dropcast_data::{
-    EventKind, EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader,
-};
+use dropcast_data::{EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader};
 use dropcast_forest::Confusion;
 use std::path::{Path, PathBuf};
 

@@ -76,12 +76,16 @@ pub(crate) fn with_reason(
 
 /// Whether a column of this type can hold kinds, or reasons.
 pub(crate) fn can_hold(data_type: &DataType) -> bool {
-    is_integer(data_type) || *data_type == DataType::Utf8
+    is_integer(data_type) || is_text(data_type)
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// The kinds of a column that can hold them.
 pub(crate) fn read_kinds(array: &dyn Array, bad: &mut BadCells) -> Vec<EventKind> {
-    if *array.data_type() != DataType::Utf8 {
+    if !is_text(array.data_type()) {
         return read_column(array, KIND, bad);
     }
     note_empty(array, KIND, EventKind::EXPECTED, bad);
@@ -90,7 +94,7 @@ pub(crate) fn read_kinds(array: &dyn Array, bad: &mut BadCells) -> Vec<EventKind
 
 /// The reasons of a column that can hold them; null is no drop.
 pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<DropReason>> {
-    if *array.data_type() == DataType::Utf8 {
+    if is_text(array.data_type()) {
         return read_words(array, REASON, read_reason, None, bad);
     }
     let mut unreadable = BadCells::default();
@@ -113,15 +117,16 @@ fn read_words<T: Copy>(
     filler: T,
     bad: &mut BadCells,
 ) -> Vec<T> {
-    let words = array.as_string::<i32>();
-    let read = |row| {
-        if words.is_null(row) {
-            return filler;
-        }
-        read(words.value(row).trim_ascii().as_bytes()).unwrap_or_else(|cell| {
+    let read = |(row, word): (usize, Option<&str>)| {
+        let word = word.map(|word| read(word.trim_ascii().as_bytes()));
+        word.unwrap_or(Ok(filler)).unwrap_or_else(|cell| {
             bad.note(row, field, cell);
             filler
         })
     };
-    (0..words.len()).map(read).collect()
+    match array.data_type() {
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().enumerate().map(read).collect(),
+        DataType::Utf8View => array.as_string_view().iter().enumerate().map(read).collect(),
+        _ => array.as_string::<i32>().iter().enumerate().map(read).collect(),
+    }
 }

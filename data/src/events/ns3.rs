@@ -7,7 +7,7 @@ use crate::input::TextInput;
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, DropReason, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
 
 /// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.

@@ -6,7 +6,7 @@ use super::kind::{read_kind, read_reason, with_reason};
 use super::time::read_time;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, TimeUnit};
 
 /// The events of a text.

@@ -1,16 +1,16 @@
-//! Events from Parquet.
+//! Events from Parquet or Arrow IPC.
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
 use crate::cell::{BadCells, Cell, read_column};
-use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::table::{Table, TableBatches};
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
 
-/// The events of a Parquet file.
+/// The events of a table.
 pub(crate) struct EventTable {
-    batches: ParquetBatches,
+    batches: TableBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct EventTable {
 impl EventTable {
     pub(crate) fn start(
         file: &str,
-        table: ParquetTable,
+        table: Table,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
     ) -> Result<Self, DataError> {
@@ -64,6 +64,11 @@ impl EventTable {
             })
         });
         stopped.map(|()| Some(EventBatch { events }))
+    }
+
+    /// The hash of the input, after the last event.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        self.batches.hash()
     }
 
     /// The events of a batch, and which of their times are rounded.

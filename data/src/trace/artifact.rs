@@ -2,7 +2,7 @@
 
 use crate::cell::BadCell;
 use crate::csv::{CsvRow, CsvRows};
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, LabelledBatch, RowPlace};
 
 /// Our names of the artifact's feature columns.
