@@ -118,7 +118,11 @@
       });
       bar.append(field);
     }
-    table.closest(".wide").after(bar);
+    const wide = table.closest(".wide");
+    const box = document.createElement("div");
+    box.className = "with-tools";
+    wide.replaceWith(box);
+    box.append(wide, bar);
   }
 
   // A link to what is folded away opens it.
