@@ -67,8 +67,11 @@ fn panels(title: String, timeline: &TimelineSection, origin_ns: u64, whose: &str
     }
 }
 
+/// Packets of one kind; none if that is not told.
+type CountOf = fn(&DropCounts) -> Option<u64>;
+
 /// Kinds of packets that are counted by queue.
-pub(crate) const KINDS: [(&str, fn(&DropCounts) -> Option<u64>); 6] = [
+pub(crate) const KINDS: [(&str, CountOf); 6] = [
     ("LQD drops", |counts| Some(counts.lqd.packets)),
     ("real drops", |counts| packets(counts.real)),
     ("only real", |counts| packets(counts.only_real)),

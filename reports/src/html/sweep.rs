@@ -121,7 +121,7 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
         named(knee, recipes),
         if is_best {
             format!(
-                "It has the best {} on {} rows, and no smaller forest comes close for its size.",
+                "It has the best {} on {} rows, and no smaller forest of the front comes close.",
                 measure.name(),
                 part_name(part)
             )

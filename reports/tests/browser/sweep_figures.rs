@@ -6,22 +6,17 @@ use serde_json::Value;
 /// Every point that a figure may show.
 pub(crate) fn expected(sweep: &Value) -> Shown {
     let mut shown = Shown::new();
-    let mut front = Vec::new();
     let rows = sweep["rows"].as_array().unwrap();
     for row in rows {
         let (x, eta) = (&row["ternary_entries"], &row["validation"]["eta_packets"]);
         let series = if row["pareto"] == true { "Pareto front" } else { recipe(row) };
         let point = (x.as_f64().unwrap().to_string(), eta.as_f64().unwrap());
-        add(&mut shown, FRONT, series, point.clone());
-        if row["pareto"] == true {
-            front.push(point);
-        }
+        add(&mut shown, FRONT, series, point);
     }
     for summary in sweep["summary"].as_array().unwrap() {
         of_configuration(&mut shown, summary);
     }
-    let knee = knee(&front);
-    add(&mut shown, FRONT, "knee", knee);
+    add(&mut shown, FRONT, "knee", knee(sweep));
     for recipe in ["weights none", "weights balanced"] {
         let figure = format!("Scores against trees at depth 4 ({recipe})");
         for score in [0.65, 0.35, 0.45, 0.99] {
@@ -37,21 +32,23 @@ fn recipe(setting: &Value) -> &'static str {
     if setting["class_weight"] == "none" { "weights none" } else { "weights balanced" }
 }
 
-/// Farthest from the straight line between the ends of the front, entries by their logarithm.
-fn knee(front: &[(String, f64)]) -> (String, f64) {
-    let entries = |point: &(String, f64)| point.0.parse::<f64>().unwrap().ln();
-    let ends = |of: &dyn Fn(&(String, f64)) -> f64| {
-        let values = || front.iter().map(of);
-        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+/// The smallest of the front with nine tenths of its gain, or as good as the best within the deviation
+/// over seeds of the best's configuration.
+fn knee(sweep: &Value) -> (String, f64) {
+    let rows = sweep["rows"].as_array().unwrap();
+    let eta = |row: &Value| row["validation"]["eta_packets"].as_f64().unwrap();
+    let mut front: Vec<&Value> = rows.iter().filter(|row| row["pareto"] == true).collect();
+    front.sort_by_key(|row| row["ternary_entries"].as_u64());
+    let best = front.iter().copied().min_by(|a, b| eta(a).total_cmp(&eta(b))).unwrap();
+    let is_like = |row: &&Value| {
+        ["trees", "max_depth", "class_weight"].iter().all(|field| row[*field] == best[*field])
     };
-    let (least, most) = ends(&entries);
-    let (best, worst) = ends(&|point| point.1);
-    let above = |point: &(String, f64)| {
-        (worst - point.1) / (worst - best) - (entries(point) - least) / (most - least)
-    };
-    let mut sorted = front.to_vec();
-    sorted.sort_by(|a, b| above(b).total_cmp(&above(a)));
-    sorted.swap_remove(0)
+    let own: Vec<f64> = rows.iter().filter(is_like).map(eta).collect();
+    let [one, two] = own[..] else { panic!("two seeds") };
+    let deviation = (one - two).abs() / 2.0_f64.sqrt();
+    let enough = eta(best) + deviation.max(0.1 * (eta(front[0]) - eta(best)));
+    let knee = front.into_iter().find(|row| eta(row) <= enough).unwrap();
+    (knee["ternary_entries"].to_string(), eta(knee))
 }
 
 fn of_configuration(shown: &mut Shown, summary: &Value) {

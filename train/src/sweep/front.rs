@@ -1,7 +1,10 @@
 //! The Pareto front of a sweep.
 
-use super::{FrontMeasure, FrontPart, FrontRule, SweepRow};
+use super::{FrontMeasure, FrontPart, FrontRule, Spread, SweepRow};
 use std::cmp::Ordering;
+
+/// What the knee may lose of the gain from the smallest to the best of the front.
+const KNEE_LOSS: f64 = 0.1;
 
 impl FrontRule {
     /// What rows of a sweep are compared by: `eta` if it was measured, on validation rows if the
@@ -27,38 +30,22 @@ impl FrontRule {
         }
     }
 
-    /// The knee of the Pareto front among `rows`: where more entries begin to buy little. That is the
-    /// row that is farthest above the straight line from the smallest to the best, with the logarithm
-    /// of entries across and the measure upwards, both from 0 to 1 (Satopaa et al., "Finding a
-    /// Kneedle in a Haystack", 2011). Of two rows it is the better one. `None` without a front.
+    /// The knee of the Pareto front among `rows`, where more entries begin to buy little: the smallest
+    /// of the front with nine tenths of what it gains from its smallest to its best, or as good as
+    /// the best within one standard deviation over the seeds of the best's configuration. `None`
+    /// without a front.
     pub fn knee(&self, rows: &[SweepRow]) -> Option<usize> {
-        let mut front: Vec<(usize, f64, f64)> = rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| row.pareto)
-            .filter_map(|(at, row)| {
-                let entries = row.size.ternary_entries?.max(1);
-                Some((at, (entries as f64).ln(), -self.badness(row)?))
-            })
+        let on_front = rows.iter().enumerate().filter(|(_, row)| row.pareto);
+        let mut front: Vec<(usize, u64, f64)> = on_front
+            .filter_map(|(at, row)| Some((at, row.size.ternary_entries?, self.badness(row)?)))
             .collect();
-        front.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.2.total_cmp(&b.2)));
-        let (&(_, least, worst), &(last, most, best)) = (front.first()?, front.last()?);
-        if front.len() < 3 {
-            return Some(last);
-        }
-        let scaled = |value: f64, from: f64, to: f64| {
-            if to > from { (value - from) / (to - from) } else { 0.0 }
-        };
-        let above = |&(_, entries, quality): &(usize, f64, f64)| {
-            scaled(quality, worst, best) - scaled(entries, least, most)
-        };
-        let mut knee = &front[0];
-        for point in &front {
-            if above(point) > above(knee) {
-                knee = point;
-            }
-        }
-        Some(knee.0)
+        front.sort_by(|a, b| a.1.cmp(&b.1).then(b.2.total_cmp(&a.2)));
+        let (&(_, _, worst), &(best_at, _, best)) = (front.first()?, front.last()?);
+        let same = rows.iter().filter(|row| row.setting == rows[best_at].setting);
+        let over_seeds: Vec<f64> = same.filter_map(|row| self.badness(row)).collect();
+        let noise = Spread::measure(&over_seeds).and_then(|spread| spread.sd).unwrap_or(0.0);
+        let enough = best + noise.max(KNEE_LOSS * (worst - best));
+        front.iter().find(|(_, _, badness)| *badness <= enough).map(|(at, ..)| *at)
     }
 
     /// Which of `rows` are Pareto-optimal in size and measure. Of rows equal in both, only the
