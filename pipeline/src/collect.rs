@@ -182,6 +182,12 @@ pub fn collect_in_memory(
     }
     meta.set_pauses(tracer.pauses());
     batches.push(tracer.finish());
+    if batches.iter().any(|batch| batch.real_drop.is_some()) {
+        // The rows before the first that tells of a real drop were not dropped.
+        for batch in &mut batches {
+            batch.real_drop.get_or_insert_with(|| vec![None; batch.drop.len()]);
+        }
+    }
     if batches.iter().all(LabelledBatch::is_empty) {
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
