@@ -349,6 +349,12 @@ struct TraceFrame {
     switches: Option<SwitchSpecs>,
 }
 
+impl TraceBatches for TraceReader {
+    fn provenance(&self) -> InputProvenance {
+        TraceReader::provenance(self)
+    }
+}
+
 impl TraceRows for TraceFrame {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
         Ok(Box::new(TraceReader::of_frame(&self.frame, self.switches.as_ref(), features)?))

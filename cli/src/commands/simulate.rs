@@ -3,6 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{Experiment, RunFile};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::generate::{Workload, generate};

@@ -6,6 +6,7 @@
 mod bad_input;
 mod carrying_over;
 mod closed_loop;
+mod formats;
 mod help;
 mod hostile;
 mod import;
@@ -21,6 +22,7 @@ mod pipes;
 mod reproduce;
 mod resources;
 mod room;
+mod shell_files;
 mod statistics;
 mod sweep;
 mod switches;
