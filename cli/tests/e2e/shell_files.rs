@@ -11,7 +11,7 @@ fn every_shell_has_completions() {
             assert!(text.contains(word), "{shell}: {word}");
         }
     }
-    room.write("complete.bash", &room.good("completions bash"));
+    room.write("complete.bash", room.good("completions bash"));
     let checked = std::process::Command::new("bash")
         .args(["-c", "source complete.bash && complete -p dropcast"])
         .current_dir(room.path(""))
