@@ -183,7 +183,7 @@ def sweep(
     file, a dict's to a new temporary folder.
     """
     path, settings = None, None
-    if is_path(config):
+    if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
             raise InputError("data: a sweep's file names its data; give a dict, or leave it out")
@@ -340,8 +340,8 @@ def simulate(
         of = None if workload is None else os.fspath(workload)
         frame = _dropcast.generate(Bar(progress), topology, of, changes, path)
         return path if frame is None else frame
-    given = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
-    _refuse(given, "is said by the experiment; leave it out")
+    said = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
+    _refuse(said, "is said by the experiment; leave it out")
     changed = {
         "policies": as_list(policy),
         "runs": runs,
