@@ -147,7 +147,7 @@ pub fn collect_in_memory(
 }
 
 /// What is known of a trace before it is made.
-fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
+pub(crate) fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
     let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
     meta.collect = Some(settings.collect());
@@ -257,12 +257,12 @@ fn words(note: &str, rows: u64) -> String {
     }
 }
 
-fn count_departures(batch: &EventBatch) -> usize {
+pub(crate) fn count_departures(batch: &EventBatch) -> usize {
     batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
 }
 
 impl Collected {
-    fn add(&mut self, rows: &LabelledBatch) {
+    pub(crate) fn add(&mut self, rows: &LabelledBatch) {
         self.rows += rows.len() as u64;
         for outcome in rows.outcome.iter().flatten() {
             match outcome {

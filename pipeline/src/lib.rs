@@ -34,6 +34,7 @@
 
 pub mod closed_loop;
 pub mod collect;
+pub mod collect_folder;
 pub mod cross_validation;
 mod error;
 pub mod fabric_oracle;
@@ -66,5 +67,6 @@ pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
+mod work_folder;
 
 pub use error::PipelineError;

@@ -49,6 +49,8 @@ pub struct EventOptions {
     pub format: Option<EventFormat>,
     /// Switches and ports of traces and captures.
     pub maps: InputMaps,
+    /// The switch of events in a table without a column for it; 0 by default.
+    pub switch_id: Option<u16>,
     /// The port of all packets of a capture, where `maps` has no rules for ports.
     pub port: Option<u16>,
 }
@@ -90,7 +92,13 @@ impl EventReader {
                 None => switches_in_footer(&file, &table)?,
                 Some(_) => None,
             };
-            let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
+            let table = EventTable::start(
+                &file,
+                table,
+                &options.columns,
+                options.time_unit,
+                options.switch_id,
+            )?;
             Ok((Source::Table(table), specs))
         };
         let (source, specs) = match Input::open(path, expect)? {
@@ -118,7 +126,8 @@ impl EventReader {
             None => switches_in_footer(file, &table)?,
             Some(specs) => Some(specs.clone()),
         };
-        let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
+        let table =
+            EventTable::start(file, table, &options.columns, options.time_unit, options.switch_id)?;
         let (file, name) = (file.to_owned(), file.to_owned());
         EventReader::start(file, name, Source::Table(table), specs, options.on_bad_row)
     }
@@ -225,7 +234,8 @@ fn open_stream(
 ) -> Result<Source, DataError> {
     if format == EventFormat::Csv {
         let rows = CsvRows::start(file, input)?;
-        let rows = EventRows::start(file, rows, &options.columns, options.time_unit)?;
+        let rows =
+            EventRows::start(file, rows, &options.columns, options.time_unit, options.switch_id)?;
         return Ok(Source::Csv(rows));
     }
     refuse_table_options(file, options)?;

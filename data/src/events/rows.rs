@@ -14,6 +14,8 @@ pub(crate) struct EventRows {
     rows: CsvRows,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
+    /// The switch of events without a column for it.
+    absent_switch_id: u16,
 }
 
 impl EventRows {
@@ -22,9 +24,10 @@ impl EventRows {
         rows: CsvRows,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
+        switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, rows.header())?;
-        Ok(EventRows { rows, places, time_unit })
+        Ok(EventRows { rows, places, time_unit, absent_switch_id: switch_id.unwrap_or_default() })
     }
 
     /// The next good events; `None` after the last.
@@ -36,7 +39,10 @@ impl EventRows {
             let read = read_event(&row, expected, &self.places, self.time_unit);
             let line = Some(RowPlace::Line(self.rows.line_number()));
             match read {
-                Ok((event, rounded)) => {
+                Ok((mut event, rounded)) => {
+                    if self.places.switch_id.is_none() {
+                        event.switch_id = self.absent_switch_id;
+                    }
                     if gate.admit(&event, line)? {
                         gate.note(ROUNDED_TIME, rounded);
                         events.push(event);

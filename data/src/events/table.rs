@@ -13,6 +13,8 @@ pub(crate) struct EventTable {
     batches: TableBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
+    /// The switch of events without a column for it.
+    absent_switch_id: u16,
 }
 
 impl EventTable {
@@ -21,6 +23,7 @@ impl EventTable {
         table: Table,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
+        switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, table.columns())?;
         if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
@@ -35,7 +38,12 @@ impl EventTable {
         }
         table.require_integers(&integers)?;
         let batches = table.read(places.all())?;
-        Ok(EventTable { batches, places, time_unit })
+        Ok(EventTable {
+            batches,
+            places,
+            time_unit,
+            absent_switch_id: switch_id.unwrap_or_default(),
+        })
     }
 
     /// The next good events, perhaps none; `None` after the last.
@@ -77,7 +85,10 @@ impl EventTable {
             self.places;
         let (time_ns, rounded) =
             time::read_times(self.batches.column(batch, time_ns), self.time_unit, bad);
-        let switch_id: Vec<u16> = self.read(batch, "switch_id", switch_id, bad);
+        let switch_id: Vec<u16> = match switch_id {
+            Some(_) => self.read(batch, "switch_id", switch_id, bad),
+            None => vec![self.absent_switch_id; batch.num_rows()],
+        };
         let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
         let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
         let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
