@@ -10,6 +10,7 @@ use dropcast_data::{
     RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
+use dropcast_pipeline::collect_folder::traces_in as traces_in_folder;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::timeline::Timeline;
@@ -161,6 +162,12 @@ impl Trace {
         });
         stream(py, schema, batches, requested_schema)
     }
+}
+
+/// The trace files in a folder.
+#[pyfunction]
+pub(crate) fn traces_in(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    traces_in_folder(&folder).map_err(|error| errors::pipeline(py, &error))
 }
 
 /// What to do with a bad row.

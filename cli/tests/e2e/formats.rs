@@ -1,5 +1,6 @@
 //! The page of versions says what the constants say.
 
+use dropcast_pipeline::collect_folder::MANIFEST_VERSION;
 use dropcast_pipeline::report::REPORT_SCHEMA_VERSION;
 use dropcast_pipeline::verdict::VERDICT_SCHEMA_VERSION;
 use std::collections::BTreeMap;
@@ -14,8 +15,9 @@ fn the_table_of_versions_is_true() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         found.insert(cells[1].to_owned(), cells[2].parse::<u64>().unwrap());
     }
-    let known: [(&str, u64); 7] = [
+    let known: [(&str, u64); 8] = [
         ("labelled trace", dropcast_data::TRACE_SCHEMA_VERSION.into()),
+        ("folder of traces, `manifest.json`", MANIFEST_VERSION.into()),
         ("model, `model.json`", dropcast_forest::FORMAT_VERSION),
         ("byte table, `.dct`", dropcast_oracle::VERSION.into()),
         ("JSON table, `.table.json`", dropcast_export::JSON_TABLE_VERSION.into()),

@@ -35,6 +35,7 @@ def collect(
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
     on_bad_row: str = "fail",
+    threads: None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> Trace:
@@ -47,6 +48,8 @@ def collect(
     items = as_list(events)
     paths = [os.fspath(item) for item in items if is_path(item)]
     frames = [item for item in items if not is_path(item)]
+    if threads is not None or any(os.path.isdir(path) for path in paths):
+        raise InputError("events: a folder is labelled by the command, python -m dropcast collect")
     if paths and frames:
         raise InputError("events: are files and frames; give either")
     name = "events" if len(frames) == 1 else "events {}"
