@@ -139,7 +139,7 @@ impl Prefixes {
         Dialect {
             prefix: &self.prefix,
             constant_prefix: &self.constant_prefix,
-            types: ["uint32_t", "uint64_t"],
+            types: ["uint32_t", "uint64_t", "int32_t"],
             inline: "static inline",
             outlined: "static inline",
             tau: &self.tau,

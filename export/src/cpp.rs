@@ -209,7 +209,7 @@ fn keeping(model: &Checked<'_>) -> String {
 const DIALECT: Dialect<'_> = Dialect {
     prefix: "",
     constant_prefix: "",
-    types: ["std::uint32_t", "std::uint64_t"],
+    types: ["std::uint32_t", "std::uint64_t", "std::int32_t"],
     inline: "inline",
     outlined: "inline",
     tau: "AVERAGE_NS",

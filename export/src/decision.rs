@@ -5,6 +5,7 @@
 //! The features are kept by the code of [`tracker`], the forest is that of the model's own header.
 
 mod layout;
+mod memory;
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -39,7 +40,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 const MOST_RING_PACKETS: u16 = 256;
 
 /// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
-const LEAST_BYTES: u32 = 64;
+pub(crate) const LEAST_BYTES: u32 = 64;
 
 /// The code of the decision at `switch`, after constants, tracker and forest.
 ///
@@ -54,13 +55,17 @@ pub(crate) fn code(
     check(model, switch, words.target)?;
     let rates = rates(switch, words.target)?;
     let upper = model.prefix.to_ascii_uppercase();
-    let layout = Layout::new(switch, tracker::level_bytes(model), LEAST_BYTES);
+    let kept = tracker::kept(model);
+    let layout = Layout::new(switch, kept, LEAST_BYTES);
     let template = [
-        &constants(switch, words),
+        constants(switch, words).as_str(),
         &lines(&rates),
-        &tracker::observe_listed(model, words.dialect, words.u16_type),
-        "\n",
         include_str!("decision/state.h"),
+        "\n",
+        if kept.others { LOWEST } else { "" },
+        &tracker::observe(model, words.dialect, &memory::FORM),
+        "\n",
+        &memory::change(kept),
         "\n",
         include_str!("decision/virtual_lqd.h"),
         "\n",
@@ -72,7 +77,12 @@ pub(crate) fn code(
         .replace("@port_member", if has_ports(switch) { PORT_MEMBER } else { "" })
         .replace("@pick\n", &pick(switch))
         .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
-        .replace("@is_pushable", &is_pushable(switch))
+        .replace("@longest\n", &format!("{}\n", memory::longest(switch)))
+        .replace("@wide_members", &memory::wide_members(kept))
+        .replace("@narrow_members", &memory::narrow_members(kept))
+        .replace("@SCANNED", &memory::scanned(switch).to_string())
+        .replace("@WORDS", &format!("{}u", memory::words(switch)))
+        .replace("@LANES", &memory::LANES.to_string())
         .replace("@RING", &switch.transmit_ring_packets.to_string())
         .replace("@LEAVES", &layout.leaves.to_string())
         .replace("@packets", &layout.packets.to_string())
@@ -87,7 +97,7 @@ pub(crate) fn code(
 
 /// What the decision costs, as lines of the comment at the top of a file.
 pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec) -> String {
-    let layout = Layout::new(switch, tracker::level_bytes(model), LEAST_BYTES);
+    let layout = Layout::new(switch, tracker::kept(model), LEAST_BYTES);
     format!(
         " * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
  * queues, {port} for each of {ports} ports, {packet} for each of {packets} packets, {total} in all.
@@ -106,7 +116,11 @@ pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec) -> String {
     )
 }
 
-fn check(
+/// Whether there is exported code of the decision.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn check(
     model: &Checked<'_>,
     switch: &SwitchSpec,
     target: &'static str,
@@ -225,7 +239,7 @@ fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
 /// of a table, which compilers divide by with a multiplication.
 fn lines(rates: &[Rate]) -> String {
     let overhead_bytes = rates[0].overhead_bytes;
-    let is_uniform = rates.iter().all(|rate| rate == &rates[0]);
+    let is_uniform = is_uniform(rates);
     let value = |of: fn(&Rate) -> u64| {
         let values: Vec<String> = rates.iter().map(|rate| format!("{}u", of(rate))).collect();
         if is_uniform {
@@ -278,11 +292,17 @@ fn lines(rates: &[Rate]) -> String {
     )
 }
 
+/// Whether all ports have the same rate.
+fn is_uniform(rates: &[Rate]) -> bool {
+    rates.iter().all(|rate| rate == &rates[0])
+}
+
 /// Values of an array, eight to a line.
 fn wrapped(values: &[String]) -> String {
     values.chunks(8).map(|line| format!("        {},\n", line.join(", "))).collect()
 }
 
+const LOWEST: &str = include_str!("decision/lowest.h");
 const SEND: &str = concat!(include_str!("decision/send.h"), "\n");
 const SEND_RING: &str = concat!(include_str!("decision/send_ring.h"), "\n");
 const PORT_MEMBER: &str = "    struct @prefixport ports[@CSWITCH_PORTS];\n";
@@ -331,14 +351,4 @@ fn pick(switch: &SwitchSpec) -> String {
     let quanta: Vec<String> =
         switch.quantum_bytes.iter().map(|bytes| format!("{bytes}u")).collect();
     format!("{}\n", text.replace("@quanta", &quanta.join(", ")))
-}
-
-/// The condition under which queue `busy` may be pushed out of, with `&&` after it; none if all may.
-fn is_pushable(switch: &SwitchSpec) -> String {
-    if switch.pushable.iter().all(|&pushable| pushable) {
-        return String::new();
-    }
-    let bits = switch.pushable.iter().enumerate();
-    let mask: u32 = bits.map(|(queue, &pushable)| u32::from(pushable) << queue).sum();
-    format!("(({mask:#x}u >> (busy % @CQUEUES_PER_PORT)) & 1u) != 0 && ")
 }

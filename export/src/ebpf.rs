@@ -145,7 +145,7 @@ fn keeping(model: &Checked<'_>) -> String {
         &Dialect {
             prefix: &format!("{name}_"),
             constant_prefix: &format!("{upper}_"),
-            types: ["__u32", "__u64"],
+            types: ["__u32", "__u64", "__s32"],
             inline: &format!("{upper}_INLINE"),
             outlined: &format!("{upper}_GLOBAL"),
             tau: &format!("{upper}_AVERAGE_NS"),

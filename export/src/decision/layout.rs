@@ -1,5 +1,7 @@
 //! How many bytes the decision's state takes.
 
+use super::memory;
+use crate::tracker::Kept;
 use dropcast_data::{Scheduler, SwitchSpec};
 
 /// Sizes of the state, bytes, where 64-bit integers are aligned to 8 bytes.
@@ -20,29 +22,30 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The state of a switch; `level_bytes` is the size of the tracker's `struct level`, and there
-    /// is a place for every packet of at least `least_bytes`.
-    pub(super) fn new(switch: &SwitchSpec, level_bytes: usize, least_bytes: u32) -> Self {
+    /// The state of a switch; there is a place for every packet of at least `least_bytes`.
+    pub(super) fn new(switch: &SwitchSpec, kept: Kept, least_bytes: u32) -> Self {
         let (ports, queues) = (switch.ports(), switch.queues());
         let leaves = ports.next_power_of_two();
         let packets = switch.buffer_bytes.div_ceil(least_bytes);
         let place_bytes = if packets <= 65_535 { 2 } else { 4 };
         let packet_bytes = 4 + 2 * place_bytes;
         let port_state_bytes = port_state_bytes(switch);
-        let tournament_bytes = leaves * (8 + 2 * 2);
-        let level_align = if level_bytes.is_multiple_of(8) { 8 } else { 4 };
-        let levels = align(tournament_bytes, level_align) + (queues + 1) * level_bytes;
-        let fifos = levels + queues * (2 * place_bytes + 2 * 2);
-        let before_ports = if port_state_bytes > 4 { align(fifos, 8) } else { align(fifos, 4) };
-        let words = align(before_ports + ports * port_state_bytes, 8) + 2 * 8;
-        let real = words + 4 * queues + 7 * 4 + place_bytes;
+        let [arrivals, averages, total] =
+            [kept.arrivals, kept.averages, kept.total].map(usize::from);
+        let bits = if kept.others { memory::words(switch) } else { 0 };
+        let wide = 8 * (leaves + bits + queues * arrivals + (queues + 1) * averages + total);
+        let words = align(wide + ports * port_state_bytes, 8) + 2 * 8;
+        let scanned = memory::scanned(switch);
+        let narrow = 4 * (scanned + queues * arrivals + (queues + 1) * averages + queues + 7);
+        let places = place_bytes * (2 * queues + 1) + 2 * 2 * leaves;
+        let before_packets = align(words + narrow + places, 4);
         Layout {
             leaves,
             packets,
-            queue_bytes: level_bytes + 2 * place_bytes + 2 * 2 + 4,
+            queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
             port_bytes: port_state_bytes + 8 + 2 * 2,
             packet_bytes,
-            total_bytes: align(align(real, 4) + packets as usize * packet_bytes, 8),
+            total_bytes: align(before_packets + packets as usize * packet_bytes, 8),
         }
     }
 }

@@ -55,7 +55,7 @@ fn the_decision_is_as_it_was() {
         wire_overhead_bytes: 33,
         ..SwitchSpec::uniform(20, 10_000_000_000, 1_000_000, 8_000)
     });
-    for target in ["c", "cpp"] {
+    for target in ["c", "cpp", "dct"] {
         let files = export(&forest, &origin, target.parse().expect("a target"));
         let [header, decision] = files.expect("exportable").try_into().expect("two files");
         assert_eq!(header.bytes, exported(&forest, &example().1, target));

@@ -1,5 +1,7 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
+mod in_rust;
+
 use crate::agreement::missing;
 use crate::event_log::sample;
 use crate::forests::{Shape, random_forest};
@@ -211,6 +213,10 @@ fn agree_if(
 ) -> [u64; 5] {
     let decided = decided(model, events, falls_back);
     let codes: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
+    let places = packets.map_or(65_535, |packets| packets as usize);
+    let Model { spec, features, forest } = model;
+    let in_rust = in_rust::decide(spec, features, forest, &decided.records, places, falls_back);
+    assert_eq!(in_rust, decided.expected, "{features}, {spec:?}");
     for compiler in compilers {
         let Some(verdicts) = compiler.decide(model, &decided, packets) else { continue };
         assert_eq!(verdicts.len(), codes.len());
@@ -329,6 +335,27 @@ fn crowds_and_trickles() -> Vec<Event> {
         }
     };
     (0..6 * PART).map(event).collect()
+}
+
+/// The exported constants and memory, compiled by rustc.
+#[test]
+fn the_exported_rust_decides_alike() {
+    let input = sample();
+    for (features, spec, events) in [
+        ("level4", input.spec.clone(), input.events),
+        ("paper4", any_switch(4).0, any_switch(4).1),
+        ("paper4,rank", any_switch(7).0, any_switch(7).1),
+    ] {
+        let model = Model::random(&spec, features, 1);
+        let files = export(&model.forest, &model.origin(), "dct".parse().expect("a target"));
+        let files = files.expect("exportable");
+        let decided = decided(&model, &events, false);
+        let (size, verdicts) = in_rust::compiled(&files, &spec, &decided.records);
+        let expected: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
+        assert!(verdicts == expected, "{features}");
+        let text = String::from_utf8(files[1].bytes.clone()).expect("text");
+        assert!(text.contains(&format!("// State: {size} bytes")), "{size}: {text}");
+    }
 }
 
 fn events_of(workload: &LeafWorkload) -> Vec<Event> {
