@@ -4,6 +4,7 @@
 //! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet.
 //! The features are kept by the code of [`tracker`], the forest is that of the model's own header.
 
+mod bounded;
 mod layout;
 mod memory;
 
@@ -26,6 +27,8 @@ pub(crate) struct Words<'a> {
     pub(crate) row: &'a str,
     /// The function that predicts a drop from a row.
     pub(crate) predicts: &'a str,
+    /// Whether every loop needs a bound and every index a mask.
+    pub(crate) is_bounded: bool,
     /// A constant's definition, of its name and value.
     pub(crate) constant: fn(name: &str, value: &str) -> String,
 }
@@ -39,8 +42,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 /// Packets in a port's transmit ring: each takes eight bytes for each port.
 const MOST_RING_PACKETS: u16 = 256;
 
-/// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
-pub(crate) const LEAST_BYTES: u32 = 64;
+pub(crate) use layout::LEAST_BYTES;
 
 /// The code of the decision at `switch`, after constants, tracker and forest.
 ///
@@ -56,30 +58,37 @@ pub(crate) fn code(
     let rates = rates(switch, words.target)?;
     let upper = model.prefix.to_ascii_uppercase();
     let kept = tracker::kept(model);
-    let layout = Layout::new(switch, kept, LEAST_BYTES);
+    let layout = Layout::new(switch, kept, words.is_bounded);
+    let form = if words.is_bounded { &memory::EACH } else { &memory::FORM };
+    let listed = kept.others && !words.is_bounded;
     let template = [
-        constants(switch, words).as_str(),
+        if words.is_bounded { bounded::LOOP } else { "" },
+        &constants(switch, words),
         &lines(&rates),
         include_str!("decision/state.h"),
         "\n",
-        if kept.others { LOWEST } else { "" },
-        &tracker::observe(model, words.dialect, &memory::FORM),
+        if listed { LOWEST } else { "" },
+        &tracker::observe(model, words.dialect, form),
         "\n",
-        &memory::change(kept),
+        &memory::change(kept, listed),
         "\n",
         include_str!("decision/virtual_lqd.h"),
         "\n",
         include_str!("decision/decide.h"),
     ]
     .concat();
+    let template =
+        if words.is_bounded { bounded::stepped(&template) } else { bounded::looped(&template) };
     let text = template
         .replace("@port_struct", &port_struct(switch))
         .replace("@port_member", if has_ports(switch) { PORT_MEMBER } else { "" })
         .replace("@pick\n", &pick(switch))
         .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
         .replace("@longest\n", &format!("{}\n", memory::longest(switch)))
-        .replace("@wide_members", &memory::wide_members(kept))
-        .replace("@narrow_members", &memory::narrow_members(kept))
+        .replace("@wide_members", &memory::wide_members(kept, listed))
+        .replace("@narrow_members", &memory::narrow_members(kept));
+    let text = if words.is_bounded { bounded::masked(&text, &layout) } else { text };
+    let text = text
         .replace("@SCANNED", &memory::scanned(switch).to_string())
         .replace("@WORDS", &format!("{}u", memory::words(switch)))
         .replace("@LANES", &memory::LANES.to_string())
@@ -96,8 +105,8 @@ pub(crate) fn code(
 }
 
 /// What the decision costs, as lines of the comment at the top of a file.
-pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec) -> String {
-    let layout = Layout::new(switch, tracker::kept(model), LEAST_BYTES);
+pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
+    let layout = Layout::new(switch, tracker::kept(model), is_bounded);
     format!(
         " * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
  * queues, {port} for each of {ports} ports, {packet} for each of {packets} packets, {total} in all.

@@ -13,9 +13,9 @@ pub(super) fn scanned(switch: &SwitchSpec) -> usize {
 }
 
 /// Members of 64 bits.
-pub(super) fn wide_members(kept: Kept) -> String {
+pub(super) fn wide_members(kept: Kept, listed: bool) -> String {
     let mut text = String::new();
-    if kept.others {
+    if listed {
         text += "    /* A bit for each virtual queue: 1 if it is not empty. */\n    @u64 busy[@WORDS];\n";
     }
     if kept.arrivals {
@@ -50,11 +50,11 @@ pub(super) fn words(switch: &SwitchSpec) -> usize {
 }
 
 /// The function that changes a virtual queue and all that is kept about it.
-pub(super) fn change(kept: Kept) -> String {
+pub(super) fn change(kept: Kept, listed: bool) -> String {
     const BUSY: &str = "    state->busy[queue / 64u] = (state->busy[queue / 64u] & ~((@u64)1 << queue % 64u))\n        | (@u64)(state->bytes[queue] > 0 ? 1u : 0u) << queue % 64u;\n";
 
     let (mut before, mut declared) = (String::new(), String::new());
-    let mut after = if kept.others { BUSY.to_owned() } else { String::new() };
+    let mut after = if listed { BUSY.to_owned() } else { String::new() };
     if kept.arrivals {
         declared += "    const @u64 heard_ns = state->heard_ns[queue];\n";
         after += "    state->recent[queue] = @prefixrecent(\n        state->recent[queue], arrived_bytes, time_ns > heard_ns ? time_ns - heard_ns : 0u);\n    state->heard_ns[queue] = time_ns;\n";
@@ -87,6 +87,13 @@ pub(super) fn change(kept: Kept) -> String {
 "
     )
 }
+
+/// As [`FORM`], for machines whose loops need a bound.
+pub(super) const EACH: Form<'_> = Form {
+    scan_variables: "    @u32 at;\n",
+    scan: "    for (at = 0; at < @CSWITCH_QUEUES; at++) {\n@terms    }\n",
+    ..FORM
+};
 
 /// How features are read from the arrays.
 pub(super) const FORM: Form<'_> = Form {

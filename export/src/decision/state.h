@@ -7,6 +7,7 @@
 #if @UPPER_PACKETS < 1 || @UPPER_PACKETS > 16777216
 #error "@UPPER_PACKETS: expected 1 to 16777216"
 #endif
+@bounds
 
 /* The number of a place. */
 #if @UPPER_PACKETS <= 65535
@@ -86,6 +87,7 @@ struct @prefixdecision {
     @u16 earliest[2 * @LEAVES];
     struct @prefixpacket packets[@UPPER_PACKETS];
 };
+@steps
 
 /* An empty switch. The arguments are the switch's constants: anything but READY says which of them
  * this file was not made for; then the state must not be used. line_rate_bps has a value for each

@@ -65,30 +65,35 @@
 
 @pick
 @send
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+@inline int @prefixserve(struct @prefixdecision *state, @u64 now_ns)
+{
+    const @u32 port = state->earliest[1];
+    const @u64 time_ns = state->due_ns[port];
+    @u32 queue;
+
+    if (time_ns > now_ns || time_ns == ~(@u64)0) {
+        return 0;
+    }
+    queue = @prefixpick(state, port);
+    if (queue == @CSWITCH_QUEUES) {
+        @prefixset_due(state, port, ~(@u64)0);
+    } else {
+        const @prefixslot head = state->fifos[queue].head;
+
+        @prefixset_due(state, port,
+            @prefixsend(state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
+        @prefixtake(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+@step serve
+/* Serves virtual LQD's ports up to and including now_ns. */
 @inline void @prefixadvance(struct @prefixdecision *state, @u64 now_ns)
 {
-    for (;;) {
-        const @u32 port = state->earliest[1];
-        const @u64 time_ns = state->due_ns[port];
-        @u32 queue;
-
-        if (time_ns > now_ns || time_ns == ~(@u64)0) {
-            break;
-        }
-        queue = @prefixpick(state, port);
-        if (queue == @CSWITCH_QUEUES) {
-            @prefixset_due(state, port, ~(@u64)0);
-        } else {
-            const @prefixslot head = state->fifos[queue].head;
-
-            @prefixset_due(state, port,
-                @prefixsend(
-                    state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
-            @prefixtake(state, queue, head, time_ns);
-        }
-    }
+@repeat serve now_ns
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
 
@@ -101,28 +106,40 @@
 }
 
 @longest
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+@inline int @prefixpush_out(struct @prefixdecision *state, @u64 size_bytes)
+{
+    @prefixslot tail;
+    @u32 victim;
+
+    if (state->buffer_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = @prefixlongest(state);
+    if (victim == @CSWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
+        @prefixconfirmed(state);
+    }
+    @prefixtake(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+@step push_out
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 @inline int @prefixadmit(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
 {
     const @u32 port = queue / @CQUEUES_PER_PORT;
     int added = 0;
 
-    while ((@u64)state->buffer_bytes + size_bytes > @CSWITCH_BUFFER_BYTES) {
-        const @u32 victim = @prefixlongest(state);
-        @prefixslot tail;
-
-        if (victim == @CSWITCH_QUEUES) {
-            @prefixchange(state, queue, 0u, 0u, size_bytes, state->now_ns);
-            return 0;
-        }
-        tail = state->fifos[victim].tail;
-        if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
-            @prefixconfirmed(state);
-        }
-        @prefixtake(state, victim, tail, state->now_ns);
+@repeat push_out size_bytes
+    if ((@u64)state->buffer_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
+        added = @prefixput(state, queue, size_bytes);
     }
-    added = @prefixput(state, queue, size_bytes);
     if (added && state->due_ns[port] == ~(@u64)0) {
         @prefixset_due(state, port, state->now_ns);
     }

@@ -1,5 +1,6 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
+mod in_ebpf;
 mod in_rust;
 
 use crate::agreement::missing;
@@ -119,11 +120,13 @@ const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], 
 const CLANGXX: Tool =
     Tool { command: "clang++", version_arguments: &["--version"], package: "clang" };
 
-const COMPILERS: [Compiler; 4] = [
+const COMPILERS: [Compiler; 5] = [
     Compiler { tool: GCC, target: "c", standard: "-std=c99", extension: "c" },
     Compiler { tool: CLANG, target: "c", standard: "-std=c99", extension: "c" },
     Compiler { tool: GXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
     Compiler { tool: CLANGXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
+    // The code for eBPF outside the kernel, which may not permit it.
+    Compiler { tool: GCC, target: "ebpf", standard: "-std=gnu99", extension: "c" },
 ];
 
 const WARNINGS: [&str; 6] =
@@ -157,8 +160,16 @@ impl Compiler {
 
     fn compile(&self, tool: &FoundTool, folder: &Path, model: &Model, packets: Option<u32>) {
         write_files(folder, model, self.target);
+        let packets = match self.target {
+            "ebpf" => packets.map(u32::next_power_of_two),
+            _ => packets,
+        };
         let define = packets.map_or(String::new(), |n| format!("#define M_PACKETS {n}u\n"));
-        let main = if self.target == "cpp" { in_cpp(MAIN) } else { MAIN.to_owned() };
+        let main = match self.target {
+            "cpp" => in_cpp(MAIN),
+            "ebpf" => in_ebpf_dialect(MAIN),
+            _ => MAIN.to_owned(),
+        };
         let rates: Vec<String> =
             model.spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
         let text = define + &main.replace("LINE_RATES", &rates.join(", "));
@@ -184,6 +195,15 @@ fn in_cpp(main: &str) -> String {
     .replace("M_", "")
     .replace('@', "m_oracle")
     .replace("M.hpp", "m_decision.hpp")
+}
+
+/// The same program for the header for eBPF.
+fn in_ebpf_dialect(main: &str) -> String {
+    main.replace(
+        "#include \"m_decision.h\"",
+        "#include <linux/types.h>\n#include <stdint.h>\n#include \"m_decision.bpf.h\"",
+    )
+    .replace("uint64_t", "__u64")
 }
 
 fn write_files(folder: &Path, model: &Model, target: &str) {
@@ -217,7 +237,17 @@ fn agree_if(
     let Model { spec, features, forest } = model;
     let in_rust = in_rust::decide(spec, features, forest, &decided.records, places, falls_back);
     assert_eq!(in_rust, decided.expected, "{features}, {spec:?}");
+    let has_dwrr = spec.scheduler == Scheduler::Dwrr && spec.queues_per_port > 1;
+    if compilers.len() > 1 && !has_dwrr {
+        let files = export(forest, &model.origin(), "ebpf".parse().expect("a target"));
+        let files = files.expect("exportable");
+        let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
+        assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
+    }
     for compiler in compilers {
+        if compiler.target == "ebpf" && has_dwrr {
+            continue;
+        }
         let Some(verdicts) = compiler.decide(model, &decided, packets) else { continue };
         assert_eq!(verdicts.len(), codes.len());
         let differing = verdicts.iter().zip(&codes).filter(|(a, b)| a != b).count();
