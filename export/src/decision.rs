@@ -178,21 +178,24 @@ pub(crate) fn check(
 
 /// A port's rate, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rate {
+pub(crate) struct Rate {
     /// Bits per second.
     line_rate_bps: u64,
     /// A byte takes `numerator / denominator` ns, in lowest terms.
-    numerator: u64,
+    pub(crate) numerator: u64,
     /// See `numerator`.
-    denominator: u64,
+    pub(crate) denominator: u64,
     /// Bytes sent in two base RTTs.
-    drain_bytes: u64,
+    pub(crate) drain_bytes: u64,
     /// [`SwitchSpec::wire_overhead_bytes`].
     overhead_bytes: u32,
 }
 
 /// The rate of each port; wire times of packets up to the buffer's size must fit 64 bits.
-fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rate>, ExportError> {
+///
+/// # Errors
+/// If they do not.
+pub(crate) fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rate>, ExportError> {
     const BIT_NS_PER_BYTE: u64 = 8_000_000_000;
     let rate = |&line_rate_bps: &u64| {
         let common = gcd(BIT_NS_PER_BYTE, line_rate_bps);

@@ -307,29 +307,34 @@ static inline uint64_t example_send(
     return time_ns + example_wire_ns(port, size_bytes);
 }
 
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+static inline int example_serve(struct example_decision *state, uint64_t now_ns)
+{
+    const uint32_t port = state->earliest[1];
+    const uint64_t time_ns = state->due_ns[port];
+    uint32_t queue;
+
+    if (time_ns > now_ns || time_ns == ~(uint64_t)0) {
+        return 0;
+    }
+    queue = example_pick(state, port);
+    if (queue == EXAMPLE_SWITCH_QUEUES) {
+        example_set_due(state, port, ~(uint64_t)0);
+    } else {
+        const example_slot head = state->fifos[queue].head;
+
+        example_set_due(state, port,
+            example_send(state, port, time_ns, example_packet_bytes(&state->packets[head])));
+        example_take(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+/* Serves virtual LQD's ports up to and including now_ns. */
 static inline void example_advance(struct example_decision *state, uint64_t now_ns)
 {
-    for (;;) {
-        const uint32_t port = state->earliest[1];
-        const uint64_t time_ns = state->due_ns[port];
-        uint32_t queue;
-
-        if (time_ns > now_ns || time_ns == ~(uint64_t)0) {
-            break;
-        }
-        queue = example_pick(state, port);
-        if (queue == EXAMPLE_SWITCH_QUEUES) {
-            example_set_due(state, port, ~(uint64_t)0);
-        } else {
-            const example_slot head = state->fifos[queue].head;
-
-            example_set_due(state, port,
-                example_send(
-                    state, port, time_ns, example_packet_bytes(&state->packets[head])));
-            example_take(state, queue, head, time_ns);
-        }
+    while (example_serve(state, now_ns)) {
     }
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
@@ -365,28 +370,40 @@ static inline uint32_t example_longest(const struct example_decision *state)
     return longest > 63 ? 63u - ((uint32_t)longest & 63u) : EXAMPLE_SWITCH_QUEUES;
 }
 
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+static inline int example_push_out(struct example_decision *state, uint64_t size_bytes)
+{
+    example_slot tail;
+    uint32_t victim;
+
+    if (state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = example_longest(state);
+    if (victim == EXAMPLE_SWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & EXAMPLE_PREDICTED) != 0) {
+        example_confirmed(state);
+    }
+    example_take(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 static inline int example_admit(struct example_decision *state, uint32_t queue, uint32_t size_bytes)
 {
     const uint32_t port = queue / EXAMPLE_QUEUES_PER_PORT;
     int added = 0;
 
-    while ((uint64_t)state->buffer_bytes + size_bytes > EXAMPLE_SWITCH_BUFFER_BYTES) {
-        const uint32_t victim = example_longest(state);
-        example_slot tail;
-
-        if (victim == EXAMPLE_SWITCH_QUEUES) {
-            example_change(state, queue, 0u, 0u, size_bytes, state->now_ns);
-            return 0;
-        }
-        tail = state->fifos[victim].tail;
-        if ((state->packets[tail].size_bytes & EXAMPLE_PREDICTED) != 0) {
-            example_confirmed(state);
-        }
-        example_take(state, victim, tail, state->now_ns);
+    while (example_push_out(state, size_bytes)) {
     }
-    added = example_put(state, queue, size_bytes);
+    if ((uint64_t)state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
+        added = example_put(state, queue, size_bytes);
+    }
     if (added && state->due_ns[port] == ~(uint64_t)0) {
         example_set_due(state, port, state->now_ns);
     }

@@ -309,29 +309,34 @@ inline std::uint64_t send(
     return time_ns + wire_ns(port, size_bytes);
 }
 
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+inline int serve(struct decision *state, std::uint64_t now_ns)
+{
+    const std::uint32_t port = state->earliest[1];
+    const std::uint64_t time_ns = state->due_ns[port];
+    std::uint32_t queue;
+
+    if (time_ns > now_ns || time_ns == ~(std::uint64_t)0) {
+        return 0;
+    }
+    queue = pick(state, port);
+    if (queue == SWITCH_QUEUES) {
+        set_due(state, port, ~(std::uint64_t)0);
+    } else {
+        const slot head = state->fifos[queue].head;
+
+        set_due(state, port,
+            send(state, port, time_ns, packet_bytes(&state->packets[head])));
+        take(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+/* Serves virtual LQD's ports up to and including now_ns. */
 inline void advance(struct decision *state, std::uint64_t now_ns)
 {
-    for (;;) {
-        const std::uint32_t port = state->earliest[1];
-        const std::uint64_t time_ns = state->due_ns[port];
-        std::uint32_t queue;
-
-        if (time_ns > now_ns || time_ns == ~(std::uint64_t)0) {
-            break;
-        }
-        queue = pick(state, port);
-        if (queue == SWITCH_QUEUES) {
-            set_due(state, port, ~(std::uint64_t)0);
-        } else {
-            const slot head = state->fifos[queue].head;
-
-            set_due(state, port,
-                send(
-                    state, port, time_ns, packet_bytes(&state->packets[head])));
-            take(state, queue, head, time_ns);
-        }
+    while (serve(state, now_ns)) {
     }
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
@@ -367,28 +372,40 @@ inline std::uint32_t longest(const struct decision *state)
     return longest > 63 ? 63u - ((std::uint32_t)longest & 63u) : SWITCH_QUEUES;
 }
 
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+inline int push_out(struct decision *state, std::uint64_t size_bytes)
+{
+    slot tail;
+    std::uint32_t victim;
+
+    if (state->buffer_bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = longest(state);
+    if (victim == SWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & PREDICTED) != 0) {
+        confirmed(state);
+    }
+    take(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 inline int admit(struct decision *state, std::uint32_t queue, std::uint32_t size_bytes)
 {
     const std::uint32_t port = queue / QUEUES_PER_PORT;
     int added = 0;
 
-    while ((std::uint64_t)state->buffer_bytes + size_bytes > SWITCH_BUFFER_BYTES) {
-        const std::uint32_t victim = longest(state);
-        slot tail;
-
-        if (victim == SWITCH_QUEUES) {
-            change(state, queue, 0u, 0u, size_bytes, state->now_ns);
-            return 0;
-        }
-        tail = state->fifos[victim].tail;
-        if ((state->packets[tail].size_bytes & PREDICTED) != 0) {
-            confirmed(state);
-        }
-        take(state, victim, tail, state->now_ns);
+    while (push_out(state, size_bytes)) {
     }
-    added = put(state, queue, size_bytes);
+    if ((std::uint64_t)state->buffer_bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
+        added = put(state, queue, size_bytes);
+    }
     if (added && state->due_ns[port] == ~(std::uint64_t)0) {
         set_due(state, port, state->now_ns);
     }

@@ -65,6 +65,21 @@ fn the_decision_is_as_it_was() {
     }
 }
 
+/// The same switch: what is written beside the forest.
+#[test]
+fn the_decision_for_kernels_and_gates_is_as_it_was() {
+    let (forest, mut origin) = example();
+    origin.switch = Some(SwitchSpec::uniform(4, 10_000_000_000, 60_000, 8_000));
+    for target in ["ebpf", "verilog"] {
+        let files = export(&forest, &origin, target.parse().expect("a target"));
+        for file in files.expect("exportable") {
+            if file.name.contains("_decision") {
+                same_as_file(&file.name, &String::from_utf8(file.bytes).expect("ASCII"));
+            }
+        }
+    }
+}
+
 #[test]
 fn the_table_is_as_it_was() {
     let (forest, origin) = example();
