@@ -69,7 +69,7 @@ fn the_decision_is_as_it_was() {
 #[test]
 fn the_decision_for_kernels_and_gates_is_as_it_was() {
     let (forest, mut origin) = example();
-    origin.switch = Some(SwitchSpec::uniform(4, 10_000_000_000, 60_000, 8_000));
+    origin.switch = Some(SwitchSpec::uniform(4, 10_000_000_000, 1_000_000, 8_000));
     for target in ["ebpf", "verilog"] {
         let files = export(&forest, &origin, target.parse().expect("a target"));
         for file in files.expect("exportable") {
