@@ -7,23 +7,30 @@ mod reproduce;
 
 pub(crate) use collect::{BadRows, CollectArgs};
 use event_reading::EventReading;
+pub(crate) use event_reading::event_options;
 pub(crate) use reproduce::{
     FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs,
 };
 
 use self::output_path::output_path;
 use crate::output::Format;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
+use dropcast_pipeline::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
 use dropcast_pipeline::refine::LoopSettings;
 use dropcast_pipeline::settings::TrainSettings;
+use dropcast_pipeline::verification::VerificationTask;
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
+
+/// The version, and the commit where the build knows it.
+const VERSION: &str = env!("DROPCAST_VERSION");
 
 /// Drop-prediction oracles for shared-buffer switches.
 ///
@@ -31,28 +38,10 @@ use std::path::PathBuf;
 /// the trace trains a shallow random forest, and the forest is exported as integer tables for a
 /// dataplane, with a report on how good it is. `dropcast run` does all of it.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(version = VERSION, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Cli {
-    /// Reads the command line.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
-        Cli::try_parse()
-    }
-}
-
-/// Reads the number of folds.
-fn folds(text: &str) -> Result<Folds, &'static str> {
-    match text {
-        "runs" => Ok(Folds::Runs),
-        _ => match text.parse() {
-            Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
-            _ => Err("expected runs, or a number of folds from 2"),
-        },
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,6 +61,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Inspect(InspectArgs),
     Reproduce(ReproduceArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// Run the whole pipeline: events, labelled trace, forest, tables, report.
@@ -132,19 +123,8 @@ pub(crate) struct SimulateArgs {
     /// Workload settings, the fields of docs/workloads.md.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) workload: Option<PathBuf>,
-    /// Seed of all randomness.
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// Length of the trace, milliseconds.
-    #[arg(long, value_name = "MS")]
-    pub(crate) duration_ms: Option<u64>,
-    /// Load of the flows, as a share of the rate of the links between leaves and spines; for a
-    /// single leaf, of the flows towards the servers.
-    #[arg(long, allow_negative_numbers = true)]
-    pub(crate) load: Option<f64>,
-    /// Payload of an incast, as a share of the buffer.
-    #[arg(long, allow_negative_numbers = true)]
-    pub(crate) burst: Option<f64>,
+    #[command(flatten)]
+    pub(crate) changes: WorkloadChanges,
     /// Compare policies in a closed loop: fabric, traffic and policies are in this file
     /// (docs/fabric.md). Without a file: the Credence artifact's fabric, websearch flows at 80% load,
     /// incasts of 75% of the buffer.
@@ -169,29 +149,20 @@ pub(crate) struct SimulateArgs {
         requires = "experiment"
     )]
     pub(crate) record: Vec<RunFile>,
-    /// File for the events. With --experiment, a folder for summary.json and the files of each run.
-    #[arg(short, long, value_name = "PATH", value_parser = output_path(), required_unless_present = "experiment")]
+    /// File for the events: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC stream to
+    /// standard output. With --experiment, a folder for summary.json and the files of each run.
+    #[arg(short, long, value_name = "PATH", required_unless_present = "experiment")]
     pub(crate) output: Option<PathBuf>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// The simulated switches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Topology {
-    /// One leaf.
-    #[default]
-    Leaf,
-    /// Leaves and spines, with the same flows.
-    LeafSpine,
-}
-
 /// Train a forest on labelled traces.
 ///
 /// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
 /// split keeps for testing, or on --test files.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
@@ -210,7 +181,7 @@ pub(crate) struct TrainArgs {
     pub(crate) validation: Vec<PathBuf>,
     /// Cross-validate over the runs (files of --data), then train the model on all: runs, to leave
     /// one out at a time, or a number of folds.
-    #[arg(long, value_name = "runs|FOLDS", value_parser = folds, conflicts_with_all = ["test", "validation", "model_per"])]
+    #[arg(long, value_name = "runs|FOLDS", conflicts_with_all = ["test", "validation", "model_per"])]
     pub(crate) cross_validate: Option<Folds>,
     /// Which switches share a model. Models of one switch or role are named after the pooled one:
     /// MODEL.switch-3.json, MODEL.leaf.json.
@@ -218,6 +189,10 @@ pub(crate) struct TrainArgs {
     pub(crate) model_per: ModelPer,
     #[command(flatten)]
     pub(crate) settings: TrainSettings,
+    /// Train on this column of the traces, too: a feature of your own, which dropcast does not
+    /// compute. May be repeated (docs/features.md).
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(crate) own_features: Vec<String>,
     /// Threads; they do not change the model.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -232,6 +207,17 @@ pub(crate) struct TrainArgs {
     /// Format of the metrics.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+impl TrainArgs {
+    /// The same, with features of the user's own among the features.
+    pub(crate) fn with_own_features(&self) -> Result<Self, PipelineError> {
+        let features = self.settings.features.with_own(&self.own_features)?;
+        Ok(TrainArgs {
+            settings: TrainSettings { features, ..self.settings.clone() },
+            ..self.clone()
+        })
+    }
 }
 
 /// The loop chooses votes, and all rows train.
@@ -475,13 +461,13 @@ pub(crate) struct VerifyArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]
     pub(crate) rows: usize,
     /// A labelled trace whose rows are also predicted.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Seed of the random rows.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = VerificationTask::SEED)]
     pub(crate) seed: u64,
     /// Measure the time of one prediction on the rows of the trace, in order.
     #[arg(long, requires = "trace")]
@@ -544,6 +530,12 @@ pub(crate) struct InspectArgs {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Read all events or labelled rows, and list each kind of bad row: how many there are, and the
+    /// first. Exit code 1 if there are any.
+    #[arg(long, conflicts_with = "statistics")]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) reading: EventReading,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
     /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
     #[arg(long)]
@@ -551,4 +543,27 @@ pub(crate) struct InspectArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Print a shell's completions of this command.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast completions bash > ~/.local/share/bash-completion/completions/dropcast
+  dropcast completions zsh > ~/.zfunc/_dropcast")]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write the man pages of this command and its subcommands.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  dropcast man -o ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Folder for dropcast.1 and a page of each subcommand.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
 }

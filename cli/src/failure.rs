@@ -5,7 +5,6 @@ use dropcast_pipeline::PipelineError;
 use dropcast_reports::ExportError;
 use std::error::Error;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::thread;
 
 /// Why a command failed.
@@ -17,6 +16,9 @@ pub(crate) enum Failure {
     /// A gate that the user asked for: the model is not verified.
     #[error("not verified: {0}")]
     NotVerified(String),
+    /// A gate that the user asked for: a file has rows that cannot be used.
+    #[error("{0}: has rows that cannot be used, they are listed above")]
+    BadRows(String),
     /// Standard output cannot be written.
     #[error("standard output: cannot be written")]
     Output(#[source] io::Error),
@@ -38,47 +40,47 @@ impl Failure {
     fn is_the_users(&self) -> bool {
         match self {
             Failure::Pipeline(error) => error.is_the_users(),
-            Failure::NotVerified(_) | Failure::Output(_) => true,
+            Failure::NotVerified(_) | Failure::BadRows(_) | Failure::Output(_) => true,
             Failure::Page(_) | Failure::Json(_) => false,
         }
     }
 }
 
 /// The exit code of a command, after reporting its error on stderr.
-pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode {
+pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> u8 {
     match result {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) if is_broken_pipe(&error) => 0,
         Ok(Err(error)) if error.is_the_users() => {
             tell(&format!("error: {}", message(&error)));
-            ExitCode::from(1)
+            1
         }
         Ok(Err(error)) => {
             tell(&format!("internal error: {}", message(&error)));
-            ExitCode::from(2)
+            2
         }
         // The panic hook has printed what and where.
         Err(_) => {
             tell(
                 "internal error: this is a bug in dropcast, please report it with the lines above",
             );
-            ExitCode::from(2)
+            2
         }
     }
 }
 
 /// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
-pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
+pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
     match error.print() {
-        Ok(()) if error.use_stderr() => ExitCode::from(1),
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if error.use_stderr() => 1,
+        Ok(()) => 0,
         Err(error) => exit_code(Ok(Err(Failure::Output(error)))),
     }
 }
 
 /// An error and its causes.
-fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
-    let mut chain: Vec<&(dyn Error + 'static)> = vec![error];
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)> {
+    let mut chain: Vec<&'a (dyn Error + 'static)> = vec![error];
     while let Some(cause) = chain[chain.len() - 1].source() {
         chain.push(cause);
     }
@@ -86,7 +88,7 @@ fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
 }
 
 /// An error and its causes in one line, without causes that an error already contains.
-fn message(error: &Failure) -> String {
+pub fn message(error: &(dyn Error + 'static)) -> String {
     let mut message = String::new();
     for cause in chain(error) {
         let cause = cause.to_string();

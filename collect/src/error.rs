@@ -1,5 +1,7 @@
 //! Why events cannot be labelled.
 
+use dropcast_data::{Departures, Pause};
+
 /// Why events cannot be labelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,9 +26,25 @@ pub enum CollectError {
         /// The queue.
         queue: u8,
     },
+    /// A batch without the user's own columns.
+    #[error("expected {expected} columns of the user's own for each event")]
+    OwnColumns {
+        /// How many.
+        expected: usize,
+    },
+    /// More pauses than a trace holds.
+    #[error(
+        "event at {time_ns} ns: it ends pause {} of a queue, a trace holds at most {}; trace a shorter time",
+        Pause::MOST + 1, Pause::MOST
+    )]
+    TooManyPauses {
+        /// Its time.
+        time_ns: u64,
+    },
     /// Too many rows wait for one packet's label.
     #[error(
-        "more than {limit} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns): the scheduler starves its queue, or the trace lacks its departure; raise the limit on waiting rows, or compute departures from the line rate"
+        "more than {limit} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns): {}",
+        advice(*departures)
     )]
     TooManyWaiting {
         /// Maximum number of waiting rows.
@@ -41,5 +59,21 @@ pub enum CollectError {
         queue: u8,
         /// Its arrival time.
         time_ns: u64,
+        /// Where departures come from.
+        departures: Departures,
     },
+}
+
+/// What to do when too many rows wait.
+fn advice(departures: Departures) -> &'static str {
+    match departures {
+        Departures::Observed => {
+            "the trace lacks its departure, or the scheduler starves its queue; compute departures \
+             from the line rate, or raise the limit on waiting rows"
+        }
+        Departures::LineRate => {
+            "the scheduler starves its queue, or the queue is paused and not resumed; raise the limit on \
+             waiting rows, or check the scheduler, the line rates and the pauses of the switch"
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Labelled traces in memory: columns of features and outcomes (`docs/trace.md`).
 
+use crate::DropReason;
 use serde::{Deserialize, Serialize};
 
 /// What the virtual Longest Queue Drop did with a packet.
@@ -72,6 +73,11 @@ pub struct LabelledBatch {
     pub drop: Vec<bool>,
     /// The packet's outcome; absent if the input has only the label.
     pub outcome: Option<Vec<Outcome>>,
+    /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
+    /// real drops.
+    pub real_drop: Option<Vec<Option<DropReason>>>,
+    /// Whether the real switch marked the packet (ECN); absent if the input does not tell.
+    pub ecn_mark: Option<Vec<bool>>,
 }
 
 impl LabelledBatch {
@@ -82,6 +88,8 @@ impl LabelledBatch {
             features: vec![Vec::new(); features],
             drop: Vec::new(),
             outcome: Some(Vec::new()),
+            real_drop: None,
+            ecn_mark: None,
         }
     }
 
@@ -114,6 +122,12 @@ impl LabelledBatch {
         column(&mut self.drop, keep);
         if let Some(outcome) = &mut self.outcome {
             column(outcome, keep);
+        }
+        if let Some(real_drop) = &mut self.real_drop {
+            column(real_drop, keep);
+        }
+        if let Some(ecn_mark) = &mut self.ecn_mark {
+            column(ecn_mark, keep);
         }
     }
 }

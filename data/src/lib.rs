@@ -31,6 +31,8 @@
 mod check;
 mod event;
 mod labelled;
+mod not_modelled;
+mod pause;
 mod provenance;
 pub mod random;
 mod settings;
@@ -38,13 +40,16 @@ mod spec;
 mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
-pub use event::{Event, EventBatch, EventKind};
+pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 
+#[cfg(feature = "files")]
+mod arrow_stream;
 #[cfg(feature = "files")]
 mod atomic;
 #[cfg(feature = "files")]
@@ -53,6 +58,8 @@ mod capture;
 mod capture_map;
 #[cfg(feature = "files")]
 mod cell;
+#[cfg(feature = "files")]
+mod column_writer;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
@@ -63,6 +70,8 @@ mod error;
 mod events;
 #[cfg(feature = "files")]
 mod flow_key;
+#[cfg(feature = "files")]
+mod frame;
 #[cfg(feature = "files")]
 mod guard;
 #[cfg(feature = "files")]
@@ -78,13 +87,15 @@ mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
-mod parquet_writer;
+mod pool_map;
 #[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
 mod small_file;
 #[cfg(feature = "files")]
 mod switch_file;
+#[cfg(feature = "files")]
+mod table;
 #[cfg(feature = "files")]
 mod table_writer;
 #[cfg(feature = "files")]
@@ -93,7 +104,7 @@ mod time_unit;
 mod trace;
 
 #[cfg(feature = "files")]
-pub use atomic::{AtomicFile, move_file, write_atomic};
+pub use atomic::{AtomicFile, move_file, write_all_atomic, write_atomic};
 #[cfg(feature = "files")]
 pub use capture_map::{CaptureMap, Mac, PortRule, Prefix, QueueRule, Values};
 #[cfg(feature = "files")]
@@ -103,7 +114,10 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
+    Problem, event_frame,
 };
+#[cfg(feature = "files")]
+pub use frame::Frame;
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
 #[cfg(feature = "files")]
@@ -111,7 +125,9 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
-pub use scratch::scratch_file;
+pub use pool_map::Pool;
+#[cfg(feature = "files")]
+pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]
 pub use small_file::{check_regular, read_small};
 #[cfg(feature = "files")]
@@ -121,4 +137,4 @@ pub use table_writer::{TableColumn, TableWriter, write_table};
 #[cfg(feature = "files")]
 pub use time_unit::TimeUnit;
 #[cfg(feature = "files")]
-pub use trace::{TraceReader, TraceWriter};
+pub use trace::{TraceColumns, TraceReader, TraceWriter, record_batch, trace_frame, trace_schema};

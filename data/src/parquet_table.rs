@@ -1,10 +1,14 @@
-//! Parquet files as tables of integer columns.
+//! Parquet files.
+
+mod pages;
 
 use crate::DataError;
-use crate::cell::is_integer;
 use crate::guard::guarded;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use crate::input::FileHash;
+use crate::table::BATCH_ROWS;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use pages::bad_page;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -12,49 +16,42 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use std::fs::File;
 
-/// Rows of a batch, at most.
-pub(crate) const BATCH_ROWS: usize = 65_536;
-
 /// A Parquet file whose footer has been read.
 pub(crate) struct ParquetTable {
     file: String,
+    /// For what the library does not check.
+    opened: File,
+    hash: FileHash,
     builder: ParquetRecordBatchReaderBuilder<File>,
-    columns: Vec<String>,
 }
 
 /// The batches of some columns.
 pub(crate) struct ParquetBatches {
     file: String,
+    hash: Option<FileHash>,
     reader: ParquetRecordBatchReader,
-    /// The chosen columns, ascending: the order in which batches have them.
-    roots: Vec<usize>,
     rows_left: u64,
 }
 
 impl ParquetTable {
     /// Reads the footer. Ignores Arrow's own copy of the schema, so that a column has its Parquet
     /// type.
-    pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
+    pub(crate) fn open(file: &str, opened: File, hash: FileHash) -> Result<Self, DataError> {
+        let again = opened.try_clone().map_err(DataError::io(file, "be read"))?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
-        let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Ok(ParquetTable { file: file.to_owned(), builder, columns })
+        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder })
     }
 
-    /// Names of the columns.
-    pub(crate) fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    /// Place of a column.
-    pub(crate) fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|name| name == column)
+    /// The columns.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
     }
 
     /// The text under a key of the footer.
-    pub(crate) fn footer(&self, key: &str) -> Option<&str> {
+    pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
     }
@@ -64,46 +61,25 @@ impl ParquetTable {
         self.builder.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
     }
 
-    /// Number of row groups.
-    pub(crate) fn row_groups(&self) -> usize {
-        self.builder.metadata().num_row_groups()
-    }
-
-    /// The type of the column at `root`.
-    pub(crate) fn data_type(&self, root: usize) -> &DataType {
-        self.builder.schema().field(root).data_type()
-    }
-
-    /// Refuses columns that do not hold integers.
-    pub(crate) fn require_integers(&self, roots: &[usize]) -> Result<(), DataError> {
-        match roots.iter().find(|&&root| !is_integer(self.data_type(root))) {
-            Some(&root) => Err(self.wrong_type(root, "expected an integer type; write it as one")),
-            None => Ok(()),
-        }
-    }
-
-    /// The column at `root` is of a type that cannot be read.
-    pub(crate) fn wrong_type(&self, root: usize, hint: &str) -> DataError {
-        let field = self.builder.schema().field(root);
-        let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
-        DataError::file(&self.file, problem, hint)
-    }
-
-    /// Starts to read the columns at `roots`.
-    pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
+    /// Starts to read the columns at `roots`, ascending.
+    pub(crate) fn read(self, roots: &[usize]) -> Result<ParquetBatches, DataError> {
         let rows_left = self.rows();
-        let ParquetTable { file, builder, .. } = self;
-        roots.sort_unstable();
-        roots.dedup();
+        let ParquetTable { file, opened, hash, builder } = self;
+        let is_read = |root: usize| roots.binary_search(&root).is_ok();
+        let bad = attempt(&file, || bad_page(&opened, builder.metadata(), is_read))?;
+        if let Some((column, bad)) = bad {
+            let problem = format!("has a page in column {column:?} that {bad}");
+            return Err(DataError::file(&file, problem, bad.hint()));
+        }
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
         let reader =
             attempt(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
-        Ok(ParquetBatches { file, reader, roots, rows_left })
+        Ok(ParquetBatches { file, hash: Some(hash), reader, rows_left })
     }
 }
 
 impl ParquetBatches {
-    /// The next rows; `None` after the last.
+    /// The next rows of the chosen columns; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let reader = &mut self.reader;
         let batch = attempt(&self.file, || Ok(reader.next().transpose()?))?;
@@ -116,10 +92,10 @@ impl ParquetBatches {
         Ok(batch)
     }
 
-    /// The column that is at `root` in the file.
-    pub(crate) fn column<'a>(&self, batch: &'a RecordBatch, root: usize) -> &'a dyn Array {
-        let place = self.roots.iter().position(|&chosen| chosen == root);
-        batch.column(place.expect("only chosen columns are asked for")).as_ref()
+    /// The hash of the file.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        let hash = self.hash.take().map_or_else(|| Ok(String::new()), FileHash::wait);
+        hash.map_err(DataError::io(&self.file, "be hashed"))
     }
 }
 

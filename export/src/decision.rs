@@ -151,6 +151,13 @@ pub(crate) fn check(
             "the model is for a base RTT of {averaged} ns, the switch has {own} ns"
         ));
     }
+    if !switch.reserved_bytes.is_empty() {
+        return refuse(
+            "its queues have reserved_bytes, which exported virtual queues do not model; export the \
+             prediction without the switch"
+                .into(),
+        );
+    }
     if switch.shared.contains(&false) {
         return refuse(
             "a queue does not draw on the shared buffer, so that nothing bounds its packets".into(),

@@ -116,7 +116,12 @@ impl Tracker {
         for column in &model.origin.columns {
             let known =
                 column.name.parse().ok().filter(|&feature| expression(feature, &LEVELS).is_some());
-            let unknown = || format!("dropcast does not know how {} is kept", plain(&column.name));
+            let unknown = || match column.code == Feature::OWN_CODE {
+                true => {
+                    format!("{} is not dropcast's: the caller supplies it", plain(&column.name))
+                }
+                false => format!("dropcast does not know how {} is kept", plain(&column.name)),
+            };
             features.push(known.ok_or_else(unknown)?);
         }
         let remembers =

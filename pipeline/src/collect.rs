@@ -1,13 +1,13 @@
 //! Events in, a labelled trace out.
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, InputProvenance,
-    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceWriter,
+    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, Frame, InputProvenance,
+    LabelledBatch, Outcome, Pause, SwitchSpecs, TraceMeta, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,17 +15,41 @@ use std::path::{Path, PathBuf};
 
 /// Where events come from.
 pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
+    /// Whether they can tell of push-outs, which are about packets that arrived before.
+    fn may_push_out(&self) -> bool;
+
+    /// Whether they tell which packets the real switch marked (ECN).
+    fn tells_marks(&self) -> bool {
+        false
+    }
+
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
 }
 
 impl Events for EventReader {
+    fn may_push_out(&self) -> bool {
+        EventReader::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventReader::tells_marks(self)
+    }
+
     fn inputs(&self) -> Vec<InputProvenance> {
         vec![self.provenance()]
     }
 }
 
 impl Events for EventFiles {
+    fn may_push_out(&self) -> bool {
+        EventFiles::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventFiles::tells_marks(self)
+    }
+
     fn inputs(&self) -> Vec<InputProvenance> {
         self.provenance()
     }
@@ -44,12 +68,48 @@ pub struct Collected {
     pub pushed_out: u64,
     /// By not accepting them.
     pub rejected: u64,
+    /// What the real switch dropped; absent if the input tells of no real drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_drops: Option<RealDrops>,
+    /// What the real switch marked (ECN); absent if the input does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_marks: Option<EcnMarks>,
+    /// Pauses of queues (PFC).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pauses: u64,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
 }
+
+/// Packets that the real switch dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RealDrops {
+    /// All of them.
+    pub packets: u64,
+    /// Of which LQD would have transmitted.
+    pub not_by_lqd: u64,
+}
+
+/// Packets that the real switch marked (ECN).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EcnMarks {
+    /// All of them.
+    pub packets: u64,
+    /// Of which LQD drops.
+    pub dropped_by_lqd: u64,
+    /// Packets without a mark that LQD drops.
+    pub unmarked_dropped_by_lqd: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Push-outs whose packet is not known are counted under this name.
+const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -58,58 +118,48 @@ pub struct Collected {
 /// # Errors
 /// If an event is wrong, there is nothing to label, or the trace cannot be written.
 pub fn collect(
-    mut events: impl Events,
+    events: impl Events,
     specs: SwitchSpecs,
     settings: &TracerSettings,
     max_waiting_rows: usize,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    progress.begin("collect");
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
-    let mut writer = TraceWriter::create(path, &meta)?;
-    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
-        .with_max_waiting_rows(max_waiting_rows);
-    let mut collected = Collected { trace: path.to_owned(), ..Collected::default() };
-    let mut departures = 0;
-    let batches = events.by_ref().map(|batch| {
-        let batch = batch?;
-        departures += count_departures(&batch);
-        Ok::<_, PipelineError>(batch)
-    });
-    for rows in dropcast_collect::trace(tracer, batches) {
-        let rows = rows?;
-        collected.add(&rows);
-        progress.advance(rows.len());
-        writer.write(&rows)?;
-    }
-    let inputs = events.inputs();
-    let unfit = |problem| {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        PipelineError::unfit(names.join(", "), problem)
+    let mut writer = if events.tells_marks() {
+        TraceWriter::create_with_marks(path, &meta_of(&specs, settings))?
+    } else {
+        TraceWriter::create(path, &meta_of(&specs, settings))?
     };
-    if collected.rows == 0 {
-        let problem = "has no arrivals that can be used, so there is nothing to label";
-        return Err(unfit(format!("{problem}{}", left_out(&inputs))));
-    }
-    if settings.departures == Departures::Observed && departures == 0 {
-        let problem = "has no departures, so nothing would drain the queues; set departures to \
-                       line-rate";
-        return Err(unfit(problem.to_owned()));
-    }
-    for input in &inputs {
-        add(&mut collected.skipped, &input.skipped);
-        add(&mut collected.notes, &input.notes);
-        for (note, rows) in &input.notes {
-            progress.note(&format!("{}: {}", input.name, words(note, *rows)));
-        }
-    }
-    writer.set_inputs(inputs);
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let (collected, read) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
+    writer.set_inputs(read.inputs);
+    writer.set_pauses(read.pauses)?;
     writer.finish()?;
-    progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
-    Ok(collected)
+    Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.
+///
+/// # Errors
+/// If an event is wrong, or there is nothing to label.
+pub fn collect_frame(
+    name: &str,
+    events: impl Events,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+    max_waiting_rows: usize,
+    progress: &dyn Progress,
+) -> Result<(Collected, Frame), PipelineError> {
+    let mut meta = meta_of(&specs, settings);
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let mut batches = Vec::new();
+    let (collected, read) = labelling.label(events, |rows| {
+        batches.push(rows);
+        Ok(())
+    })?;
+    meta.inputs = read.inputs;
+    meta.set_pauses(read.pauses);
+    Ok((Collected { trace: name.into(), ..collected }, trace_frame(name, &meta, batches)?))
 }
 
 /// Labels events of switches described by `specs`. All rows stay in memory; `name` is what errors
@@ -123,19 +173,108 @@ pub fn collect_in_memory(
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
-    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
-    let events = events.into_iter().map(Ok::<_, PipelineError>);
+    let (computed, own) = settings.features.split_own();
+    let mut meta = meta_of(&specs, settings);
+    let mut tracer = Tracer::new(specs, settings.collect(), computed).with_own(own.len());
     let mut batches = Vec::new();
-    for rows in dropcast_collect::trace(tracer, events) {
-        batches.push(rows?);
+    for batch in events {
+        batches.push(tracer.push(&batch)?);
     }
+    meta.set_pauses(tracer.pauses());
+    batches.push(tracer.finish());
     if batches.iter().all(LabelledBatch::is_empty) {
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
     LabelledTrace::in_memory(name, meta, batches)
+}
+
+/// What is known of a trace before it is made.
+pub(crate) fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
+    let (computed, own) = settings.features.split_own();
+    let mut meta = TraceMeta::new(tool, specs.clone(), [computed.names(), own.names()].concat());
+    meta.collect = Some(settings.collect());
+    meta
+}
+
+/// How events are labelled.
+struct Labelling<'a> {
+    specs: SwitchSpecs,
+    settings: &'a TracerSettings,
+    max_waiting_rows: usize,
+    progress: &'a dyn Progress,
+}
+
+/// What is known once all events are read.
+struct ReadEvents {
+    inputs: Vec<InputProvenance>,
+    pauses: Vec<Pause>,
+}
+
+impl Labelling<'_> {
+    /// Gives labelled rows to `keep`. Returns how many there were, and what was read.
+    fn label(
+        self,
+        mut events: impl Events,
+        mut keep: impl FnMut(LabelledBatch) -> Result<(), PipelineError>,
+    ) -> Result<(Collected, ReadEvents), PipelineError> {
+        let Labelling { specs, settings, max_waiting_rows, progress } = self;
+        progress.begin("collect");
+        let (computed, own) = settings.features.split_own();
+        let mut tracer = Tracer::new(specs, settings.collect(), computed)
+            .with_own(own.len())
+            .with_max_waiting_rows(max_waiting_rows);
+        if events.may_push_out() {
+            tracer = tracer.with_push_outs();
+        }
+        if events.tells_marks() {
+            tracer = tracer.with_ecn_marks();
+        }
+        let mut collected = Collected::default();
+        let mut departures = 0;
+        let mut keep = |rows: LabelledBatch| {
+            collected.add(&rows);
+            progress.advance(rows.len());
+            keep(rows)
+        };
+        for batch in events.by_ref() {
+            check(progress)?;
+            let batch = batch?;
+            departures += count_departures(&batch);
+            keep(tracer.push(&batch)?)?;
+        }
+        let unmatched = tracer.unmatched_push_outs();
+        let pauses = tracer.pauses();
+        keep(tracer.finish())?;
+        if unmatched > 0 {
+            collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
+            progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
+        }
+        let inputs = events.inputs();
+        let unfit = |problem| {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            PipelineError::unfit(names.join(", "), problem)
+        };
+        if collected.rows == 0 {
+            let problem = "has no arrivals that can be used, so there is nothing to label";
+            return Err(unfit(format!("{problem}{}", left_out(&inputs))));
+        }
+        if settings.departures == Departures::Observed && departures == 0 {
+            let problem = "has no departures, so nothing would drain the queues; set departures \
+                           to line-rate";
+            return Err(unfit(problem.to_owned()));
+        }
+        for input in &inputs {
+            add(&mut collected.skipped, &input.skipped);
+            add(&mut collected.notes, &input.notes);
+            for (note, rows) in &input.notes {
+                progress.note(&format!("{}: {}", input.name, words(note, *rows)));
+            }
+        }
+        progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
+        collected.pauses = pauses.len() as u64;
+        Ok((collected, ReadEvents { inputs, pauses }))
+    }
 }
 
 fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
@@ -162,6 +301,10 @@ fn words(note: &str, rows: u64) -> String {
             "the times of all {rows} rows have at most 6 digits, as ns-3 prints them by default, so \
              queues are only roughly known; let it print more (docs/ns3-ascii.md)"
         ),
+        UNMATCHED_PUSH_OUT => format!(
+            "{rows} push-outs are of packets that did not arrive at their queue shortly before, and do \
+             not count as real drops (docs/events.md)"
+        ),
         "no-backlog" => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"
@@ -170,12 +313,12 @@ fn words(note: &str, rows: u64) -> String {
     }
 }
 
-fn count_departures(batch: &EventBatch) -> usize {
+pub(crate) fn count_departures(batch: &EventBatch) -> usize {
     batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
 }
 
 impl Collected {
-    fn add(&mut self, rows: &LabelledBatch) {
+    pub(crate) fn add(&mut self, rows: &LabelledBatch) {
         self.rows += rows.len() as u64;
         for outcome in rows.outcome.iter().flatten() {
             match outcome {
@@ -185,5 +328,20 @@ impl Collected {
             }
         }
         self.drops = self.pushed_out + self.rejected;
+        if let Some(marks) = &rows.ecn_mark {
+            let sum = self.ecn_marks.get_or_insert_default();
+            for (&is_marked, &by_lqd) in marks.iter().zip(&rows.drop) {
+                sum.packets += u64::from(is_marked);
+                sum.dropped_by_lqd += u64::from(is_marked && by_lqd);
+                sum.unmarked_dropped_by_lqd += u64::from(!is_marked && by_lqd);
+            }
+        }
+        if let Some(reasons) = &rows.real_drop {
+            let real = self.real_drops.get_or_insert_default();
+            for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {
+                real.packets += u64::from(reason.is_some());
+                real.not_by_lqd += u64::from(reason.is_some() && !by_lqd);
+            }
+        }
     }
 }

@@ -34,6 +34,7 @@
 
 pub mod closed_loop;
 pub mod collect;
+pub mod collect_folder;
 pub mod cross_validation;
 mod error;
 pub mod fabric_oracle;
@@ -59,11 +60,13 @@ pub mod settings;
 pub mod statistics;
 pub mod sweep;
 pub mod table_cost;
+pub mod timeline;
 pub mod tool_measurements;
 pub mod traces;
 pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
+mod work_folder;
 
 pub use error::PipelineError;

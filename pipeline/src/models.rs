@@ -2,11 +2,13 @@
 
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
-use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
-use dropcast_export::{Origin, Target, export};
+use crate::work_folder::WorkFolder;
+use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_all_atomic};
+use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -60,17 +62,22 @@ impl ModelFile {
         Origin::of_model(&self.model, &self.stem(), &self.sha256)
     }
 
-    /// Exports the model for each target into `folder`, and with a description of a switch the whole
+    /// A model that is in memory, called `name` where a file's path would be.
+    pub fn in_memory(name: &str, model: Model) -> Self {
+        let sha256 = sha256(model.to_json().as_bytes());
+        ModelFile { path: name.into(), model, sha256 }
+    }
+
+    /// The files of the model for each target, and with a description of a switch the whole
     /// decision for it, to the targets that can.
     ///
     /// # Errors
-    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
-    pub fn export(
+    /// If it cannot be exported, the description cannot be read, or no target uses the switch.
+    pub fn export_files(
         &self,
         targets: &[Target],
         switch: Option<&Path>,
-        folder: &Path,
-    ) -> Result<Vec<Written>, PipelineError> {
+    ) -> Result<Vec<EmittedFile>, PipelineError> {
         let mut origin = self.origin();
         if let Some(path) = switch {
             if !targets.iter().any(|target| target.decides()) {
@@ -83,15 +90,25 @@ impl ModelFile {
         for &target in targets {
             files.extend(export(&self.model.forest, &origin, target)?);
         }
-        create_folder(folder)?;
-        check_replaced(folder, files.iter().map(|file| &file.name))?;
-        let mut written = Vec::new();
-        for file in files {
-            let path = folder.join(file.name);
-            write_atomic(&path, &file.bytes)?;
-            written.push(Written { path, bytes: file.bytes.len() });
-        }
-        Ok(written)
+        Ok(files)
+    }
+
+    /// Exports the model for each target into `folder`, and with a description of a switch the whole
+    /// decision for it, to the targets that can.
+    ///
+    /// # Errors
+    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
+    pub fn export(
+        &self,
+        targets: &[Target],
+        switch: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Vec<Written>, PipelineError> {
+        let files = self.export_files(targets, switch)?;
+        write_folder(folder, &files)?;
+        let written =
+            |file: EmittedFile| Written { path: folder.join(file.name), bytes: file.bytes.len() };
+        Ok(files.into_iter().map(written).collect())
     }
 
     /// The model with thresholds for a switch with another buffer.
@@ -103,6 +120,39 @@ impl ModelFile {
         let rescaled = self.model.for_buffer(buffer_bytes.get());
         rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })
     }
+}
+
+/// Writes files into a folder. If it holds nothing else it is replaced at once, whatever happens
+/// meanwhile; if it does, the files take their places one by one, after all are written.
+fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
+    check_replaced(folder, files.iter().map(|file| &file.name))?;
+    let write = |into: &Path| {
+        let paths: Vec<PathBuf> = files.iter().map(|file| into.join(&file.name)).collect();
+        let bytes = files.iter().map(|file| file.bytes.as_slice());
+        write_all_atomic(paths.iter().map(PathBuf::as_path).zip(bytes))
+    };
+    let is_ours = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
+    let only_ours = match std::fs::read_dir(folder) {
+        Ok(mut entries) => {
+            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
+        }
+        Err(_) => !folder.exists(),
+    };
+    if only_ours && folder.file_name().is_some() {
+        match WorkFolder::beside(folder) {
+            Ok(work) => {
+                write(work.path())?;
+                if work.replace(is_ours).is_ok() {
+                    return Ok(());
+                }
+            }
+            // The folder that it is in cannot be written.
+            Err(PipelineError::Data(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    create_folder(folder)?;
+    Ok(write(folder)?)
 }
 
 /// The one switch that a file describes.

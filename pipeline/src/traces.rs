@@ -1,8 +1,9 @@
 //! Labelled traces that are open: what training, sweeps and reports read.
 
 use crate::PipelineError;
+use crate::collect_folder::traces_in;
 use dropcast_data::{
-    AVERAGE_NS3_TRUNC, DataError, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
+    AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
 };
 use dropcast_features::FeatureSet;
@@ -58,17 +59,30 @@ pub struct LabelledTraces {
 }
 
 impl LabelledTraces {
-    /// Opens trace files.
+    /// Opens trace files; a folder stands for all traces in it.
     ///
     /// # Errors
     /// If one cannot be read, and those of [`LabelledTraces::new`].
     pub fn open(paths: &[PathBuf], features: &FeatureSet) -> Result<Self, PipelineError> {
         let names = features.names();
-        let traces = paths.iter().map(|path| LabelledTrace::open(path, &names));
+        let mut files = Vec::new();
+        for path in paths {
+            if path.is_dir() { files.extend(traces_in(path)?) } else { files.push(path.clone()) }
+        }
+        let traces = files.iter().map(|path| LabelledTrace::open(path, &names));
         LabelledTraces::new(traces.collect::<Result<_, _>>()?, features)
     }
 
     /// Traces for the features of a model, scaled to its buffer.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::new`].
+    pub fn for_model(traces: Vec<LabelledTrace>, model: &Model) -> Result<Self, PipelineError> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(LabelledTraces { buffer_bytes, ..LabelledTraces::new(traces, &model.features)? })
+    }
+
+    /// Trace files for the features of a model, scaled to its buffer.
     ///
     /// # Errors
     /// Those of [`LabelledTraces::open`].
@@ -228,7 +242,11 @@ impl LabelledTrace {
         LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
     }
 
-    fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
+    /// Opens a trace file, which must have these features.
+    ///
+    /// # Errors
+    /// If it cannot be read, or lacks one.
+    pub fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {
             let problem = "labelled traces are read several times; save standard input in a file";
@@ -239,8 +257,28 @@ impl LabelledTrace {
         let sha256 = sha256_file(path)?;
         let file_name =
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let rows = Arc::new(TraceFile { path: path.to_owned(), sha256: sha256.clone() });
         let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path: path.to_owned() })))
+        Ok(LabelledTrace::new(name, origin, meta, rows))
+    }
+
+    /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace.
+    pub fn of_frame(frame: Frame, switches: Option<SwitchSpecs>) -> Result<Self, PipelineError> {
+        let (name, sha256) = (frame.name().to_owned(), frame.sha256().to_owned());
+        let meta = TraceReader::of_frame(&frame, switches.as_ref(), &[])?.meta().clone();
+        let origin = DataOrigin { name: name.clone(), run: run_of(&sha256), sha256 };
+        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches })))
+    }
+
+    /// One pass over its rows as they are, with the columns of `features`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        self.rows.read(features)
     }
 
     /// Whether it tells what a replay of its arrivals needs.
@@ -270,11 +308,61 @@ pub(crate) fn run_of(sha256: &str) -> u64 {
 #[derive(Debug)]
 struct TraceFile {
     path: PathBuf,
+    sha256: String,
 }
 
 impl TraceRows for TraceFile {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
-        Ok(Box::new(TraceReader::open(&self.path, features)?))
+        let batches = TraceReader::open(&self.path, features)?;
+        Ok(Box::new(SameFile { file: self, batches, ended: false }))
+    }
+}
+
+/// The batches of a file, which must still be what it was when it was opened: the rows of each
+/// reading are taken together.
+struct SameFile<'a> {
+    file: &'a TraceFile,
+    batches: TraceReader,
+    ended: bool,
+}
+
+impl Iterator for SameFile<'_> {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.batches.next() {
+            return Some(batch);
+        }
+        // Empty after an error.
+        let sha256 = self.batches.provenance().sha256;
+        let changed = !sha256.is_empty() && sha256 != self.file.sha256;
+        if !changed || std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        Some(Err(DataError::File {
+            file: self.file.path.display().to_string(),
+            problem: "changed while it was read".to_owned(),
+            hint: "start again, and leave it alone meanwhile".to_owned(),
+        }))
+    }
+}
+
+impl TraceBatches for SameFile<'_> {
+    fn provenance(&self) -> InputProvenance {
+        self.batches.provenance()
+    }
+}
+
+/// A trace in memory.
+#[derive(Debug)]
+struct TraceFrame {
+    frame: Frame,
+    switches: Option<SwitchSpecs>,
+}
+
+impl TraceRows for TraceFrame {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        Ok(Box::new(TraceReader::of_frame(&self.frame, self.switches.as_ref(), features)?))
     }
 }
 
@@ -284,7 +372,7 @@ impl BatchSource for LabelledTraces {
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
         let names = self.features.names();
         Ok(Box::new(self.traces.iter().flat_map(move |trace| -> Batches<'_, DataError> {
-            match trace.rows.read(&names) {
+            match trace.read(&names) {
                 Ok(batches) => Box::new(ScaledBatches { all: self, trace, batches }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }

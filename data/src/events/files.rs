@@ -2,7 +2,7 @@
 
 use super::reader::{EventOptions, EventReader};
 use crate::error::shown;
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +16,8 @@ const MOST_FILES: usize = 128;
 pub struct EventFiles {
     files: Vec<OpenFile>,
     specs: SwitchSpecs,
+    /// How many columns of the user's own each event has.
+    own_columns: usize,
     /// The next event of each file: its time and the place of the file.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     state: State,
@@ -31,6 +33,8 @@ enum State {
 struct OpenFile {
     reader: EventReader,
     events: std::vec::IntoIter<Event>,
+    /// The user's own columns, as in a batch.
+    own: std::vec::IntoIter<u32>,
 }
 
 impl EventFiles {
@@ -41,38 +45,57 @@ impl EventFiles {
     /// If there is no path or too many, one is given twice, a file cannot be opened, or files
     /// describe different switches.
     pub fn open(paths: &[PathBuf], options: &EventOptions) -> Result<Self, DataError> {
-        let Some(first) = paths.first() else {
-            return Err(DataError::file("events", "are no files", "name at least one"));
-        };
-        if paths.len() > MOST_FILES {
-            let problem = format!("is one of {} files of events", paths.len());
-            let hint =
-                format!("at most {MOST_FILES} can be read at once; merge some of them first");
-            return Err(DataError::file(&shown(first), problem, hint));
-        }
-        let mut files = Vec::new();
+        let first = check_paths(paths)?;
+        check_count(paths.len(), &shown(first))?;
+        let mut readers = Vec::new();
         for (place, path) in paths.iter().enumerate() {
-            if paths[..place].contains(path) {
-                return Err(DataError::file(&shown(path), "is given twice", "give it once"));
-            }
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
-            let options = EventOptions { port, ..options.clone() };
-            let reader = EventReader::open(path, options)?;
-            files.push(OpenFile { reader, events: Vec::new().into_iter() });
+            readers.push(EventReader::open(path, EventOptions { port, ..options.clone() })?);
         }
-        let specs = files[0].reader.specs().clone();
-        let differs = |&place: &usize| *files[place].reader.specs() != specs;
-        if let Some(place) = (1..files.len()).find(differs) {
-            let problem = format!("describes other switches than {}", shown(first));
+        EventFiles::merge(readers)
+    }
+
+    /// Merges events that are open.
+    ///
+    /// # Errors
+    /// If there are none or too many, or they describe different switches.
+    pub fn merge(readers: Vec<EventReader>) -> Result<Self, DataError> {
+        let Some(first) = readers.first() else { return Err(no_files()) };
+        check_count(readers.len(), first.file())?;
+        let specs = first.specs().clone();
+        if let Some(other) = readers.iter().find(|reader| *reader.specs() != specs) {
+            let problem = format!("describes other switches than {}", first.file());
             let hint = "give one switch description for all";
-            return Err(DataError::file(&shown(&paths[place]), problem, hint));
+            return Err(DataError::file(other.file(), problem, hint));
         }
-        Ok(EventFiles { files, specs, next: BinaryHeap::new(), state: State::NotBegun })
+        let own_columns = first.own_columns();
+        let open = |reader| {
+            let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
+            OpenFile { reader, events, own }
+        };
+        let files = readers.into_iter().map(open).collect();
+        Ok(EventFiles {
+            files,
+            specs,
+            own_columns,
+            next: BinaryHeap::new(),
+            state: State::NotBegun,
+        })
     }
 
     /// The switches: those given, or those in the files.
     pub fn specs(&self) -> &SwitchSpecs {
         &self.specs
+    }
+
+    /// Whether some file can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        self.files.iter().any(|file| file.reader.may_push_out())
+    }
+
+    /// Whether some file tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        self.files.iter().any(|file| file.reader.tells_marks())
     }
 
     /// What was read of each file. Complete once the iterator has ended without an error.
@@ -90,13 +113,15 @@ impl EventFiles {
                 self.look_ahead(place)?;
             }
         }
-        let mut events = Vec::with_capacity(BATCH_ROWS);
-        while events.len() < BATCH_ROWS {
+        let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
+        while batch.events.len() < BATCH_ROWS {
             let Some(Reverse((_, place))) = self.next.pop() else { break };
-            events.extend(self.files[place].events.next());
+            let file = &mut self.files[place];
+            batch.events.extend(file.events.next());
+            batch.own.extend(file.own.by_ref().take(self.own_columns));
             self.look_ahead(place)?;
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!batch.events.is_empty()).then_some(batch))
     }
 
     /// Notes the time of the next event of a file.
@@ -104,7 +129,10 @@ impl EventFiles {
         let file = &mut self.files[place];
         while file.events.as_slice().is_empty() {
             match file.reader.next().transpose()? {
-                Some(batch) => file.events = batch.events.into_iter(),
+                Some(batch) => {
+                    file.events = batch.events.into_iter();
+                    file.own = batch.own.into_iter();
+                }
                 None => return Ok(()),
             }
         }
@@ -112,6 +140,31 @@ impl EventFiles {
         self.next.push(Reverse((time_ns, place)));
         Ok(())
     }
+}
+
+fn no_files() -> DataError {
+    DataError::file("events", "are no files", "name at least one")
+}
+
+/// Refuses no paths, and one that is there twice.
+fn check_paths(paths: &[PathBuf]) -> Result<&PathBuf, DataError> {
+    let first = paths.first().ok_or_else(no_files)?;
+    let twice = (1..paths.len()).find(|&place| paths[..place].contains(&paths[place]));
+    match twice {
+        Some(place) => {
+            Err(DataError::file(&shown(&paths[place]), "is given twice", "give it once"))
+        }
+        None => Ok(first),
+    }
+}
+
+fn check_count(count: usize, first: &str) -> Result<(), DataError> {
+    if count <= MOST_FILES {
+        return Ok(());
+    }
+    let problem = format!("is one of {count} files of events");
+    let hint = format!("at most {MOST_FILES} can be read at once; merge some of them first");
+    Err(DataError::file(first, problem, hint))
 }
 
 impl Iterator for EventFiles {

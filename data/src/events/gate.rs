@@ -1,6 +1,7 @@
 //! What happens to rows that are wrong.
 
 use crate::cell::BadCell;
+use crate::pool_map::PoolMap;
 use crate::{DataError, Event, EventChecker, RowPlace, SwitchSpecs};
 use std::collections::BTreeMap;
 
@@ -14,14 +15,27 @@ pub enum OnBadRow {
     Skip,
 }
 
+/// Rows that were left out for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Problem {
+    /// The name of the reason, which does not change (docs/events.md).
+    pub reason: &'static str,
+    /// How many rows.
+    pub rows: u64,
+    /// The first, as an error would tell it.
+    pub first: String,
+}
+
 /// Lets good rows through, and stops at or counts bad ones.
 pub(crate) struct Gate {
     file: String,
     on_bad_row: OnBadRow,
     checker: EventChecker,
+    pools: PoolMap,
     row: u64,
     events: u64,
     skipped: BTreeMap<&'static str, u64>,
+    problems: BTreeMap<&'static str, Problem>,
     notes: BTreeMap<&'static str, u64>,
 }
 
@@ -29,24 +43,32 @@ pub(crate) struct Gate {
 pub(crate) const ROUNDED_TIME: &str = "rounded-time";
 
 impl Gate {
-    pub(crate) fn new(file: &str, on_bad_row: OnBadRow, specs: &SwitchSpecs) -> Self {
+    pub(crate) fn new(
+        file: &str,
+        on_bad_row: OnBadRow,
+        specs: &SwitchSpecs,
+        pools: PoolMap,
+    ) -> Self {
         Gate {
             file: file.to_owned(),
             on_bad_row,
             checker: EventChecker::new(specs),
+            pools,
             row: 0,
             events: 0,
             skipped: BTreeMap::new(),
+            problems: BTreeMap::new(),
             notes: BTreeMap::new(),
         }
     }
 
-    /// Checks the next readable row. Returns whether to use it.
+    /// Moves the event of the next readable row to its pool, and checks it. Returns whether to use it.
     pub(crate) fn admit(
         &mut self,
-        event: &Event,
+        event: &mut Event,
         place: Option<RowPlace>,
     ) -> Result<bool, DataError> {
+        self.pools.apply(event);
         match self.checker.check(event) {
             Ok(()) => {
                 self.row += 1;
@@ -75,6 +97,11 @@ impl Gate {
     /// Rows left out, by reason.
     pub(crate) fn skipped(&self) -> BTreeMap<String, u64> {
         self.skipped.iter().map(|(reason, &count)| ((*reason).to_owned(), count)).collect()
+    }
+
+    /// Rows left out because they are bad.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        self.problems.values().cloned().collect()
     }
 
     /// Counts a row that is used, under `note`, if it `is` so.
@@ -111,18 +138,19 @@ impl Gate {
     ) -> Result<(), DataError> {
         let row = self.row;
         self.row += 1;
-        match self.on_bad_row {
-            OnBadRow::Skip => {
-                *self.skipped.entry(reason).or_insert(0) += 1;
-                Ok(())
-            }
-            OnBadRow::Fail => Err(DataError::Row {
-                file: self.file.clone(),
-                row,
-                place,
-                field: field.to_owned(),
-                problem: problem.to_string(),
-            }),
+        let error = || DataError::Row {
+            file: self.file.clone(),
+            row,
+            place,
+            field: field.to_owned(),
+            problem: problem.to_string(),
+        };
+        if self.on_bad_row == OnBadRow::Fail {
+            return Err(error());
         }
+        *self.skipped.entry(reason).or_insert(0) += 1;
+        let first = || Problem { reason, rows: 0, first: error().to_string() };
+        self.problems.entry(reason).or_insert_with(first).rows += 1;
+        Ok(())
     }
 }

@@ -7,8 +7,8 @@ use crate::input::TextInput;
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
-use crate::parquet_table::BATCH_ROWS;
-use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
+use crate::table::BATCH_ROWS;
+use crate::{DataError, DropReason, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
 
 /// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.
 pub(crate) const SIX_DIGIT_TIME: &str = "six-digit-time";
@@ -82,8 +82,8 @@ impl Ns3Rows {
             let place = RowPlace::Line(self.lines.number());
             match self.read_event() {
                 Ok(Read::LeftOut(reason)) => gate.leave_out(reason),
-                Ok(Read::Event(event, rounded)) => {
-                    if gate.admit(&event, Some(place))? {
+                Ok(Read::Event(mut event, rounded)) => {
+                    if gate.admit(&mut event, Some(place))? {
                         gate.note(ROUNDED_TIME, rounded);
                         self.rows += 1;
                         events.push(event);
@@ -92,7 +92,7 @@ impl Ns3Rows {
                 Err((field, bad)) => gate.unreadable(Some(place), field, &bad)?,
             }
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
     /// The hash of the file, known after the last event.
@@ -106,7 +106,8 @@ impl Ns3Rows {
         let line = read_line(text)
             .ok_or_else(|| ("line", BadCell::Unknown { text: excerpt(text), expected }))?;
         let kind = match line.happened {
-            Happened::Enqueued | Happened::Dropped => EventKind::Arrival,
+            Happened::Enqueued => EventKind::Arrival,
+            Happened::Dropped => EventKind::Drop(DropReason::Admission),
             Happened::Dequeued => EventKind::Departure,
             Happened::Received => return Ok(Read::LeftOut("received")),
             Happened::Lost => return Ok(Read::LeftOut("lost-before-device")),

@@ -3,18 +3,20 @@
 use super::capture::CaptureRows;
 use super::columns::EventColumns;
 use super::footer::switches_in_footer;
-use super::gate::{Gate, OnBadRow};
+use super::gate::{Gate, OnBadRow, Problem};
 use super::ns3::Ns3Rows;
 use super::rows::EventRows;
 use super::table::EventTable;
+use crate::arrow_stream::looks_like_arrow;
 use crate::capture::CaptureStart;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, TextInput, recorded_name};
+use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
-use crate::parquet_table::ParquetTable;
-use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
+use crate::pool_map::PoolMap;
+use crate::table::Table;
+use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
 /// How events are stored.
@@ -24,6 +26,8 @@ pub enum EventFormat {
     Csv,
     /// Parquet.
     Parquet,
+    /// An Arrow IPC stream or file.
+    Arrow,
     /// An ASCII trace of ns-3, perhaps compressed.
     Ns3,
     /// A pcap or pcapng capture, perhaps compressed.
@@ -46,6 +50,8 @@ pub struct EventOptions {
     pub format: Option<EventFormat>,
     /// Switches and ports of traces and captures.
     pub maps: InputMaps,
+    /// The switch of events in a table without a column for it; 0 by default.
+    pub switch_id: Option<u16>,
     /// The port of all packets of a capture, where `maps` has no rules for ports.
     pub port: Option<u16>,
 }
@@ -66,7 +72,7 @@ enum Source {
     Csv(EventRows),
     Ns3(Box<Ns3Rows>),
     Capture(Box<CaptureRows>),
-    Parquet(EventTable, Option<FileHash>),
+    Table(EventTable),
 }
 
 impl EventReader {
@@ -79,37 +85,105 @@ impl EventReader {
         let file = shown(path);
         let expect = match options.format {
             None => Expect::Anything,
-            Some(EventFormat::Csv | EventFormat::Ns3 | EventFormat::Capture) => Expect::Text,
             Some(EventFormat::Parquet) => Expect::Parquet,
+            Some(_) => Expect::Text,
+        };
+        let table = |table: Table| {
+            let specs = match options.specs {
+                None => switches_in_footer(&file, &table)?,
+                Some(_) => None,
+            };
+            let table = EventTable::start(
+                &file,
+                table,
+                &options.columns,
+                options.time_unit,
+                options.switch_id,
+            )?;
+            Ok((Source::Table(table), specs))
         };
         let (source, specs) = match Input::open(path, expect)? {
-            Input::Text(input) => (open_stream(&file, path, input, &options)?, None),
-            Input::Parquet(opened, hash) => {
-                let table = ParquetTable::open(&file, opened)?;
-                let specs = match options.specs {
-                    None => switches_in_footer(&file, &table)?,
-                    Some(_) => None,
-                };
-                let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
-                (Source::Parquet(table, Some(hash)), specs)
+            Input::Parquet(opened, hash) => table(Table::parquet(&file, opened, hash)?)?,
+            Input::Text(mut input) => {
+                let head = input.peek().map_err(DataError::io(&file, "be read"))?;
+                match options.format.unwrap_or_else(|| format_of(head)) {
+                    EventFormat::Arrow => table(Table::arrow(&file, input)?)?,
+                    format => (open_stream(&file, path, input, format, &options)?, None),
+                }
             }
         };
+        let specs = options.specs.or(specs);
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, recorded_name(path), source, specs, on_bad_row, pools)
+    }
+
+    /// Events that are in memory.
+    ///
+    /// # Errors
+    /// If a column is missing or of a wrong type, or nothing describes the switches.
+    pub fn of_frame(frame: &Frame, options: &EventOptions) -> Result<Self, DataError> {
+        let file = frame.name();
+        let table = Table::frame(frame)?;
+        let specs = match &options.specs {
+            None => switches_in_footer(file, &table)?,
+            Some(specs) => Some(specs.clone()),
+        };
+        let table =
+            EventTable::start(file, table, &options.columns, options.time_unit, options.switch_id)?;
+        let (file, name) = (file.to_owned(), file.to_owned());
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, name, Source::Table(table), specs, on_bad_row, pools)
+    }
+
+    fn start(
+        file: String,
+        name: String,
+        source: Source,
+        specs: Option<SwitchSpecs>,
+        on_bad_row: OnBadRow,
+        pools: PoolMap,
+    ) -> Result<Self, DataError> {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
-        let specs = options.specs.or(specs).ok_or_else(no_switches)?;
-        Ok(EventReader {
-            gate: Gate::new(&file, options.on_bad_row, &specs),
-            name: recorded_name(path),
-            file,
-            specs,
-            source,
-            sha256: String::new(),
-            done: false,
-        })
+        let specs = specs.ok_or_else(no_switches)?;
+        let gate = Gate::new(&file, on_bad_row, &specs, pools);
+        Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
+    }
+
+    /// What errors call it.
+    pub(super) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The switches: those given, or those in the file.
     pub fn specs(&self) -> &SwitchSpecs {
         &self.specs
+    }
+
+    /// Whether the input can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_reasons(),
+            Source::Table(table) => table.has_reasons(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
+    }
+
+    /// How many columns of the user's own each event has.
+    pub(super) fn own_columns(&self) -> usize {
+        match &self.source {
+            Source::Csv(rows) => rows.own_columns(),
+            Source::Table(table) => table.own_columns(),
+            Source::Ns3(_) | Source::Capture(_) => 0,
+        }
+    }
+
+    /// Whether the input tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_marks(),
+            Source::Table(table) => table.has_marks(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
     }
 
     /// What was read. Complete once the iterator has ended without an error.
@@ -123,13 +197,18 @@ impl EventReader {
         }
     }
 
+    /// The rows left out because they are bad, by reason.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.gate.problems()
+    }
+
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
         loop {
             let batch = match &mut self.source {
                 Source::Csv(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Ns3(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Capture(rows) => rows.next_batch(&mut self.gate)?,
-                Source::Parquet(table, _) => table.next_batch(&mut self.gate)?,
+                Source::Table(table) => table.next_batch(&mut self.gate)?,
             };
             match batch {
                 // Every row of it was left out.
@@ -148,32 +227,37 @@ impl EventReader {
             Source::Csv(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Ns3(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Capture(rows) => rows.hash().unwrap_or_default().to_owned(),
-            Source::Parquet(_, hash) => match hash.take() {
-                Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
-                None => return Ok(()),
-            },
+            Source::Table(table) => table.hash()?,
         };
         Ok(())
     }
 }
 
-/// Opens what is read from its beginning.
+/// Tells the format of what is not Parquet.
+fn format_of(head: &[u8]) -> EventFormat {
+    if looks_like_arrow(head) {
+        EventFormat::Arrow
+    } else if CaptureStart::of(head).is_some() {
+        EventFormat::Capture
+    } else if looks_like_ns3(head) {
+        EventFormat::Ns3
+    } else {
+        EventFormat::Csv
+    }
+}
+
+/// Opens what is read from its beginning and is no table of columns.
 fn open_stream(
     file: &str,
     path: &Path,
     mut input: TextInput,
+    format: EventFormat,
     options: &EventOptions,
 ) -> Result<Source, DataError> {
-    let head = input.peek().map_err(DataError::io(file, "be read"))?;
-    let capture = CaptureStart::of(head);
-    let format = options.format.unwrap_or_else(|| match capture {
-        Some(_) => EventFormat::Capture,
-        None if looks_like_ns3(head) => EventFormat::Ns3,
-        None => EventFormat::Csv,
-    });
     if format == EventFormat::Csv {
         let rows = CsvRows::start(file, input)?;
-        let rows = EventRows::start(file, rows, &options.columns, options.time_unit)?;
+        let rows =
+            EventRows::start(file, rows, &options.columns, options.time_unit, options.switch_id)?;
         return Ok(Source::Csv(rows));
     }
     refuse_table_options(file, options)?;
@@ -183,7 +267,8 @@ fn open_stream(
     if format == EventFormat::Ns3 {
         return Ok(Source::Ns3(Box::new(Ns3Rows::start(file, &name, input, maps.ns3, specs))));
     }
-    let start = capture.ok_or_else(|| {
+    let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    let start = CaptureStart::of(head).ok_or_else(|| {
         let expected = "expected a pcap or pcapng capture";
         DataError::file(file, "does not begin like a capture", expected)
     })?;

@@ -1,26 +1,29 @@
-//! Events from Parquet.
+//! Events from Parquet or Arrow IPC.
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
 use crate::cell::{BadCells, Cell, read_column};
-use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::table::{Table, TableBatches};
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
 
-/// The events of a Parquet file.
+/// The events of a table.
 pub(crate) struct EventTable {
-    batches: ParquetBatches,
+    batches: TableBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
+    /// The switch of events without a column for it.
+    absent_switch_id: u16,
 }
 
 impl EventTable {
     pub(crate) fn start(
         file: &str,
-        table: ParquetTable,
+        table: Table,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
+        switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, table.columns())?;
         if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
@@ -28,12 +31,19 @@ impl EventTable {
         }
         let mut integers = places.all();
         integers.retain(|&root| root != places.time_ns);
-        if places.kind.is_some_and(|root| kind::can_hold(table.data_type(root))) {
-            integers.retain(|&root| Some(root) != places.kind);
+        for words in [places.kind, places.drop_reason] {
+            if words.is_some_and(|root| kind::can_hold(table.data_type(root))) {
+                integers.retain(|&root| Some(root) != words);
+            }
         }
         table.require_integers(&integers)?;
         let batches = table.read(places.all())?;
-        Ok(EventTable { batches, places, time_unit })
+        Ok(EventTable {
+            batches,
+            places,
+            time_unit,
+            absent_switch_id: switch_id.unwrap_or_default(),
+        })
     }
 
     /// The next good events, perhaps none; `None` after the last.
@@ -41,10 +51,12 @@ impl EventTable {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
         let mut bad = BadCells::default();
         let (mut events, rounded) = self.read_events(&batch, &mut bad);
+        let own = self.read_own(&batch, &mut bad);
+        let mut kept_own = Vec::new();
         let mut bad = bad.into_rows().peekable();
         let mut row = 0;
         let mut stopped = Ok(());
-        events.retain(|event| {
+        events.retain_mut(|event| {
             let this = row;
             row += 1;
             if stopped.is_err() {
@@ -56,30 +68,49 @@ impl EventTable {
                     gate.note(ROUNDED_TIME, admitted && rounded[this]);
                 }),
             };
-            judged.unwrap_or_else(|error| {
+            let admitted = judged.unwrap_or_else(|error| {
                 stopped = Err(error);
                 false
-            })
+            });
+            if admitted {
+                kept_own.extend(own.iter().map(|column| column[this]));
+            }
+            admitted
         });
-        stopped.map(|()| Some(EventBatch { events }))
+        stopped.map(|()| Some(EventBatch { events, own: kept_own }))
+    }
+
+    /// The hash of the input, after the last event.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        self.batches.hash()
     }
 
     /// The events of a batch, and which of their times are rounded.
     fn read_events(&self, batch: &RecordBatch, bad: &mut BadCells) -> (Vec<Event>, Vec<bool>) {
-        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, kind, flow_hash, flags } =
-            self.places;
+        let EventPlaces {
+            time_ns,
+            switch_id,
+            port,
+            queue,
+            size_bytes,
+            flow_hash,
+            flags,
+            ecn_mark,
+            ..
+        } = self.places;
         let (time_ns, rounded) =
             time::read_times(self.batches.column(batch, time_ns), self.time_unit, bad);
-        let switch_id: Vec<u16> = self.read(batch, "switch_id", switch_id, bad);
+        let switch_id: Vec<u16> = match switch_id {
+            Some(_) => self.read(batch, "switch_id", switch_id, bad),
+            None => vec![self.absent_switch_id; batch.num_rows()],
+        };
         let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
         let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
         let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
-        let kind: Vec<EventKind> = match kind {
-            Some(place) => kind::read_kinds(self.batches.column(batch, place), bad),
-            None => vec![EventKind::Arrival; batch.num_rows()],
-        };
+        let kind = self.read_kinds(batch, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
+        let ecn_mark: Vec<bool> = self.read(batch, "ecn_mark", ecn_mark, bad);
         let events = (0..batch.num_rows())
             .map(|row| Event {
                 time_ns: time_ns[row],
@@ -89,10 +120,49 @@ impl EventTable {
                 port: port[row],
                 queue: queue[row],
                 kind: kind[row],
-                flags: flags[row],
+                flags: kind::with_mark(flags[row], ecn_mark[row]),
             })
             .collect();
         (events, rounded)
+    }
+
+    /// The user's own columns.
+    fn read_own(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<Vec<u32>> {
+        let own = self.places.own.iter();
+        own.map(|(name, place)| self.read(batch, name, Some(*place), bad)).collect()
+    }
+
+    /// What happened to the packets, with the reasons of drops.
+    fn read_kinds(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<EventKind> {
+        let mut kinds = match self.places.kind {
+            Some(place) => kind::read_kinds(self.batches.column(batch, place), bad),
+            None => vec![EventKind::Arrival; batch.num_rows()],
+        };
+        if let Some(place) = self.places.drop_reason {
+            let reasons = kind::read_reasons(self.batches.column(batch, place), bad);
+            for (row, (kind, reason)) in kinds.iter_mut().zip(reasons).enumerate() {
+                match kind::with_reason(*kind, reason) {
+                    Ok(with_reason) => *kind = with_reason,
+                    Err(cell) => bad.note(row, "drop_reason", cell),
+                }
+            }
+        }
+        kinds
+    }
+
+    /// Whether it has a column of the reasons of drops.
+    pub(crate) fn has_reasons(&self) -> bool {
+        self.places.drop_reason.is_some()
+    }
+
+    /// How many columns of the user's own it has.
+    pub(crate) fn own_columns(&self) -> usize {
+        self.places.own.len()
+    }
+
+    /// Whether it has a column of ECN marks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.places.ecn_mark.is_some()
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

@@ -8,29 +8,47 @@ use super::swept::Swept;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::closed_loop::Experiment;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::refine::{LoopSettings, RefineTask, Refined, refine};
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
-use crate::training::read_rows;
+use crate::traces::LabelledTraces;
+use crate::training::{OpenRoles, read_rows};
 use crate::votes::choose_votes;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart, SweepPlan,
+    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, Split, SweepGroup, SweepPart, SweepPlan,
     SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
 };
 use std::path::Path;
 use std::time::Instant;
 
-/// Trains every combination of settings into `folder`. `page` makes a page of what was found.
+/// Sweeps over the trace files that `settings` names: see [`sweep_on`].
+///
+/// # Errors
+/// If a trace cannot be opened, and those of [`sweep_on`].
+pub fn sweep(
+    settings: &SweepSettings,
+    folder: &Path,
+    resume: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+    page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
+) -> Result<Swept, PipelineError> {
+    settings.check()?;
+    sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
+}
+
+/// Trains every combination of settings on open traces, into `folder`. `page` makes a page of what was found.
 ///
 /// An interrupted sweep of the same folder is continued with `resume`.
 ///
 /// # Errors
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
-pub fn sweep(
+pub fn sweep_on(
     settings: &SweepSettings,
+    traces: OpenRoles,
     folder: &Path,
     resume: bool,
     resources: &Resources,
@@ -40,7 +58,7 @@ pub fn sweep(
     let plan = settings.plan()?;
     // Before anything is trained.
     let experiment = settings.closed_loop.as_ref().map(LoopSettings::experiment).transpose()?;
-    let sweep = Sweep::open(settings, resources)?;
+    let sweep = Sweep::open(settings, traces, resources)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
     if let Some(budget) = &settings.budget {
@@ -88,6 +106,15 @@ fn choose_in_loop(
     refine(&task, resources, progress)
 }
 
+fn traces_and_split(
+    settings: &SweepSettings,
+    traces: OpenRoles,
+    features: &FeatureSet,
+) -> Result<(LabelledTraces, Split), PipelineError> {
+    let stated = settings.split(traces.are_kept_apart())?;
+    traces.divide(features, stated)
+}
+
 /// A sweep's data, and how it is used.
 struct Sweep {
     rows: SweptRows,
@@ -102,9 +129,16 @@ struct Sweep {
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
-    fn open(settings: &SweepSettings, resources: &Resources) -> Result<Self, PipelineError> {
+    fn open(
+        settings: &SweepSettings,
+        traces: OpenRoles,
+        resources: &Resources,
+    ) -> Result<Self, PipelineError> {
+        if traces.data.is_empty() {
+            return Err(SweepSettings::no_data());
+        }
         let features = settings.features()?;
-        let (traces, split) = settings.roles().open(&features, settings.split()?)?;
+        let (traces, split) = traces_and_split(settings, traces, &features)?;
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
         let front = FrontRule::new(validates, tests, settings.eta);
         let rows = SweptRows { eta: settings.eta, traces, split, threads: resources.threads() };
@@ -144,6 +178,7 @@ impl Sweep {
         let pending: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].is_none()).collect();
         let (mut read_ms, mut rows) = (0.0, None);
         for pending in self.batches(plan, pending) {
+            check(progress)?;
             let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
             let began = Instant::now();
             let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;

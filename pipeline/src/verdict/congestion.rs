@@ -1,19 +1,19 @@
 //! How full LQD's buffer is, and when it drops.
 
-use dropcast_data::SwitchSpecs;
+use dropcast_data::{Pause, PauseSchedule, SwitchSpecs};
 use dropcast_features::FeatureSet;
 use dropcast_replay::{Arrival, ReplayOptions};
 use dropcast_switch::{LineRate, Packet, VirtualLqd};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Steps of the occupancy, per mille of a buffer.
 const STEPS: u32 = 1_000;
 /// Drops further apart than this many base round-trip times belong to different episodes.
-const GAP_RTTS: u64 = 10;
+pub(super) const GAP_RTTS: u64 = 10;
 
 /// Occupancy of LQD's buffers when packets arrive, as shares of each buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OccupancySection {
     /// Median.
     pub p50: f64,
@@ -26,7 +26,7 @@ pub struct OccupancySection {
 }
 
 /// Episodes of congestion: drops of LQD at one switch, at most 10 base round-trip times apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CongestionSection {
     /// Number of episodes.
     pub episodes: u64,
@@ -39,9 +39,18 @@ pub struct CongestionSection {
 /// Watches LQD beside the arrivals.
 #[derive(Default)]
 pub(super) struct Congestion {
+    pauses: Vec<Pause>,
     switches: BTreeMap<u16, Watched>,
     occupancy: BTreeMap<u32, u64>,
     section: CongestionSection,
+}
+
+/// What an arrival meets, per mille of the buffer, rounded down.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Met {
+    pub(super) occupancy_permille: u32,
+    /// Its `level_occupancy`.
+    pub(super) level_permille: u32,
 }
 
 struct Watched {
@@ -60,24 +69,29 @@ struct Episode {
 }
 
 impl Congestion {
-    /// Another trace begins, with empty buffers.
-    pub(super) fn begin(&mut self) {
+    /// Another trace begins, with empty buffers and these pauses.
+    pub(super) fn begin(&mut self, pauses: &[Pause]) {
+        pauses.clone_into(&mut self.pauses);
         for watched in std::mem::take(&mut self.switches).into_values() {
             self.section.end(watched.episode);
         }
     }
 
-    /// A packet arrives at a switch that can take it. Returns its `level_occupancy` per mille of the
-    /// buffer, rounded down.
+    /// A packet arrives at a switch that can take it. Returns what it meets. Only what counts is
+    /// summed up.
     pub(super) fn arrive(
         &mut self,
         arrival: &Arrival,
         specs: &SwitchSpecs,
         options: &ReplayOptions,
-    ) -> u32 {
-        let Some(spec) = specs.get(arrival.switch_id) else { return 0 };
+    ) -> Met {
+        let Some(spec) = specs.get(arrival.switch_id) else { return Met::default() };
+        let drain = || {
+            let schedule = PauseSchedule::new(&self.pauses, arrival.switch_id, spec);
+            LineRate::new(spec).pausing(schedule)
+        };
         let watched = self.switches.entry(arrival.switch_id).or_insert_with(|| Watched {
-            lqd: VirtualLqd::new(spec, options.victim, options.fit, LineRate::new(spec), level()),
+            lqd: VirtualLqd::new(spec, options.victim, options.fit, drain(), level()),
             packets: 0,
             buffer_bytes: u64::from(spec.buffer_bytes).max(1),
             gap_ns: GAP_RTTS * spec.base_rtt_ns,
@@ -91,7 +105,7 @@ impl Congestion {
         let mut level_bytes = [0];
         watched.lqd.observe(queue, &mut level_bytes);
         let held = watched.lqd.buffer().shared_lengths().iter().map(|&bytes| u64::from(bytes));
-        *self.occupancy.entry(permille(held.sum()).min(STEPS)).or_default() += 1;
+        let occupancy_permille = permille(held.sum()).min(STEPS);
         let level_permille = permille(u64::from(level_bytes[0]));
         watched.lqd.admit(
             &Packet::new(watched.packets, queue, arrival.size_bytes),
@@ -99,15 +113,18 @@ impl Congestion {
             |_, _| {},
         );
         watched.packets += 1;
-        if arrival.dropped {
+        if arrival.counted {
+            *self.occupancy.entry(occupancy_permille).or_default() += 1;
+        }
+        if arrival.dropped && arrival.counted {
             let ended = watched.drop_at(arrival.time_ns);
             self.section.end(ended);
         }
-        level_permille
+        Met { occupancy_permille, level_permille }
     }
 
     pub(super) fn finish(mut self) -> (Option<OccupancySection>, CongestionSection) {
-        self.begin();
+        self.begin(&[]);
         let all: u64 = self.occupancy.values().sum();
         let at = |share: f64| {
             let mut below = 0;
