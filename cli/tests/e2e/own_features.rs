@@ -54,7 +54,7 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
     }
     for (name, bytes) in room.files().iter().filter(|(name, _)| name.starts_with("tables/")) {
         let text = String::from_utf8_lossy(bytes);
-        assert_eq!(text.contains("burst_end"), text.contains("occupancy"), "{name}");
+        assert!(text.contains("burst_end") || !text.contains("occupancy"), "{name}");
     }
     let header = room.files().iter().find(|(name, _)| name.ends_with(".h")).unwrap().1.clone();
     let header = String::from_utf8(header).unwrap();
@@ -68,7 +68,7 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
         &room,
         "simulate --experiment loop.toml --policy credence:model=model.json --runs 1 -o looped",
     );
-    assert!(error.contains("model.json needs place, a feature of your own"), "{error}");
+    assert!(error.contains("model.json: needs place, a feature of your own"), "{error}");
     let error = bad(&room, &format!("{train} --feature nowhere -o other.json"));
     assert!(error.contains("nowhere") && error.contains("burst_end, place"), "{error}");
     let error = bad(&room, &format!("{train} --feature rank -o other.json"));
