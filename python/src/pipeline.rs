@@ -109,6 +109,9 @@ pub(crate) fn cross_validate(
     Ok((Model::of(fitted.model), json(py, &found)?))
 }
 
+/// Models and their names; none where there were too few drops to train one.
+type NamedModels = Vec<(String, Option<Model>)>;
+
 /// Trains a model of each switch or role, and one of all: the first. Also returns how they compare,
 /// as JSON.
 #[pyfunction]
@@ -118,7 +121,7 @@ pub(crate) fn train_per(
     roles: Roles<'_>,
     settings: Vec<String>,
     per: &str,
-) -> PyResult<(Vec<(String, Option<Model>)>, String)> {
+) -> PyResult<(NamedModels, String)> {
     let settings: TrainSettings = parse(py, settings)?;
     let per: ModelPer = word(py, "model_per", per)?;
     let (resources, open) = (roles.resources(py)?, roles.open());
@@ -138,7 +141,6 @@ pub(crate) fn train_per(
 
 /// Sweeps into `folder`. The settings are a file's, or JSON without data. Returns JSON.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "those of the command")]
 pub(crate) fn sweep(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,

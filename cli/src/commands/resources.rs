@@ -28,7 +28,7 @@ fn text_of(resources: &Resources) -> String {
         "\
 {} trees of depth {}: {} splits, {} leaves; {} bytes as .dct
 As match-action tables ({}):
-  tables            {}, in {} stages that depend on each other
+  tables            {}, in {} stages by match dependencies, not placement
   ternary entries   {}{share}
   range entries     {}, if a device matches ranges
   TCAM key          {} bits, and as many of mask

@@ -33,8 +33,8 @@ fn bad(room: &Room, typed: &str) -> String {
 fn pauses_stop_virtual_lqd_and_every_replay() {
     let room = Room::new();
     room.write("leaf.toml", SWITCH);
-    room.write("events.csv", &events(true));
-    room.write("flowing.csv", &events(false));
+    room.write("events.csv", events(true));
+    room.write("flowing.csv", events(false));
     let collect = |events: &str, trace: &str| -> Value {
         let line = format!("collect --events {events} --switch leaf.toml -o {trace} --format json");
         serde_json::from_str(&room.good(&line)).unwrap()
@@ -139,7 +139,7 @@ fn reserved_bytes_are_safe_from_other_queues() {
 #[test]
 fn what_is_not_modelled_is_refused_by_name() {
     let room = Room::new();
-    room.write("events.csv", &events(false));
+    room.write("events.csv", events(false));
     for (key, says) in [
         ("headroom_bytes = 1000", "headroom_bytes is not modelled: headroom holds what senders"),
         ("pfc = true", "pfc is not modelled: this switch pauses nobody"),
@@ -147,7 +147,7 @@ fn what_is_not_modelled_is_refused_by_name() {
         ("cut_through = true", "cut_through is not modelled"),
         ("buffer_byte = 1", "unknown field `buffer_byte`"),
     ] {
-        room.write("leaf.toml", &format!("{SWITCH}{key}\n"));
+        room.write("leaf.toml", format!("{SWITCH}{key}\n"));
         let error = bad(&room, "collect --events events.csv --switch leaf.toml -o t.parquet");
         assert!(error.contains(says) && error.contains("leaf.toml"), "{error}");
     }

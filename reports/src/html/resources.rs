@@ -30,7 +30,7 @@ fn size(count: usize) -> Cell {
 fn totals(page: &mut Body, totals: &TableTotals) {
     let rows = [
         ("tables", size(totals.tables)),
-        ("stages that depend on each other", size(totals.stages)),
+        ("stages by match dependencies, not placement", size(totals.stages)),
         ("ternary entries", Cell::Count(Some(totals.ternary_entries))),
         (
             "ternary entries if each range is expanded by itself",
