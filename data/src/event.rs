@@ -88,8 +88,8 @@ pub struct Event {
     pub queue: u8,
     /// Arrival, departure, drop, pause or resume.
     pub kind: EventKind,
-    /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable; bit 2: the real switch marked it
-    /// ([`Event::ECN_MARK`]). 0 where the input has none.
+    /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable; bit 2, where the input
+    /// tells of marks: the real switch marked it ([`Event::ECN_MARK`]). 0 where the input has none.
     pub flags: u8,
 }
 

@@ -84,9 +84,13 @@ pub(crate) fn with_reason(
     }
 }
 
-/// Flags with the ECN mark, which has a column of its own.
-pub(crate) fn with_mark(flags: u8, is_marked: bool) -> u8 {
-    flags & !Event::ECN_MARK | if is_marked { Event::ECN_MARK } else { 0 }
+/// Flags with the ECN mark, if the input has a column for it.
+pub(crate) fn with_mark(flags: u8, is_marked: Option<bool>) -> u8 {
+    match is_marked {
+        None => flags,
+        Some(false) => flags & !Event::ECN_MARK,
+        Some(true) => flags | Event::ECN_MARK,
+    }
 }
 
 /// Whether a column of this type can hold kinds, or reasons.

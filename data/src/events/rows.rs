@@ -101,7 +101,7 @@ fn read_event(
         flow_hash: read(row, "flow_hash", places.flow_hash, 0)?,
         flags: with_mark(
             read(row, "flags", places.flags, 0)?,
-            read(row, "ecn_mark", places.ecn_mark, false)?,
+            places.ecn_mark.map(|_| read(row, "ecn_mark", places.ecn_mark, false)).transpose()?,
         ),
     };
     Ok((event, time.rounded))

@@ -110,6 +110,7 @@ impl EventTable {
         let kind = self.read_kinds(batch, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
+        let mark_place = ecn_mark;
         let ecn_mark: Vec<bool> = self.read(batch, "ecn_mark", ecn_mark, bad);
         let events = (0..batch.num_rows())
             .map(|row| Event {
@@ -120,7 +121,7 @@ impl EventTable {
                 port: port[row],
                 queue: queue[row],
                 kind: kind[row],
-                flags: kind::with_mark(flags[row], ecn_mark[row]),
+                flags: kind::with_mark(flags[row], mark_place.map(|_| ecn_mark[row])),
             })
             .collect();
         (events, rounded)

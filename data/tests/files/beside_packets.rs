@@ -116,7 +116,7 @@ fn a_trace_keeps_marks_and_pauses() {
     let mut meta = TraceMeta::new("dropcast 0.1.0", switches(), vec!["rank".to_owned()]);
     let rows = |marks: Option<Vec<bool>>, told: Option<Vec<_>>| LabelledBatch {
         arrivals: Some(dropcast_data::ArrivalColumns {
-            time_ns: vec![1; 2],
+            time_ns: vec![2, 2],
             switch_id: vec![0; 2],
             port: vec![0; 2],
             queue: vec![0; 2],
@@ -132,13 +132,9 @@ fn a_trace_keeps_marks_and_pauses() {
     let dropped = Some(vec![None, Some(dropcast_data::DropReason::Policy)]);
     let pauses = vec![Pause { from_ns: 1, until_ns: 5, switch_id: 0, port: 3, queue: 1 }];
     let mut writer = TraceWriter::create_with_marks(&path, &meta).unwrap();
-    writer.write(&rows(one.clone(), None)).unwrap();
-    // The column of real drops begins here, after that of marks.
-    writer.write(&rows(all.clone(), dropped)).unwrap();
-    assert!(writer.write(&rows(None, None)).is_err());
-    let mut writer = TraceWriter::create_with_marks(&path, &meta).unwrap();
     writer.write(&rows(one, None)).unwrap();
-    let dropped = Some(vec![None, Some(dropcast_data::DropReason::Policy)]);
+    assert!(writer.write(&rows(None, None)).is_err(), "the column of marks has no nulls");
+    // The column of real drops begins here, after that of marks.
     writer.write(&rows(all, dropped.clone())).unwrap();
     writer.set_pauses(pauses.clone()).unwrap();
     writer.finish().unwrap();

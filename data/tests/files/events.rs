@@ -286,8 +286,8 @@ fn bad_text_is_refused_in_clear_words() {
         "time_ns is 99999999999999999999, expected an integer from 0 to 18446744073709551615",
     );
     row(
-        "10,0,0,100,9",
-        "kind is 9, expected 0 (arrival), 1 (departure), 2 (drop), 3 (pause) or 4 (resume)",
+        "10,0,0,100,5",
+        "kind is 5, expected 0 (arrival), 1 (departure), 2 (drop), 3 (pause) or 4 (resume)",
     );
     row(
         "10,0,0,100,left",
