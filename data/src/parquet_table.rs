@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use std::fs::File;
+use std::ops::Range;
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 65_536;
@@ -20,6 +21,8 @@ pub(crate) struct ParquetTable {
     file: String,
     builder: ParquetRecordBatchReaderBuilder<File>,
     columns: Vec<String>,
+    /// The rows to read; `None` for all.
+    kept: Option<Range<u64>>,
 }
 
 /// The batches of some columns.
@@ -40,7 +43,7 @@ impl ParquetTable {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
         let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Ok(ParquetTable { file: file.to_owned(), builder, columns })
+        Ok(ParquetTable { file: file.to_owned(), builder, columns, kept: None })
     }
 
     /// Names of the columns.
@@ -89,10 +92,25 @@ impl ParquetTable {
         DataError::file(&self.file, problem, hint)
     }
 
+    /// Reads only these rows, which the file must have.
+    pub(crate) fn keep(&mut self, rows: Range<u64>) {
+        self.kept = Some(rows);
+    }
+
+    /// The number of the first row that is read.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.kept.as_ref().map_or(0, |rows| rows.start)
+    }
+
     /// Starts to read the columns at `roots`.
     pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
-        let rows_left = self.rows();
-        let ParquetTable { file, builder, .. } = self;
+        let all = self.rows();
+        let ParquetTable { file, mut builder, kept, .. } = self;
+        let rows_left = kept.as_ref().map_or(all, |rows| rows.end - rows.start);
+        if let Some(rows) = kept {
+            let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+            builder = builder.with_offset(count(rows.start)).with_limit(count(rows_left));
+        }
         roots.sort_unstable();
         roots.dedup();
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
@@ -103,6 +121,11 @@ impl ParquetTable {
 }
 
 impl ParquetBatches {
+    /// Rows not read yet, as the footer says.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.rows_left
+    }
+
     /// The next rows; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let reader = &mut self.reader;

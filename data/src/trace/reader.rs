@@ -8,6 +8,7 @@ use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::parquet_table::ParquetTable;
 use crate::{DataError, InputProvenance, LabelledBatch, RowOrder, TraceMeta};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// Reads labelled rows: a trace of `dropcast collect`, Parquet made elsewhere with the same columns,
@@ -61,6 +62,39 @@ impl TraceReader {
         };
         let name = recorded_name(path);
         Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// As [`open`](Self::open), for some of the rows of a Parquet file: those with these numbers,
+    /// from 0. The file is not hashed.
+    ///
+    /// # Errors
+    /// Also if it is not Parquet, or has fewer rows.
+    pub fn open_rows(
+        path: &Path,
+        features: &[String],
+        rows: Range<u64>,
+    ) -> Result<Self, DataError> {
+        let file = shown(path);
+        let opened = std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?;
+        let mut table = ParquetTable::open(&file, opened)?;
+        let has = table.rows();
+        if rows.end > has || rows.start > rows.end {
+            let problem = format!("has {has} rows, not rows {} to {}", rows.start, rows.end);
+            return Err(DataError::file(&file, problem, "it changed, begin again"));
+        }
+        let meta = meta_of(&file, &table)?;
+        table.keep(rows);
+        let table = TraceTable::start(&file, table, &meta, features)?;
+        let (name, source) = (recorded_name(path), Source::Parquet(table, None));
+        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// The number of rows to come, as the file says; `None` if only reading tells.
+    pub fn rows_to_come(&self) -> Option<u64> {
+        match &self.source {
+            Source::Artifact(_) => None,
+            Source::Parquet(table, _) => Some(table.rows_to_come()),
+        }
     }
 
     /// As [`open`](Self::open), for rows that will be replayed or split by time.

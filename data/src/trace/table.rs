@@ -69,9 +69,10 @@ impl TraceTable {
         let features = find_features(file, &table, meta, features)?;
         let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
         table.require_integers(&places.all())?;
+        let row = table.first_row();
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
-        Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
+        Ok(TraceTable { file: file.to_owned(), batches, places, row, clock_ns: 0, ordered })
     }
 
     /// The next rows; `None` after the last.
@@ -93,7 +94,12 @@ impl TraceTable {
         Ok(Some(batch))
     }
 
-    /// Rows read so far.
+    /// Rows not read yet, as the footer says.
+    pub(crate) fn rows_to_come(&self) -> u64 {
+        self.batches.rows_left()
+    }
+
+    /// Rows read so far, and those before the first that is read.
     pub(crate) fn rows(&self) -> u64 {
         self.row
     }
