@@ -48,6 +48,7 @@ mod memory_rows;
 pub mod model_per;
 pub mod models;
 pub mod oracle_gain;
+pub mod partitions;
 pub mod progress;
 pub mod refine;
 mod replays;

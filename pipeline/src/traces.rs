@@ -9,6 +9,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
 use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, TrainError};
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -228,8 +229,7 @@ impl LabelledTrace {
         LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
     }
 
-    fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
-        let name = path.display().to_string();
+    pub(crate) fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
         if path.as_os_str() == "-" {
             let problem = "labelled traces are read several times; save standard input in a file";
             return Err(PipelineError::unfit("standard input", problem));
@@ -240,7 +240,18 @@ impl LabelledTrace {
         let file_name =
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path: path.to_owned() })))
+        Ok(LabelledTrace::in_file(path.to_owned(), origin, meta, None))
+    }
+
+    /// A trace whose rows are in a file; if `rows` are given, only these.
+    pub(crate) fn in_file(
+        path: PathBuf,
+        origin: DataOrigin,
+        meta: TraceMeta,
+        rows: Option<Range<u64>>,
+    ) -> Self {
+        let name = path.display().to_string();
+        LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, rows }))
     }
 
     /// Whether it tells what a replay of its arrivals needs.
@@ -270,11 +281,16 @@ pub(crate) fn run_of(sha256: &str) -> u64 {
 #[derive(Debug)]
 struct TraceFile {
     path: PathBuf,
+    /// All, if none are given.
+    rows: Option<Range<u64>>,
 }
 
 impl TraceRows for TraceFile {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
-        Ok(Box::new(TraceReader::open(&self.path, features)?))
+        Ok(Box::new(match self.rows.clone() {
+            None => TraceReader::open(&self.path, features)?,
+            Some(rows) => TraceReader::open_rows(&self.path, features, rows)?,
+        }))
     }
 }
 

@@ -57,13 +57,50 @@ impl<'a> TraceRoles<'a> {
         stated: Split,
     ) -> Result<(LabelledTraces, Split), PipelineError> {
         let traces = LabelledTraces::open(&self.all(), features)?;
-        if !self.are_kept_apart() {
-            return Ok((traces, stated));
+        let split = split_by_role(&traces, self.validation.len(), self.test.len(), stated);
+        Ok((traces, split))
+    }
+}
+
+/// How traces are divided of which the last test, and those before them validate: by `stated` if
+/// there are neither.
+pub(crate) fn split_by_role(
+    traces: &LabelledTraces,
+    validation: usize,
+    test: usize,
+    stated: Split,
+) -> Split {
+    if validation + test == 0 {
+        return stated;
+    }
+    let mut runs: Vec<u64> = traces.traces().iter().map(|trace| trace.origin.run).collect();
+    let test = runs.split_off(runs.len() - test);
+    let validation = runs.split_off(runs.len() - validation);
+    Split::Runs { test, validation }
+}
+
+/// The rule that chooses the vote threshold: the one that was set, or the default; where rows
+/// cannot be replayed, F1.
+pub(crate) fn vote_rule(
+    set: Option<VoteRule>,
+    replays: &Replays<'_>,
+    progress: &dyn Progress,
+) -> Result<VoteRule, PipelineError> {
+    match set {
+        Some(vote) => {
+            if vote.replays() {
+                replays.check()?;
+            }
+            Ok(vote)
         }
-        let runs: Vec<u64> = traces.traces().iter().map(|trace| trace.origin.run).collect();
-        let (others, test) = runs.split_at(runs.len() - self.test.len());
-        let validation = others[self.data.len()..].to_vec();
-        Ok((traces, Split::Runs { test: test.to_vec(), validation }))
+        None if replays.are_possible() => Ok(VoteRule::default()),
+        None => {
+            progress.note(
+                "the vote threshold is chosen by F1: these rows cannot be replayed, so whether \
+                 the forest does harm is not known",
+            );
+            Ok(VoteRule::F1)
+        }
     }
 }
 
@@ -153,7 +190,7 @@ impl<'a> Training<'a> {
             seed: self.settings.seed,
             threads: self.threads(),
         };
-        let vote = self.vote(&replays)?;
+        let vote = vote_rule(self.settings.vote, &replays, self.progress)?;
         // Rules that replay choose when the forest is there.
         let first_vote = if vote.replays() { VoteRule::F1 } else { vote };
         let mut fitted = match &self.settings.budget {
@@ -167,27 +204,6 @@ impl<'a> Training<'a> {
             choose_votes(vote, &replays, std::slice::from_mut(&mut fitted))?;
         }
         Ok(fitted)
-    }
-
-    /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
-    /// cannot be replayed, F1.
-    fn vote(&self, replays: &Replays<'_>) -> Result<VoteRule, PipelineError> {
-        match self.settings.vote {
-            Some(vote) => {
-                if vote.replays() {
-                    replays.check()?;
-                }
-                Ok(vote)
-            }
-            None if replays.are_possible() => Ok(VoteRule::default()),
-            None => {
-                self.progress.note(
-                    "the vote threshold is chosen by F1: these rows cannot be replayed, so \
-                     whether the forest does harm is not known",
-                );
-                Ok(VoteRule::F1)
-            }
-        }
     }
 
     /// The same trees, with leaf weights that fit the training rows together.
