@@ -13,17 +13,22 @@ pub(crate) use reproduce::{
 
 use self::output_path::output_path;
 use crate::output::Format;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
+use dropcast_pipeline::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
 use dropcast_pipeline::refine::LoopSettings;
 use dropcast_pipeline::settings::TrainSettings;
+use dropcast_pipeline::verification::VerificationTask;
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
+
+/// The version, and the commit where the build knows it.
+const VERSION: &str = env!("DROPCAST_VERSION");
 
 /// Drop-prediction oracles for shared-buffer switches.
 ///
@@ -31,28 +36,10 @@ use std::path::PathBuf;
 /// the trace trains a shallow random forest, and the forest is exported as integer tables for a
 /// dataplane, with a report on how good it is. `dropcast run` does all of it.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(version = VERSION, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Cli {
-    /// Reads the command line.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
-        Cli::try_parse()
-    }
-}
-
-/// Reads the number of folds.
-fn folds(text: &str) -> Result<Folds, &'static str> {
-    match text {
-        "runs" => Ok(Folds::Runs),
-        _ => match text.parse() {
-            Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
-            _ => Err("expected runs, or a number of folds from 2"),
-        },
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,6 +59,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Inspect(InspectArgs),
     Reproduce(ReproduceArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// Run the whole pipeline: events, labelled trace, forest, tables, report.
@@ -132,19 +121,8 @@ pub(crate) struct SimulateArgs {
     /// Workload settings, the fields of docs/workloads.md.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) workload: Option<PathBuf>,
-    /// Seed of all randomness.
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// Length of the trace, milliseconds.
-    #[arg(long, value_name = "MS")]
-    pub(crate) duration_ms: Option<u64>,
-    /// Load of the flows, as a share of the rate of the links between leaves and spines; for a
-    /// single leaf, of the flows towards the servers.
-    #[arg(long, allow_negative_numbers = true)]
-    pub(crate) load: Option<f64>,
-    /// Payload of an incast, as a share of the buffer.
-    #[arg(long, allow_negative_numbers = true)]
-    pub(crate) burst: Option<f64>,
+    #[command(flatten)]
+    pub(crate) changes: WorkloadChanges,
     /// Compare policies in a closed loop: fabric, traffic and policies are in this file
     /// (docs/fabric.md). Without a file: the Credence artifact's fabric, websearch flows at 80% load,
     /// incasts of 75% of the buffer.
@@ -177,16 +155,6 @@ pub(crate) struct SimulateArgs {
     pub(crate) format: Format,
 }
 
-/// The simulated switches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Topology {
-    /// One leaf.
-    #[default]
-    Leaf,
-    /// Leaves and spines, with the same flows.
-    LeafSpine,
-}
-
 /// Train a forest on labelled traces.
 ///
 /// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
@@ -210,7 +178,7 @@ pub(crate) struct TrainArgs {
     pub(crate) validation: Vec<PathBuf>,
     /// Cross-validate over the runs (files of --data), then train the model on all: runs, to leave
     /// one out at a time, or a number of folds.
-    #[arg(long, value_name = "runs|FOLDS", value_parser = folds, conflicts_with_all = ["test", "validation", "model_per"])]
+    #[arg(long, value_name = "runs|FOLDS", conflicts_with_all = ["test", "validation", "model_per"])]
     pub(crate) cross_validate: Option<Folds>,
     /// Which switches share a model. Models of one switch or role are named after the pooled one:
     /// MODEL.switch-3.json, MODEL.leaf.json.
@@ -475,13 +443,13 @@ pub(crate) struct VerifyArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]
     pub(crate) rows: usize,
     /// A labelled trace whose rows are also predicted.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Seed of the random rows.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = VerificationTask::SEED)]
     pub(crate) seed: u64,
     /// Measure the time of one prediction on the rows of the trace, in order.
     #[arg(long, requires = "trace")]
@@ -551,4 +519,27 @@ pub(crate) struct InspectArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Print a shell's completions of this command.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast completions bash > ~/.local/share/bash-completion/completions/dropcast
+  dropcast completions zsh > ~/.zfunc/_dropcast")]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write the man pages of this command and its subcommands.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  dropcast man -o ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Folder for dropcast.1 and a page of each subcommand.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
 }

@@ -5,7 +5,6 @@ use dropcast_pipeline::PipelineError;
 use dropcast_reports::ExportError;
 use std::error::Error;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::thread;
 
 /// Why a command failed.
@@ -45,33 +44,33 @@ impl Failure {
 }
 
 /// The exit code of a command, after reporting its error on stderr.
-pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> ExitCode {
+pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> u8 {
     match result {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) if is_broken_pipe(&error) => 0,
         Ok(Err(error)) if error.is_the_users() => {
             tell(&format!("error: {}", message(&error)));
-            ExitCode::from(1)
+            1
         }
         Ok(Err(error)) => {
             tell(&format!("internal error: {}", message(&error)));
-            ExitCode::from(2)
+            2
         }
         // The panic hook has printed what and where.
         Err(_) => {
             tell(
                 "internal error: this is a bug in dropcast, please report it with the lines above",
             );
-            ExitCode::from(2)
+            2
         }
     }
 }
 
 /// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
-pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
+pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
     match error.print() {
-        Ok(()) if error.use_stderr() => ExitCode::from(1),
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if error.use_stderr() => 1,
+        Ok(()) => 0,
         Err(error) => exit_code(Ok(Err(Failure::Output(error)))),
     }
 }

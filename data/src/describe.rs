@@ -7,6 +7,7 @@ use crate::events::switches_in_footer;
 use crate::input::{Expect, Input, TextInput};
 use crate::ns3::looks_like_ns3;
 use crate::parquet_table::ParquetTable;
+use crate::column_table::ColumnTable;
 use crate::trace::{is_artifact, meta_in_footer, meta_of};
 use crate::{DataError, EventColumns, SwitchSpecs, TraceMeta};
 use std::path::Path;
@@ -75,7 +76,7 @@ pub struct TableShape {
 pub fn describe(path: &Path) -> Result<FileKind, DataError> {
     let file = shown(path);
     match Input::open(path, Expect::Anything)? {
-        Input::Parquet(opened, _) => describe_table(&file, &ParquetTable::open(&file, opened)?),
+        Input::Parquet(opened, _) => describe_table(&file, ParquetTable::open(&file, opened)?),
         Input::Text(input) => describe_stream(&file, input),
     }
 }
@@ -97,12 +98,13 @@ fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataErr
     }
 }
 
-fn describe_table(file: &str, table: &ParquetTable) -> Result<FileKind, DataError> {
+fn describe_table(file: &str, table: ParquetTable) -> Result<FileKind, DataError> {
     let shape = TableShape {
         columns: table.columns().to_vec(),
         rows: table.rows(),
         row_groups: table.row_groups(),
     };
+    let table = &ColumnTable::from(table);
     let own = meta_in_footer(file, table)?.is_some();
     if own || table.find("drop").or(table.find("outcome")).is_some() {
         let meta = Box::new(meta_of(file, table)?);

@@ -1,5 +1,6 @@
 //! Reading and writing packet events (`docs/events.md`).
 
+mod arrow;
 mod backlog;
 mod capture;
 mod columns;
@@ -14,6 +15,7 @@ mod table;
 mod time;
 mod writer;
 
+pub use arrow::event_frame;
 pub use columns::EventColumns;
 pub use files::EventFiles;
 pub use gate::OnBadRow;

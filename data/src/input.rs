@@ -3,7 +3,7 @@
 mod hash;
 mod text;
 
-pub(crate) use hash::FileHash;
+pub(crate) use hash::{FileHash, hex};
 pub use hash::{sha256, sha256_file};
 pub(crate) use text::{Compression, TextInput};
 

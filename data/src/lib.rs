@@ -54,6 +54,8 @@ mod capture_map;
 #[cfg(feature = "files")]
 mod cell;
 #[cfg(feature = "files")]
+mod column_table;
+#[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
 mod describe;
@@ -63,6 +65,8 @@ mod error;
 mod events;
 #[cfg(feature = "files")]
 mod flow_key;
+#[cfg(feature = "files")]
+mod frame;
 #[cfg(feature = "files")]
 mod guard;
 #[cfg(feature = "files")]
@@ -103,7 +107,10 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
+    event_frame,
 };
+#[cfg(feature = "files")]
+pub use frame::Frame;
 #[cfg(feature = "files")]
 pub use input::{sha256, sha256_file};
 #[cfg(feature = "files")]
@@ -121,4 +128,4 @@ pub use table_writer::{TableColumn, TableWriter, write_table};
 #[cfg(feature = "files")]
 pub use time_unit::TimeUnit;
 #[cfg(feature = "files")]
-pub use trace::{TraceReader, TraceWriter};
+pub use trace::{TraceReader, TraceWriter, record_batch, trace_frame, trace_schema};

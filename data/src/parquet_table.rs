@@ -1,10 +1,9 @@
 //! Parquet files as tables of integer columns.
 
 use crate::DataError;
-use crate::cell::is_integer;
 use crate::guard::guarded;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -51,11 +50,6 @@ impl ParquetTable {
         &self.columns
     }
 
-    /// Place of a column.
-    pub(crate) fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|name| name == column)
-    }
-
     /// The text under a key of the footer.
     pub(crate) fn footer(&self, key: &str) -> Option<&str> {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
@@ -72,34 +66,19 @@ impl ParquetTable {
         self.builder.metadata().num_row_groups()
     }
 
-    /// The type of the column at `root`.
-    pub(crate) fn data_type(&self, root: usize) -> &DataType {
-        self.builder.schema().field(root).data_type()
+    /// Names and types of the columns.
+    pub(crate) fn schema(&self) -> &Schema {
+        self.builder.schema()
     }
 
-    /// Refuses columns that do not hold integers.
-    pub(crate) fn require_integers(&self, roots: &[usize]) -> Result<(), DataError> {
-        match roots.iter().find(|&&root| !is_integer(self.data_type(root))) {
-            Some(&root) => Err(self.wrong_type(root, "expected an integer type; write it as one")),
-            None => Ok(()),
-        }
-    }
-
-    /// The column at `root` is of a type that cannot be read.
-    pub(crate) fn wrong_type(&self, root: usize, hint: &str) -> DataError {
-        let field = self.builder.schema().field(root);
-        let problem = format!("column {:?} is of type {}", field.name(), field.data_type());
-        DataError::file(&self.file, problem, hint)
+    /// What errors call it.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     /// Reads only these rows, which the file must have.
     pub(crate) fn keep(&mut self, rows: Range<u64>) {
         self.kept = Some(rows);
-    }
-
-    /// The number of the first row that is read.
-    pub(crate) fn first_row(&self) -> u64 {
-        self.kept.as_ref().map_or(0, |rows| rows.start)
     }
 
     /// Starts to read the columns at `roots`.
@@ -121,11 +100,6 @@ impl ParquetTable {
 }
 
 impl ParquetBatches {
-    /// Rows not read yet, as the footer says.
-    pub(crate) fn rows_left(&self) -> u64 {
-        self.rows_left
-    }
-
     /// The next rows; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let reader = &mut self.reader;

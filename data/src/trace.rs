@@ -1,5 +1,6 @@
 //! Reading and writing labelled traces (`docs/trace.md`).
 
+mod arrow;
 mod artifact;
 mod columns;
 mod footer;
@@ -7,6 +8,7 @@ mod reader;
 mod table;
 mod writer;
 
+pub use arrow::{record_batch, trace_frame, trace_schema};
 pub use reader::TraceReader;
 pub use writer::TraceWriter;
 

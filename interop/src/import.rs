@@ -1,5 +1,6 @@
 //! Forests that were trained elsewhere.
 
+mod arrays;
 mod foreign;
 mod lightgbm;
 mod lightgbm_dump;
@@ -15,9 +16,11 @@ use crate::weights::weigh;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
 use dropcast_train::Model;
-use foreign::{Reading, wrong};
+use foreign::{Foreign, Reading, wrong};
 use std::fmt;
 use std::str::FromStr;
+
+pub use arrays::ArrayTree;
 
 /// A file format of forests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +79,25 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
         Format::XGBoost if xgboost_dump::is_dump(file) => xgboost_dump::read(file, &reading),
         Format::XGBoost => xgboost::read(file, &reading),
     }?;
+    weighed(foreign, &format.to_string(), task)
+}
+
+/// Makes a forest that another program has in memory an integer forest, as [`import`] does; rows have
+/// so many `columns`. `tool` is what made it.
+///
+/// # Errors
+/// What is wrong with a tree, or why the forest cannot be held or proven equal.
+pub fn import_arrays(
+    trees: &[ArrayTree],
+    columns: usize,
+    tool: &str,
+    task: &ImportTask,
+) -> Result<Model, ImportError> {
+    weighed(arrays::read(trees, columns)?, tool, task)
+}
+
+/// The model, with weights of integers.
+fn weighed(foreign: Foreign, format: &str, task: &ImportTask) -> Result<Model, ImportError> {
     let features = foreign.features(task.features.as_ref())?;
     let weighted = weigh(&foreign.forest, features.len());
     if !(weighted.agreement.is_proven() || task.allow_rounding) {
@@ -89,7 +111,7 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
     forest.check()?;
     let origin = ImportOrigin {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
-        format: format.to_string(),
+        format: format.to_owned(),
         producer: foreign.producer,
         name: task.name.clone(),
         sha256: task.sha256.clone(),

@@ -52,5 +52,5 @@ mod values;
 mod weights;
 
 pub use error::ImportError;
-pub use import::{Format, ImportTask, UnknownFormat, import};
+pub use import::{ArrayTree, Format, ImportTask, UnknownFormat, import, import_arrays};
 pub use trainer::{Trainer, TrainerError, Unsupported, train};

@@ -1,35 +1,21 @@
 //! Events in, a labelled trace out.
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::settings::TracerSettings;
+use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, InputProvenance,
-    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceWriter,
+    Departures, EventBatch, EventKind, Frame, InputProvenance,
+    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where events come from.
-pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
-    /// What was read of each input, once the iterator has ended.
-    fn inputs(&self) -> Vec<InputProvenance>;
-}
-
-impl Events for EventReader {
-    fn inputs(&self) -> Vec<InputProvenance> {
-        vec![self.provenance()]
-    }
-}
-
-impl Events for EventFiles {
-    fn inputs(&self) -> Vec<InputProvenance> {
-        self.provenance()
-    }
-}
+pub use crate::events_source::Events;
+pub use crate::switch_pieces::{SwitchPiece, cut_switches};
 
 /// What was labelled.
 #[derive(Debug, Default, Serialize)]
@@ -58,58 +44,82 @@ pub struct Collected {
 /// # Errors
 /// If an event is wrong, there is nothing to label, or the trace cannot be written.
 pub fn collect(
-    mut events: impl Events,
+    events: impl Events,
     specs: SwitchSpecs,
     settings: &TracerSettings,
     max_waiting_rows: usize,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    progress.begin("collect");
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
-    let mut writer = TraceWriter::create(path, &meta)?;
-    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
-        .with_max_waiting_rows(max_waiting_rows);
-    let mut collected = Collected { trace: path.to_owned(), ..Collected::default() };
-    let mut departures = 0;
-    let batches = events.by_ref().map(|batch| {
-        let batch = batch?;
-        departures += count_departures(&batch);
-        Ok::<_, PipelineError>(batch)
-    });
-    for rows in dropcast_collect::trace(tracer, batches) {
-        let rows = rows?;
-        collected.add(&rows);
-        progress.advance(rows.len());
-        writer.write(&rows)?;
-    }
-    let inputs = events.inputs();
-    let unfit = |problem| {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        PipelineError::unfit(names.join(", "), problem)
-    };
-    if collected.rows == 0 {
-        let problem = "has no arrivals that can be used, so there is nothing to label";
-        return Err(unfit(format!("{problem}{}", left_out(&inputs))));
-    }
-    if settings.departures == Departures::Observed && departures == 0 {
-        let problem = "has no departures, so nothing would drain the queues; set departures to \
-                       line-rate";
-        return Err(unfit(problem.to_owned()));
-    }
-    for input in &inputs {
-        add(&mut collected.skipped, &input.skipped);
-        add(&mut collected.notes, &input.notes);
-        for (note, rows) in &input.notes {
-            progress.note(&format!("{}: {}", input.name, words(note, *rows)));
-        }
-    }
+    let mut writer = TraceWriter::create(path, &meta_of(&specs, settings))?;
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let (collected, inputs) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
     writer.set_inputs(inputs);
     writer.finish()?;
-    progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
-    Ok(collected)
+    Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// As [`collect`], for one piece of one switch. The trace has the same bytes as when
+/// [`join_pieces`] makes it of smaller pieces.
+///
+/// # Errors
+/// Those of [`collect`].
+pub fn collect_piece(
+    events: impl Events,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+    piece: &SwitchPiece,
+    max_waiting_rows: usize,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Collected, PipelineError> {
+    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings))?;
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let events = PieceEvents { events, piece };
+    let (collected, inputs) = labelling.label(events, |rows| writer.write(rows))?;
+    writer.finish(inputs)?;
+    Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// Makes one trace of pieces of a switch that follow each other, one at least.
+///
+/// # Errors
+/// If one cannot be read, or the trace cannot be written.
+pub fn join_pieces(pieces: &[PathBuf], path: &Path) -> Result<(), PipelineError> {
+    let Some(first) = pieces.first() else {
+        return Err(PipelineError::unfit(path.display(), "has no pieces to be made of"));
+    };
+    let meta = TraceReader::open(first, &[])?.meta().clone();
+    let mut writer = EvenTrace::create(path, &meta)?;
+    for piece in pieces {
+        for rows in TraceReader::open(piece, &meta.features)? {
+            writer.write(rows?)?;
+        }
+    }
+    writer.finish(meta.inputs)
+}
+
+/// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.
+///
+/// # Errors
+/// If an event is wrong, or there is nothing to label.
+pub fn collect_frame(
+    name: &str,
+    events: impl Events,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+    max_waiting_rows: usize,
+    progress: &dyn Progress,
+) -> Result<(Collected, Frame), PipelineError> {
+    let mut meta = meta_of(&specs, settings);
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let mut batches = Vec::new();
+    let (collected, inputs) = labelling.label(events, |rows| {
+        batches.push(rows);
+        Ok(())
+    })?;
+    meta.inputs = inputs;
+    Ok((Collected { trace: name.into(), ..collected }, trace_frame(name, &meta, batches)?))
 }
 
 /// Labels events of switches described by `specs`. All rows stay in memory; `name` is what errors
@@ -123,9 +133,7 @@ pub fn collect_in_memory(
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
-    meta.collect = Some(settings.collect());
+    let meta = meta_of(&specs, settings);
     let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
     let events = events.into_iter().map(Ok::<_, PipelineError>);
     let mut batches = Vec::new();
@@ -136,6 +144,73 @@ pub fn collect_in_memory(
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
     }
     LabelledTrace::in_memory(name, meta, batches)
+}
+
+/// What is known of a trace before it is made.
+fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
+    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    meta.collect = Some(settings.collect());
+    meta
+}
+
+/// How events are labelled.
+struct Labelling<'a> {
+    specs: SwitchSpecs,
+    settings: &'a TracerSettings,
+    max_waiting_rows: usize,
+    progress: &'a dyn Progress,
+}
+
+impl Labelling<'_> {
+    /// Gives labelled rows to `keep`. Returns how many there were, and what was read.
+    fn label(
+        self,
+        mut events: impl Events,
+        mut keep: impl FnMut(LabelledBatch) -> Result<(), PipelineError>,
+    ) -> Result<(Collected, Vec<InputProvenance>), PipelineError> {
+        let Labelling { specs, settings, max_waiting_rows, progress } = self;
+        progress.begin("collect");
+        let tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
+            .with_max_waiting_rows(max_waiting_rows);
+        let mut collected = Collected::default();
+        let mut departures = 0;
+        let batches = events.by_ref().map(|batch| {
+            let batch = batch?;
+            departures += count_departures(&batch);
+            Ok::<_, PipelineError>(batch)
+        });
+        for rows in dropcast_collect::trace(tracer, batches) {
+            check(progress)?;
+            let rows = rows?;
+            collected.add(&rows);
+            progress.advance(rows.len());
+            keep(rows)?;
+        }
+        let inputs = events.inputs();
+        let unfit = |problem| {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            PipelineError::unfit(names.join(", "), problem)
+        };
+        if collected.rows == 0 {
+            let problem = "has no arrivals that can be used, so there is nothing to label";
+            return Err(unfit(format!("{problem}{}", left_out(&inputs))));
+        }
+        if settings.departures == Departures::Observed && departures == 0 {
+            let problem = "has no departures, so nothing would drain the queues; set departures \
+                           to line-rate";
+            return Err(unfit(problem.to_owned()));
+        }
+        for input in &inputs {
+            add(&mut collected.skipped, &input.skipped);
+            add(&mut collected.notes, &input.notes);
+            for (note, rows) in &input.notes {
+                progress.note(&format!("{}: {}", input.name, words(note, *rows)));
+            }
+        }
+        progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
+        Ok((collected, inputs))
+    }
 }
 
 fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {

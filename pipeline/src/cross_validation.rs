@@ -39,6 +39,25 @@ pub enum Folds {
     Count(usize),
 }
 
+/// A text that is no number of folds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected runs, or a number of folds from 2")]
+pub struct NotFolds;
+
+impl std::str::FromStr for Folds {
+    type Err = NotFolds;
+
+    fn from_str(text: &str) -> Result<Self, NotFolds> {
+        match text {
+            "runs" => Ok(Folds::Runs),
+            _ => match text.parse() {
+                Ok(folds) if folds >= 2 => Ok(Folds::Count(folds)),
+                _ => Err(NotFolds),
+            },
+        }
+    }
+}
+
 /// Trains once for each fold, and then on all runs; returns the model of all runs, too.
 ///
 /// # Errors

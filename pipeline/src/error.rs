@@ -131,6 +131,9 @@ pub enum PipelineError {
         /// What is wrong, and what to do.
         problem: String,
     },
+    /// The work was stopped before it was done.
+    #[error("stopped before it was done; nothing was written")]
+    Cancelled,
     /// The parts of a sweep do not fit together. A defect of ours.
     #[error(transparent)]
     SweepPart(#[from] SweepPartError),
@@ -189,6 +192,7 @@ impl PipelineError {
             | PipelineError::UnknownFeature(_)
             | PipelineError::Toml { .. }
             | PipelineError::Setting { .. }
+            | PipelineError::Cancelled
             | PipelineError::Unfit { .. } => true,
         }
     }

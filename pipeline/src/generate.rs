@@ -1,10 +1,12 @@
-//! Events of a workload, written to a file.
+//! Events of a workload, in a file or in memory.
 
 use crate::PipelineError;
-use crate::progress::Progress;
-use dropcast_data::{EventBatch, EventWriter, SwitchSpecs};
+use crate::files::read_settings;
+use crate::progress::{Progress, check};
+use dropcast_data::{EventBatch, EventWriter, Frame, SwitchSpecs, event_frame};
 use dropcast_simulate::{FabricWorkload, LeafWorkload};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// What was generated.
@@ -16,46 +18,153 @@ pub struct Generated {
     pub rows: u64,
 }
 
-/// Writes the arrivals of a leaf switch to an event file.
+/// The simulated switches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Topology {
+    /// One leaf.
+    #[default]
+    Leaf,
+    /// Leaves and spines, with the same flows.
+    LeafSpine,
+}
+
+/// Settings of a workload that are often varied; those of its file where they are not given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct WorkloadChanges {
+    /// Seed of all randomness.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub seed: Option<u64>,
+    /// Length of the trace, milliseconds.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MS"))]
+    pub duration_ms: Option<u64>,
+    /// Load of the flows, as a share of the rate of the links between leaves and spines; for a
+    /// single leaf, of the flows towards the servers.
+    #[cfg_attr(feature = "clap", arg(long, allow_negative_numbers = true))]
+    pub load: Option<f64>,
+    /// Payload of an incast, as a share of the buffer.
+    #[cfg_attr(feature = "clap", arg(long, allow_negative_numbers = true))]
+    pub burst: Option<f64>,
+}
+
+/// A workload of one of the topologies.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Of one leaf.
+    Leaf(LeafWorkload),
+    /// Of leaves and spines.
+    LeafSpine(FabricWorkload),
+}
+
+impl Workload {
+    /// The workload that a file describes; all defaults without one.
+    ///
+    /// # Errors
+    /// If the file cannot be read or says something else.
+    pub fn read(topology: Topology, file: Option<&Path>) -> Result<Self, PipelineError> {
+        fn settings<T: Default + DeserializeOwned>(
+            file: Option<&Path>,
+        ) -> Result<T, PipelineError> {
+            file.map_or_else(|| Ok(T::default()), read_settings)
+        }
+        Ok(match topology {
+            Topology::Leaf => Workload::Leaf(settings(file)?),
+            Topology::LeafSpine => Workload::LeafSpine(settings(file)?),
+        })
+    }
+
+    /// The workload with some settings changed.
+    pub fn with(mut self, changes: &WorkloadChanges) -> Self {
+        let (seed, load, burst, duration_ns) = match &mut self {
+            Workload::Leaf(of) => {
+                (&mut of.seed, &mut of.load, &mut of.incast_burst, &mut of.duration_ns)
+            }
+            Workload::LeafSpine(of) => {
+                (&mut of.seed, &mut of.load, &mut of.incast_burst, &mut of.duration_ns)
+            }
+        };
+        *seed = changes.seed.unwrap_or(*seed);
+        *load = changes.load.unwrap_or(*load);
+        *burst = changes.burst.unwrap_or(*burst);
+        if let Some(ms) = changes.duration_ms {
+            *duration_ns = ms.saturating_mul(1_000_000);
+        }
+        self
+    }
+
+    fn switches(&self) -> Result<SwitchSpecs, PipelineError> {
+        Ok(match self {
+            Workload::Leaf(of) => SwitchSpecs::Same(of.switch_spec()?),
+            Workload::LeafSpine(of) => of.switch_specs()?,
+        })
+    }
+
+    fn arrivals(&self) -> Result<Box<dyn Iterator<Item = EventBatch>>, PipelineError> {
+        Ok(match self {
+            Workload::Leaf(of) => Box::new(of.arrivals()?),
+            Workload::LeafSpine(of) => Box::new(of.arrivals()?),
+        })
+    }
+}
+
+/// Writes the arrivals of a workload to an event file.
 ///
 /// # Errors
 /// If a setting of the workload is wrong, or the file cannot be written.
+pub fn generate(
+    workload: &Workload,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Generated, PipelineError> {
+    let mut writer = EventWriter::create(path, &workload.switches()?)?;
+    let rows = each_batch(workload, progress, |batch| Ok(writer.write(&batch)?))?;
+    writer.finish()?;
+    Ok(Generated { events: path.to_owned(), rows })
+}
+
+/// The arrivals of a workload, in memory.
+///
+/// # Errors
+/// If a setting of the workload is wrong.
+pub fn generate_frame(
+    workload: &Workload,
+    progress: &dyn Progress,
+) -> Result<Frame, PipelineError> {
+    let mut batches = Vec::new();
+    each_batch(workload, progress, |batch| {
+        batches.push(batch);
+        Ok(())
+    })?;
+    Ok(event_frame("events", &workload.switches()?, batches)?)
+}
+
+/// Writes the arrivals of a leaf switch to an event file.
+///
+/// # Errors
+/// Those of [`generate`].
 pub fn generate_leaf(
     workload: &LeafWorkload,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Generated, PipelineError> {
-    let specs = SwitchSpecs::Same(workload.switch_spec()?);
-    write(&specs, workload.arrivals()?, path, progress)
+    generate(&Workload::Leaf(workload.clone()), path, progress)
 }
 
-/// Writes the arrivals of all switches of a fabric to an event file.
-///
-/// # Errors
-/// If a setting of the workload is wrong, or the file cannot be written.
-pub fn generate_fabric(
-    workload: &FabricWorkload,
-    path: &Path,
+/// Gives the arrivals to `keep`, and counts them.
+fn each_batch(
+    workload: &Workload,
     progress: &dyn Progress,
-) -> Result<Generated, PipelineError> {
-    write(&workload.switch_specs()?, workload.arrivals()?, path, progress)
-}
-
-fn write(
-    specs: &SwitchSpecs,
-    arrivals: impl Iterator<Item = EventBatch>,
-    path: &Path,
-    progress: &dyn Progress,
-) -> Result<Generated, PipelineError> {
+    mut keep: impl FnMut(EventBatch) -> Result<(), PipelineError>,
+) -> Result<u64, PipelineError> {
     progress.begin("simulate");
-    let mut writer = EventWriter::create(path, specs)?;
     let mut rows = 0;
-    for batch in arrivals {
+    for batch in workload.arrivals()? {
+        check(progress)?;
         progress.advance(batch.events.len());
         rows += batch.events.len() as u64;
-        writer.write(&batch)?;
+        keep(batch)?;
     }
-    writer.finish()?;
     progress.end(&format!("{rows} arrivals"));
-    Ok(Generated { events: path.to_owned(), rows })
+    Ok(rows)
 }

@@ -36,6 +36,7 @@ pub mod closed_loop;
 pub mod collect;
 pub mod cross_validation;
 mod error;
+mod events_source;
 pub mod fabric_oracle;
 pub mod files;
 #[cfg(feature = "polars")]
@@ -58,6 +59,7 @@ pub mod resources;
 pub mod run;
 pub mod settings;
 pub mod statistics;
+mod switch_pieces;
 pub mod sweep;
 pub mod table_cost;
 pub mod tool_measurements;

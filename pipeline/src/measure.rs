@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::models::ModelFile;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::TraceMeta;
@@ -107,6 +107,7 @@ fn add_trace(
     for rows in rows_to_replay(&one, features.len(), split, seed, part)? {
         let (RunBatch { batch, .. }, is_of_part) = rows?;
         progress.advance(batch.len());
+        check(progress)?;
         builder.add_measured(&batch, &is_of_part)?;
     }
     builder.end_trace(one.traces()[0].provenance());

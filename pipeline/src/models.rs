@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
-use dropcast_export::{Origin, Target, export};
+use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
 use serde::Serialize;
@@ -60,17 +60,22 @@ impl ModelFile {
         Origin::of_model(&self.model, &self.stem(), &self.sha256)
     }
 
-    /// Exports the model for each target into `folder`, and with a description of a switch the whole
+    /// A model that is in memory, called `name` where a file's path would be.
+    pub fn in_memory(name: &str, model: Model) -> Self {
+        let sha256 = sha256(model.to_json().as_bytes());
+        ModelFile { path: name.into(), model, sha256 }
+    }
+
+    /// The files of the model for each target, and with a description of a switch the whole
     /// decision for it, to the targets that can.
     ///
     /// # Errors
-    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
-    pub fn export(
+    /// If it cannot be exported, the description cannot be read, or no target uses the switch.
+    pub fn export_files(
         &self,
         targets: &[Target],
         switch: Option<&Path>,
-        folder: &Path,
-    ) -> Result<Vec<Written>, PipelineError> {
+    ) -> Result<Vec<EmittedFile>, PipelineError> {
         let mut origin = self.origin();
         if let Some(path) = switch {
             if !targets.iter().any(|target| target.decides()) {
@@ -83,6 +88,21 @@ impl ModelFile {
         for &target in targets {
             files.extend(export(&self.model.forest, &origin, target)?);
         }
+        Ok(files)
+    }
+
+    /// Exports the model for each target into `folder`, and with a description of a switch the whole
+    /// decision for it, to the targets that can.
+    ///
+    /// # Errors
+    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
+    pub fn export(
+        &self,
+        targets: &[Target],
+        switch: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Vec<Written>, PipelineError> {
+        let files = self.export_files(targets, switch)?;
         create_folder(folder)?;
         check_replaced(folder, files.iter().map(|file| &file.name))?;
         let mut written = Vec::new();

@@ -1,4 +1,6 @@
-//! How far long work is.
+//! How far long work is, and whether to go on.
+
+use crate::PipelineError;
 
 /// Is told how far long work is. Nothing here prints: a command draws a progress bar, a notebook
 /// another, a test nothing ([`Silent`]).
@@ -20,6 +22,17 @@ pub trait Progress: Sync {
 
     /// Worth knowing, but no error.
     fn note(&self, note: &str);
+
+    /// Whether to stop: long work asks now and then, and ends with [`PipelineError::Cancelled`].
+    /// What it would have written is not written.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// An error once the work is cancelled.
+pub(crate) fn check(progress: &dyn Progress) -> Result<(), PipelineError> {
+    if progress.is_cancelled() { Err(PipelineError::Cancelled) } else { Ok(()) }
 }
 
 /// Tells nobody.

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use dropcast_data::{
-    AVERAGE_NS3_TRUNC, DataError, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
+    AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
 };
 use dropcast_features::FeatureSet;
@@ -70,6 +70,15 @@ impl LabelledTraces {
     }
 
     /// Traces for the features of a model, scaled to its buffer.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::new`].
+    pub fn for_model(traces: Vec<LabelledTrace>, model: &Model) -> Result<Self, PipelineError> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(LabelledTraces { buffer_bytes, ..LabelledTraces::new(traces, &model.features)? })
+    }
+
+    /// Trace files for the features of a model, scaled to its buffer.
     ///
     /// # Errors
     /// Those of [`LabelledTraces::open`].
@@ -229,7 +238,11 @@ impl LabelledTrace {
         LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
     }
 
-    pub(crate) fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
+    /// Opens a trace file, which must have these features.
+    ///
+    /// # Errors
+    /// If it cannot be read, or lacks one.
+    pub fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
         if path.as_os_str() == "-" {
             let problem = "labelled traces are read several times; save standard input in a file";
             return Err(PipelineError::unfit("standard input", problem));
@@ -252,6 +265,25 @@ impl LabelledTrace {
     ) -> Self {
         let name = path.display().to_string();
         LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, rows }))
+    }
+
+    /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace.
+    pub fn of_frame(frame: Frame, switches: Option<SwitchSpecs>) -> Result<Self, PipelineError> {
+        let (name, sha256) = (frame.name().to_owned(), frame.sha256().to_owned());
+        let meta = TraceReader::of_frame(&frame, switches.as_ref(), &[])?.meta().clone();
+        let origin = DataOrigin { name: name.clone(), run: run_of(&sha256), sha256 };
+        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches })))
+    }
+
+    /// One pass over its rows as they are, with the columns of `features`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        self.rows.read(features)
     }
 
     /// Whether it tells what a replay of its arrivals needs.
@@ -294,13 +326,26 @@ impl TraceRows for TraceFile {
     }
 }
 
+/// A trace in memory.
+#[derive(Debug)]
+struct TraceFrame {
+    frame: Frame,
+    switches: Option<SwitchSpecs>,
+}
+
+impl TraceRows for TraceFrame {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        Ok(Box::new(TraceReader::of_frame(&self.frame, self.switches.as_ref(), features)?))
+    }
+}
+
 impl BatchSource for LabelledTraces {
     type Error = DataError;
 
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
         let names = self.features.names();
         Ok(Box::new(self.traces.iter().flat_map(move |trace| -> Batches<'_, DataError> {
-            match trace.rows.read(&names) {
+            match trace.read(&names) {
                 Ok(batches) => Box::new(ScaledBatches { all: self, trace, batches }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }

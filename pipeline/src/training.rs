@@ -1,12 +1,12 @@
 //! How forests are trained on labelled traces.
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::replays::Replays;
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::{TrainSettings, Trainer};
 use crate::table_cost::TableCost;
-use crate::traces::LabelledTraces;
+use crate::traces::{LabelledTrace, LabelledTraces};
 use crate::votes::choose_votes;
 use dropcast_data::{DataError, scratch_file};
 use dropcast_features::FeatureSet;
@@ -14,7 +14,7 @@ use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, Squeezing, TrainError,
+    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, SplitSettings, Squeezing, TrainError,
     TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
@@ -56,27 +56,58 @@ impl<'a> TraceRoles<'a> {
         features: &FeatureSet,
         stated: Split,
     ) -> Result<(LabelledTraces, Split), PipelineError> {
-        let traces = LabelledTraces::open(&self.all(), features)?;
-        let split = split_by_role(&traces, self.validation.len(), self.test.len(), stated);
-        Ok((traces, split))
+        self.open_each(features)?.divide(features, stated)
+    }
+
+    /// Opens all of them, which must have these features.
+    ///
+    /// # Errors
+    /// If a trace cannot be opened.
+    pub fn open_each(&self, features: &FeatureSet) -> Result<OpenRoles, PipelineError> {
+        let names = features.names();
+        let open = |paths: &[PathBuf]| -> Result<Vec<LabelledTrace>, PipelineError> {
+            paths.iter().map(|path| LabelledTrace::open(path, &names)).collect()
+        };
+        let (data, validation) = (open(self.data)?, open(self.validation)?);
+        Ok(OpenRoles { data, validation, test: open(self.test)? })
     }
 }
 
-/// How traces are divided of which the last test, and those before them validate: by `stated` if
-/// there are neither.
-pub(crate) fn split_by_role(
-    traces: &LabelledTraces,
-    validation: usize,
-    test: usize,
-    stated: Split,
-) -> Split {
-    if validation + test == 0 {
-        return stated;
+/// Open traces by what they are for, as [`TraceRoles`] says of files.
+#[derive(Clone, Debug, Default)]
+pub struct OpenRoles {
+    /// Divided by the split; all of them train if there are others.
+    pub data: Vec<LabelledTrace>,
+    /// The vote threshold is chosen on them.
+    pub validation: Vec<LabelledTrace>,
+    /// The model is measured on them.
+    pub test: Vec<LabelledTrace>,
+}
+
+impl OpenRoles {
+    /// Whether some traces are kept apart whole, so that none is divided.
+    pub fn are_kept_apart(&self) -> bool {
+        !self.validation.is_empty() || !self.test.is_empty()
     }
-    let mut runs: Vec<u64> = traces.traces().iter().map(|trace| trace.origin.run).collect();
-    let test = runs.split_off(runs.len() - test);
-    let validation = runs.split_off(runs.len() - validation);
-    Split::Runs { test, validation }
+
+    /// All of them, and how they are divided: by `stated`, unless some are kept apart.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::new`].
+    pub fn divide(
+        self,
+        features: &FeatureSet,
+        stated: Split,
+    ) -> Result<(LabelledTraces, Split), PipelineError> {
+        let runs = |traces: &[LabelledTrace]| traces.iter().map(|trace| trace.origin.run).collect();
+        let split = if self.are_kept_apart() {
+            Split::Runs { test: runs(&self.test), validation: runs(&self.validation) }
+        } else {
+            stated
+        };
+        let traces = [self.data, self.validation, self.test].concat();
+        Ok((LabelledTraces::new(traces, features)?, split))
+    }
 }
 
 /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
@@ -102,6 +133,38 @@ pub(crate) fn vote_rule(
             Ok(VoteRule::F1)
         }
     }
+}
+
+/// Refuses split settings where whole files are kept apart and none is divided.
+///
+/// # Errors
+/// If a setting of the split is not its default.
+pub fn refuse_split(settings: &SplitSettings, kept_apart: KeptApart) -> Result<(), PipelineError> {
+    if settings.is_default() {
+        return Ok(());
+    }
+    let problem = match kept_apart {
+        KeptApart::No => return Ok(()),
+        KeptApart::Folds => {
+            "cross-validation keeps whole files apart and divides none; leave it out"
+        }
+        KeptApart::Roles => {
+            "with files for validation or testing, files are kept apart whole and none is \
+             divided; leave it out"
+        }
+    };
+    Err(PipelineError::setting("split", problem))
+}
+
+/// Why whole files are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptApart {
+    /// They are not.
+    No,
+    /// By cross-validation.
+    Folds,
+    /// Because some are for validation or testing.
+    Roles,
 }
 
 /// Trains on what the roles and the split leave for it, and measures the rest.
@@ -158,8 +221,10 @@ impl BatchSource for Counted<'_> {
         self.progress.restart();
         let count = |batch: &Result<RunBatch, DataError>| {
             self.progress.advance(batch.as_ref().map_or(0, |batch| batch.batch.len()));
+            // Whoever reads asks why there was no more.
+            !self.progress.is_cancelled()
         };
-        Ok(Box::new(self.source.batches()?.inspect(count)))
+        Ok(Box::new(self.source.batches()?.take_while(count)))
     }
 }
 
@@ -242,7 +307,9 @@ impl<'a> Training<'a> {
             vote,
         };
         let rows = self.read(split)?;
+        check(self.progress)?;
         let fitted = fit_many(&rows, &[task], self.threads());
+        check(self.progress)?;
         let fitted = fitted.map_err(|error| self.traces.explain(error))?;
         Ok(fitted.into_iter().next().expect("one task gives one model"))
     }
@@ -268,7 +335,9 @@ impl<'a> Training<'a> {
             threads: self.threads(),
         };
         let source = Counted { source: self.traces, progress: self.progress };
-        dropcast_interop::train(trainer, &source, &task).map_err(|error| match error {
+        let fitted = dropcast_interop::train(trainer, &source, &task);
+        check(self.progress)?;
+        fitted.map_err(|error| match error {
             TrainerError::Train(error) => self.traces.explain(error),
             error => PipelineError::Trainer(error),
         })
@@ -286,8 +355,9 @@ impl<'a> Training<'a> {
             threads: self.threads(),
         };
         let source = Counted { source: self.traces, progress: self.progress };
-        let rows = read_rows(&source, task, self.resources.memory.as_ref())?;
-        rows.map_err(|error| self.traces.explain(error))
+        let rows = read_rows(&source, task, self.resources.memory.as_ref());
+        check(self.progress)?;
+        rows?.map_err(|error| self.traces.explain(error))
     }
 
     /// The best forest within `budget` among the [`Self::smaller`] ones, pruned and rounded.
@@ -354,6 +424,7 @@ impl<'a> Training<'a> {
                 continue;
             }
             for batch in rows_of_part(self.traces, features, split, self.settings.seed, part)? {
+                check(self.progress)?;
                 let batch = batch?.batch;
                 for (at, &drop) in batch.drop.iter().enumerate() {
                     for (value, column) in row.iter_mut().zip(&batch.features) {

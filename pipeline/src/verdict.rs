@@ -11,7 +11,7 @@ pub use congestion::{CongestionSection, OccupancySection};
 pub use level_thresholds::LevelThreshold;
 
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::report::{BuildError, PolicySection, ReplayTotals};
 use crate::resources::Resources;
 use crate::traces::LabelledTraces;
@@ -105,6 +105,7 @@ pub fn judge(
             let (RunBatch { batch, .. }, _) = rows?;
             let columns = batch.arrivals.as_ref().ok_or_else(|| unfit(NO_ARRIVALS))?;
             progress.advance(batch.len());
+            check(progress)?;
             let mut level_permille = Vec::with_capacity(batch.len());
             for (at, &is_dropped) in batch.drop.iter().enumerate() {
                 let arrival = Arrival {

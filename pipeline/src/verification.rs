@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use crate::models::ModelFile;
 use crate::progress::Progress;
-use crate::traces::LabelledTraces;
+use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::LabelledBatch;
 use dropcast_export::{Origin, Target, Ties, Vectors};
 use dropcast_forest::Forest;
@@ -70,9 +70,16 @@ pub struct VerificationTask {
     /// Their seed.
     pub seed: u64,
     /// A labelled trace whose rows are predicted, too.
-    pub trace: Option<PathBuf>,
+    pub trace: Option<LabelledTrace>,
     /// Whether to time predictions on the rows of the trace.
     pub time: bool,
+}
+
+impl VerificationTask {
+    /// Random rows, unless others are asked for.
+    pub const RANDOM_ROWS: usize = 1_000_000;
+    /// Their seed, unless another is given.
+    pub const SEED: u64 = 1;
 }
 
 /// Rows of a trace by which predictions are timed, the first ones.
@@ -91,8 +98,7 @@ pub fn verify(
     progress.begin("verify");
     let (forest, origin) = (&file.model.forest, file.origin());
     let vectors = Vectors::new(forest, task.seed, task.random_rows)?;
-    let trace: Vec<PathBuf> = task.trace.iter().cloned().collect();
-    let trace = LabelledTraces::open_for(&trace, &file.model)?;
+    let trace = LabelledTraces::for_model(task.trace.iter().cloned().collect(), &file.model)?;
     let job = Job { forest, origin: &origin, vectors: &vectors, trace, time: task.time, progress };
     let mut targets: Vec<TargetOutcome> = Vec::new();
     for &target in &task.targets {
@@ -145,6 +151,7 @@ impl Job<'_> {
         self.progress.advance(self.vectors.rows().len());
         let mut timed = Vec::new();
         for batch in self.trace.batches()? {
+            crate::progress::check(self.progress)?;
             let rows = rows_of(&batch?.batch);
             check.trace(self.forest, &rows)?;
             self.progress.advance(rows.len());

@@ -11,6 +11,7 @@ pub(crate) mod reproduce;
 pub(crate) mod rescale;
 pub(crate) mod resources;
 pub(crate) mod run;
+pub(crate) mod shell_files;
 pub(crate) mod simulate;
 pub(crate) mod sweep;
 pub(crate) mod train;

@@ -1,17 +1,14 @@
 //! `dropcast simulate`.
 
-use crate::args::{SimulateArgs, Topology};
+use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{Experiment, RunFile};
-use dropcast_pipeline::files::{check_output, read_settings};
-use dropcast_pipeline::generate::{generate_fabric, generate_leaf};
+use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::generate::{Workload, generate};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_reports::experiment_text;
-use dropcast_simulate::{FabricWorkload, LeafWorkload};
-use serde::de::DeserializeOwned;
 use std::path::Path;
 
 pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -21,26 +18,8 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     // Required without an experiment.
     let output = args.output.as_deref().unwrap_or(Path::new("events.parquet"));
     check_output(output, &args.workload)?;
-    let workload = args.workload.as_deref();
-    let duration_ns = args.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
-    let generated = match args.topology {
-        Topology::Leaf => {
-            let mut workload: LeafWorkload = settings(workload)?;
-            workload.seed = args.seed.unwrap_or(workload.seed);
-            workload.load = args.load.unwrap_or(workload.load);
-            workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
-            workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_leaf(&workload, output, progress)?
-        }
-        Topology::LeafSpine => {
-            let mut workload: FabricWorkload = settings(workload)?;
-            workload.seed = args.seed.unwrap_or(workload.seed);
-            workload.load = args.load.unwrap_or(workload.load);
-            workload.incast_burst = args.burst.unwrap_or(workload.incast_burst);
-            workload.duration_ns = duration_ns.unwrap_or(workload.duration_ns);
-            generate_fabric(&workload, output, progress)?
-        }
-    };
+    let workload = Workload::read(args.topology, args.workload.as_deref())?.with(&args.changes);
+    let generated = generate(&workload, output, progress)?;
     output::print(args.format, &generated, |generated| {
         format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
     })
@@ -56,7 +35,7 @@ fn closed_loop(
         experiment.policies = args.policies.clone();
     }
     experiment.runs = args.runs.unwrap_or(experiment.runs);
-    if let Some(seed) = args.seed {
+    if let Some(seed) = args.changes.seed {
         experiment.set_seed(seed);
     }
     let prepared = experiment.prepare()?;
@@ -67,9 +46,4 @@ fn closed_loop(
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };
     output::print(args.format, &summary, experiment_text)
-}
-
-/// The settings in a file; all defaults without one.
-fn settings<T: Default + DeserializeOwned>(path: Option<&Path>) -> Result<T, PipelineError> {
-    path.map_or_else(|| Ok(T::default()), read_settings)
 }

@@ -14,18 +14,23 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::GainSection;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{TraceRoles, train_on};
+use dropcast_pipeline::training::{KeptApart, TraceRoles, refuse_split, train_on};
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
-use dropcast_train::{Model, SplitSettings};
+use dropcast_train::Model;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let roles = TraceRoles { data: &args.data, validation: &args.validation, test: &args.test };
-    check_split(args, &roles)?;
+    let kept_apart = match args.cross_validate {
+        Some(_) => KeptApart::Folds,
+        None if roles.are_kept_apart() => KeptApart::Roles,
+        None => KeptApart::No,
+    };
+    refuse_split(&args.settings.split, kept_apart)?;
     check_output(&args.output, &roles.all())?;
     if let Some(folds) = args.cross_validate {
         return cross_validated(args, folds, progress);
@@ -68,23 +73,6 @@ fn resources(args: &TrainArgs) -> Resources {
 
 fn write_model(path: &Path, model: &Model) -> Result<(), DataError> {
     write_atomic(path, model.to_json().as_bytes())
-}
-
-/// Refuses split settings if no file is divided.
-fn check_split(args: &TrainArgs, roles: &TraceRoles<'_>) -> Result<(), PipelineError> {
-    if args.settings.split == SplitSettings::default() {
-        return Ok(());
-    }
-    if args.cross_validate.is_some() {
-        let problem = "cross-validation keeps whole files apart and divides none; leave it out";
-        return Err(PipelineError::setting("split", problem));
-    }
-    if roles.are_kept_apart() {
-        let problem = "with files for validation or testing, files are kept apart whole and none \
-                       is divided; leave it out";
-        return Err(PipelineError::setting("split", problem));
-    }
-    Ok(())
 }
 
 fn cross_validated(args: &TrainArgs, folds: Folds, progress: &dyn Progress) -> Result<(), Failure> {

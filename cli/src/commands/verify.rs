@@ -6,17 +6,21 @@ use crate::output;
 use dropcast_pipeline::models::ModelFile;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::verification::{VectorSummary, Verification, VerificationTask, verify};
+use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let file = ModelFile::read(&args.model)?;
+    let open = |path: &PathBuf| LabelledTrace::open(path, &file.model.features.names());
     let task = VerificationTask {
         targets: args.target.clone(),
         random_rows: args.rows,
         seed: args.seed,
-        trace: args.trace.clone(),
+        trace: args.trace.as_ref().map(open).transpose()?,
         time: args.time,
     };
-    let verification = verify(&ModelFile::read(&args.model)?, &task, progress)?;
+    let verification = verify(&file, &task, progress)?;
     output::print(args.format, &verification, text)?;
     match verification.failures() {
         failures if failures.is_empty() => Ok(()),

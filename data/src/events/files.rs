@@ -41,32 +41,31 @@ impl EventFiles {
     /// If there is no path or too many, one is given twice, a file cannot be opened, or files
     /// describe different switches.
     pub fn open(paths: &[PathBuf], options: &EventOptions) -> Result<Self, DataError> {
-        let Some(first) = paths.first() else {
-            return Err(DataError::file("events", "are no files", "name at least one"));
-        };
-        if paths.len() > MOST_FILES {
-            let problem = format!("is one of {} files of events", paths.len());
-            let hint =
-                format!("at most {MOST_FILES} can be read at once; merge some of them first");
-            return Err(DataError::file(&shown(first), problem, hint));
-        }
-        let mut files = Vec::new();
+        let first = check_paths(paths)?;
+        check_count(paths.len(), &shown(first))?;
+        let mut readers = Vec::new();
         for (place, path) in paths.iter().enumerate() {
-            if paths[..place].contains(path) {
-                return Err(DataError::file(&shown(path), "is given twice", "give it once"));
-            }
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
-            let options = EventOptions { port, ..options.clone() };
-            let reader = EventReader::open(path, options)?;
-            files.push(OpenFile { reader, events: Vec::new().into_iter() });
+            readers.push(EventReader::open(path, EventOptions { port, ..options.clone() })?);
         }
-        let specs = files[0].reader.specs().clone();
-        let differs = |&place: &usize| *files[place].reader.specs() != specs;
-        if let Some(place) = (1..files.len()).find(differs) {
-            let problem = format!("describes other switches than {}", shown(first));
+        EventFiles::merge(readers)
+    }
+
+    /// Merges events that are open.
+    ///
+    /// # Errors
+    /// If there are none or too many, or they describe different switches.
+    pub fn merge(readers: Vec<EventReader>) -> Result<Self, DataError> {
+        let Some(first) = readers.first() else { return Err(no_files()) };
+        check_count(readers.len(), first.file())?;
+        let specs = first.specs().clone();
+        if let Some(other) = readers.iter().find(|reader| *reader.specs() != specs) {
+            let problem = format!("describes other switches than {}", first.file());
             let hint = "give one switch description for all";
-            return Err(DataError::file(&shown(&paths[place]), problem, hint));
+            return Err(DataError::file(other.file(), problem, hint));
         }
+        let open = |reader| OpenFile { reader, events: Vec::new().into_iter() };
+        let files = readers.into_iter().map(open).collect();
         Ok(EventFiles { files, specs, next: BinaryHeap::new(), state: State::NotBegun })
     }
 
@@ -112,6 +111,29 @@ impl EventFiles {
         self.next.push(Reverse((time_ns, place)));
         Ok(())
     }
+}
+
+fn no_files() -> DataError {
+    DataError::file("events", "are no files", "name at least one")
+}
+
+/// Refuses no paths, and one that is there twice.
+fn check_paths(paths: &[PathBuf]) -> Result<&PathBuf, DataError> {
+    let first = paths.first().ok_or_else(no_files)?;
+    let twice = (1..paths.len()).find(|&place| paths[..place].contains(&paths[place]));
+    match twice {
+        Some(place) => Err(DataError::file(&shown(&paths[place]), "is given twice", "give it once")),
+        None => Ok(first),
+    }
+}
+
+fn check_count(count: usize, first: &str) -> Result<(), DataError> {
+    if count <= MOST_FILES {
+        return Ok(());
+    }
+    let problem = format!("is one of {count} files of events");
+    let hint = format!("at most {MOST_FILES} can be read at once; merge some of them first");
+    Err(DataError::file(first, problem, hint))
 }
 
 impl Iterator for EventFiles {

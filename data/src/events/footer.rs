@@ -1,6 +1,6 @@
-//! The switches that an event Parquet describes in its footer.
+//! The switches that a table of events describes in its footer or metadata.
 
-use crate::parquet_table::ParquetTable;
+use crate::column_table::ColumnTable;
 use crate::{DataError, SwitchSpecs};
 
 /// Footer key of an event Parquet: the description of the switches, as TOML.
@@ -8,7 +8,7 @@ pub(crate) const SWITCH_KEY: &str = "dropcast.switch";
 
 pub(crate) fn switches_in_footer(
     file: &str,
-    table: &ParquetTable,
+    table: &ColumnTable,
 ) -> Result<Option<SwitchSpecs>, DataError> {
     let parse = |text| {
         SwitchSpecs::from_toml(text)

@@ -8,13 +8,14 @@ use super::ns3::Ns3Rows;
 use super::rows::EventRows;
 use super::table::EventTable;
 use crate::capture::CaptureStart;
+use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, FileHash, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
 use crate::parquet_table::ParquetTable;
-use crate::{DataError, EventBatch, InputProvenance, SwitchSpecs, TimeUnit};
+use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
 /// How events are stored.
@@ -67,6 +68,7 @@ enum Source {
     Ns3(Box<Ns3Rows>),
     Capture(Box<CaptureRows>),
     Parquet(EventTable, Option<FileHash>),
+    Frame(EventTable, Frame),
 }
 
 impl EventReader {
@@ -85,7 +87,7 @@ impl EventReader {
         let (source, specs) = match Input::open(path, expect)? {
             Input::Text(input) => (open_stream(&file, path, input, &options)?, None),
             Input::Parquet(opened, hash) => {
-                let table = ParquetTable::open(&file, opened)?;
+                let table = ColumnTable::from(ParquetTable::open(&file, opened)?);
                 let specs = match options.specs {
                     None => switches_in_footer(&file, &table)?,
                     Some(_) => None,
@@ -94,17 +96,42 @@ impl EventReader {
                 (Source::Parquet(table, Some(hash)), specs)
             }
         };
+        EventReader::start(file, recorded_name(path), source, options.specs.or(specs), options.on_bad_row)
+    }
+
+    /// Events that are in memory.
+    ///
+    /// # Errors
+    /// If a column is missing or of a wrong type, or nothing describes the switches.
+    pub fn of_frame(frame: &Frame, options: &EventOptions) -> Result<Self, DataError> {
+        let file = frame.name();
+        let table = ColumnTable::from(frame.clone());
+        let specs = match &options.specs {
+            None => switches_in_footer(file, &table)?,
+            Some(specs) => Some(specs.clone()),
+        };
+        let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
+        let source = Source::Frame(table, frame.clone());
+        let (file, name) = (file.to_owned(), file.to_owned());
+        EventReader::start(file, name, source, specs, options.on_bad_row)
+    }
+
+    fn start(
+        file: String,
+        name: String,
+        source: Source,
+        specs: Option<SwitchSpecs>,
+        on_bad_row: OnBadRow,
+    ) -> Result<Self, DataError> {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
-        let specs = options.specs.or(specs).ok_or_else(no_switches)?;
-        Ok(EventReader {
-            gate: Gate::new(&file, options.on_bad_row, &specs),
-            name: recorded_name(path),
-            file,
-            specs,
-            source,
-            sha256: String::new(),
-            done: false,
-        })
+        let specs = specs.ok_or_else(no_switches)?;
+        let gate = Gate::new(&file, on_bad_row, &specs);
+        Ok(EventReader { gate, name, file, specs, source, sha256: String::new(), done: false })
+    }
+
+    /// What errors call it.
+    pub(super) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The switches: those given, or those in the file.
@@ -129,7 +156,9 @@ impl EventReader {
                 Source::Csv(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Ns3(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Capture(rows) => rows.next_batch(&mut self.gate)?,
-                Source::Parquet(table, _) => table.next_batch(&mut self.gate)?,
+                Source::Parquet(table, _) | Source::Frame(table, _) => {
+                    table.next_batch(&mut self.gate)?
+                }
             };
             match batch {
                 // Every row of it was left out.
@@ -148,6 +177,7 @@ impl EventReader {
             Source::Csv(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Ns3(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Capture(rows) => rows.hash().unwrap_or_default().to_owned(),
+            Source::Frame(_, frame) => frame.sha256().to_owned(),
             Source::Parquet(_, hash) => match hash.take() {
                 Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
                 None => return Ok(()),

@@ -1,16 +1,16 @@
-//! Events from Parquet.
+//! Events from tables: Parquet, and frames in memory.
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
 use crate::cell::{BadCells, Cell, read_column};
-use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::column_table::{ColumnBatches, ColumnTable};
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
 
-/// The events of a Parquet file.
+/// The events of a table.
 pub(crate) struct EventTable {
-    batches: ParquetBatches,
+    batches: ColumnBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct EventTable {
 impl EventTable {
     pub(crate) fn start(
         file: &str,
-        table: ParquetTable,
+        table: ColumnTable,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
     ) -> Result<Self, DataError> {

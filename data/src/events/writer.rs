@@ -1,12 +1,10 @@
 //! Packet events into Parquet.
 
+use super::arrow::{event_arrays, event_fields};
 use super::footer::SWITCH_KEY;
-use crate::parquet_writer::{ParquetWriter, integer};
+use crate::parquet_writer::ParquetWriter;
 use crate::{DataError, EventBatch, SwitchSpecs};
-use arrow_array::{ArrayRef, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use arrow_schema::DataType;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Writes packet events to Parquet with every field of [`Event`](crate::Event) and the description
 /// of the switches in the footer. The file appears when it is finished; equal events give equal
@@ -21,17 +19,7 @@ impl EventWriter {
     /// # Errors
     /// If it cannot be created.
     pub fn create(path: &Path, specs: &SwitchSpecs) -> Result<Self, DataError> {
-        let columns = vec![
-            integer("time_ns", DataType::UInt64),
-            integer("switch_id", DataType::UInt16),
-            integer("port", DataType::UInt16),
-            integer("queue", DataType::UInt8),
-            integer("size_bytes", DataType::UInt32),
-            integer("kind", DataType::UInt8),
-            integer("flow_hash", DataType::UInt64),
-            integer("flags", DataType::UInt8),
-        ];
-        let mut writer = ParquetWriter::create(path, columns)?;
+        let mut writer = ParquetWriter::create(path, event_fields())?;
         writer.footer(SWITCH_KEY, specs.to_toml());
         Ok(EventWriter { writer })
     }
@@ -41,18 +29,7 @@ impl EventWriter {
     /// # Errors
     /// If they cannot be written.
     pub fn write(&mut self, batch: &EventBatch) -> Result<(), DataError> {
-        let events = &batch.events;
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.time_ns))),
-            Arc::new(UInt16Array::from_iter_values(events.iter().map(|e| e.switch_id))),
-            Arc::new(UInt16Array::from_iter_values(events.iter().map(|e| e.port))),
-            Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.queue))),
-            Arc::new(UInt32Array::from_iter_values(events.iter().map(|e| e.size_bytes))),
-            Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.kind as u8))),
-            Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.flow_hash))),
-            Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.flags))),
-        ];
-        self.writer.write(columns)
+        self.writer.write(event_arrays(batch))
     }
 
     /// Ends the file and puts it in its place.

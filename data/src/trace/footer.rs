@@ -1,16 +1,16 @@
 //! The metadata in the footer of a labelled trace.
 
-use crate::parquet_table::ParquetTable;
+use crate::column_table::ColumnTable;
 use crate::trace_meta::TRACE_SCHEMA_VERSION;
 use crate::{DataError, TraceMeta};
 
 /// Footer key of a labelled trace: its [`TraceMeta`], as JSON.
 pub(crate) const TRACE_KEY: &str = "dropcast.trace";
 
-/// The metadata of a Parquet file, if it is a labelled trace written by dropcast.
+/// The metadata of a table, if it is a labelled trace written by dropcast.
 pub(crate) fn meta_in_footer(
     file: &str,
-    table: &ParquetTable,
+    table: &ColumnTable,
 ) -> Result<Option<TraceMeta>, DataError> {
     let Some(text) = table.footer(TRACE_KEY) else { return Ok(None) };
     let broken = |source| DataError::Footer { file: file.to_owned(), source };

@@ -2,11 +2,12 @@
 
 use super::artifact::{ArtifactRows, is_artifact};
 use super::table::{TraceTable, meta_of};
+use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::parquet_table::ParquetTable;
-use crate::{DataError, InputProvenance, LabelledBatch, RowOrder, TraceMeta};
+use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -26,6 +27,7 @@ pub struct TraceReader {
 enum Source {
     Artifact(ArtifactRows),
     Parquet(TraceTable, Option<FileHash>),
+    Frame(TraceTable, Frame),
 }
 
 /// The provenance counts rows of an artifact CSV that are all zeros under this name.
@@ -54,7 +56,7 @@ impl TraceReader {
                 (meta, Source::Artifact(ArtifactRows::start(&file, rows, features)?))
             }
             Input::Parquet(opened, hash) => {
-                let table = ParquetTable::open(&file, opened)?;
+                let table = ParquetTable::open(&file, opened)?.into();
                 let meta = meta_of(&file, &table)?;
                 let table = TraceTable::start(&file, table, &meta, features)?;
                 (meta, Source::Parquet(table, Some(hash)))
@@ -82,19 +84,32 @@ impl TraceReader {
             let problem = format!("has {has} rows, not rows {} to {}", rows.start, rows.end);
             return Err(DataError::file(&file, problem, "it changed, begin again"));
         }
-        let meta = meta_of(&file, &table)?;
+        let first = rows.start;
         table.keep(rows);
-        let table = TraceTable::start(&file, table, &meta, features)?;
+        let table = ColumnTable::from(table);
+        let meta = meta_of(&file, &table)?;
+        let mut table = TraceTable::start(&file, table, &meta, features)?;
+        table.begin_at(first);
         let (name, source) = (recorded_name(path), Source::Parquet(table, None));
         Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
     }
 
-    /// The number of rows to come, as the file says; `None` if only reading tells.
-    pub fn rows_to_come(&self) -> Option<u64> {
-        match &self.source {
-            Source::Artifact(_) => None,
-            Source::Parquet(table, _) => Some(table.rows_to_come()),
-        }
+    /// Rows of a trace that is in memory. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace, is of a later version, or lacks a feature.
+    pub fn of_frame(
+        frame: &Frame,
+        switches: Option<&SwitchSpecs>,
+        features: &[String],
+    ) -> Result<Self, DataError> {
+        let (file, name) = (frame.name().to_owned(), frame.name().to_owned());
+        let table = ColumnTable::from(frame.clone());
+        let mut meta = meta_of(&file, &table)?;
+        meta.switches = switches.cloned().or(meta.switches);
+        let table = TraceTable::start(&file, table, &meta, features)?;
+        let source = Source::Frame(table, frame.clone());
+        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
     }
 
     /// As [`open`](Self::open), for rows that will be replayed or split by time.
@@ -127,7 +142,7 @@ impl TraceReader {
     pub fn provenance(&self) -> InputProvenance {
         let (events, all_zero) = match &self.source {
             Source::Artifact(rows) => (rows.rows(), Some(rows.all_zero())),
-            Source::Parquet(table, _) => (table.rows(), None),
+            Source::Parquet(table, _) | Source::Frame(table, _) => (table.rows(), None),
         };
         let mut notes: BTreeMap<String, u64> = BTreeMap::new();
         notes.extend(all_zero.map(|count| (ALL_ZERO.to_owned(), count)));
@@ -146,11 +161,12 @@ impl TraceReader {
     fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
         let batch = match &mut self.source {
             Source::Artifact(rows) => rows.next_batch()?,
-            Source::Parquet(table, _) => table.next_batch()?,
+            Source::Parquet(table, _) | Source::Frame(table, _) => table.next_batch()?,
         };
         if batch.is_none() {
             self.sha256 = match &mut self.source {
                 Source::Artifact(rows) => rows.hash().unwrap_or_default().to_owned(),
+                Source::Frame(_, frame) => frame.sha256().to_owned(),
                 Source::Parquet(_, hash) => match hash.take() {
                     Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
                     None => std::mem::take(&mut self.sha256),

@@ -1,17 +1,17 @@
-//! Labelled rows from Parquet.
+//! Labelled rows from tables: Parquet, and frames in memory.
 
 use super::columns::BASE_COLUMNS;
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
-use crate::parquet_table::{ParquetBatches, ParquetTable};
+use crate::column_table::{ColumnBatches, ColumnTable};
 use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use arrow_array::RecordBatch;
 
-/// The labelled rows of a Parquet file.
+/// The labelled rows of a table.
 pub(crate) struct TraceTable {
     file: String,
-    batches: ParquetBatches,
+    batches: ColumnBatches,
     places: Places,
     /// Rows already read.
     row: u64,
@@ -43,7 +43,7 @@ enum LabelPlaces {
 }
 
 /// The metadata of a labelled trace, or what its columns tell if it has none.
-pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, DataError> {
+pub(crate) fn meta_of(file: &str, table: &ColumnTable) -> Result<TraceMeta, DataError> {
     if let Some(meta) = meta_in_footer(file, table)? {
         return Ok(meta);
     }
@@ -60,7 +60,7 @@ pub(crate) fn meta_of(file: &str, table: &ParquetTable) -> Result<TraceMeta, Dat
 impl TraceTable {
     pub(crate) fn start(
         file: &str,
-        table: ParquetTable,
+        table: ColumnTable,
         meta: &TraceMeta,
         features: &[String],
     ) -> Result<Self, DataError> {
@@ -69,10 +69,14 @@ impl TraceTable {
         let features = find_features(file, &table, meta, features)?;
         let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
         table.require_integers(&places.all())?;
-        let row = table.first_row();
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
-        Ok(TraceTable { file: file.to_owned(), batches, places, row, clock_ns: 0, ordered })
+        Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
+    }
+
+    /// The number of the first row that is read.
+    pub(crate) fn begin_at(&mut self, row: u64) {
+        self.row = row;
     }
 
     /// The next rows; `None` after the last.
@@ -92,11 +96,6 @@ impl TraceTable {
         self.check(&batch)?;
         self.row += batch.len() as u64;
         Ok(Some(batch))
-    }
-
-    /// Rows not read yet, as the footer says.
-    pub(crate) fn rows_to_come(&self) -> u64 {
-        self.batches.rows_left()
     }
 
     /// Rows read so far, and those before the first that is read.
@@ -199,7 +198,7 @@ impl TraceTable {
 
 fn find_features(
     file: &str,
-    table: &ParquetTable,
+    table: &ColumnTable,
     meta: &TraceMeta,
     features: &[String],
 ) -> Result<Vec<(String, usize)>, DataError> {
@@ -231,7 +230,7 @@ impl Places {
 }
 
 impl ArrivalPlaces {
-    fn find(table: &ParquetTable) -> Option<Self> {
+    fn find(table: &ColumnTable) -> Option<Self> {
         Some(ArrivalPlaces {
             time_ns: table.find("time_ns")?,
             switch_id: table.find("switch_id"),
@@ -243,7 +242,7 @@ impl ArrivalPlaces {
 }
 
 impl LabelPlaces {
-    fn find(file: &str, table: &ParquetTable) -> Result<Self, DataError> {
+    fn find(file: &str, table: &ColumnTable) -> Result<Self, DataError> {
         match (table.find("outcome"), table.find("drop")) {
             (Some(outcome), drop) => Ok(LabelPlaces::Outcome { outcome, drop }),
             (None, Some(drop)) => Ok(LabelPlaces::Drop(drop)),

@@ -1,15 +1,13 @@
 //! Labelled traces into Parquet.
 
+use super::arrow::{trace_arrays, trace_fields};
 use super::columns::BASE_COLUMNS;
 use super::footer::TRACE_KEY;
 use crate::error::shown;
-use crate::parquet_writer::{ParquetWriter, integer};
+use crate::parquet_writer::ParquetWriter;
 use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta};
-use arrow_array::{ArrayRef, BooleanArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use arrow_schema::DataType;
 use dropcast_features::Feature;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Writes a labelled trace. The file appears when it is finished. Equal batches and metadata give
 /// equal bytes.
@@ -43,16 +41,7 @@ impl TraceWriter {
         order.sort_by_key(|place| (known(place).is_none(), known(place)));
         let features = order.iter().map(|&place| meta.features[place].clone()).collect();
         let meta = TraceMeta { features, ..meta.clone() };
-        let mut columns = vec![
-            integer("time_ns", DataType::UInt64),
-            integer("switch_id", DataType::UInt16),
-            integer("port", DataType::UInt16),
-            integer("queue", DataType::UInt8),
-            integer("size_bytes", DataType::UInt32),
-        ];
-        columns.extend(meta.features.iter().map(|name| integer(name, DataType::UInt32)));
-        columns.push(integer("drop", DataType::Boolean));
-        columns.push(integer("outcome", DataType::UInt8));
+        let columns = trace_fields(&meta.features, true, true);
         let writer = ParquetWriter::create(path, columns)?;
         Ok(TraceWriter { file, writer, meta, order, last_time_ns: 0, rows: 0 })
     }
@@ -68,22 +57,17 @@ impl TraceWriter {
     /// If they cannot be written, go back in time, lack arrivals or outcomes, have columns of
     /// unequal length, or labels that contradict the outcomes.
     pub fn write(&mut self, batch: &LabelledBatch) -> Result<(), DataError> {
-        let (Some(arrivals), Some(outcome)) = (&batch.arrivals, &batch.outcome) else {
+        let (Some(arrivals), Some(_)) = (&batch.arrivals, &batch.outcome) else {
             return Err(self.refuse("rows without arrivals or outcomes cannot be written"));
         };
         self.check(batch, arrivals)?;
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt64Array::from(arrivals.time_ns.clone())),
-            Arc::new(UInt16Array::from(arrivals.switch_id.clone())),
-            Arc::new(UInt16Array::from(arrivals.port.clone())),
-            Arc::new(UInt8Array::from(arrivals.queue.clone())),
-            Arc::new(UInt32Array::from(arrivals.size_bytes.clone())),
-        ];
-        for &place in &self.order {
-            columns.push(Arc::new(UInt32Array::from(batch.features[place].clone())));
-        }
-        columns.push(Arc::new(BooleanArray::from(batch.drop.clone())));
-        columns.push(Arc::new(UInt8Array::from_iter_values(outcome.iter().map(|&o| o as u8))));
+        let features = self.order.iter().map(|&place| batch.features[place].clone()).collect();
+        let columns = trace_arrays(LabelledBatch {
+            arrivals: batch.arrivals.clone(),
+            features,
+            drop: batch.drop.clone(),
+            outcome: batch.outcome.clone(),
+        });
         self.rows += batch.len() as u64;
         self.writer.write(columns)
     }

@@ -2,7 +2,7 @@
 
 use super::{Comparison, Experiment, NamedPolicy, Oracles, PolicyRuns};
 use crate::PipelineError;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use dropcast_data::DataError;
 use dropcast_simulate::{
@@ -188,6 +188,7 @@ impl Prepared {
         let tasks: Vec<_> = tasks.collect();
         let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
         let summaries = Threads::new(resources.threads()).map(tasks, |(policy, run)| {
+            check(progress)?;
             let summary = summarize(policy, run);
             progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
             summary

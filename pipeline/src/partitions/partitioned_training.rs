@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::replays::Replays;
 use crate::settings::{TrainSettings, Trainer};
 use crate::traces::LabelledTraces;
-use crate::training::{split_by_role, vote_rule};
+use crate::training::{OpenRoles, vote_rule};
 use dropcast_train::{
     Fitted, ForestTask, Part, PartitionedFit, ReadTask, Sent, Split, VoteError, VoteLane,
     VoteReplay, VoteRule,
@@ -73,10 +73,9 @@ impl PartitionedTraining {
         refuse_unpartitioned(settings)?;
         let TracesByRole { data, validation, test } = roles;
         let files = [data.clone(), validation.clone(), test.clone()].concat();
-        let traces = files.iter().map(|file| file.open(None)).collect();
-        let traces = LabelledTraces::new(traces, &settings.features)?;
-        let stated = settings.split.check()?;
-        let split = split_by_role(&traces, validation.len(), test.len(), stated);
+        let open = |files: &[TraceSummary]| files.iter().map(|file| file.open(None)).collect();
+        let roles = OpenRoles { data: open(data), validation: open(validation), test: open(test) };
+        let (traces, split) = roles.divide(&settings.features, settings.split.check()?)?;
         let replays =
             Replays { traces: &traces, split: &split, seed: settings.seed, threads: ONE_THREAD };
         let vote = vote_rule(settings.vote, &replays, progress)?;

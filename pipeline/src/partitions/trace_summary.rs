@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::traces::LabelledTrace;
-use dropcast_data::{TraceMeta, TraceReader};
+use dropcast_data::{FileKind, TraceMeta, describe};
 use dropcast_features::FeatureSet;
 use dropcast_train::DataOrigin;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,10 @@ impl TraceSummary {
     pub fn read(path: &Path, features: &FeatureSet) -> Result<Self, PipelineError> {
         let names = features.names();
         let LabelledTrace { origin, meta, .. } = LabelledTrace::open(path, &names)?;
-        let rows = TraceReader::open(path, &names)?.rows_to_come();
+        let rows = match describe(path)? {
+            FileKind::Trace { table, .. } => Some(table.rows),
+            _ => None,
+        };
         Ok(TraceSummary { path: path.to_owned(), origin, meta, rows })
     }
 

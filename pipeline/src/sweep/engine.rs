@@ -8,29 +8,47 @@ use super::swept::Swept;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::closed_loop::Experiment;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::refine::{LoopSettings, RefineTask, Refined, refine};
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
-use crate::training::read_rows;
+use crate::traces::LabelledTraces;
+use crate::training::{OpenRoles, read_rows};
 use crate::votes::choose_votes;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart, SweepPlan,
+    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, Split, SweepGroup, SweepPart, SweepPlan,
     SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
 };
 use std::path::Path;
 use std::time::Instant;
 
-/// Trains every combination of settings into `folder`. `page` makes a page of what was found.
+/// Sweeps over the trace files that `settings` names: see [`sweep_on`].
+///
+/// # Errors
+/// If a trace cannot be opened, and those of [`sweep_on`].
+pub fn sweep(
+    settings: &SweepSettings,
+    folder: &Path,
+    resume: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+    page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
+) -> Result<Swept, PipelineError> {
+    settings.check()?;
+    sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
+}
+
+/// Trains every combination of settings on open traces, into `folder`. `page` makes a page of what was found.
 ///
 /// An interrupted sweep of the same folder is continued with `resume`.
 ///
 /// # Errors
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
-pub fn sweep(
+pub fn sweep_on(
     settings: &SweepSettings,
+    traces: OpenRoles,
     folder: &Path,
     resume: bool,
     resources: &Resources,
@@ -40,7 +58,7 @@ pub fn sweep(
     let plan = settings.plan()?;
     // Before anything is trained.
     let experiment = settings.closed_loop.as_ref().map(LoopSettings::experiment).transpose()?;
-    let sweep = Sweep::open(settings, resources)?;
+    let sweep = Sweep::open(settings, traces, resources)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
     if let Some(budget) = &settings.budget {
@@ -62,6 +80,29 @@ pub fn sweep(
     let swept = Swept { table, closed_loop };
     folder.finish(&swept, &models, &timings, &page(&swept.table)?)?;
     Ok(swept)
+}
+
+/// Trains the share `nth` of `of` of a sweep's settings into `folder`, as parts that [`sweep_on`]
+/// takes up when it resumes there. Nothing else is written: the parts of all shares together make
+/// the sweep.
+///
+/// # Errors
+/// Those of [`sweep_on`].
+pub fn sweep_share(
+    settings: &SweepSettings,
+    traces: OpenRoles,
+    folder: &Path,
+    (nth, of): (usize, usize),
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(), PipelineError> {
+    let plan = settings.plan()?;
+    let sweep = Sweep::open(settings, traces, resources)?;
+    let folder = SweepFolder::open(folder, true)?;
+    progress.begin("sweep");
+    sweep.train_groups(&plan, &folder, |at| at % of.max(1) == nth, progress)?;
+    progress.end("a share of the forests");
+    Ok(())
 }
 
 /// Chooses among models, by their files' names and texts, as `refine` does without training.
@@ -88,6 +129,15 @@ fn choose_in_loop(
     refine(&task, resources, progress)
 }
 
+fn traces_and_split(
+    settings: &SweepSettings,
+    traces: OpenRoles,
+    features: &FeatureSet,
+) -> Result<(LabelledTraces, Split), PipelineError> {
+    let stated = settings.split(traces.are_kept_apart())?;
+    traces.divide(features, stated)
+}
+
 /// A sweep's data, and how it is used.
 struct Sweep {
     rows: SweptRows,
@@ -98,13 +148,23 @@ struct Sweep {
     memory_limit_mib: Option<u64>,
 }
 
+/// A finished part, and what it took if that is known.
+type KeptPart = (SweepPart, Option<PartTimes>);
+
 /// What [`SweepFolder::finish`] writes.
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
-    fn open(settings: &SweepSettings, resources: &Resources) -> Result<Self, PipelineError> {
+    fn open(
+        settings: &SweepSettings,
+        traces: OpenRoles,
+        resources: &Resources,
+    ) -> Result<Self, PipelineError> {
+        if traces.data.is_empty() {
+            return Err(SweepSettings::no_data());
+        }
         let features = settings.features()?;
-        let (traces, split) = settings.roles().open(&features, settings.split()?)?;
+        let (traces, split) = traces_and_split(settings, traces, &features)?;
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
         let front = FrontRule::new(validates, tests, settings.eta);
         let rows = SweptRows { eta: settings.eta, traces, split, threads: resources.threads() };
@@ -120,14 +180,16 @@ impl Sweep {
         Ok(sweep)
     }
 
-    fn train(
+    /// Trains the groups that are wanted and not finished yet, by their numbers; returns what is
+    /// finished, and how long the rows were read, milliseconds.
+    fn train_groups(
         &self,
         plan: &SweepPlan,
         folder: &SweepFolder,
+        is_wanted: impl Fn(usize) -> bool,
         progress: &dyn Progress,
-    ) -> Result<Found, PipelineError> {
-        progress.begin("sweep");
-        let SweptRows { traces, split, .. } = &self.rows;
+    ) -> Result<(Vec<Option<KeptPart>>, f64), PipelineError> {
+        let split = &self.rows.split;
         let data = self.rows.hashes();
         let key = |group| PartKey {
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")),
@@ -137,13 +199,15 @@ impl Sweep {
             eta: self.rows.eta,
             group,
         };
-        let mut parts: Vec<Option<(SweepPart, Option<PartTimes>)>> = Vec::new();
+        let mut parts: Vec<Option<KeptPart>> = Vec::new();
         for group in &plan.groups {
             parts.push(folder.finished(&key(group))?);
         }
-        let pending: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].is_none()).collect();
+        let is_pending = |at: &usize| parts[*at].is_none() && is_wanted(*at);
+        let pending: Vec<usize> = (0..parts.len()).filter(is_pending).collect();
         let (mut read_ms, mut rows) = (0.0, None);
         for pending in self.batches(plan, pending) {
+            check(progress)?;
             let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
             let began = Instant::now();
             let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;
@@ -158,6 +222,18 @@ impl Sweep {
                 parts[at] = Some((part, Some(times)));
             }
         }
+        Ok((parts, read_ms))
+    }
+
+    fn train(
+        &self,
+        plan: &SweepPlan,
+        folder: &SweepFolder,
+        progress: &dyn Progress,
+    ) -> Result<Found, PipelineError> {
+        progress.begin("sweep");
+        let SweptRows { traces, split, .. } = &self.rows;
+        let (parts, read_ms) = self.train_groups(plan, folder, |_| true, progress)?;
         let none = vec![None; plan.rows];
         let mut timings = SweepTimings { read_ms, fit_ms: none.clone(), measure_ms: none };
         let mut finished = Vec::new();

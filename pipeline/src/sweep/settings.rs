@@ -4,7 +4,7 @@ use crate::PipelineError;
 use crate::files::read_settings;
 use crate::refine::LoopSettings;
 use crate::settings::{TrainSettings, check_budget, check_max_features};
-use crate::training::TraceRoles;
+use crate::training::{OpenRoles, TraceRoles};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
     Budget, MOST_SWEEP_ROWS, Split, SplitSettings, SweepAxes, SweepPlan, SweepSetting,
@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSettings {
-    /// Labelled traces; all of them train if there are others.
+    /// Labelled traces; all of them train if there are others. Files need them.
+    #[serde(default)]
     pub data: Vec<PathBuf>,
     /// Labelled traces to choose on.
     #[serde(default)]
@@ -49,12 +50,29 @@ impl SweepSettings {
         Ok(settings)
     }
 
-    fn check(&self) -> Result<(), PipelineError> {
+    /// Without traces there is nothing to train on.
+    pub(super) fn no_data() -> PipelineError {
+        PipelineError::setting("data", "expected at least one labelled trace")
+    }
+
+    /// Checks the settings of a sweep over files.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(super) fn check(&self) -> Result<(), PipelineError> {
         if self.data.is_empty() {
-            return Err(PipelineError::setting("data", "expected at least one labelled trace"));
+            return Err(SweepSettings::no_data());
         }
+        self.split(self.roles().are_kept_apart())?;
+        self.check_but_data()
+    }
+
+    /// Checks the settings of a sweep whose traces are not files.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check_but_data(&self) -> Result<(), PipelineError> {
         self.plan()?;
-        self.split()?;
         if let Some(closed_loop) = &self.closed_loop {
             closed_loop.experiment()?;
         }
@@ -81,14 +99,22 @@ impl SweepSettings {
         })
     }
 
+    /// Opens the trace files.
+    ///
+    /// # Errors
+    /// If one cannot be read, or lacks a feature.
+    pub(super) fn open(&self) -> Result<OpenRoles, PipelineError> {
+        self.roles().open_each(&self.features()?)
+    }
+
     /// The traces by what they are for.
-    pub(super) fn roles(&self) -> TraceRoles<'_> {
+    fn roles(&self) -> TraceRoles<'_> {
         TraceRoles { data: &self.data, validation: &self.validation, test: &self.test }
     }
 
     /// The split of `data`, where no files are kept apart.
-    pub(super) fn split(&self) -> Result<Split, PipelineError> {
-        if self.split.is_some() && self.roles().are_kept_apart() {
+    pub(super) fn split(&self, kept_apart: bool) -> Result<Split, PipelineError> {
+        if self.split.is_some() && kept_apart {
             let problem = "with validation or test, files are kept apart whole and none is \
                            divided; leave it out";
             return Err(PipelineError::setting("split", problem));
@@ -120,7 +146,10 @@ impl SweepSettings {
     }
 
     /// Every feature of any set of the sweep.
-    pub(super) fn features(&self) -> Result<FeatureSet, PipelineError> {
+    ///
+    /// # Errors
+    /// None: they are known.
+    pub fn features(&self) -> Result<FeatureSet, PipelineError> {
         let mut names: Vec<String> = Vec::new();
         for name in self.axes.features.iter().flat_map(FeatureSet::names) {
             if !names.contains(&name) {

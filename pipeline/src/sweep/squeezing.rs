@@ -7,7 +7,7 @@ use crate::PipelineError;
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::table_cost::TableCost;
-use crate::training::train;
+use crate::training::train_on;
 use dropcast_train::{Budget, SweepBest, SweepRow, SweepTable};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,8 @@ impl BestSqueezing<'_> {
         progress: &dyn Progress,
     ) -> Result<SqueezedBest, PipelineError> {
         let settings = self.settings.train_settings(&row.setting, row.seed)?;
-        let fitted = train(&self.settings.roles(), &settings, self.resources, progress)?;
+        let traces = self.rows.traces.with_features(settings.features.clone());
+        let fitted = train_on(&traces, &self.rows.split, &settings, self.resources, progress)?;
         let by_vote = [vec![fitted]];
         let mut scores = self.rows.measure(&by_vote, &self.rows.replays(row.seed))?;
         let PartScores { train, validation, test } =

@@ -1,0 +1,182 @@
+//! Tables in memory: what other programs hand over as Arrow, read like a Parquet file.
+
+use crate::DataError;
+use crate::cell::{BadCells, is_integer, read_column};
+use crate::input::hex;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::SchemaRef;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, OnceLock};
+
+/// Rows of a slice that is hashed.
+const SLICE_ROWS: usize = 65_536;
+
+/// Arrow record batches in memory. They are shared, never copied; clones are the same frame.
+#[derive(Clone, Debug)]
+pub struct Frame(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    sha256: OnceLock<String>,
+}
+
+impl Frame {
+    /// A frame of these batches, all of this schema. `name` is what errors call it. The metadata of
+    /// the schema serves as a Parquet footer does: description of the switches, kind of the trace.
+    ///
+    /// # Errors
+    /// If a batch has another schema, or a column is there twice.
+    pub fn new(
+        name: impl Into<String>,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+    ) -> Result<Self, DataError> {
+        let name = name.into();
+        let same = |batch: &RecordBatch| batch.schema_ref().fields() == schema.fields();
+        if !batches.iter().all(same) {
+            let hint = "give it columns of one type each";
+            return Err(DataError::file(&name, "has batches with different columns", hint));
+        }
+        let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+        let twice = (1..columns.len()).find(|&place| columns[..place].contains(&columns[place]));
+        if let Some(place) = twice {
+            let problem = format!("has two columns {:?}", columns[place]);
+            return Err(DataError::file(&name, problem, "name each column once"));
+        }
+        let sha256 = OnceLock::new();
+        Ok(Frame(Arc::new(Inner { name, schema, batches, sha256 })))
+    }
+
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its columns and metadata.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.0.schema
+    }
+
+    /// Its batches.
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.0.batches
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.0.batches.iter().map(|batch| batch.num_rows() as u64).sum()
+    }
+
+    /// SHA-256 of the columns by name, in hexadecimal: the same for the same values however they
+    /// are cut into batches, whatever the order of the columns and their integer types. Columns of
+    /// text count by their name alone. Found when it is first needed.
+    pub fn sha256(&self) -> &str {
+        self.0.sha256.get_or_init(|| self.hash())
+    }
+
+    fn hash(&self) -> String {
+        let mut places: Vec<usize> = (0..self.0.schema.fields().len()).collect();
+        places.sort_by_key(|&place| self.0.schema.field(place).name());
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = places.len().div_ceil(threads).max(1);
+        let hashes: Vec<String> = std::thread::scope(|scope| {
+            let hash_all = move |part: &[usize]| -> Vec<String> {
+                part.iter().map(|&place| self.column_hash(place)).collect()
+            };
+            let parts: Vec<_> =
+                places.chunks(share).map(|part| scope.spawn(move || hash_all(part))).collect();
+            let done = parts.into_iter().map(|part| part.join().expect("hashing does not panic"));
+            done.flatten().collect()
+        });
+        let mut all = Sha256::new();
+        for (&place, hash) in places.iter().zip(hashes) {
+            let name = self.0.schema.field(place).name();
+            all.update((name.len() as u64).to_le_bytes());
+            all.update(name);
+            all.update(hash);
+        }
+        hex(&all.finalize())
+    }
+
+    /// The hash of a column. Integers are of 4 bytes each if all fit, else of 8.
+    fn column_hash(&self, place: usize) -> String {
+        let mut hash = Sha256::new();
+        let data_type = self.0.schema.field(place).data_type();
+        if is_integer(data_type) {
+            let integers = || self.slices(place).map(|slice| integers(slice.as_ref()));
+            let is_small =
+                integers().all(|values| values.iter().all(|&value| u32::try_from(value).is_ok()));
+            let mut bytes = Vec::new();
+            for values in integers() {
+                bytes.clear();
+                if is_small {
+                    bytes.extend(values.iter().flat_map(|&value| (value as u32).to_le_bytes()));
+                } else {
+                    bytes.extend(values.iter().flat_map(|&value| value.to_le_bytes()));
+                }
+                hash.update(&bytes);
+            }
+        } else if let Some(width) = data_type.primitive_width() {
+            hash.update(data_type.to_string());
+            for slice in self.slices(place) {
+                let data = slice.to_data();
+                let from = data.offset() * width;
+                hash.update(&data.buffers()[0].as_slice()[from..from + data.len() * width]);
+            }
+        }
+        hex(&hash.finalize())
+    }
+
+    /// A column in slices of a few rows.
+    fn slices(&self, place: usize) -> impl Iterator<Item = arrow_array::ArrayRef> {
+        self.0.batches.iter().flat_map(move |batch| {
+            let column = batch.column(place);
+            (0..column.len()).step_by(SLICE_ROWS).map(move |from| {
+                column.slice(from, SLICE_ROWS.min(column.len() - from))
+            })
+        })
+    }
+}
+
+/// Values of a column of integers. What cannot be read, a null or a negative number, counts as 0: a
+/// reader of that column refuses it.
+fn integers(array: &dyn Array) -> Vec<u64> {
+    read_column(array, "", &mut BadCells::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{ArrayRef, Int64Array, UInt8Array, UInt32Array, UInt64Array};
+
+    fn frame(columns: Vec<(&str, ArrayRef)>, cut: usize) -> Frame {
+        let all = RecordBatch::try_from_iter(columns).unwrap();
+        let parts = vec![all.slice(0, cut), all.slice(cut, all.num_rows() - cut)];
+        Frame::new("frame", all.schema(), parts).unwrap()
+    }
+
+    #[test]
+    fn the_hash_is_of_values_by_name() {
+        let a: ArrayRef = Arc::new(UInt8Array::from(vec![1, 2, 3]));
+        let wide: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        let b: ArrayRef = Arc::new(UInt64Array::from(vec![1 << 40, 5, 6]));
+        let first = frame(vec![("a", Arc::clone(&a)), ("b", Arc::clone(&b))], 1);
+        let second = frame(vec![("b", Arc::clone(&b)), ("a", wide)], 2);
+        assert_eq!(first.sha256(), second.sha256());
+        let other: ArrayRef = Arc::new(UInt32Array::from(vec![1, 2, 4]));
+        assert_ne!(first.sha256(), frame(vec![("a", other), ("b", Arc::clone(&b))], 1).sha256());
+        let renamed = frame(vec![("a", b), ("b", a)], 1);
+        assert_ne!(first.sha256(), renamed.sha256());
+    }
+
+    #[test]
+    fn a_column_is_there_once() {
+        let column: ArrayRef = Arc::new(UInt8Array::from(vec![1]));
+        let batch = RecordBatch::try_from_iter([("a", Arc::clone(&column)), ("a", column)]).unwrap();
+        let error = Frame::new("table", batch.schema(), vec![batch]).unwrap_err().to_string();
+        assert_eq!(error, "table: has two columns \"a\"; name each column once");
+    }
+}

@@ -1,0 +1,108 @@
+//! Labelled rows as Arrow, with the columns of `docs/trace.md`.
+
+use super::footer::TRACE_KEY;
+use crate::parquet_writer::integer;
+use crate::{ArrivalColumns, DataError, Frame, LabelledBatch, TraceMeta};
+use arrow_array::{
+    ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The columns of labelled rows: those of arrivals and outcomes where rows have them. The metadata
+/// says what they are, as a file's footer does.
+///
+/// # Errors
+/// If the metadata cannot be written as JSON. A defect of ours.
+pub fn trace_schema(
+    meta: &TraceMeta,
+    has_arrivals: bool,
+    has_outcome: bool,
+) -> Result<SchemaRef, DataError> {
+    let json = serde_json::to_string(meta).map_err(|error| {
+        let problem = format!("its metadata cannot be written: {error}");
+        DataError::file("the trace", problem, "this is a mistake in the program that writes it")
+    })?;
+    let metadata = BTreeMap::from([(TRACE_KEY.to_owned(), json)]);
+    let fields = trace_fields(&meta.features, has_arrivals, has_outcome);
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect())))
+}
+
+/// Labelled rows that stay in memory as Arrow; `name` is what errors call them. The columns are
+/// moved, not copied.
+///
+/// # Errors
+/// If batches have other columns than `meta` says, or not all the same.
+pub fn trace_frame(
+    name: &str,
+    meta: &TraceMeta,
+    batches: Vec<LabelledBatch>,
+) -> Result<Frame, DataError> {
+    let first = batches.first();
+    let has_arrivals = first.is_none_or(|batch| batch.arrivals.is_some());
+    let has_outcome = first.is_none_or(|batch| batch.outcome.is_some());
+    let schema = trace_schema(meta, has_arrivals, has_outcome)?;
+    let batches = batches.into_iter().map(|batch| record_batch(name, &schema, batch));
+    let batches = batches.collect::<Result<_, _>>()?;
+    Frame::new(name, schema, batches)
+}
+
+/// Rows as a batch of a [`trace_schema`]. The columns are moved, not copied.
+///
+/// # Errors
+/// If it has other columns than the schema, or columns of unequal length.
+pub fn record_batch(
+    name: &str,
+    schema: &SchemaRef,
+    batch: LabelledBatch,
+) -> Result<RecordBatch, DataError> {
+    RecordBatch::try_new(Arc::clone(schema), trace_arrays(batch)).map_err(|error| {
+        let hint = "this is a mistake in the program that makes it";
+        DataError::file(name, format!("has rows that do not go together: {error}"), hint)
+    })
+}
+
+pub(super) fn trace_fields(
+    features: &[String],
+    has_arrivals: bool,
+    has_outcome: bool,
+) -> Vec<Field> {
+    let mut columns = Vec::new();
+    if has_arrivals {
+        columns.extend([
+            integer("time_ns", DataType::UInt64),
+            integer("switch_id", DataType::UInt16),
+            integer("port", DataType::UInt16),
+            integer("queue", DataType::UInt8),
+            integer("size_bytes", DataType::UInt32),
+        ]);
+    }
+    columns.extend(features.iter().map(|name| integer(name, DataType::UInt32)));
+    columns.push(integer("drop", DataType::Boolean));
+    if has_outcome {
+        columns.push(integer("outcome", DataType::UInt8));
+    }
+    columns
+}
+
+/// The columns of a batch, in the order of [`trace_fields`].
+pub(super) fn trace_arrays(batch: LabelledBatch) -> Vec<ArrayRef> {
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    if let Some(arrivals) = batch.arrivals {
+        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } = arrivals;
+        columns.push(Arc::new(UInt64Array::from(time_ns)));
+        columns.push(Arc::new(UInt16Array::from(switch_id)));
+        columns.push(Arc::new(UInt16Array::from(port)));
+        columns.push(Arc::new(UInt8Array::from(queue)));
+        columns.push(Arc::new(UInt32Array::from(size_bytes)));
+    }
+    for feature in batch.features {
+        columns.push(Arc::new(UInt32Array::from(feature)));
+    }
+    columns.push(Arc::new(BooleanArray::from(batch.drop)));
+    if let Some(outcome) = batch.outcome {
+        columns.push(Arc::new(UInt8Array::from_iter_values(outcome.iter().map(|&o| o as u8))));
+    }
+    columns
+}

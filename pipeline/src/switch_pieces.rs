@@ -1,0 +1,164 @@
+//! Events cut into pieces that are labelled independently of each other.
+
+use crate::PipelineError;
+use crate::events_source::Events;
+use crate::settings::TracerSettings;
+use dropcast_data::{
+    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, LabelledBatch,
+    SwitchSpec, SwitchSpecs, TraceMeta, TraceWriter,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Events of a switch in a stretch of time. Labelled alone, they give the rows that they give among
+/// all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchPiece {
+    /// The switch.
+    pub switch: u16,
+    /// The first time, nanoseconds.
+    pub from_ns: u64,
+    /// The first time after it; none for the last piece of a switch.
+    pub before_ns: Option<u64>,
+    /// Its arrivals.
+    pub rows: u64,
+}
+
+impl SwitchPiece {
+    fn has(&self, event: &Event) -> bool {
+        event.switch_id == self.switch
+            && event.time_ns >= self.from_ns
+            && self.before_ns.is_none_or(|before| event.time_ns < before)
+    }
+}
+
+/// The pieces of each switch, in the order of their numbers and times: of about `rows` arrivals, or
+/// more where a switch cannot be cut.
+///
+/// A switch is cut where all its ports would be idle even if nothing were ever dropped: then no
+/// policy holds a packet, and what comes does not depend on what was. That takes one queue per port
+/// (a scheduler remembers whose turn it is), queues that drain at line rate, and features that
+/// remember nothing; else a switch stays whole.
+///
+/// # Errors
+/// If an event cannot be read.
+pub fn cut_switches(
+    events: impl Events,
+    specs: &SwitchSpecs,
+    settings: &TracerSettings,
+    rows: u64,
+) -> Result<Vec<SwitchPiece>, PipelineError> {
+    let remembers = settings.features.features().iter().any(|of| of.has_time_constant());
+    let may_cut = settings.departures == Departures::LineRate && !remembers;
+    let mut switches: BTreeMap<u16, CutSwitch> = BTreeMap::new();
+    for batch in events {
+        for event in batch?.events.iter().filter(|event| event.kind == EventKind::Arrival) {
+            let Some(spec) = specs.get(event.switch_id) else { continue };
+            let cut = || CutSwitch::new(event, spec.ports());
+            let switch = switches.entry(event.switch_id).or_insert_with(cut);
+            let may_cut = may_cut && spec.queues_per_port == 1;
+            switch.arrive(event, spec, if may_cut { rows.max(1) } else { u64::MAX });
+        }
+    }
+    Ok(switches.into_values().flat_map(CutSwitch::finish).collect())
+}
+
+/// A switch while it is cut.
+struct CutSwitch {
+    done: Vec<SwitchPiece>,
+    piece: SwitchPiece,
+    /// By port, when it would have sent all that arrived.
+    idle_ns: Vec<u64>,
+    last_ns: Option<u64>,
+}
+
+impl CutSwitch {
+    fn new(first: &Event, ports: usize) -> Self {
+        let piece = SwitchPiece { switch: first.switch_id, from_ns: 0, before_ns: None, rows: 0 };
+        CutSwitch { done: Vec::new(), piece, idle_ns: vec![0; ports], last_ns: None }
+    }
+
+    fn arrive(&mut self, event: &Event, spec: &SwitchSpec, rows: u64) {
+        let now_ns = event.time_ns;
+        let is_idle = || self.idle_ns.iter().all(|&idle| idle < now_ns);
+        if self.piece.rows >= rows && self.last_ns.is_some_and(|last| last < now_ns) && is_idle() {
+            let next = SwitchPiece { from_ns: now_ns, rows: 0, ..self.piece };
+            let ended = SwitchPiece { before_ns: Some(now_ns), ..self.piece };
+            self.done.push(ended);
+            self.piece = next;
+        }
+        self.piece.rows += 1;
+        self.last_ns = Some(now_ns);
+        let port = usize::from(event.port);
+        if let Some(idle) = self.idle_ns.get_mut(port) {
+            let wire_ns = spec.wire_time_ns(port, event.size_bytes);
+            *idle = (*idle).max(now_ns).saturating_add(wire_ns);
+        }
+    }
+
+    fn finish(mut self) -> Vec<SwitchPiece> {
+        self.done.push(self.piece);
+        self.done
+    }
+}
+
+/// The events of a piece, among all.
+pub(crate) struct PieceEvents<'a, E> {
+    pub(crate) events: E,
+    pub(crate) piece: &'a SwitchPiece,
+}
+
+impl<E: Events> Iterator for PieceEvents<'_, E> {
+    type Item = Result<EventBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.events.next()?.map(|mut batch| {
+            batch.events.retain(|event| self.piece.has(event));
+            batch
+        }))
+    }
+}
+
+impl<E: Events> Events for PieceEvents<'_, E> {
+    fn inputs(&self) -> Vec<InputProvenance> {
+        self.events.inputs()
+    }
+}
+
+/// A trace that is written in batches of one size: its bytes do not depend on how its rows came.
+pub(crate) struct EvenTrace {
+    writer: TraceWriter,
+    waiting: LabelledBatch,
+}
+
+/// Rows of a batch.
+const EVEN_ROWS: usize = 1 << 16;
+
+impl EvenTrace {
+    pub(crate) fn create(path: &Path, meta: &TraceMeta) -> Result<Self, PipelineError> {
+        let waiting = LabelledBatch::with_arrivals(meta.features.len());
+        Ok(EvenTrace { writer: TraceWriter::create(path, meta)?, waiting })
+    }
+
+    pub(crate) fn write(&mut self, mut rows: LabelledBatch) -> Result<(), PipelineError> {
+        while self.waiting.len() + rows.len() >= EVEN_ROWS {
+            let rest = rows.split_off(EVEN_ROWS - self.waiting.len());
+            self.waiting.append(rows);
+            self.writer.write(&self.waiting)?;
+            self.waiting = self.waiting.split_off(EVEN_ROWS);
+            rows = rest;
+        }
+        self.waiting.append(rows);
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self, inputs: Vec<InputProvenance>) -> Result<(), PipelineError> {
+        if !self.waiting.is_empty() {
+            self.writer.write(&self.waiting)?;
+        }
+        self.writer.set_inputs(inputs);
+        Ok(self.writer.finish()?)
+    }
+}
