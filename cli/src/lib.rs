@@ -9,9 +9,9 @@ mod progress;
 mod words;
 
 use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
 use failure::Failure;
 use progress::Terminal;
-use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the first of which is its name. Returns its exit code.

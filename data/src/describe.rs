@@ -1,13 +1,13 @@
 //! Telling our files apart without reading them through.
 
 use crate::capture::{CaptureStart, PacketFile};
+use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::events::switches_in_footer;
 use crate::input::{Expect, Input, TextInput};
 use crate::ns3::looks_like_ns3;
 use crate::parquet_table::ParquetTable;
-use crate::column_table::ColumnTable;
 use crate::trace::{is_artifact, meta_in_footer, meta_of};
 use crate::{DataError, EventColumns, SwitchSpecs, TraceMeta};
 use std::path::Path;

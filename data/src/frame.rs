@@ -134,9 +134,9 @@ impl Frame {
     fn slices(&self, place: usize) -> impl Iterator<Item = arrow_array::ArrayRef> {
         self.0.batches.iter().flat_map(move |batch| {
             let column = batch.column(place);
-            (0..column.len()).step_by(SLICE_ROWS).map(move |from| {
-                column.slice(from, SLICE_ROWS.min(column.len() - from))
-            })
+            (0..column.len())
+                .step_by(SLICE_ROWS)
+                .map(move |from| column.slice(from, SLICE_ROWS.min(column.len() - from)))
         })
     }
 }
@@ -175,7 +175,8 @@ mod tests {
     #[test]
     fn a_column_is_there_once() {
         let column: ArrayRef = Arc::new(UInt8Array::from(vec![1]));
-        let batch = RecordBatch::try_from_iter([("a", Arc::clone(&column)), ("a", column)]).unwrap();
+        let batch =
+            RecordBatch::try_from_iter([("a", Arc::clone(&column)), ("a", column)]).unwrap();
         let error = Frame::new("table", batch.schema(), vec![batch]).unwrap_err().to_string();
         assert_eq!(error, "table: has two columns \"a\"; name each column once");
     }

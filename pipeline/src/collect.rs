@@ -7,8 +7,8 @@ use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Frame, InputProvenance,
-    LabelledBatch, Outcome, SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Outcome, SwitchSpecs,
+    TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;

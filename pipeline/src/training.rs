@@ -14,8 +14,8 @@ use dropcast_forest::Forest;
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, SplitSettings, Squeezing, TrainError,
-    TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
+    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, SplitSettings, Squeezing,
+    TrainError, TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -122,7 +122,9 @@ fn check_paths(paths: &[PathBuf]) -> Result<&PathBuf, DataError> {
     let first = paths.first().ok_or_else(no_files)?;
     let twice = (1..paths.len()).find(|&place| paths[..place].contains(&paths[place]));
     match twice {
-        Some(place) => Err(DataError::file(&shown(&paths[place]), "is given twice", "give it once")),
+        Some(place) => {
+            Err(DataError::file(&shown(&paths[place]), "is given twice", "give it once"))
+        }
         None => Ok(first),
     }
 }

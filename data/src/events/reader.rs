@@ -96,7 +96,13 @@ impl EventReader {
                 (Source::Parquet(table, Some(hash)), specs)
             }
         };
-        EventReader::start(file, recorded_name(path), source, options.specs.or(specs), options.on_bad_row)
+        EventReader::start(
+            file,
+            recorded_name(path),
+            source,
+            options.specs.or(specs),
+            options.on_bad_row,
+        )
     }
 
     /// Events that are in memory.

@@ -3,8 +3,8 @@
 use super::columns::BASE_COLUMNS;
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
-use crate::events::switches_in_footer;
 use crate::column_table::{ColumnBatches, ColumnTable};
+use crate::events::switches_in_footer;
 use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
 use arrow_array::RecordBatch;
 

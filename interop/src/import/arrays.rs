@@ -53,9 +53,8 @@ impl ArrayTree {
             if first < 0 {
                 return Ok(ForeignNode::Leaf(Leaf::new(margin[node])));
             }
-            let place = |of: i64, what: &str| {
-                usize::try_from(of).map_err(|_| format!("has {what} {of}"))
-            };
+            let place =
+                |of: i64, what: &str| usize::try_from(of).map_err(|_| format!("has {what} {of}"));
             Ok(ForeignNode::Split {
                 feature: place(feature[node], "feature")?,
                 threshold: threshold[node],

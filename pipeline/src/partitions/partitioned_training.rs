@@ -207,9 +207,9 @@ impl PartitionedTraining {
     }
 
     /// The model and its scores; `None` while there is something to ask or to replay.
-    pub fn finish(self) -> Option<Fitted> {
-        match self.stage {
-            Stage::Trained(fitted) => Some(*fitted),
+    pub fn fitted(&self) -> Option<&Fitted> {
+        match &self.stage {
+            Stage::Trained(fitted) => Some(fitted),
             _ => None,
         }
     }

@@ -82,22 +82,22 @@ pub fn sweep_on(
     Ok(swept)
 }
 
-/// Trains the share `nth` of `of` of a sweep's settings into `folder`, as parts that [`sweep_on`]
+/// Trains the share `nth` of `of` of a sweep's settings into `folder`, as parts that [`sweep`]
 /// takes up when it resumes there. Nothing else is written: the parts of all shares together make
 /// the sweep.
 ///
 /// # Errors
-/// Those of [`sweep_on`].
+/// Those of [`sweep`].
 pub fn sweep_share(
     settings: &SweepSettings,
-    traces: OpenRoles,
     folder: &Path,
     (nth, of): (usize, usize),
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(), PipelineError> {
+    settings.check()?;
     let plan = settings.plan()?;
-    let sweep = Sweep::open(settings, traces, resources)?;
+    let sweep = Sweep::open(settings, settings.open()?, resources)?;
     let folder = SweepFolder::open(folder, true)?;
     progress.begin("sweep");
     sweep.train_groups(&plan, &folder, |at| at % of.max(1) == nth, progress)?;

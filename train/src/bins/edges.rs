@@ -1,5 +1,6 @@
 //! The choice of the edges of a feature's bins.
 
+use crate::rows::row_kind::MOST_COUNTED;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -31,7 +32,7 @@ impl ValueCounts {
     /// Whether there are as many counts as ranges, in ascending order, and no count is so large that
     /// sums would overflow.
     pub(crate) fn is_sound(&self) -> bool {
-        let fits = |counts: &[u64; 2]| counts.iter().all(|&count| count <= 1 << 62);
+        let fits = |counts: &[u64; 2]| counts.iter().all(|&count| count <= MOST_COUNTED);
         self.width.is_power_of_two()
             && self.values.len() == self.counts.len()
             && self.values.is_sorted_by(|a, b| a < b)

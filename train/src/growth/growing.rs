@@ -71,6 +71,17 @@ impl GrowingTree {
         }
     }
 
+    /// Whether it is a complete tree that tests these features only, at least `depth` deep.
+    pub(crate) fn is_sound(&self, features: usize, depth: usize) -> bool {
+        let inner = self.tests.len();
+        inner.checked_add(1).is_some_and(usize::is_power_of_two)
+            && inner >= GrowingTree::first(depth.min(8))
+            && depth <= 8
+            && self.is_split.len() == inner
+            && self.weights.len() == 2 * inner + 1
+            && self.tests.iter().all(|test| usize::from(test.feature) < features)
+    }
+
     /// Number of the first node of a level.
     pub(crate) fn first(level: usize) -> usize {
         (1 << level) - 1

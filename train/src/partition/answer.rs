@@ -7,7 +7,7 @@ use crate::bins::edges::ValueCounts;
 use crate::bins::sketch::merge_counts;
 use crate::growth::histogram::LevelCounts;
 use crate::growth::part_scores::PartScores;
-use crate::rows::row_kind::RowKind;
+use crate::rows::row_kind::{MOST_COUNTED, RowKind};
 use crate::rows::training_rows::RowCounts;
 use crate::splits::{RunSwitch, RunTimes};
 use serde::{Deserialize, Serialize};
@@ -64,11 +64,23 @@ impl Answer {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, TrainError> {
         let answer: Answer = decode("an answer", bytes)?;
-        match &answer {
-            Answer::Values(values) if !values.features.iter().all(ValueCounts::is_sound) => {
-                Err(wrong("is damaged: its values are not in order"))
+        if answer.is_sound() { Ok(answer) } else { Err(wrong("is damaged: it cannot be counted")) }
+    }
+
+    /// Whether counts are in order, and no more than there can be.
+    fn is_sound(&self) -> bool {
+        let can_be = |counts: &[u64]| counts.iter().all(|&count| count <= MOST_COUNTED);
+        match self {
+            Answer::Values(Values { rows, features, .. }) => {
+                can_be(&[rows.all, rows.train[0], rows.train[1]])
+                    && features.iter().all(ValueCounts::is_sound)
             }
-            _ => Ok(answer),
+            Answer::Scores(scores) => {
+                let parts = scores.iter().flatten().flat_map(|scores| &scores.0);
+                parts.into_iter().all(|part| can_be(part.accepts()) && can_be(part.drops()))
+            }
+            // Checked as they are read, or added up so that they cannot overflow.
+            Answer::Rows(_) | Answer::Times(_) | Answer::Counts(_) => true,
         }
     }
 

@@ -36,12 +36,16 @@ impl<K: Ord + Copy> PlacedRows<K> {
 
     /// By key, the rows of the partitions before `place`.
     pub(super) fn before(&self, place: u64) -> BTreeMap<K, u64> {
-        let sum = |places: &BTreeMap<u64, u64>| places.range(..place).map(|(_, rows)| rows).sum();
-        self.0.iter().map(|(&key, places)| (key, sum(places))).collect()
+        let of = |places: &BTreeMap<u64, u64>| sum(places.range(..place).map(|(_, &rows)| rows));
+        self.0.iter().map(|(&key, places)| (key, of(places))).collect()
     }
 
     /// By key, all rows.
     pub(super) fn totals(&self) -> BTreeMap<K, u64> {
-        self.0.iter().map(|(&key, places)| (key, places.values().sum())).collect()
+        self.0.iter().map(|(&key, places)| (key, sum(places.values().copied()))).collect()
     }
+}
+
+fn sum(rows: impl Iterator<Item = u64>) -> u64 {
+    rows.fold(0, u64::saturating_add)
 }

@@ -3,7 +3,7 @@
 
 use super::placed_rows::PlacedRows;
 use crate::growth::growing::GrowingTree;
-use crate::growth::histogram::CountedLevel;
+use crate::growth::histogram::{Counted, CountedLevel, CountedQuad};
 use crate::rows::row_kind::RowKind;
 use crate::splits::{RunSwitch, Split};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,49 @@ pub(super) enum Asks {
     Counts(Binning, CountedLevel),
     /// Rows by score.
     Scores(Binning, Vec<Scoring>),
+}
+
+impl Question {
+    /// Whether what is asked fits the features and itself.
+    pub(super) fn is_sound(&self) -> bool {
+        let features = self.reading.features;
+        let are_known = |columns: &[usize]| columns.iter().all(|&column| column < features);
+        match &self.asks {
+            Asks::Rows | Asks::Times(_) | Asks::Values(_) => true,
+            Asks::Counts(binning, CountedLevel { level, quads }) => {
+                let lane = |columns: &[usize], lane: &Counted| {
+                    lane.tree.is_sound(columns.len(), *level)
+                        && lane.places.iter().all(|&place| usize::from(place) < 1 << *level)
+                };
+                let quad = |CountedQuad { columns, lanes, .. }: &CountedQuad| {
+                    are_known(columns) && lanes.iter().flatten().all(|of| lane(columns, of))
+                };
+                *level < 8 && binning.is_sound(features) && quads.iter().all(quad)
+            }
+            Asks::Scores(binning, forests) => {
+                let forest = |Scoring { columns, trees, sizes }: &Scoring| {
+                    let fits = |&(count, depth): &(usize, usize)| {
+                        count <= trees.len()
+                            && trees.iter().all(|tree| tree.is_sound(columns.len(), depth))
+                    };
+                    are_known(columns) && sizes.iter().all(fits)
+                };
+                binning.is_sound(features) && forests.iter().all(forest)
+            }
+        }
+    }
+}
+
+impl Binning {
+    /// Whether the edges are those of the features' bins.
+    fn is_sound(&self, features: usize) -> bool {
+        let is_sound = |edges: &Vec<u32>| {
+            let mut sorted = edges.clone();
+            sorted.sort_unstable();
+            edges.len() < 256 && sorted.is_sorted_by(|a, b| a < b)
+        };
+        self.edges.len() == features && self.edges.iter().all(is_sound)
+    }
 }
 
 /// How rows are divided into parts.

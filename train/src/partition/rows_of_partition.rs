@@ -69,18 +69,21 @@ impl<S: BatchSource> Partition<S> {
     /// # Errors
     /// [`TrainError::Message`] if these are not the bytes of a question, and those of the source.
     pub fn answer(&mut self, question: &[u8]) -> Result<Vec<u8>, TrainError> {
-        let Question { reading, asks } = decode("a question", question)?;
+        let question: Question = decode("a question", question)?;
+        if !question.is_sound() {
+            let problem = "is damaged: its parts do not fit together".to_owned();
+            return Err(TrainError::Message { what: "a question", problem });
+        }
+        let Question { reading, asks } = question;
         let answer = match asks {
             Asks::Rows => Answer::Rows(self.rows(&reading)?),
             Asks::Times(rows) => Answer::Times(self.times(&reading, &rows)?),
             Asks::Values(division) => Answer::Values(self.values(&reading, division)?),
             Asks::Counts(binning, level) => {
-                check_edges(&reading, &binning)?;
                 self.keep(reading, binning)?;
                 Answer::Counts(count_level(self.kept()?, &level, &self.threads)?)
             }
             Asks::Scores(binning, forests) => {
-                check_edges(&reading, &binning)?;
                 self.keep(reading, binning)?;
                 Answer::Scores(self.scores(&forests)?)
             }
@@ -179,20 +182,6 @@ impl<S: BatchSource> Partition<S> {
             threads,
         })
     }
-}
-
-/// Refuses edges that are not those of the features' bins.
-fn check_edges(reading: &Reading, binning: &Binning) -> Result<(), TrainError> {
-    let is_sound = |edges: &Vec<u32>| {
-        let mut sorted = edges.clone();
-        sorted.sort_unstable();
-        edges.len() < 256 && sorted.is_sorted_by(|a, b| a < b)
-    };
-    if binning.edges.len() == reading.features && binning.edges.iter().all(is_sound) {
-        return Ok(());
-    }
-    let problem = "is damaged: its bins are not those of its features".to_owned();
-    Err(TrainError::Message { what: "a question", problem })
 }
 
 impl<S> fmt::Debug for Partition<S> {

@@ -197,9 +197,9 @@ impl<S: BatchSource + ?Sized> Pass<'_, S> {
 /// Rows of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowCounts {
-    all: u64,
+    pub(crate) all: u64,
     /// Accepted and dropped training rows.
-    train: [u64; 2],
+    pub(crate) train: [u64; 2],
 }
 
 impl RowCounts {

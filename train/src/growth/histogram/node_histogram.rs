@@ -1,5 +1,6 @@
 //! The counts of a node.
 
+use crate::rows::row_kind::MOST_COUNTED;
 use dropcast_forest::binning::BINS;
 use serde::{Deserialize, Serialize};
 
@@ -33,9 +34,6 @@ pub(crate) struct NodeHistogram(pub(super) Vec<[[Count; 2]; BINS]>);
 #[derive(Serialize, Deserialize)]
 struct PackedHistogram(Vec<(Vec<u64>, Vec<u64>)>);
 
-/// More than any rows and draws; sums of two such counts do not overflow.
-const MOST_ROWS: u64 = 1 << 62;
-
 impl From<NodeHistogram> for PackedHistogram {
     fn from(histogram: NodeHistogram) -> Self {
         let packed = |bins: &[[Count; 2]; BINS]| {
@@ -62,7 +60,7 @@ impl TryFrom<PackedHistogram> for NodeHistogram {
             if draws.len() > cells.len() || !fits {
                 return Err("a histogram has more counts than bins");
             }
-            if draws.iter().chain(rows).any(|&count| count > MOST_ROWS) {
+            if draws.iter().chain(rows).any(|&count| count > MOST_COUNTED) {
                 return Err("a histogram counts more rows than there can be");
             }
             let rows = if rows.is_empty() { draws } else { rows };

@@ -1,0 +1,131 @@
+//! Pieces of a switch, labelled alone, give the rows of the whole.
+
+use dropcast_data::{
+    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, LabelledBatch,
+    SwitchSpec, SwitchSpecs, TraceReader,
+};
+use dropcast_pipeline::collect::{
+    Events, SwitchPiece, collect, collect_piece, cut_switches, join_pieces,
+};
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::settings::TracerSettings;
+use proptest::prelude::*;
+use std::path::Path;
+
+/// Events in memory.
+#[derive(Clone)]
+struct Given(std::vec::IntoIter<EventBatch>);
+
+impl Iterator for Given {
+    type Item = Result<EventBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(Ok)
+    }
+}
+
+impl Events for Given {
+    fn inputs(&self) -> Vec<InputProvenance> {
+        vec![InputProvenance { name: "given".to_owned(), ..InputProvenance::default() }]
+    }
+}
+
+/// Bursts at two switches, far enough from each other now and then for the buffer to run empty.
+fn given(steps: &[(u64, u16, u16, u32)], batch: usize) -> Given {
+    let mut time_ns = 0;
+    let event = |&(wait, switch_id, port, size_bytes): &(u64, u16, u16, u32)| {
+        time_ns += wait;
+        let kind = EventKind::Arrival;
+        Event { time_ns, switch_id, port, queue: 0, size_bytes, kind, flow_hash: 0, flags: 0 }
+    };
+    let events: Vec<Event> = steps.iter().map(event).collect();
+    let batches = events.chunks(batch).map(|events| EventBatch { events: events.to_vec() });
+    Given(batches.collect::<Vec<_>>().into_iter())
+}
+
+fn specs() -> SwitchSpecs {
+    SwitchSpecs::Same(SwitchSpec::uniform(3, 8_000_000_000, 3_000, 1_000))
+}
+
+fn settings(features: &str) -> TracerSettings {
+    let features = features.parse().unwrap();
+    TracerSettings { departures: Departures::LineRate, features, ..TracerSettings::default() }
+}
+
+fn rows(path: &Path, features: &[String], switch: u16) -> LabelledBatch {
+    let mut all = LabelledBatch::with_arrivals(features.len());
+    for batch in TraceReader::open(path, features).unwrap() {
+        let mut batch = batch.unwrap();
+        let arrivals = batch.arrivals.as_ref().unwrap();
+        let keep: Vec<bool> = arrivals.switch_id.iter().map(|&id| id == switch).collect();
+        batch.retain(&keep);
+        all.append(batch);
+    }
+    all
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u64, u16, u16, u32)>> {
+    let wait = prop_oneof![8 => 0_u64..300, 1 => 0_u64..20_000];
+    prop::collection::vec((wait, 0_u16..2, 0_u16..3, 1_u32..1_500), 1..400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn pieces_give_the_rows_of_the_whole(
+        steps in steps(),
+        batch in 1_usize..99,
+        size in 1_u64..60,
+        remembers in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let memoryless = "queue_length,occupancy,longest_queue,rank,longest_gap";
+        let settings =
+            settings(if remembers { "queue_length,occupancy,avg_occupancy" } else { memoryless });
+        let features = settings.features.names();
+        let whole = path("whole.parquet");
+        collect(given(&steps, batch), specs(), &settings, 1 << 20, &whole, &Silent).unwrap();
+        let pieces = cut_switches(given(&steps, batch), &specs(), &settings, size).unwrap();
+        let all: u64 = pieces.iter().map(|piece| piece.rows).sum();
+        prop_assert_eq!(all, steps.len() as u64);
+        let label = |piece: &SwitchPiece, name: &str| {
+            let (events, path) = (given(&steps, batch), path(name));
+            collect_piece(events, specs(), &settings, piece, 1 << 20, &path, &Silent).unwrap();
+            path
+        };
+        for switch in 0..2 {
+            let own: Vec<&SwitchPiece> =
+                pieces.iter().filter(|piece| piece.switch == switch).collect();
+            prop_assert!(own.len() == 1 || !remembers || own.is_empty());
+            let Some(first) = own.first() else { continue };
+            let labelled: Vec<_> = own
+                .iter()
+                .enumerate()
+                .map(|(nth, piece)| label(piece, &format!("piece-{nth}.parquet")))
+                .collect();
+            let joined = path("joined.parquet");
+            join_pieces(&labelled, &joined).unwrap();
+            prop_assert_eq!(
+                rows(&joined, &features, switch),
+                rows(&whole, &features, switch)
+            );
+            let uncut = SwitchPiece { before_ns: None, ..**first };
+            let alone = label(&uncut, "alone.parquet");
+            prop_assert!(std::fs::read(&joined).unwrap() == std::fs::read(alone).unwrap());
+        }
+    }
+}
+
+#[test]
+fn busy_switches_are_cut_where_they_are_idle() {
+    // Ten packets at once take 10 microseconds; then there is nothing for 10 more.
+    let steps: Vec<(u64, u16, u16, u32)> =
+        (0..1_000).map(|nth| (if nth % 10 == 0 { 20_000 } else { 0 }, 0, 0, 1_000)).collect();
+    let cut = |features: &str, rows| {
+        cut_switches(given(&steps, 64), &specs(), &settings(features), rows).unwrap().len()
+    };
+    assert_eq!(cut("queue_length", 1), 100);
+    assert_eq!(cut("queue_length", 95), 10);
+    assert_eq!(cut("queue_length,avg_queue_length", 1), 1, "averages remember");
+}
