@@ -3,6 +3,7 @@
 use dropcast_data::{
     EventColumns, EventFiles, EventOptions, OnBadRow, SwitchSpecs, TimeUnit, read_switch_file,
 };
+use dropcast_features::{FeatureSet, UnknownFeature};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
 use dropcast_pipeline::partitions::{
@@ -18,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +58,23 @@ fn resources(threads: usize, memory_limit_mib: Option<u64>, scratch: &str) -> Py
 }
 
 fn train_settings(settings: &str, seed: u64) -> PyResult<TrainSettings> {
-    Ok(TrainSettings { seed, ..parse("settings", settings)? })
+    let settings: Value = parse("settings", settings)?;
+    Ok(TrainSettings { seed, ..from_value("settings", with_names(settings)?)? })
+}
+
+/// Settings with the names of their features, where these are a text as options take it.
+fn with_names(mut settings: Value) -> PyResult<Value> {
+    if let Some(text) = settings.get("features").and_then(Value::as_str) {
+        let features: FeatureSet = text
+            .parse()
+            .map_err(|error: UnknownFeature| PyValueError::new_err(format!("features: {error}")))?;
+        settings["features"] = features.names().into();
+    }
+    Ok(settings)
+}
+
+fn from_value<T: DeserializeOwned>(what: &str, value: Value) -> PyResult<T> {
+    serde_json::from_value(value).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }
 
 /// What a training needs to know of a trace file with these settings.
@@ -209,6 +227,12 @@ struct CollectTask {
 }
 
 impl CollectTask {
+    fn parse(text: &str) -> PyResult<Self> {
+        let mut task: Value = parse("collect", text)?;
+        task["settings"] = with_names(task["settings"].take())?;
+        from_value("collect", task)
+    }
+
     fn open(&self) -> Result<(EventFiles, SwitchSpecs), PipelineError> {
         let switch = self.switch.as_deref().map(read_switch_file).transpose()?;
         let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
@@ -229,7 +253,7 @@ impl CollectTask {
 /// The pieces of the switches of a run, of about `rows` arrivals each.
 #[pyfunction]
 pub(crate) fn cut_events(py: Python<'_>, task: &str, rows: u64) -> PyResult<Vec<String>> {
-    let task: CollectTask = parse("collect", task)?;
+    let task = CollectTask::parse(task)?;
     let cut = || {
         let (events, specs) = task.open()?;
         cut_switches(events, &specs, &task.settings, rows)
@@ -245,7 +269,7 @@ pub(crate) fn label_piece(
     piece: &str,
     path: PathBuf,
 ) -> PyResult<String> {
-    let task: CollectTask = parse("collect", task)?;
+    let task = CollectTask::parse(task)?;
     let piece = parse("piece", piece)?;
     let waiting = task.max_waiting_rows;
     let label = || {

@@ -13,8 +13,14 @@ import threading
 
 import pytest
 
-ray = pytest.importorskip("ray") if not os.environ.get("CI") else __import__("ray")
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# Otherwise Ray looks for a cluster on 127.0.0.1 at another address of this machine.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+
+if os.environ.get("CI"):
+    import ray
+else:
+    ray = pytest.importorskip("ray")
 
 import dropcast.ray  # noqa: E402
 from dropcast.partitions import (  # noqa: E402
@@ -66,7 +72,7 @@ def expected(files):
     return model
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     """A head with a CPU, and a second node with another."""
     from ray.cluster_utils import Cluster
@@ -145,20 +151,6 @@ def test_a_killed_worker_changes_nothing(cluster, files, expected, stage):
     options = ["--n-estimators", "32", "--max-depth", "6"]
     assert trained.model_json == expected(BOTH, *options)
     assert any(worker["restarted"] for worker in trained.workers)
-
-
-def test_a_killed_node_changes_nothing(cluster, files, expected):
-    killed = []
-
-    def kill(line):
-        if "grow level 2" in line and not killed:
-            killed.append(cluster.second)
-            cluster.remove_node(cluster.second, allow_graceful=False)
-
-    trained = dropcast.ray.train([files / name for name in BOTH], workers=4, progress=kill)
-    assert killed
-    assert trained.model_json == expected(BOTH)
-    assert len({worker["node"] for worker in trained.workers}) == 1
 
 
 def test_folders_and_uris_are_read_and_written(cluster, files, expected, tmp_path):
@@ -261,3 +253,18 @@ def test_the_example_for_dask_gives_the_bytes_of_the_command(files, expected):
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == expected(BOTH).strip()
+
+
+# The last test on this cluster: it takes one of the nodes.
+def test_a_killed_node_changes_nothing(cluster, files, expected):
+    killed = []
+
+    def kill(line):
+        if "grow level 2" in line and not killed:
+            killed.append(cluster.second)
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    trained = dropcast.ray.train([files / name for name in BOTH], workers=4, progress=kill)
+    assert killed
+    assert trained.model_json == expected(BOTH)
+    assert len({worker["node"] for worker in trained.workers}) == 1

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -24,10 +25,11 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
 from dropcast.partitions import Training, open_partition, settings_json
@@ -119,7 +121,10 @@ def train(
     roles = _summaries([data, validation, test], settings)
     training = Training(*roles, seed=seed, **settings)
     shares = training._training.partitions(workers)
-    actors = [_Worker.remote(spec, rows, threads, memory_limit) for rows, spec in shares]
+    actors = [
+        _Worker.options(scheduling_strategy=home).remote(spec, rows, threads, memory_limit)
+        for (rows, spec), home in zip(shares, _homes())
+    ]
     steps: list[dict[str, Any]] = []
     while (question := training.question()) is not None:
         began, stage = time.perf_counter(), training.stage
@@ -273,7 +278,7 @@ def leave_one_out(
     return [Fold(path=path, **made) for path, made in zip(paths, ray.get(pending), strict=True)]
 
 
-@ray.remote(max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD")
+@ray.remote(max_restarts=-1, max_task_retries=-1)
 class _Worker:
     """Keeps the rows of a partition and answers questions about them.
 
@@ -410,6 +415,19 @@ def _begin() -> None:
     if not ray.is_initialized():
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+
+
+def _homes() -> Iterator[NodeAffinitySchedulingStrategy]:
+    """Nodes in turn, each as often as it has CPUs; should one be lost, its actors go elsewhere."""
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    most = max(int(node["Resources"].get("CPU", 0)) for node in nodes)
+    turns = [
+        NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
+        for turn in range(max(1, most))
+        for node in nodes
+        if most == 0 or node["Resources"].get("CPU", 0) > turn
+    ]
+    return itertools.cycle(turns)
 
 
 def _cpus(threads: int) -> int:
