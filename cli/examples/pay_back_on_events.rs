@@ -8,9 +8,7 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use dropcast_data::random::SplitMix64;
-use dropcast_data::{
-    EventKind, EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches,
-};
+use dropcast_data::{EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches};
 use dropcast_switch::{
     Buffer, CompleteSharing, Credence, Fit, FollowLqd, LineRate, Lqd, Observer, Packet,
     PaybackCredence, Policy, Recorded, Removal, Switch, VirtualLqd,
@@ -77,7 +75,7 @@ impl Trace {
         let mut arrivals = Vec::new();
         for batch in EventReader::open(events, options)? {
             for event in batch?.events {
-                if event.switch_id == 0 && event.kind == EventKind::Arrival {
+                if event.switch_id == 0 && event.kind.is_arrival() {
                     let queue = spec.queue_index(event.port, event.queue);
                     let id = arrivals.len() as u64;
                     let packet = Packet::new(id, queue, event.size_bytes);

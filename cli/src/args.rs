@@ -7,6 +7,7 @@ mod reproduce;
 
 pub(crate) use collect::{BadRows, CollectArgs};
 use event_reading::EventReading;
+pub(crate) use event_reading::event_options;
 pub(crate) use reproduce::{
     FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs,
 };
@@ -147,8 +148,9 @@ pub(crate) struct SimulateArgs {
         requires = "experiment"
     )]
     pub(crate) record: Vec<RunFile>,
-    /// File for the events. With --experiment, a folder for summary.json and the files of each run.
-    #[arg(short, long, value_name = "PATH", value_parser = output_path(), required_unless_present = "experiment")]
+    /// File for the events: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC stream to
+    /// standard output. With --experiment, a folder for summary.json and the files of each run.
+    #[arg(short, long, value_name = "PATH", required_unless_present = "experiment")]
     pub(crate) output: Option<PathBuf>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
@@ -512,6 +514,12 @@ pub(crate) struct InspectArgs {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Read all events or labelled rows, and list each kind of bad row: how many there are, and the
+    /// first. Exit code 1 if there are any.
+    #[arg(long, conflicts_with = "statistics")]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) reading: EventReading,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
     /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
     #[arg(long)]

@@ -16,6 +16,9 @@ pub(crate) enum Failure {
     /// A gate that the user asked for: the model is not verified.
     #[error("not verified: {0}")]
     NotVerified(String),
+    /// A gate that the user asked for: a file has rows that cannot be used.
+    #[error("{0}: has rows that cannot be used, they are listed above")]
+    BadRows(String),
     /// Standard output cannot be written.
     #[error("standard output: cannot be written")]
     Output(#[source] io::Error),
@@ -37,7 +40,7 @@ impl Failure {
     fn is_the_users(&self) -> bool {
         match self {
             Failure::Pipeline(error) => error.is_the_users(),
-            Failure::NotVerified(_) | Failure::Output(_) => true,
+            Failure::NotVerified(_) | Failure::BadRows(_) | Failure::Output(_) => true,
             Failure::Page(_) | Failure::Json(_) => false,
         }
     }
@@ -76,8 +79,8 @@ pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
 }
 
 /// An error and its causes.
-fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
-    let mut chain: Vec<&(dyn Error + 'static)> = vec![error];
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)> {
+    let mut chain: Vec<&'a (dyn Error + 'static)> = vec![error];
     while let Some(cause) = chain[chain.len() - 1].source() {
         chain.push(cause);
     }
@@ -85,7 +88,7 @@ fn chain(error: &Failure) -> Vec<&(dyn Error + 'static)> {
 }
 
 /// An error and its causes in one line, without causes that an error already contains.
-fn message(error: &Failure) -> String {
+pub fn message(error: &(dyn Error + 'static)) -> String {
     let mut message = String::new();
     for cause in chain(error) {
         let cause = cause.to_string();

@@ -9,8 +9,10 @@ mod progress;
 mod words;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
 use failure::Failure;
+
+use clap::{CommandFactory, Parser};
+pub use failure::message;
 use progress::Terminal;
 use std::ffi::OsString;
 

@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
+use dropcast_pipeline::PipelineError;
 use serde::Serialize;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// How a command prints its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -35,4 +37,23 @@ pub(crate) fn print<T: Serialize>(
 pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}
+
+/// Refuses to send data to a terminal.
+pub(crate) fn check_data(output: &Path) -> Result<(), PipelineError> {
+    if output.as_os_str() == "-" && std::io::stdout().is_terminal() {
+        let problem = "standard output is a terminal; send it to a program or a file";
+        return Err(PipelineError::setting("output", problem));
+    }
+    Ok(())
+}
+
+/// As [`print`]; says nothing if the data themselves went to standard output.
+pub(crate) fn print_beside<T: Serialize>(
+    data: &Path,
+    format: Format,
+    value: &T,
+    text: impl FnOnce(&T) -> String,
+) -> Result<(), Failure> {
+    if data.as_os_str() == "-" { Ok(()) } else { print(format, value, text) }
 }

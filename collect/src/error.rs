@@ -1,5 +1,7 @@
 //! Why events cannot be labelled.
 
+use dropcast_data::Departures;
+
 /// Why events cannot be labelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -26,7 +28,8 @@ pub enum CollectError {
     },
     /// Too many rows wait for one packet's label.
     #[error(
-        "more than {limit} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns): the scheduler starves its queue, or the trace lacks its departure; raise the limit on waiting rows, or compute departures from the line rate"
+        "more than {limit} rows wait for the label of row {row} (switch {switch_id}, port {port}, queue {queue}, arrived at {time_ns} ns): {}",
+        advice(*departures)
     )]
     TooManyWaiting {
         /// Maximum number of waiting rows.
@@ -41,5 +44,21 @@ pub enum CollectError {
         queue: u8,
         /// Its arrival time.
         time_ns: u64,
+        /// Where departures come from.
+        departures: Departures,
     },
+}
+
+/// What to do when too many rows wait.
+fn advice(departures: Departures) -> &'static str {
+    match departures {
+        Departures::Observed => {
+            "the trace lacks its departure, or the scheduler starves its queue; compute departures \
+             from the line rate, or raise the limit on waiting rows"
+        }
+        Departures::LineRate => {
+            "the scheduler starves its queue; raise the limit on waiting rows, or check the scheduler \
+             and the line rates of the switch"
+        }
+    }
 }

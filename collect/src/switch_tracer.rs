@@ -1,7 +1,9 @@
 //! Virtual LQD at one switch.
 
-use crate::waiting::{Row, Waiting};
-use dropcast_data::{CollectSettings, Departures, Event, EventKind, Outcome, SwitchSpec};
+use crate::waiting::{Row, Waiting, half};
+use dropcast_data::{
+    CollectSettings, Departures, DropReason, Event, EventKind, Outcome, SwitchSpec,
+};
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
 
@@ -39,12 +41,16 @@ impl SwitchTracer {
         usize::from(event.port) < self.spec.ports() && event.queue < self.spec.queues_per_port
     }
 
-    /// Processes an event of this switch, for an existing queue.
-    pub(crate) fn event(&mut self, event: &Event, waiting: &mut Waiting) {
+    /// Processes an event of this switch, for an existing queue. Returns whether its packet is known;
+    /// that which a push-out is about may not be.
+    pub(crate) fn event(&mut self, event: &Event, waiting: &mut Waiting) -> bool {
         let queue = self.spec.queue_index(event.port, event.queue);
         match (event.kind, &mut self.queues) {
-            (EventKind::Arrival, Queues::Observed(lqd)) => arrival(lqd, event, queue, waiting),
-            (EventKind::Arrival, Queues::LineRate(lqd)) => {
+            (EventKind::Drop(DropReason::PushOut), _) => return waiting.push_out(event),
+            (EventKind::Arrival | EventKind::Drop(_), Queues::Observed(lqd)) => {
+                arrival(lqd, event, queue, waiting);
+            }
+            (EventKind::Arrival | EventKind::Drop(_), Queues::LineRate(lqd)) => {
                 lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
                 arrival(lqd, event, queue, waiting);
             }
@@ -54,6 +60,7 @@ impl SwitchTracer {
             }
             (EventKind::Departure, Queues::LineRate(_)) => {}
         }
+        true
     }
 
     /// Serves the queues up to `now_ns`, if they drain at line rate.
@@ -91,6 +98,11 @@ fn arrival<S: dropcast_switch::Service>(
         switch_id: event.switch_id,
         port: event.port,
         queue: event.queue,
+        real_drop: match event.kind {
+            EventKind::Drop(reason) => Some(reason),
+            EventKind::Arrival | EventKind::Departure => None,
+        },
+        flow: half(event.flow_hash),
         values,
     });
     let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));

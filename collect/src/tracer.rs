@@ -3,7 +3,7 @@
 use crate::error::CollectError;
 use crate::switch_tracer::SwitchTracer;
 use crate::waiting::Waiting;
-use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpecs};
+use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpec, SwitchSpecs};
 use dropcast_features::FeatureSet;
 
 /// Virtual LQD at every switch of an input.
@@ -21,11 +21,14 @@ pub struct Tracer {
     switches: Vec<(u16, SwitchTracer)>,
     waiting: Waiting,
     max_waiting_rows: usize,
+    /// How long rows are held after their arrival because their packet may still be pushed out.
+    hold_ns: Option<u64>,
+    unmatched_push_outs: u64,
 }
 
 impl Tracer {
-    /// Default limit on waiting rows: about 1 GB.
-    pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 24;
+    /// Default limit on waiting rows: 0.7 GB, 1 GB while the queue of rows grows.
+    pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 23;
 
     /// A tracer for these switches that records these features.
     pub fn new(specs: SwitchSpecs, settings: CollectSettings, features: FeatureSet) -> Self {
@@ -36,7 +39,25 @@ impl Tracer {
             switches: Vec::new(),
             waiting: Waiting::default(),
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
+            hold_ns: None,
+            unmatched_push_outs: 0,
         }
+    }
+
+    /// Expects events that tell of push-outs at the real switch. Rows are then held for as long as
+    /// a full buffer takes to drain through all queues of the slowest port, the last 2^20 of them at
+    /// most, because their packets may still be pushed out.
+    pub fn with_push_outs(mut self) -> Self {
+        let hold_ns =
+            |spec: &SwitchSpec| spec.drain_ns().saturating_mul(spec.queues_per_port.into());
+        self.hold_ns = self.specs.all().map(hold_ns).max();
+        self
+    }
+
+    /// Push-outs at the real switch whose packet was not found: no packet of that size and flow
+    /// arrived at the queue while rows were held.
+    pub fn unmatched_push_outs(&self) -> u64 {
+        self.unmatched_push_outs
     }
 
     /// Stops with an error when more than `rows` rows wait.
@@ -59,7 +80,14 @@ impl Tracer {
                 switch.advance(last.time_ns, &mut self.waiting);
             }
         }
-        let rows = self.waiting.take_known(self.features.len());
+        let (held_since_ns, most_held) = match self.hold_ns {
+            None => (u64::MAX, 0),
+            Some(hold_ns) => {
+                let now_ns = batch.events.last().map_or(0, |last| last.time_ns);
+                (now_ns.saturating_sub(hold_ns), MOST_HELD_ROWS.min(self.max_waiting_rows))
+            }
+        };
+        let rows = self.waiting.take_known(self.features.len(), held_since_ns, most_held);
         self.check_waiting()?;
         Ok(rows)
     }
@@ -69,7 +97,7 @@ impl Tracer {
         for (_, switch) in &self.switches {
             switch.drain(&mut self.waiting);
         }
-        self.waiting.take_known(self.features.len())
+        self.waiting.take_known(self.features.len(), u64::MAX, 0)
     }
 
     fn event(&mut self, event: &Event) -> Result<(), CollectError> {
@@ -88,7 +116,8 @@ impl Tracer {
         if !switch.has_queue(event) {
             return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
         }
-        switch.event(event, &mut self.waiting);
+        let is_known = switch.event(event, &mut self.waiting);
+        self.unmatched_push_outs += u64::from(!is_known);
         Ok(())
     }
 
@@ -103,12 +132,16 @@ impl Tracer {
                     port: first.port,
                     queue: first.queue,
                     time_ns: first.time_ns,
+                    departures: self.settings.departures,
                 })
             }
             _ => Ok(()),
         }
     }
 }
+
+/// Rows that are held for push-outs, at most: less than 100 MB.
+const MOST_HELD_ROWS: usize = 1 << 20;
 
 /// Traces a whole input: batches of events in, batches of rows out.
 ///

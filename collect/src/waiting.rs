@@ -1,6 +1,6 @@
 //! Rows that wait for their label.
 
-use dropcast_data::{ArrivalColumns, LabelledBatch, Outcome};
+use dropcast_data::{ArrivalColumns, DropReason, Event, LabelledBatch, Outcome};
 use dropcast_features::Feature;
 use std::collections::VecDeque;
 
@@ -12,17 +12,23 @@ pub(crate) struct Row {
     pub(crate) switch_id: u16,
     pub(crate) port: u16,
     pub(crate) queue: u8,
+    /// Why the real switch dropped the packet, if it did.
+    pub(crate) real_drop: Option<DropReason>,
+    /// Half of the flow's hash, enough to find a packet that is pushed out.
+    pub(crate) flow: u32,
     /// Only the first entries are used, one per feature.
     pub(crate) values: [u32; Feature::ALL.len()],
 }
 
-/// Rows in order of arrival, from the first without a label on. A row's number is the count of
+/// Rows in order of arrival, from the first on that may not be given out yet. A row's number is the count of
 /// arrivals before it.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     rows: VecDeque<(Row, Option<Outcome>)>,
     /// Number of the first row.
     first: u64,
+    /// Whether some row so far was dropped by the real switch.
+    tells_real_drops: bool,
 }
 
 impl Waiting {
@@ -36,6 +42,7 @@ impl Waiting {
     }
 
     pub(crate) fn push(&mut self, row: Row) {
+        self.tells_real_drops |= row.real_drop.is_some();
         self.rows.push_back((row, None));
     }
 
@@ -50,9 +57,39 @@ impl Waiting {
         self.rows[at].1 = Some(outcome);
     }
 
-    /// Removes and returns the rows before the first that still waits.
-    pub(crate) fn take_known(&mut self, features: usize) -> LabelledBatch {
-        let known = self.rows.iter().take_while(|(_, outcome)| outcome.is_some()).count();
+    /// The real switch pushes out the last packet of a queue that has this size and flow. Returns
+    /// whether there is one among these rows.
+    pub(crate) fn push_out(&mut self, event: &Event) -> bool {
+        let is_it = |(row, _): &&mut (Row, Option<Outcome>)| {
+            row.port == event.port
+                && row.queue == event.queue
+                && row.switch_id == event.switch_id
+                && row.size_bytes == event.size_bytes
+                && row.flow == half(event.flow_hash)
+                && row.real_drop.is_none()
+        };
+        let found = self.rows.iter_mut().rev().find(is_it);
+        if let Some((row, _)) = found {
+            row.real_drop = Some(DropReason::PushOut);
+            self.tells_real_drops = true;
+            return true;
+        }
+        false
+    }
+
+    /// Removes and returns the rows before the first that has no label. Of the last `most_held` rows,
+    /// those that arrived at `held_since_ns` or later stay, too.
+    pub(crate) fn take_known(
+        &mut self,
+        features: usize,
+        held_since_ns: u64,
+        most_held: usize,
+    ) -> LabelledBatch {
+        let sure = self.rows.len().saturating_sub(most_held);
+        let is_known = |(at, (row, outcome)): &(usize, &(Row, Option<Outcome>))| {
+            outcome.is_some() && (row.time_ns < held_since_ns || *at < sure)
+        };
+        let known = self.rows.iter().enumerate().take_while(is_known).count();
         let rows = || self.rows.iter().take(known).map(|(row, _)| row);
         let outcome: Vec<Outcome> =
             self.rows.iter().take(known).filter_map(|&(_, outcome)| outcome).collect();
@@ -69,9 +106,26 @@ impl Waiting {
                 .collect(),
             drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
             outcome: Some(outcome),
+            real_drop: self.tells_real_drops.then(|| rows().map(|row| row.real_drop).collect()),
         };
         self.rows.drain(..known);
         self.first += known as u64;
         batch
+    }
+}
+
+/// Half of a hash.
+pub(crate) fn half(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help of `--max-waiting-rows` and the default limit count on it.
+    #[test]
+    fn a_waiting_row_takes_80_bytes() {
+        assert_eq!(size_of::<(Row, Option<Outcome>)>(), 80);
     }
 }

@@ -2,8 +2,8 @@
 
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
-    CollectSettings, Departures, Event, EventBatch, EventKind, LabelledBatch, Outcome, Scheduler,
-    SwitchSpec, SwitchSpecs, Victim,
+    CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, LabelledBatch, Outcome,
+    Scheduler, SwitchSpec, SwitchSpecs, Victim,
 };
 use dropcast_features::FeatureSet;
 use proptest::prelude::*;
@@ -232,12 +232,13 @@ impl Naive {
             let queue = self.spec.queue_index(event.port, event.queue);
             let (now, bytes) = (event.time_ns, event.size_bytes);
             match (self.settings.departures, event.kind) {
-                (Departures::LineRate, EventKind::Arrival) => {
+                (_, EventKind::Drop(DropReason::PushOut)) => {}
+                (Departures::LineRate, EventKind::Arrival | EventKind::Drop(_)) => {
                     self.serve(now, &mut rows);
                     self.arrive(queue, bytes, now, &mut rows);
                 }
                 (Departures::LineRate, EventKind::Departure) => {}
-                (Departures::Observed, EventKind::Arrival) => {
+                (Departures::Observed, EventKind::Arrival | EventKind::Drop(_)) => {
                     self.arrive(queue, bytes, now, &mut rows);
                 }
                 (Departures::Observed, EventKind::Departure) => {
@@ -352,6 +353,111 @@ proptest! {
     }
 }
 
+/// The row that each push-out is about, by looking at all rows before it: rows of dropped packets by
+/// place in the input, and how many push-outs are of none.
+fn real_drops(events: &[Event]) -> (Vec<Option<DropReason>>, u64) {
+    let mut rows: Vec<(Event, Option<DropReason>)> = Vec::new();
+    let mut unmatched = 0;
+    for &event in events {
+        match event.kind {
+            EventKind::Departure => {}
+            EventKind::Arrival => rows.push((event, None)),
+            EventKind::Drop(DropReason::PushOut) => {
+                let like = |event: &Event| {
+                    let Event { switch_id, port, queue, size_bytes, flow_hash, .. } = *event;
+                    (switch_id, port, queue, size_bytes, flow_hash)
+                };
+                let mut back = rows.iter_mut().rev();
+                match back.find(|(row, reason)| reason.is_none() && like(row) == like(&event)) {
+                    Some((_, reason)) => *reason = Some(DropReason::PushOut),
+                    None => unmatched += 1,
+                }
+            }
+            EventKind::Drop(reason) => rows.push((event, Some(reason))),
+        }
+    }
+    (rows.into_iter().map(|(_, reason)| reason).collect(), unmatched)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Real drops are arrivals like others to LQD, and stand in the row of their packet.
+    #[test]
+    fn real_drops_stand_beside_what_lqd_does(
+        spec in specs(),
+        settings in settings(),
+        steps in prop::collection::vec(
+            (0u64..3, 0u16..2, 0u16..2, 0u8..2, 1u32..3, prop::bool::weighted(0.2)),
+            0..80,
+        ),
+        fates in prop::collection::vec((0usize..9, 0u64..2), 80),
+        batch_rows in 1usize..20,
+    ) {
+        // Drops of all kinds among arrivals; nothing departs early enough to be given out.
+        let mut events = events(&steps, &spec);
+        for (event, &(fate, flow_hash)) in events.iter_mut().zip(&fates) {
+            event.flow_hash = flow_hash << 40;
+            let reason = DropReason::ALL.get(fate).copied();
+            if let Some(reason) = reason.filter(|_| event.kind == EventKind::Arrival) {
+                event.kind = EventKind::Drop(reason);
+            }
+        }
+        let spec = SwitchSpec { line_rate_bps: vec![1; spec.ports()], ..spec };
+        let run = |events: &[Event]| {
+            let specs = SwitchSpecs::Same(spec.clone());
+            let mut tracer = Tracer::new(specs, settings, FeatureSet::all()).with_push_outs();
+            let push = |events: &[Event]| {
+                tracer.push(&EventBatch { events: events.to_vec() }).expect("valid events")
+            };
+            let mut batches: Vec<_> = events.chunks(batch_rows).map(push).collect();
+            let unmatched = tracer.unmatched_push_outs();
+            batches.push(tracer.finish());
+            (batches, unmatched)
+        };
+        let (batches, unmatched) = run(&events);
+        let (expected, expected_unmatched) = real_drops(&events);
+        let told: Vec<Option<DropReason>> = batches
+            .iter()
+            .flat_map(|batch| batch.real_drop.clone().unwrap_or_else(|| vec![None; batch.len()]))
+            .collect();
+        prop_assert_eq!(unmatched, expected_unmatched);
+        prop_assert_eq!(told, expected);
+
+        // LQD's own labels are those without any real drop.
+        let plain: Vec<Event> = events
+            .iter()
+            .filter(|event| event.kind != EventKind::Drop(DropReason::PushOut))
+            .map(|event| match event.kind {
+                EventKind::Drop(_) => Event { kind: EventKind::Arrival, ..*event },
+                _ => *event,
+            })
+            .collect();
+        let (without, _) = run(&plain);
+        prop_assert!(without.iter().all(|batch| batch.real_drop.is_none()));
+        for switch_id in 0..2 {
+            prop_assert_eq!(rows_of(&batches, switch_id), rows_of(&without, switch_id));
+        }
+    }
+}
+
+#[test]
+fn rows_are_held_for_push_outs_only_as_long_as_they_can_come() {
+    // A full buffer drains in 10 us.
+    let spec = SwitchSpec::uniform(2, 8_000_000_000, 10_000, 100);
+    let tracer =
+        Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
+    let mut tracer = tracer.with_push_outs();
+    let mut push = |event: Event| tracer.push(&EventBatch { events: vec![event] }).expect("valid");
+    assert_eq!(push(arrival(0, 0, 0)).len(), 0);
+    assert_eq!(push(arrival(9_999, 0, 1)).len(), 0, "the first may still be pushed out");
+    assert_eq!(push(arrival(10_001, 0, 1)).len(), 1);
+    let late = Event { kind: EventKind::Drop(DropReason::PushOut), ..arrival(10_002, 0, 0) };
+    assert_eq!(push(late).len(), 0);
+    assert_eq!(tracer.unmatched_push_outs(), 1);
+    assert_eq!(tracer.finish().real_drop, None);
+}
+
 fn arrival(time_ns: u64, switch_id: u16, port: u16) -> Event {
     let kind = EventKind::Arrival;
     Event { time_ns, flow_hash: 0, size_bytes: 1, switch_id, port, queue: 0, kind, flags: 0 }
@@ -377,6 +483,16 @@ fn rows_that_wait_are_limited() {
     let batch = EventBatch { events: (0..4).map(|time| arrival(time, 0, 1)).collect() };
     let error = tracer.push(&batch).expect_err("nothing departs");
     assert!(matches!(error, CollectError::TooManyWaiting { limit: 3, row: 0, port: 1, .. }));
+    // The advice names nothing that is already on.
+    assert!(error.to_string().contains("compute departures from the line rate"), "{error}");
+    let CollectError::TooManyWaiting { limit, row, switch_id, port, queue, time_ns, .. } = error
+    else {
+        unreachable!()
+    };
+    let departures = Departures::LineRate;
+    let error =
+        CollectError::TooManyWaiting { limit, row, switch_id, port, queue, time_ns, departures };
+    assert!(!error.to_string().contains("compute departures"), "{error}");
 }
 
 #[test]

@@ -1,20 +1,23 @@
 //! Files that appear whole or not at all.
 
+mod temporary;
+
 use crate::DataError;
 use crate::error::shown;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use temporary::Temporary;
 
-/// A file being written next to its target. [`commit`](Self::commit) replaces the target; dropping
-/// the file before that removes it and leaves the target unchanged. Symlinks are followed.
+/// A file being written for its target. [`commit`](Self::commit) replaces the target; dropping the
+/// file before that, or ending the program however, leaves the target unchanged and nothing else.
+/// Symlinks are followed.
 #[derive(Debug)]
 pub struct AtomicFile {
     /// Its name in messages.
     file: String,
     target: PathBuf,
-    writer: BufWriter<NamedTempFile>,
+    writer: BufWriter<Temporary>,
 }
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -34,16 +37,19 @@ impl AtomicFile {
             let problem = format!("cannot be created: {} is not a directory", directory.display());
             return Err(DataError::file(&file, problem, hint));
         }
-        let mut temporary = tempfile::Builder::new();
-        temporary.prefix(".dropcast-").suffix(".tmp");
-        #[cfg(unix)]
-        temporary.permissions(permissions());
-        let temporary = temporary
-            .tempfile_in(directory)
+        let temporary = Temporary::beside(&target)
             // Its own message would name the temporary file.
             .map_err(|error| DataError::io(&file, "be created")(error.kind().into()))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
         Ok(AtomicFile { file, target, writer })
+    }
+
+    /// Gives up the target and opens what was written. The file is gone once it is closed.
+    pub(crate) fn into_file(self) -> Result<File, DataError> {
+        let AtomicFile { file, writer, .. } = self;
+        let written = writer.into_inner().map_err(io::IntoInnerError::into_error);
+        let temporary = written.map_err(DataError::io(&file, "be written"))?;
+        temporary.into_file().map_err(DataError::io(&file, "be read"))
     }
 
     /// Renames the file to its target, after its bytes have reached the disk.
@@ -57,10 +63,7 @@ impl AtomicFile {
         let temporary = written.map_err(DataError::io(&file, "be written"))?;
         temporary.as_file().sync_all().map_err(DataError::io(&file, "be written"))?;
         refuse_irregular(&file, std::fs::symlink_metadata(&target))?;
-        temporary
-            .persist(&target)
-            .map_err(|error| error.error)
-            .map_err(DataError::io(&file, "be put in place"))?;
+        temporary.put(&target).map_err(DataError::io(&file, "be put in place"))?;
         sync_directory(directory(&target)).map_err(DataError::io(&file, "be put in place"))
     }
 }
@@ -87,6 +90,25 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(DataError::io(&shown(path), "be written"))?;
     file.commit()
+}
+
+/// Writes many files: all bytes are on the disk before the first file takes its name.
+///
+/// # Errors
+/// As [`AtomicFile::create`] and [`AtomicFile::commit`]. If a file cannot be made or written, none
+/// is there.
+pub fn write_all_atomic<'a>(
+    files: impl IntoIterator<Item = (&'a Path, &'a [u8])>,
+) -> Result<(), DataError> {
+    let mut written = Vec::new();
+    for (path, bytes) in files {
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(bytes)
+            .and_then(|()| file.flush())
+            .map_err(DataError::io(&shown(path), "be written"))?;
+        written.push(file);
+    }
+    written.into_iter().try_for_each(AtomicFile::commit)
 }
 
 /// Moves the file at `from` to `to`, whole or not at all.
@@ -133,13 +155,6 @@ fn directory(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// The usual mode of a new file (before the process's umask), not the private mode of a temporary
-/// file.
-#[cfg(unix)]
-fn permissions() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
 #[cfg(unix)]

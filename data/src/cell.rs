@@ -1,6 +1,6 @@
 //! Single values on their way in: integers that must fit their type.
 
-use crate::{EventKind, Outcome};
+use crate::{DropReason, EventKind, Outcome};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -114,10 +114,23 @@ impl Cell for Outcome {
 }
 
 impl Cell for EventKind {
-    const EXPECTED: &'static str = "0 (arrival) or 1 (departure)";
+    const EXPECTED: &'static str = "0 (arrival), 1 (departure) or 2 (drop)";
     const FILLER: Self = EventKind::Arrival;
     fn from_u64(value: u64) -> Option<Self> {
         EventKind::from_code(value.try_into().ok()?)
+    }
+}
+
+/// Zero is no drop.
+impl Cell for Option<DropReason> {
+    const EXPECTED: &'static str = "0 (not dropped), 1 (dropped, reason not stated), 2 (admission), \
+                                    3 (push-out) or 4 (policy)";
+    const FILLER: Self = None;
+    fn from_u64(value: u64) -> Option<Self> {
+        match value {
+            0 => Some(None),
+            code => DropReason::from_code(code.try_into().ok()?).map(Some),
+        }
     }
 }
 

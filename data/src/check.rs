@@ -1,6 +1,6 @@
 //! Checks that make a run of packet events believable, one event at a time (`docs/events.md`).
 
-use crate::{Event, EventKind, SwitchSpec, SwitchSpecs};
+use crate::{DropReason, Event, EventKind, SwitchSpec, SwitchSpecs};
 
 /// What is wrong with an event that can be read but cannot be so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +19,14 @@ pub enum BadEvent {
     UnknownSwitch {
         /// Number of the switch.
         switch_id: u16,
+    },
+    /// Memory is kept for each queue of a switch.
+    #[error("is {switch_id}, which {}", SwitchSpecs::too_many(*queues))]
+    TooManyQueues {
+        /// Number of the switch.
+        switch_id: u16,
+        /// Queues of all switches up to this one.
+        queues: usize,
     },
     /// The switch has no such port.
     #[error("is {port}, but switch {switch_id} has ports 0 to {}", ports - 1)]
@@ -67,6 +75,19 @@ pub enum BadEvent {
         /// Number of the queue within its port.
         queue: u8,
     },
+    /// A packet is pushed out of a queue that has none.
+    #[error(
+        "is a push-out from switch {switch_id}, port {port}, queue {queue}, which holds no packet: a \
+         packet that is pushed out has arrived before, in a row of its own"
+    )]
+    PushOutWithoutArrival {
+        /// Number of the switch.
+        switch_id: u16,
+        /// Number of the port.
+        port: u16,
+        /// Number of the queue within its port.
+        queue: u8,
+    },
 }
 
 impl BadEvent {
@@ -74,11 +95,12 @@ impl BadEvent {
     pub fn field(&self) -> &'static str {
         match self {
             BadEvent::TimeBackwards { .. } => "time_ns",
-            BadEvent::UnknownSwitch { .. } => "switch_id",
+            BadEvent::UnknownSwitch { .. } | BadEvent::TooManyQueues { .. } => "switch_id",
             BadEvent::PortOutOfRange { .. } => "port",
             BadEvent::QueueOutOfRange { .. } => "queue",
             BadEvent::SizeZero | BadEvent::SizeOverBuffer { .. } => "size_bytes",
             BadEvent::DepartureWithoutArrival { .. } => "kind",
+            BadEvent::PushOutWithoutArrival { .. } => "drop_reason",
         }
     }
 
@@ -87,11 +109,13 @@ impl BadEvent {
         match self {
             BadEvent::TimeBackwards { .. } => "time-backwards",
             BadEvent::UnknownSwitch { .. } => "unknown-switch",
+            BadEvent::TooManyQueues { .. } => "too-many-queues",
             BadEvent::PortOutOfRange { .. } => "port-out-of-range",
             BadEvent::QueueOutOfRange { .. } => "queue-out-of-range",
             BadEvent::SizeZero => "size-zero",
             BadEvent::SizeOverBuffer { .. } => "size-over-buffer",
             BadEvent::DepartureWithoutArrival { .. } => "departure-without-arrival",
+            BadEvent::PushOutWithoutArrival { .. } => "push-out-without-arrival",
         }
     }
 }
@@ -107,6 +131,8 @@ pub struct EventChecker {
     /// `slots[switch_id]` is the place in `switches`, or [`UNSEEN`].
     slots: Vec<u32>,
     switches: Vec<CheckedSwitch>,
+    /// Queues of all of them.
+    queues: usize,
 }
 
 const UNSEEN: u32 = u32::MAX;
@@ -116,14 +142,20 @@ struct CheckedSwitch {
     ports: u32,
     queues_per_port: u8,
     buffer_bytes: u32,
-    /// Arrivals less departures by queue; grows as queues are used.
+    /// Packets by queue that arrived and neither departed nor were dropped; grows as queues are used.
     held: Vec<u64>,
 }
 
 impl EventChecker {
     /// A checker of events of these switches, from time 0 on.
     pub fn new(specs: &SwitchSpecs) -> Self {
-        EventChecker { specs: specs.clone(), clock_ns: 0, slots: Vec::new(), switches: Vec::new() }
+        EventChecker {
+            specs: specs.clone(),
+            clock_ns: 0,
+            slots: Vec::new(),
+            switches: Vec::new(),
+            queues: 0,
+        }
     }
 
     /// Checks the next event.
@@ -152,6 +184,11 @@ impl EventChecker {
 
     fn meet(&mut self, switch_id: u16) -> Result<u32, BadEvent> {
         let spec = self.specs.get(switch_id).ok_or(BadEvent::UnknownSwitch { switch_id })?;
+        let queues = self.queues + spec.queues();
+        if queues > SwitchSpecs::MOST_QUEUES {
+            return Err(BadEvent::TooManyQueues { switch_id, queues });
+        }
+        self.queues = queues;
         let slot = u32::try_from(self.switches.len()).expect("there are at most 65,536 switches");
         self.switches.push(CheckedSwitch::new(spec));
         let id = usize::from(switch_id);
@@ -195,9 +232,15 @@ impl CheckedSwitch {
         }
         match event.kind {
             EventKind::Arrival => self.held[index] += 1,
-            EventKind::Departure if self.held[index] > 0 => self.held[index] -= 1,
+            EventKind::Drop(reason) if reason != DropReason::PushOut => {}
+            EventKind::Departure | EventKind::Drop(_) if self.held[index] > 0 => {
+                self.held[index] -= 1;
+            }
             EventKind::Departure => {
                 return Err(BadEvent::DepartureWithoutArrival { switch_id, port, queue });
+            }
+            EventKind::Drop(_) => {
+                return Err(BadEvent::PushOutWithoutArrival { switch_id, port, queue });
             }
         }
         Ok(())

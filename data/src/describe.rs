@@ -1,13 +1,13 @@
 //! Telling our files apart without reading them through.
 
+use crate::arrow_stream::looks_like_arrow;
 use crate::capture::{CaptureStart, PacketFile};
-use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::events::switches_in_footer;
 use crate::input::{Expect, Input, TextInput};
 use crate::ns3::looks_like_ns3;
-use crate::parquet_table::ParquetTable;
+use crate::table::Table;
 use crate::trace::{is_artifact, meta_in_footer, meta_of};
 use crate::{DataError, EventColumns, SwitchSpecs, TraceMeta};
 use std::path::Path;
@@ -16,8 +16,8 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// Packet events in Parquet.
-    EventParquet {
+    /// Packet events in Parquet or Arrow IPC.
+    EventTable {
         /// Its columns and size.
         table: TableShape,
         /// The switches, where the footer describes them.
@@ -35,7 +35,7 @@ pub enum FileKind {
         /// Its format and how exact its times are, in words.
         format: &'static str,
     },
-    /// A labelled trace in Parquet.
+    /// A labelled trace in Parquet or Arrow IPC.
     Trace {
         /// Its columns and size.
         table: TableShape,
@@ -49,8 +49,8 @@ pub enum FileKind {
         /// Names of the columns.
         columns: Vec<String>,
     },
-    /// Parquet with columns that are neither events nor labels.
-    OtherParquet {
+    /// A table with columns that are neither events nor labels.
+    OtherTable {
         /// Its columns and size.
         table: TableShape,
     },
@@ -58,15 +58,13 @@ pub enum FileKind {
     Unknown,
 }
 
-/// Columns and size of a Parquet file.
+/// Columns and size of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Number of rows.
-    pub rows: u64,
-    /// Number of row groups.
-    pub row_groups: usize,
+    /// Number of rows; unknown of Arrow IPC, which is read from its beginning.
+    pub rows: Option<u64>,
 }
 
 /// Tells what the file at `path` is by its footer or header line. Rows are not read.
@@ -76,13 +74,18 @@ pub struct TableShape {
 pub fn describe(path: &Path) -> Result<FileKind, DataError> {
     let file = shown(path);
     match Input::open(path, Expect::Anything)? {
-        Input::Parquet(opened, _) => describe_table(&file, ParquetTable::open(&file, opened)?),
+        Input::Parquet(opened, hash) => {
+            describe_table(&file, &Table::parquet(&file, opened, hash)?)
+        }
         Input::Text(input) => describe_stream(&file, input),
     }
 }
 
 fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataError> {
     let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    if looks_like_arrow(head) {
+        return describe_table(file, &Table::arrow(file, input)?);
+    }
     if let Some(start) = CaptureStart::of(head) {
         let format = PacketFile::start(file, start, input)?.format();
         return Ok(FileKind::Capture { format });
@@ -98,13 +101,8 @@ fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataErr
     }
 }
 
-fn describe_table(file: &str, table: ParquetTable) -> Result<FileKind, DataError> {
-    let shape = TableShape {
-        columns: table.columns().to_vec(),
-        rows: table.rows(),
-        row_groups: table.row_groups(),
-    };
-    let table = &ColumnTable::from(table);
+fn describe_table(file: &str, table: &Table) -> Result<FileKind, DataError> {
+    let shape = TableShape { columns: table.columns().to_vec(), rows: table.rows() };
     let own = meta_in_footer(file, table)?.is_some();
     if own || table.find("drop").or(table.find("outcome")).is_some() {
         let meta = Box::new(meta_of(file, table)?);
@@ -112,9 +110,9 @@ fn describe_table(file: &str, table: ParquetTable) -> Result<FileKind, DataError
     }
     if EventColumns::default().locate(file, table.columns()).is_ok() {
         let switches = switches_in_footer(file, table)?;
-        return Ok(FileKind::EventParquet { table: shape, switches });
+        return Ok(FileKind::EventTable { table: shape, switches });
     }
-    Ok(FileKind::OtherParquet { table: shape })
+    Ok(FileKind::OtherTable { table: shape })
 }
 
 fn describe_header(file: &str, header: &[String]) -> FileKind {

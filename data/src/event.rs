@@ -1,13 +1,16 @@
 //! Packet events: the input of every trace (`docs/events.md`).
 
+use serde::{Deserialize, Serialize};
+
 /// What happened to a packet at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
 pub enum EventKind {
     /// The packet reached the buffer, whether or not the switch then accepted it.
-    Arrival = 0,
+    Arrival,
     /// The packet left the buffer: its transmission began.
-    Departure = 1,
+    Departure,
+    /// The real switch dropped the packet. Unless it was pushed out, this row is its arrival, too.
+    Drop(DropReason),
 }
 
 impl EventKind {
@@ -16,8 +19,44 @@ impl EventKind {
         match code {
             0 => Some(EventKind::Arrival),
             1 => Some(EventKind::Departure),
+            2 => Some(EventKind::Drop(DropReason::Unstated)),
             _ => None,
         }
+    }
+
+    /// Whether a packet reaches the buffer: virtual LQD sees it arrive.
+    pub fn is_arrival(self) -> bool {
+        match self {
+            EventKind::Arrival => true,
+            EventKind::Departure => false,
+            EventKind::Drop(reason) => reason != DropReason::PushOut,
+        }
+    }
+}
+
+/// Why the real switch dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum DropReason {
+    /// The input does not say; the packet was dropped when it arrived.
+    Unstated = 1,
+    /// There was no room for it when it arrived, or a threshold kept it out.
+    Admission = 2,
+    /// It had been accepted and was removed from the buffer before its turn.
+    PushOut = 3,
+    /// A rule dropped it when it arrived though there was room: active queue management, a policer.
+    Policy = 4,
+}
+
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [DropReason; 4] =
+        [DropReason::Unstated, DropReason::Admission, DropReason::PushOut, DropReason::Policy];
+
+    /// The reason with this number in a file, if there is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        DropReason::ALL.into_iter().find(|&reason| reason as u8 == code)
     }
 }
 
@@ -36,7 +75,7 @@ pub struct Event {
     pub port: u16,
     /// Queue within the port.
     pub queue: u8,
-    /// Arrival or departure.
+    /// Arrival, departure or drop.
     pub kind: EventKind,
     /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable. 0 where the input has none.
     pub flags: u8,

@@ -18,7 +18,7 @@ mod writer;
 pub use arrow::event_frame;
 pub use columns::EventColumns;
 pub use files::EventFiles;
-pub use gate::OnBadRow;
+pub use gate::{OnBadRow, Problem};
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;
 

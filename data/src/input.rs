@@ -60,13 +60,24 @@ impl Input {
         match regular {
             Some(opened) if is_parquet && seekable => {
                 (&opened).seek(SeekFrom::Start(0)).map_err(cannot_read())?;
-                Ok(Input::Parquet(opened, FileHash::start(path)))
+                let hash = FileHash::start(&opened).map_err(cannot_read())?;
+                Ok(Input::Parquet(opened, hash))
             }
             _ if is_parquet => {
                 let (spooled, hash) = spool(whole).map_err(DataError::io(&file, "be spooled"))?;
                 Ok(Input::Parquet(spooled, FileHash::known(hash)))
             }
-            _ => Ok(Input::Text(TextInput::start(whole, Compression::of(&head)))),
+            _ => {
+                let compression = Compression::of(&head);
+                let mut text = TextInput::start(whole, compression);
+                if compression != Compression::None
+                    && text.peek().map_err(cannot_read())?.starts_with(PARQUET_MAGIC)
+                {
+                    let problem = format!("is a Parquet file inside {compression}");
+                    return Err(DataError::file(&file, problem, "decompress it"));
+                }
+                Ok(Input::Text(text))
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Labelled traces in memory: columns of features and outcomes (`docs/trace.md`).
 
+use crate::DropReason;
 use serde::{Deserialize, Serialize};
 
 /// What the virtual Longest Queue Drop did with a packet.
@@ -72,6 +73,9 @@ pub struct LabelledBatch {
     pub drop: Vec<bool>,
     /// The packet's outcome; absent if the input has only the label.
     pub outcome: Option<Vec<Outcome>>,
+    /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
+    /// real drops.
+    pub real_drop: Option<Vec<Option<DropReason>>>,
 }
 
 impl LabelledBatch {
@@ -82,6 +86,7 @@ impl LabelledBatch {
             features: vec![Vec::new(); features],
             drop: Vec::new(),
             outcome: Some(Vec::new()),
+            real_drop: None,
         }
     }
 
@@ -109,11 +114,19 @@ impl LabelledBatch {
             features: self.features.iter_mut().map(|column| column.split_off(row)).collect(),
             drop: self.drop.split_off(row),
             outcome: self.outcome.as_mut().map(|outcome| outcome.split_off(row)),
+            real_drop: self.real_drop.as_mut().map(|real_drop| real_drop.split_off(row)),
         }
     }
 
     /// Adds rows with the same columns behind its own.
     pub fn append(&mut self, mut rows: LabelledBatch) {
+        if self.real_drop.is_some() || rows.real_drop.is_some() {
+            // Rows that are known to have no real drop have no such column.
+            let none = |rows| vec![None; rows];
+            let (own, added) = (self.len(), rows.len());
+            let real_drop = self.real_drop.get_or_insert_with(|| none(own));
+            real_drop.append(&mut rows.real_drop.take().unwrap_or_else(|| none(added)));
+        }
         if let (Some(arrivals), Some(more)) = (&mut self.arrivals, &mut rows.arrivals) {
             arrivals.time_ns.append(&mut more.time_ns);
             arrivals.switch_id.append(&mut more.switch_id);
@@ -149,6 +162,9 @@ impl LabelledBatch {
         column(&mut self.drop, keep);
         if let Some(outcome) = &mut self.outcome {
             column(outcome, keep);
+        }
+        if let Some(real_drop) = &mut self.real_drop {
+            column(real_drop, keep);
         }
     }
 }

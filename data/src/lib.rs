@@ -38,13 +38,15 @@ mod spec;
 mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
-pub use event::{Event, EventBatch, EventKind};
+pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 
+#[cfg(feature = "files")]
+mod arrow_stream;
 #[cfg(feature = "files")]
 mod atomic;
 #[cfg(feature = "files")]
@@ -54,7 +56,7 @@ mod capture_map;
 #[cfg(feature = "files")]
 mod cell;
 #[cfg(feature = "files")]
-mod column_table;
+mod column_writer;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
@@ -82,13 +84,13 @@ mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
-mod parquet_writer;
-#[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
 mod small_file;
 #[cfg(feature = "files")]
 mod switch_file;
+#[cfg(feature = "files")]
+mod table;
 #[cfg(feature = "files")]
 mod table_writer;
 #[cfg(feature = "files")]
@@ -97,7 +99,7 @@ mod time_unit;
 mod trace;
 
 #[cfg(feature = "files")]
-pub use atomic::{AtomicFile, move_file, write_atomic};
+pub use atomic::{AtomicFile, move_file, write_all_atomic, write_atomic};
 #[cfg(feature = "files")]
 pub use capture_map::{CaptureMap, Mac, PortRule, Prefix, QueueRule, Values};
 #[cfg(feature = "files")]
@@ -107,7 +109,7 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
-    event_frame,
+    Problem, event_frame,
 };
 #[cfg(feature = "files")]
 pub use frame::Frame;
@@ -118,7 +120,7 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
-pub use scratch::scratch_file;
+pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]
 pub use small_file::{check_regular, read_small};
 #[cfg(feature = "files")]
@@ -128,4 +130,4 @@ pub use table_writer::{TableColumn, TableWriter, write_table};
 #[cfg(feature = "files")]
 pub use time_unit::TimeUnit;
 #[cfg(feature = "files")]
-pub use trace::{TraceReader, TraceWriter, record_batch, trace_frame, trace_schema};
+pub use trace::{TraceColumns, TraceReader, TraceWriter, record_batch, trace_frame, trace_schema};

@@ -1,9 +1,14 @@
-//! Parquet files as tables of integer columns.
+//! Parquet files.
+
+mod pages;
 
 use crate::DataError;
 use crate::guard::guarded;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::Schema;
+use crate::input::FileHash;
+use crate::table::BATCH_ROWS;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use pages::bad_page;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -12,14 +17,13 @@ use parquet::errors::ParquetError;
 use std::fs::File;
 use std::ops::Range;
 
-/// Rows of a batch, at most.
-pub(crate) const BATCH_ROWS: usize = 65_536;
-
 /// A Parquet file whose footer has been read.
 pub(crate) struct ParquetTable {
     file: String,
+    /// For what the library does not check.
+    opened: File,
+    hash: FileHash,
     builder: ParquetRecordBatchReaderBuilder<File>,
-    columns: Vec<String>,
     /// The rows to read; `None` for all.
     kept: Option<Range<u64>>,
 }
@@ -27,31 +31,30 @@ pub(crate) struct ParquetTable {
 /// The batches of some columns.
 pub(crate) struct ParquetBatches {
     file: String,
+    hash: Option<FileHash>,
     reader: ParquetRecordBatchReader,
-    /// The chosen columns, ascending: the order in which batches have them.
-    roots: Vec<usize>,
     rows_left: u64,
 }
 
 impl ParquetTable {
     /// Reads the footer. Ignores Arrow's own copy of the schema, so that a column has its Parquet
     /// type.
-    pub(crate) fn open(file: &str, opened: File) -> Result<Self, DataError> {
+    pub(crate) fn open(file: &str, opened: File, hash: FileHash) -> Result<Self, DataError> {
+        let again = opened.try_clone().map_err(DataError::io(file, "be read"))?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
-        let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Ok(ParquetTable { file: file.to_owned(), builder, columns, kept: None })
+        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder, kept: None })
     }
 
-    /// Names of the columns.
-    pub(crate) fn columns(&self) -> &[String] {
-        &self.columns
+    /// The columns.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
     }
 
     /// The text under a key of the footer.
-    pub(crate) fn footer(&self, key: &str) -> Option<&str> {
+    pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
     }
@@ -61,46 +64,35 @@ impl ParquetTable {
         self.builder.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
     }
 
-    /// Number of row groups.
-    pub(crate) fn row_groups(&self) -> usize {
-        self.builder.metadata().num_row_groups()
-    }
-
-    /// Names and types of the columns.
-    pub(crate) fn schema(&self) -> &Schema {
-        self.builder.schema()
-    }
-
-    /// What errors call it.
-    pub(crate) fn file(&self) -> &str {
-        &self.file
-    }
-
     /// Reads only these rows, which the file must have.
     pub(crate) fn keep(&mut self, rows: Range<u64>) {
         self.kept = Some(rows);
     }
 
-    /// Starts to read the columns at `roots`.
-    pub(crate) fn read(self, mut roots: Vec<usize>) -> Result<ParquetBatches, DataError> {
+    /// Starts to read the columns at `roots`, ascending.
+    pub(crate) fn read(self, roots: &[usize]) -> Result<ParquetBatches, DataError> {
         let all = self.rows();
-        let ParquetTable { file, mut builder, kept, .. } = self;
+        let ParquetTable { file, opened, hash, mut builder, kept } = self;
         let rows_left = kept.as_ref().map_or(all, |rows| rows.end - rows.start);
         if let Some(rows) = kept {
             let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
             builder = builder.with_offset(count(rows.start)).with_limit(count(rows_left));
         }
-        roots.sort_unstable();
-        roots.dedup();
+        let is_read = |root: usize| roots.binary_search(&root).is_ok();
+        let bad = attempt(&file, || bad_page(&opened, builder.metadata(), is_read))?;
+        if let Some((column, bad)) = bad {
+            let problem = format!("has a page in column {column:?} that {bad}");
+            return Err(DataError::file(&file, problem, bad.hint()));
+        }
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
         let reader =
             attempt(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
-        Ok(ParquetBatches { file, reader, roots, rows_left })
+        Ok(ParquetBatches { file, hash: Some(hash), reader, rows_left })
     }
 }
 
 impl ParquetBatches {
-    /// The next rows; `None` after the last.
+    /// The next rows of the chosen columns; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let reader = &mut self.reader;
         let batch = attempt(&self.file, || Ok(reader.next().transpose()?))?;
@@ -113,10 +105,10 @@ impl ParquetBatches {
         Ok(batch)
     }
 
-    /// The column that is at `root` in the file.
-    pub(crate) fn column<'a>(&self, batch: &'a RecordBatch, root: usize) -> &'a dyn Array {
-        let place = self.roots.iter().position(|&chosen| chosen == root);
-        batch.column(place.expect("only chosen columns are asked for")).as_ref()
+    /// The hash of the file.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        let hash = self.hash.take().map_or_else(|| Ok(String::new()), FileHash::wait);
+        hash.map_err(DataError::io(&self.file, "be hashed"))
     }
 }
 

@@ -67,6 +67,9 @@ fn wrong(field: &'static str, problem: impl Into<String>) -> SpecError {
 }
 
 impl SwitchSpec {
+    /// Queues of a switch, at most: 256 ports of 256 queues.
+    pub const MOST_QUEUES: usize = 1 << 16;
+
     /// A switch of `ports` equal ports with one pushable queue each, round robin, no wire overhead.
     pub fn uniform(ports: u16, line_rate_bps: u64, buffer_bytes: u32, base_rtt_ns: u64) -> Self {
         SwitchSpec {
@@ -132,6 +135,9 @@ pub enum SwitchSpecs {
 }
 
 impl SwitchSpecs {
+    /// Queues of all switches of an input together, at most. A report keeps about 2 KB for each.
+    pub const MOST_QUEUES: usize = 1 << 18;
+
     /// The description of switch `id`, if there is one.
     pub fn get(&self, id: u16) -> Option<&SwitchSpec> {
         match self {
@@ -147,6 +153,14 @@ impl SwitchSpecs {
             SwitchSpecs::Each(specs) => (None, Some(specs.values())),
         };
         same.into_iter().chain(each.into_iter().flatten())
+    }
+
+    /// Says that there are too many queues.
+    pub(crate) fn too_many(queues: usize) -> String {
+        let most = SwitchSpecs::MOST_QUEUES;
+        format!(
+            "makes {queues} queues in all, at most {most} are kept at once; give fewer switches at a time"
+        )
     }
 
     /// Parses a switch description file.
@@ -238,6 +252,14 @@ impl TryFrom<SpecText> for SwitchSpec {
         }
         if queues == 0 {
             return Err(wrong("queues_per_port", "is 0, a port has at least one queue"));
+        }
+        if ports * queues > SwitchSpec::MOST_QUEUES {
+            let problem = format!(
+                "{ports} ports of {queues} queues are {} queues, a switch has at most {}",
+                ports * queues,
+                SwitchSpec::MOST_QUEUES
+            );
+            return Err(wrong("queues_per_port", problem));
         }
         let buffer_bytes =
             u32::try_from(text.buffer_bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| {
@@ -355,6 +377,13 @@ impl TryFrom<SpecsText> for SwitchSpecs {
             SpecsText::Each(list) => list.switch,
         };
         let mut specs = BTreeMap::new();
+        let of = |NumberedText { spec, .. }: &NumberedText| {
+            usize::from(spec.ports) * usize::from(spec.queues_per_port)
+        };
+        let queues: usize = list.iter().map(of).sum();
+        if queues > SwitchSpecs::MOST_QUEUES {
+            return Err(wrong("switch", SwitchSpecs::too_many(queues)));
+        }
         for NumberedText { id, spec } in list {
             if specs.insert(id, SwitchSpec::try_from(spec)?).is_some() {
                 return Err(wrong("switch.id", format!("{id} is described twice")));
@@ -424,5 +453,19 @@ mod tests {
         check(("pushable", "pushible"), "pushible");
         check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");
         check(("ports = 20", "ports = \"x\""), "ports");
+        check(
+            ("ports = 20", "ports = 65_535"),
+            "queues_per_port: 65535 ports of 2 queues are 131070",
+        );
+    }
+
+    #[test]
+    fn a_description_of_too_many_queues_is_refused_before_they_are_made() {
+        let text: String = (0..4_000).map(|id| format!("[[switch]]\nid = {id}\n{LEAF}")).collect();
+        assert!(SwitchSpecs::from_toml(&text).is_ok(), "160,000 queues");
+        let text = text.replace("ports = 20", "ports = 65_535").replace("queues_per_port = 2", "");
+        let text = text.replace("pushable = [false, true]", "");
+        let error = SwitchSpecs::from_toml(&text).expect_err("262,140,000 queues").to_string();
+        assert!(error.contains("switch: makes 262140000 queues in all, at most 262144"), "{error}");
     }
 }

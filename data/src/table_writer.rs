@@ -1,7 +1,7 @@
 //! Tables of any columns as Parquet, written the same way every time.
 
 use crate::DataError;
-use crate::parquet_writer::ParquetWriter;
+use crate::column_writer::ColumnWriter;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub fn write_table(
 /// Writes a table piece by piece. The file appears when it is finished; the same rows give the same
 /// bytes, however they are cut into pieces.
 pub struct TableWriter {
-    writer: ParquetWriter,
+    writer: ColumnWriter,
 }
 
 impl TableWriter {
@@ -53,7 +53,7 @@ impl TableWriter {
             let is_nullable = !matches!(column, TableColumn::Flag(_));
             Field::new(*name, column.data_type(), is_nullable)
         });
-        Ok(TableWriter { writer: ParquetWriter::create(path, fields.collect())? })
+        Ok(TableWriter { writer: ColumnWriter::create(path, fields.collect(), None)? })
     }
 
     /// Adds rows: the columns that the file was created with, of one length.

@@ -8,7 +8,7 @@ mod reader;
 mod table;
 mod writer;
 
-pub use arrow::{record_batch, trace_frame, trace_schema};
+pub use arrow::{TraceColumns, record_batch, trace_frame, trace_schema};
 pub use reader::TraceReader;
 pub use writer::TraceWriter;
 

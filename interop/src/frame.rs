@@ -31,7 +31,7 @@ pub use polars::prelude::DataFrame;
 pub use statistics::{FeatureStatistics, Statistics, Values, statistics};
 
 use columns::{flags, has, integers, integers_or_zero};
-use dropcast_data::{ArrivalColumns, LabelledBatch, Outcome};
+use dropcast_data::{ArrivalColumns, DropReason, LabelledBatch, Outcome};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_train::{ReadTask, RunBatch, TrainingRows};
 use polars::prelude::{
@@ -41,6 +41,9 @@ use std::path::Path;
 
 /// The column that tells which run a row is of.
 pub const RUN: &str = "run";
+
+/// The column that tells what the real switch did (`docs/trace.md`).
+const REAL_DROP: &str = "real_drop";
 
 /// Most rows of a batch: a pass over the rows copies one at a time.
 const BATCH_ROWS: usize = 1 << 18;
@@ -122,6 +125,7 @@ fn batch(frame: &DataFrame, features: &[String]) -> Result<LabelledBatch, FrameE
         features: columns.collect::<Result<_, _>>()?,
         drop: flags(frame, "drop")?,
         outcome: has(frame, "outcome").then(|| outcomes(frame)).transpose()?,
+        real_drop: has(frame, REAL_DROP).then(|| real_drops(frame)).transpose()?,
     })
 }
 
@@ -131,6 +135,15 @@ fn outcomes(frame: &DataFrame) -> Result<Vec<Outcome>, FrameError> {
         Outcome::from_code(code).ok_or(FrameError::Range { column, value: code.into() })
     };
     integers(frame, "outcome")?.into_iter().map(known).collect()
+}
+
+fn real_drops(frame: &DataFrame) -> Result<Vec<Option<DropReason>>, FrameError> {
+    let known = |code: u8| {
+        let column = REAL_DROP.to_owned();
+        let unknown = FrameError::Range { column, value: code.into() };
+        if code == 0 { Ok(None) } else { DropReason::from_code(code).map(Some).ok_or(unknown) }
+    };
+    integers(frame, REAL_DROP)?.into_iter().map(known).collect()
 }
 
 fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
@@ -145,7 +158,8 @@ fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
 
 /// Labelled batches as a frame: `run`, `time_ns`, `switch_id`, `port`, `queue` and `size_bytes` where
 /// the batches have them, a column for each of `features`, `outcome` (its code in `docs/trace.md`)
-/// where they have it, and `drop`. [`batches`] reads it back.
+/// where they have it, `drop`, and `real_drop` where some batch tells of real drops. [`batches`]
+/// reads it back.
 ///
 /// # Errors
 /// [`FrameError`] if columns are not equally long: only some batches have arrivals or outcomes, or
@@ -175,6 +189,13 @@ pub fn to_frame(batches: &[RunBatch], features: &[String]) -> Result<DataFrame, 
             .push(column("outcome", outcomes.map(|&outcome| outcome as u8).collect::<Vec<u8>>()));
     }
     columns.push(column("drop", joined(all().map(|batch| &batch.drop))));
+    if all().any(|batch| batch.real_drop.is_some()) {
+        let codes = all().flat_map(|batch| match &batch.real_drop {
+            Some(reasons) => reasons.iter().map(|reason| reason.map_or(0, |r| r as u8)).collect(),
+            None => vec![0; batch.len()],
+        });
+        columns.push(column(REAL_DROP, codes.collect::<Vec<u8>>()));
+    }
     Ok(DataFrame::new(rows, columns)?)
 }
 

@@ -115,7 +115,7 @@ mod tests {
     fn validation_rows_without_drops_are_refused_as_our_own_trainer_does() {
         let run = |run: u64, drop: Vec<bool>| {
             let features = vec![vec![7; drop.len()]];
-            RunBatch { run, batch: LabelledBatch { arrivals: None, features, drop, outcome: None } }
+            RunBatch { run, batch: LabelledBatch { features, drop, ..LabelledBatch::default() } }
         };
         let source = [run(1, vec![true, false]), run(2, vec![false; 3])];
         let task = FitTask {

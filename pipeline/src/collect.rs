@@ -30,12 +30,27 @@ pub struct Collected {
     pub pushed_out: u64,
     /// By not accepting them.
     pub rejected: u64,
+    /// What the real switch dropped; absent if the input tells of no real drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_drops: Option<RealDrops>,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
 }
+
+/// Packets that the real switch dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RealDrops {
+    /// All of them.
+    pub packets: u64,
+    /// Of which LQD would have transmitted.
+    pub not_by_lqd: u64,
+}
+
+/// Push-outs whose packet is not known are counted under this name.
+const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -171,21 +186,29 @@ impl Labelling<'_> {
     ) -> Result<(Collected, Vec<InputProvenance>), PipelineError> {
         let Labelling { specs, settings, max_waiting_rows, progress } = self;
         progress.begin("collect");
-        let tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
+        let mut tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
             .with_max_waiting_rows(max_waiting_rows);
+        if events.may_push_out() {
+            tracer = tracer.with_push_outs();
+        }
         let mut collected = Collected::default();
         let mut departures = 0;
-        let batches = events.by_ref().map(|batch| {
-            let batch = batch?;
-            departures += count_departures(&batch);
-            Ok::<_, PipelineError>(batch)
-        });
-        for rows in dropcast_collect::trace(tracer, batches) {
-            check(progress)?;
-            let rows = rows?;
+        let mut keep = |rows: LabelledBatch| {
             collected.add(&rows);
             progress.advance(rows.len());
-            keep(rows)?;
+            keep(rows)
+        };
+        for batch in events.by_ref() {
+            check(progress)?;
+            let batch = batch?;
+            departures += count_departures(&batch);
+            keep(tracer.push(&batch)?)?;
+        }
+        let unmatched = tracer.unmatched_push_outs();
+        keep(tracer.finish())?;
+        if unmatched > 0 {
+            collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
+            progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
         }
         let inputs = events.inputs();
         let unfit = |problem| {
@@ -237,6 +260,10 @@ fn words(note: &str, rows: u64) -> String {
             "the times of all {rows} rows have at most 6 digits, as ns-3 prints them by default, so \
              queues are only roughly known; let it print more (docs/ns3-ascii.md)"
         ),
+        UNMATCHED_PUSH_OUT => format!(
+            "{rows} push-outs are of packets that did not arrive at their queue shortly before, and do \
+             not count as real drops (docs/events.md)"
+        ),
         "no-backlog" => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"
@@ -260,5 +287,12 @@ impl Collected {
             }
         }
         self.drops = self.pushed_out + self.rejected;
+        if let Some(reasons) = &rows.real_drop {
+            let real = self.real_drops.get_or_insert_default();
+            for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {
+                real.packets += u64::from(reason.is_some());
+                real.not_by_lqd += u64::from(reason.is_some() && !by_lqd);
+            }
+        }
     }
 }

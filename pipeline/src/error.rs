@@ -12,6 +12,7 @@ use dropcast_replay::ForestReplayError;
 use dropcast_simulate::{FabricError, FlowError, TrafficError, WorkloadError};
 use dropcast_train::{ParamError, SplitError, SweepPartError, TrainError, VoteError};
 use dropcast_verify::VerifyError;
+use std::path::Path;
 
 /// Why something could not be done: what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -161,6 +162,17 @@ impl PipelineError {
     /// The same error, found in a file of settings.
     pub fn in_file(self, file: impl std::fmt::Display) -> Self {
         PipelineError::InFile { file: file.to_string(), source: Box::new(self) }
+    }
+
+    /// The same error, with the name of the file of settings if it is about one of them and there is
+    /// such a file.
+    pub fn in_settings(self, file: Option<&Path>) -> Self {
+        match (&self, file) {
+            (PipelineError::Workload(_) | PipelineError::Setting { .. }, Some(file)) => {
+                self.in_file(file.display())
+            }
+            _ => self,
+        }
     }
 
     /// Whether the user's input or settings are at fault; if not, dropcast is.

@@ -102,6 +102,9 @@ pub fn check_output<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
+    if output.as_os_str() == "-" {
+        return Ok(());
+    }
     spare_inputs(output, inputs)?;
     AtomicFile::create(output)?;
     Ok(())

@@ -5,11 +5,14 @@ use crate::files::read_text;
 use crate::models::ModelFile;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    DataError, FileKind, SwitchSpecs, TableShape, TraceMeta, check_regular, describe, read_small,
+    DataError, EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs,
+    TableShape, TraceMeta, TraceReader, check_regular, describe, read_small,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -43,12 +46,12 @@ pub enum Inspected {
         /// What values its features have, if they were counted.
         statistics: Option<Statistics>,
     },
-    /// Parquet of somebody else.
-    OtherParquet {
+    /// Parquet or Arrow IPC of somebody else.
+    OtherTable {
         /// Names of the columns.
         columns: Vec<String>,
-        /// How many rows.
-        rows: u64,
+        /// How many rows; none where the file would have to be read for it.
+        rows: Option<u64>,
     },
     /// A `model.json`.
     Model(Box<Model>),
@@ -96,6 +99,52 @@ pub fn inspect(path: &Path, count: bool) -> Result<Inspected, PipelineError> {
     Ok(found)
 }
 
+/// What reading a whole file found.
+#[derive(Debug, Serialize)]
+pub struct Checked {
+    /// What it holds: packet events or a labelled trace.
+    pub kind: &'static str,
+    /// Good rows.
+    pub rows: u64,
+    /// Bad rows, by reason.
+    pub problems: Vec<Problem>,
+    /// Good rows that are worth knowing about, by what they are (docs/events.md).
+    pub notes: BTreeMap<String, u64>,
+}
+
+/// Reads all rows of events or of a labelled trace.
+///
+/// # Errors
+/// If it is neither, nothing describes its switches, or it is damaged. A labelled trace is read up to
+/// the first bad row, which is the error: no row of it can be left out.
+pub fn check(path: &Path, options: &EventOptions) -> Result<Checked, PipelineError> {
+    match kind_of(path)? {
+        Inspected::Events { .. } | Inspected::Stream { .. } => {
+            let mut reader = EventReader::open(path, options.clone())?;
+            for batch in reader.by_ref() {
+                batch?;
+            }
+            let InputProvenance { events, notes, .. } = reader.provenance();
+            let problems = reader.problems();
+            Ok(Checked { kind: "packet events", rows: events, problems, notes })
+        }
+        Inspected::Trace { meta, .. } => {
+            let features = meta.map_or_else(Vec::new, |meta| meta.features);
+            let mut reader = TraceReader::open(path, &features)?;
+            let mut rows = 0;
+            for batch in reader.by_ref() {
+                rows += batch?.len() as u64;
+            }
+            let notes = reader.provenance().notes;
+            Ok(Checked { kind: "labelled trace", rows, problems: Vec::new(), notes })
+        }
+        _ => {
+            let problem = "only packet events and labelled traces have rows to check";
+            Err(PipelineError::unfit(path.display(), problem))
+        }
+    }
+}
+
 fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
     if path.join("sweep.json").exists() {
         let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
@@ -108,9 +157,9 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
     if head.trim_ascii_start().starts_with(b"{") {
         return inspect_json(path);
     }
-    let size = |table: TableShape| (table.columns, Some(table.rows));
+    let size = |table: TableShape| (table.columns, table.rows);
     Ok(match describe(path)? {
-        FileKind::EventParquet { table, switches } => {
+        FileKind::EventTable { table, switches } => {
             let (columns, rows) = size(table);
             Inspected::Events { columns, rows, switches }
         }
@@ -128,8 +177,8 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
         FileKind::ArtifactCsv { columns } => {
             Inspected::Trace { columns, rows: None, meta: None, statistics: None }
         }
-        FileKind::OtherParquet { table } => {
-            Inspected::OtherParquet { columns: table.columns, rows: table.rows }
+        FileKind::OtherTable { table } => {
+            Inspected::OtherTable { columns: table.columns, rows: table.rows }
         }
         _ => return Err(unknown(path)),
     })

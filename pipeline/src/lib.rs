@@ -62,11 +62,13 @@ pub mod statistics;
 pub mod sweep;
 mod switch_pieces;
 pub mod table_cost;
+pub mod timeline;
 pub mod tool_measurements;
 pub mod traces;
 pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
+mod work_folder;
 
 pub use error::PipelineError;

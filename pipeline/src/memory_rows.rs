@@ -47,6 +47,7 @@ fn check(batch: &LabelledBatch, features: usize) -> Result<(), String> {
     }
     let mut lengths: Vec<usize> = batch.features.iter().map(Vec::len).collect();
     lengths.extend(batch.outcome.as_ref().map(Vec::len));
+    lengths.extend(batch.real_drop.as_ref().map(Vec::len));
     if let Some(ArrivalColumns { time_ns, switch_id, port, queue, size_bytes }) = &batch.arrivals {
         lengths.extend([time_ns.len(), switch_id.len(), port.len()]);
         lengths.extend([queue.len(), size_bytes.len()]);
@@ -81,6 +82,10 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineE
     hashes.push(column(batches.iter().flat_map(|batch| &batch.drop).map(|&drop| drop.into())));
     let outcomes = batches.iter().filter_map(|batch| batch.outcome.as_ref()).flatten();
     hashes.push(column(outcomes.map(|&outcome| outcome as u64)));
+    if batches.iter().any(|batch| batch.real_drop.is_some()) {
+        let reasons = batches.iter().filter_map(|batch| batch.real_drop.as_ref()).flatten();
+        hashes.push(column(reasons.map(|reason| reason.map_or(0, |reason| reason as u64))));
+    }
     Ok(sha256(hashes.concat().as_bytes()))
 }
 
@@ -119,6 +124,7 @@ impl Iterator for MemoryBatches<'_> {
             features: columns.collect(),
             drop: batch.drop.clone(),
             outcome: batch.outcome.clone(),
+            real_drop: batch.real_drop.clone(),
         }))
     }
 }

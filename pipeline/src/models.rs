@@ -2,11 +2,13 @@
 
 use crate::PipelineError;
 use crate::files::{check_replaced, create_folder, read_text};
-use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
+use crate::work_folder::WorkFolder;
+use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_all_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -103,15 +105,10 @@ impl ModelFile {
         folder: &Path,
     ) -> Result<Vec<Written>, PipelineError> {
         let files = self.export_files(targets, switch)?;
-        create_folder(folder)?;
-        check_replaced(folder, files.iter().map(|file| &file.name))?;
-        let mut written = Vec::new();
-        for file in files {
-            let path = folder.join(file.name);
-            write_atomic(&path, &file.bytes)?;
-            written.push(Written { path, bytes: file.bytes.len() });
-        }
-        Ok(written)
+        write_folder(folder, &files)?;
+        let written =
+            |file: EmittedFile| Written { path: folder.join(file.name), bytes: file.bytes.len() };
+        Ok(files.into_iter().map(written).collect())
     }
 
     /// The model with thresholds for a switch with another buffer.
@@ -123,6 +120,39 @@ impl ModelFile {
         let rescaled = self.model.for_buffer(buffer_bytes.get());
         rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })
     }
+}
+
+/// Writes files into a folder. If it holds nothing else it is replaced at once, whatever happens
+/// meanwhile; if it does, the files take their places one by one, after all are written.
+fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
+    check_replaced(folder, files.iter().map(|file| &file.name))?;
+    let write = |into: &Path| {
+        let paths: Vec<PathBuf> = files.iter().map(|file| into.join(&file.name)).collect();
+        let bytes = files.iter().map(|file| file.bytes.as_slice());
+        write_all_atomic(paths.iter().map(PathBuf::as_path).zip(bytes))
+    };
+    let is_ours = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
+    let only_ours = match std::fs::read_dir(folder) {
+        Ok(mut entries) => {
+            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
+        }
+        Err(_) => !folder.exists(),
+    };
+    if only_ours && folder.file_name().is_some() {
+        match WorkFolder::beside(folder) {
+            Ok(work) => {
+                write(work.path())?;
+                if work.replace(is_ours).is_ok() {
+                    return Ok(());
+                }
+            }
+            // The folder that it is in cannot be written.
+            Err(PipelineError::Data(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    create_folder(folder)?;
+    Ok(write(folder)?)
 }
 
 /// The one switch that a file describes.

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::collect::collect;
-use crate::files::{FolderLock, check_replaced, create_folder, spare_inputs};
+use crate::files::{check_replaced, create_folder, spare_inputs};
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
 use crate::models::ModelFile;
@@ -13,6 +13,7 @@ use crate::settings::{RunSettings, TrainSettings};
 use crate::traces::LabelledTraces;
 use crate::training::{TraceRoles, train};
 use crate::verdict::{Verdict, judge};
+use crate::work_folder::WorkFolder;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     DataError, EventColumns, EventFiles, EventOptions, move_file, read_switch_file, write_atomic,
@@ -21,7 +22,6 @@ use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Split, VoteRule};
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of every run, beside its tables.
@@ -64,7 +64,7 @@ impl Run {
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
-        let work = WorkFolder::create(runs, &settings.name)?;
+        let work = WorkFolder::beside(&folder)?;
         Ok(Run { settings, targets, folder, work })
     }
 
@@ -123,83 +123,20 @@ impl Run {
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
         let Run { folder, work, .. } = self;
-        if replace_folder(&work.path, &folder).is_err() {
+        let is_ours = |name: &OsStr| FILES.iter().any(|own| name == *own) || name == TABLES;
+        if work.replace(is_ours).is_err() {
             let _ = std::fs::remove_dir_all(folder.join(TABLES));
-            for name in FILES.into_iter().filter(|name| !work.path.join(name).exists()) {
+            for name in FILES.into_iter().filter(|name| !work.path().join(name).exists()) {
                 let _ = std::fs::remove_file(folder.join(name));
             }
-            move_files(&work.path, &folder)?;
+            move_files(work.path(), &folder)?;
         }
         Ok(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.work.path.join(name)
+        self.work.path().join(name)
     }
-}
-
-/// Where a run works until all of it is done.
-struct WorkFolder {
-    path: PathBuf,
-    /// No other run of this name is under way.
-    _lock: FolderLock,
-}
-
-impl WorkFolder {
-    /// The working folder of the run `name` in `runs`.
-    fn create(runs: &Path, name: &str) -> Result<Self, PipelineError> {
-        create_folder(runs)?;
-        // Beside the working folder, which moves.
-        let lock = FolderLock::take(runs.join(format!(".{name}.lock")), &runs.join(name))?;
-        let path = runs.join(format!(".{name}.partial"));
-        // What is left of a run that was killed.
-        let _ = std::fs::remove_dir_all(&path);
-        create_folder(&path)?;
-        Ok(WorkFolder { path, _lock: lock })
-    }
-}
-
-impl Drop for WorkFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
-}
-
-/// Puts a run's complete folder in place of `to` at once. The user's own files stay, as hard links. Fails,
-/// and changes nothing in `to`, where that cannot be: it or a file in it is a symlink, or the user has
-/// folders in it.
-fn replace_folder(from: &Path, to: &Path) -> io::Result<()> {
-    if !to.is_symlink() && !to.exists() {
-        return std::fs::rename(from, to);
-    }
-    let is_plain = |path: &Path| !path.is_symlink();
-    if !is_plain(to) {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    for entry in std::fs::read_dir(to)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let is_ours = FILES.iter().any(|own| name == *own) || name == TABLES;
-        if !is_plain(&entry.path()) {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        if !is_ours && !from.join(&name).exists() {
-            std::fs::hard_link(entry.path(), from.join(&name))?;
-        }
-    }
-    exchange(from, to)
-}
-
-/// Both folders change places at once.
-#[cfg(target_os = "linux")]
-fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn move_files(from: &Path, to: &Path) -> Result<(), DataError> {

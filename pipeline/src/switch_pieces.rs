@@ -39,8 +39,8 @@ impl SwitchPiece {
 ///
 /// A switch is cut where all its ports would be idle even if nothing were ever dropped: then no
 /// policy holds a packet, and what comes does not depend on what was. That takes one queue per port
-/// (a scheduler remembers whose turn it is), queues that drain at line rate, and features that
-/// remember nothing; else a switch stays whole.
+/// (a scheduler remembers whose turn it is), queues that drain at line rate, features that remember
+/// nothing, and events without real drops; else a switch stays whole.
 ///
 /// # Errors
 /// If an event cannot be read.
@@ -54,7 +54,7 @@ pub fn cut_switches(
     let may_cut = settings.departures == Departures::LineRate && !remembers;
     let mut switches: BTreeMap<u16, CutSwitch> = BTreeMap::new();
     for batch in events {
-        for event in batch?.events.iter().filter(|event| event.kind == EventKind::Arrival) {
+        for event in batch?.events.iter().filter(|event| event.kind != EventKind::Departure) {
             let Some(spec) = specs.get(event.switch_id) else { continue };
             let cut = || CutSwitch::new(event, spec.ports());
             let switch = switches.entry(event.switch_id).or_insert_with(cut);
@@ -72,12 +72,20 @@ struct CutSwitch {
     /// By port, when it would have sent all that arrived.
     idle_ns: Vec<u64>,
     last_ns: Option<u64>,
+    /// Whether real drops are among the events: whether one arrived is found among all.
+    has_drops: bool,
 }
 
 impl CutSwitch {
     fn new(first: &Event, ports: usize) -> Self {
         let piece = SwitchPiece { switch: first.switch_id, from_ns: 0, before_ns: None, rows: 0 };
-        CutSwitch { done: Vec::new(), piece, idle_ns: vec![0; ports], last_ns: None }
+        CutSwitch {
+            done: Vec::new(),
+            piece,
+            idle_ns: vec![0; ports],
+            last_ns: None,
+            has_drops: false,
+        }
     }
 
     fn arrive(&mut self, event: &Event, spec: &SwitchSpec, rows: u64) {
@@ -90,6 +98,7 @@ impl CutSwitch {
             self.piece = next;
         }
         self.piece.rows += 1;
+        self.has_drops |= event.kind != EventKind::Arrival;
         self.last_ns = Some(now_ns);
         let port = usize::from(event.port);
         if let Some(idle) = self.idle_ns.get_mut(port) {
@@ -100,6 +109,10 @@ impl CutSwitch {
 
     fn finish(mut self) -> Vec<SwitchPiece> {
         self.done.push(self.piece);
+        if self.has_drops {
+            let rows = self.done.iter().map(|piece| piece.rows).sum();
+            return vec![SwitchPiece { from_ns: 0, rows, ..self.piece }];
+        }
         self.done
     }
 }
@@ -122,6 +135,10 @@ impl<E: Events> Iterator for PieceEvents<'_, E> {
 }
 
 impl<E: Events> Events for PieceEvents<'_, E> {
+    fn may_push_out(&self) -> bool {
+        self.events.may_push_out()
+    }
+
     fn inputs(&self) -> Vec<InputProvenance> {
         self.events.inputs()
     }

@@ -263,8 +263,8 @@ impl LabelledTrace {
         meta: TraceMeta,
         rows: Option<Range<u64>>,
     ) -> Self {
-        let name = path.display().to_string();
-        LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, rows }))
+        let (name, sha256) = (path.display().to_string(), origin.sha256.clone());
+        LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, sha256, rows }))
     }
 
     /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
@@ -313,16 +313,54 @@ pub(crate) fn run_of(sha256: &str) -> u64 {
 #[derive(Debug)]
 struct TraceFile {
     path: PathBuf,
+    sha256: String,
     /// All, if none are given.
     rows: Option<Range<u64>>,
 }
 
 impl TraceRows for TraceFile {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
-        Ok(Box::new(match self.rows.clone() {
+        // Of some rows there is no hash to compare.
+        let batches = match self.rows.clone() {
             None => TraceReader::open(&self.path, features)?,
             Some(rows) => TraceReader::open_rows(&self.path, features, rows)?,
+        };
+        Ok(Box::new(SameFile { file: self, batches, ended: false }))
+    }
+}
+
+/// The batches of a file, which must still be what it was when it was opened: the rows of each
+/// reading are taken together.
+struct SameFile<'a> {
+    file: &'a TraceFile,
+    batches: TraceReader,
+    ended: bool,
+}
+
+impl Iterator for SameFile<'_> {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.batches.next() {
+            return Some(batch);
+        }
+        // Empty after an error.
+        let sha256 = self.batches.provenance().sha256;
+        let changed = !sha256.is_empty() && sha256 != self.file.sha256;
+        if !changed || std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        Some(Err(DataError::File {
+            file: self.file.path.display().to_string(),
+            problem: "changed while it was read".to_owned(),
+            hint: "start again, and leave it alone meanwhile".to_owned(),
         }))
+    }
+}
+
+impl TraceBatches for SameFile<'_> {
+    fn provenance(&self) -> InputProvenance {
+        self.batches.provenance()
     }
 }
 

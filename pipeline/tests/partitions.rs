@@ -26,32 +26,32 @@ fn trace(folder: &Path, name: &str, seeds: &[u64]) -> PathBuf {
     let mut spec = None;
     for (switch, &seed) in (0..).zip(seeds) {
         let workload = LeafWorkload::small(seed);
-        spec = Some(workload.switch_spec().unwrap());
-        for batch in workload.arrivals().unwrap() {
+        spec = Some(workload.switch_spec().expect("valid"));
+        for batch in workload.arrivals().expect("valid") {
             events.extend(batch.events.iter().map(|event| Event { switch_id: switch, ..*event }));
         }
     }
     events.sort_by_key(|event| event.time_ns);
     let features = TrainSettings::default().features;
-    let specs = SwitchSpecs::Same(spec.unwrap());
+    let specs = SwitchSpecs::Same(spec.expect("valid"));
     let settings =
         CollectSettings { departures: Departures::LineRate, ..CollectSettings::default() };
     let mut meta = TraceMeta::new("dropcast test", specs.clone(), features.names());
     meta.collect = Some(settings);
     let path = folder.join(name);
-    let mut writer = TraceWriter::create(&path, &meta).unwrap();
+    let mut writer = TraceWriter::create(&path, &meta).expect("valid");
     let tracer = Tracer::new(specs, settings, features);
-    let batches = [Ok::<_, PipelineError>(EventBatch { events, ..EventBatch::default() })];
+    let batches = [Ok::<_, PipelineError>(EventBatch { events })];
     for rows in dropcast_collect::trace(tracer, batches) {
-        writer.write(&rows.unwrap()).unwrap();
+        writer.write(&rows.expect("valid")).expect("valid");
     }
-    writer.finish().unwrap();
+    writer.finish().expect("valid");
     path
 }
 
 /// What comes out at a worker, where it goes as JSON.
 fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
-    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+    serde_json::from_str(&serde_json::to_string(value).expect("valid")).expect("valid")
 }
 
 /// The model, from `count` partitions. They begin anew before each question if `forgets`.
@@ -71,7 +71,7 @@ fn partitioned(
         validation: summaries(roles.validation)?,
         test: summaries(roles.test)?,
     };
-    let count = NonZeroUsize::new(count).unwrap();
+    let count = NonZeroUsize::new(count).expect("valid");
     let mut training = PartitionedTraining::new(&by_role, settings, &Silent)?;
     let specs: Vec<PartitionSpec> = training.partitions(count).iter().map(sent).collect();
     let begin = || specs.iter().map(|spec| TracePartition::new(spec, resources));
@@ -106,12 +106,12 @@ fn one_thread() -> Resources {
 }
 
 fn settings(text: &str) -> TrainSettings {
-    serde_json::from_str(text).unwrap()
+    serde_json::from_str(text).expect("valid")
 }
 
 #[test]
 fn any_number_of_partitions_gives_the_model_of_the_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("valid");
     let several = trace(folder.path(), "several.parquet", &[1, 2, 3]);
     let one = trace(folder.path(), "one.parquet", &[9]);
     let both = [several.clone(), one.clone()];
@@ -130,21 +130,22 @@ fn any_number_of_partitions_gives_the_model_of_the_whole() {
     ];
     for (roles, text) in cases {
         let settings = settings(text);
-        let expected = whole(&roles, &settings).unwrap();
+        let expected = whole(&roles, &settings).expect("valid");
         for count in [1, 2, 5] {
-            let found = partitioned(&roles, &settings, count, count == 2, &one_thread()).unwrap();
+            let found =
+                partitioned(&roles, &settings, count, count == 2, &one_thread()).expect("valid");
             assert_eq!(found, expected, "{text} {count}");
         }
     }
     let memory = Some(MemoryLimit { mib: 0, beside: folder.path().join("spill") });
     let spilling = Resources { memory, ..one_thread() };
-    let found = partitioned(&divided, &settings("{}"), 3, false, &spilling).unwrap();
-    assert_eq!(found, whole(&divided, &settings("{}")).unwrap());
+    let found = partitioned(&divided, &settings("{}"), 3, false, &spilling).expect("valid");
+    assert_eq!(found, whole(&divided, &settings("{}")).expect("valid"));
 }
 
 #[test]
 fn what_cannot_be_trained_is_refused_in_the_same_words() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("valid");
     let data = [trace(folder.path(), "trace.parquet", &[4])];
     let roles = TraceRoles::divided(&data);
     let repeated = [data[0].clone(), data[0].clone()];
@@ -156,11 +157,12 @@ fn what_cannot_be_trained_is_refused_in_the_same_words() {
     ];
     for (roles, text) in cases {
         let settings = settings(text);
-        let expected = whole(&roles, &settings).unwrap_err().to_string();
-        let found = partitioned(&roles, &settings, 2, false, &one_thread()).unwrap_err();
+        let expected = whole(&roles, &settings).expect_err("refused").to_string();
+        let found = partitioned(&roles, &settings, 2, false, &one_thread()).expect_err("refused");
         assert_eq!(found.to_string(), expected, "{text}");
     }
     let budget = settings(r#"{"budget": "ternary-entries=64"}"#);
-    let found = partitioned(&roles, &budget, 2, false, &one_thread()).unwrap_err().to_string();
+    let found =
+        partitioned(&roles, &budget, 2, false, &one_thread()).expect_err("refused").to_string();
     assert!(found.starts_with("budget: needs all rows in one place"), "{found}");
 }

@@ -25,6 +25,10 @@ impl Iterator for Given {
 }
 
 impl Events for Given {
+    fn may_push_out(&self) -> bool {
+        false
+    }
+
     fn inputs(&self) -> Vec<InputProvenance> {
         vec![InputProvenance { name: "given".to_owned(), ..InputProvenance::default() }]
     }
@@ -48,15 +52,15 @@ fn specs() -> SwitchSpecs {
 }
 
 fn settings(features: &str) -> TracerSettings {
-    let features = features.parse().unwrap();
+    let features = features.parse().expect("valid");
     TracerSettings { departures: Departures::LineRate, features, ..TracerSettings::default() }
 }
 
 fn rows(path: &Path, features: &[String], switch: u16) -> LabelledBatch {
     let mut all = LabelledBatch::with_arrivals(features.len());
-    for batch in TraceReader::open(path, features).unwrap() {
-        let mut batch = batch.unwrap();
-        let arrivals = batch.arrivals.as_ref().unwrap();
+    for batch in TraceReader::open(path, features).expect("valid") {
+        let mut batch = batch.expect("valid");
+        let arrivals = batch.arrivals.as_ref().expect("valid");
         let keep: Vec<bool> = arrivals.switch_id.iter().map(|&id| id == switch).collect();
         batch.retain(&keep);
         all.append(batch);
@@ -78,20 +82,20 @@ proptest! {
         size in 1_u64..60,
         remembers in any::<bool>(),
     ) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("valid");
         let path = |name: &str| folder.path().join(name);
         let memoryless = "queue_length,occupancy,longest_queue,rank,longest_gap";
         let settings =
             settings(if remembers { "queue_length,occupancy,avg_occupancy" } else { memoryless });
         let features = settings.features.names();
         let whole = path("whole.parquet");
-        collect(given(&steps, batch), specs(), &settings, 1 << 20, &whole, &Silent).unwrap();
-        let pieces = cut_switches(given(&steps, batch), &specs(), &settings, size).unwrap();
+        collect(given(&steps, batch), specs(), &settings, 1 << 20, &whole, &Silent).expect("valid");
+        let pieces = cut_switches(given(&steps, batch), &specs(), &settings, size).expect("valid");
         let all: u64 = pieces.iter().map(|piece| piece.rows).sum();
         prop_assert_eq!(all, steps.len() as u64);
         let label = |piece: &SwitchPiece, name: &str| {
             let (events, path) = (given(&steps, batch), path(name));
-            collect_piece(events, specs(), &settings, piece, 1 << 20, &path, &Silent).unwrap();
+            collect_piece(events, specs(), &settings, piece, 1 << 20, &path, &Silent).expect("valid");
             path
         };
         for switch in 0..2 {
@@ -105,14 +109,14 @@ proptest! {
                 .map(|(nth, piece)| label(piece, &format!("piece-{nth}.parquet")))
                 .collect();
             let joined = path("joined.parquet");
-            join_pieces(&labelled, &joined).unwrap();
+            join_pieces(&labelled, &joined).expect("valid");
             prop_assert_eq!(
                 rows(&joined, &features, switch),
                 rows(&whole, &features, switch)
             );
             let uncut = SwitchPiece { before_ns: None, ..**first };
             let alone = label(&uncut, "alone.parquet");
-            prop_assert!(std::fs::read(&joined).unwrap() == std::fs::read(alone).unwrap());
+            prop_assert!(std::fs::read(&joined).expect("valid") == std::fs::read(alone).expect("valid"));
         }
     }
 }
@@ -123,7 +127,7 @@ fn busy_switches_are_cut_where_they_are_idle() {
     let steps: Vec<(u64, u16, u16, u32)> =
         (0..1_000).map(|nth| (if nth % 10 == 0 { 20_000 } else { 0 }, 0, 0, 1_000)).collect();
     let cut = |features: &str, rows| {
-        cut_switches(given(&steps, 64), &specs(), &settings(features), rows).unwrap().len()
+        cut_switches(given(&steps, 64), &specs(), &settings(features), rows).expect("valid").len()
     };
     assert_eq!(cut("queue_length", 1), 100);
     assert_eq!(cut("queue_length", 95), 10);

@@ -39,13 +39,14 @@ def main():
     args = parser.parse_args()
     rows = pq.ParquetFile(args.trace).metadata.num_rows
     ray.init(
+        address="local",
         num_cpus=max(args.workers),
         include_dashboard=False,
         _node_ip_address="127.0.0.1",
         log_to_driver=False,
     )
     # The first worker processes start with Ray, not with the first training.
-    ray.get([ray.remote(os.getpid).remote() for _ in range(4)])
+    ray.get([ray.remote(lambda: None).remote() for _ in range(4)])
     folder = tempfile.TemporaryDirectory()
     model = pathlib.Path(folder.name, "model.json")
     for workers in args.workers:

@@ -1,7 +1,89 @@
-"""The package as it is installed."""
+"""The package as it is installed, and that it has what the command has."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
 
 import dropcast
+from dropcast import _dropcast
+from dropcast._settings import commands, default_of
+
+# Commands that the package has no function of, and why.
+NOT_YET = {
+    "run": "its stages are functions",
+    "refine": "python -m dropcast refine",
+    "map": "python -m dropcast map",
+    "reproduce": "python -m dropcast reproduce",
+    "inspect": "python -m dropcast inspect; traces and models tell what they hold",
+    "resources": "python -m dropcast resources; in reports",
+    "completions": "of the shell",
+    "man": "of the command",
+}
+FUNCTIONS = {
+    "collect": dropcast.collect,
+    "train": dropcast.train,
+    "sweep": dropcast.sweep,
+    "report": dropcast.report,
+    "export": dropcast.export,
+    "verify": dropcast.verify,
+    "simulate": dropcast.simulate,
+    "import": dropcast.import_forest,
+    "rescale": dropcast.Model.for_buffer,
+}
+# Arguments that have another name in Python.
+RENAMED = {("import", "from"): "format", ("collect", "events"): "events"}
+# Arguments that a function does without: what it returns is not printed or written.
+WITHOUT = {("import", "output"), ("rescale", "output"), ("rescale", "model")}
 
 
 def test_it_has_a_version():
     assert dropcast.__version__[0].isdigit()
+
+
+def test_every_command_is_a_function_or_known_not_to_be():
+    assert set(commands()) == set(FUNCTIONS) | set(NOT_YET)
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_functions_have_the_names_and_defaults_of_the_command(command):
+    parameters = inspect.signature(FUNCTIONS[command]).parameters
+    for argument in commands()[command]["arguments"]:
+        name = argument["name"].replace("-", "_")
+        if name == "format" or (command, name) in WITHOUT:
+            continue
+        name = RENAMED.get((command, name), name)
+        assert name in parameters, name
+        default = parameters[name].default
+        expected = default_of(argument)
+        if not (argument["is_required"] or argument["is_many"] or expected is None):
+            assert default == expected, name
+        if expected is None and not argument["is_required"]:
+            assert default in (None, (), False, inspect.Parameter.empty), name
+
+
+def test_help_teaches_what_the_command_says():
+    about = dropcast.train.__doc__
+    assert "min_samples_leaf:" in about and "Least rows in a leaf" in about
+
+
+def test_unknown_arguments_are_refused():
+    with pytest.raises(TypeError, match=r"train\(\): got an unexpected keyword argument 'tree'"):
+        dropcast.train("x", tree=4)
+
+
+def test_the_command_is_in_the_wheel(trace_file):
+    said = subprocess.run(
+        [sys.executable, "-m", "dropcast", "inspect", trace_file, "--format", "json"],
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(said.stdout)["kind"] == "trace"
+
+
+def test_everything_public_has_docs():
+    for name in dropcast.__all__:
+        assert name == "__version__" or inspect.getdoc(getattr(dropcast, name)), name
+    assert _dropcast.targets()

@@ -78,7 +78,9 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     local = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 200 << 20}
-    head = {**local, "include_dashboard": False}
+    # A lost node is noticed within seconds.
+    noticed = {"health_check_period_ms": 1_000, "health_check_failure_threshold": 10}
+    head = {**local, "include_dashboard": False, "_system_config": noticed}
     cluster = Cluster(initialize_head=True, connect=False, head_node_args=head)
     cluster.second = cluster.add_node(**local)
     ray.init(address=cluster.address, log_to_driver=False)
@@ -180,13 +182,20 @@ def test_collect_makes_a_trace_of_each_run_and_switch(cluster, files, tmp_path):
         rows = rows_of(trace.path, trace.switch)
         assert rows.num_rows == trace.rows and rows.equals(rows_of(whole[trace.run], trace.switch))
 
+    # Between bursts all ports are idle.
+    quiet, switch = tmp_path / "quiet.csv", tmp_path / "switch.toml"
+    bursts = [f"{nth // 10 * 20_000},{nth % 2},0,1000,0\n" for nth in range(2_000)]
+    quiet.write_text("time_ns,port,queue,size_bytes,kind\n" + "".join(bursts))
+    switch.write_text(
+        "ports = 2\nline_rate_bps = 8_000_000_000\nbuffer_bytes = 4_000\nbase_rtt_ns = 1_000\n"
+    )
     names = "queue_length,occupancy,rank"
     again = [
         dropcast.ray.collect(
-            files / "leaf-events.parquet", tmp_path / str(rows), rows_per_task=rows,
-            features=names, **settings,
+            quiet, tmp_path / str(rows), switch=switch, rows_per_task=rows, features=names,
+            **settings,
         )[0]
-        for rows in (1_000, 10_000_000)
+        for rows in (300, 10_000_000)
     ]
     assert len(again[0].tasks) > len(again[1].tasks) == 1
     contents = {pathlib.Path(trace.path).read_bytes() for trace in again}
@@ -204,7 +213,7 @@ def test_events_without_arrivals_are_refused(cluster, files, tmp_path):
 def test_sweeps_are_those_of_the_command(cluster, files, tmp_path):
     config = tmp_path / "sweep.toml"
     config.write_text(
-        f'data = ["{files}/leaf.parquet"]\n[axes]\nn_estimators = [1, 4]\nmax_depth = [2, 4]\n'
+        f'data = ["{files}/leaf.parquet"]\n[axes]\ntrees = [1, 4]\nmax_depth = [2, 4]\n'
         'features = ["level4", "paper4"]\nseeds = [1, 2]\n'
     )
     command("sweep", config, "-o", tmp_path / "one")
@@ -217,10 +226,10 @@ def test_folds_are_those_of_the_command(cluster, files):
     paths = [files / "leaf.parquet", files / "other.parquet"]
     found = dropcast.ray.leave_one_out(paths, progress=False)
     told = command(
-        "train", "--data", *paths, "--cross-validate", "--format", "json", "-o", files / "all.json"
+        "train", "--data", *paths, "--cross-validate", "runs", "--format", "json", "-o", files / "all.json"
     )
-    folds = json.loads(told)["cross_validation"]["folds"]
-    assert [fold.test for fold in found] == [fold["test"] for fold in folds]
+    folds = {fold["files"][0]: fold["test"] for fold in json.loads(told)["folds"]}
+    assert {pathlib.Path(fold.path).name: fold.test for fold in found} == folds
     with pytest.raises(ValueError, match="takes two at least"):
         dropcast.ray.leave_one_out(paths[:1], progress=False)
 
@@ -264,7 +273,7 @@ def test_a_killed_node_changes_nothing(cluster, files, expected):
             killed.append(cluster.second)
             cluster.remove_node(cluster.second, allow_graceful=False)
 
-    trained = dropcast.ray.train([files / name for name in BOTH], workers=4, progress=kill)
+    trained = dropcast.ray.train([files / name for name in BOTH], workers=2, progress=kill)
     assert killed
     assert trained.model_json == expected(BOTH)
     assert len({worker["node"] for worker in trained.workers}) == 1

@@ -12,12 +12,14 @@ mod importance;
 mod model_card;
 mod predictions;
 mod provenance;
+mod queues;
 mod resources;
 mod summary;
 mod sweep;
 mod table;
 mod thresholds;
 mod throughput;
+mod timeline;
 mod verdict;
 
 use crate::{ExportError, Exporter, Json};
@@ -36,18 +38,23 @@ impl Exporter for Html {
     fn export(&self, report: &Report) -> Result<String, ExportError> {
         let mut page = Body::default();
         summary::write(&mut page, report);
+        if let Some(replay) = &report.replay {
+            throughput::write(&mut page, replay, report.verdict.as_ref());
+        }
+        if let Some(verdict) = &report.verdict {
+            timeline::write(&mut page, verdict);
+            queues::by_port(&mut page, verdict);
+            queues::by_switch(&mut page, verdict);
+        }
         predictions::write(&mut page, report);
         thresholds::write(&mut page, report);
-        calibration::write(&mut page, report);
         match &report.replay {
-            Some(replay) => {
-                eta::write(&mut page, replay);
-                throughput::write(&mut page, replay);
-            }
+            Some(replay) => eta::write(&mut page, replay),
             None => eta::omitted(&mut page, report),
         }
         importance::write(&mut page, report);
         features::write(&mut page, report);
+        calibration::write(&mut page, report);
         resources::write(&mut page, report);
         model_card::write(&mut page, report);
         provenance::write(&mut page, report);

@@ -51,6 +51,7 @@ mod sweep_figures;
 mod sweep_view;
 mod text;
 mod trace_words;
+mod verdict_figures;
 mod verdict_words;
 pub mod words;
 

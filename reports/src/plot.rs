@@ -14,11 +14,13 @@ mod heat;
 mod lines;
 mod marks;
 mod palette;
+mod panels;
 mod svg;
 mod ticks;
 
 pub use figure::{
-    Axis, BarFigure, BarGroup, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series, Unit,
+    Axis, BarFigure, BarGroup, Draw, HeatFigure, Labels, LineFigure, Panel, PanelFigure, Point,
+    Scale, Series, Unit,
 };
 pub use svg::Page;
 pub(crate) use svg::escape;

@@ -1,7 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::{ExportError, Exporter, gain_sentences};
+use crate::{ExportError, Exporter, gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
 /// A few dozen lines of plain text.
@@ -26,7 +26,13 @@ impl Exporter for Text {
 fn heading(report: &Report) -> Vec<String> {
     let (model, labels) = (&report.model, &report.labels);
     let drops = labels.drop_share.map(|share| share * 100.0);
-    let mut lines = vec![
+    let mut lines = Vec::new();
+    if let Some(verdict) = &report.verdict {
+        lines.extend([verdict_sentence(verdict), String::new()]);
+        lines.extend(trace_sentences(verdict));
+        lines.push(String::new());
+    }
+    lines.extend([
         format!("model    {}", model.name.as_deref().unwrap_or("(in memory)")),
         format!(
             "         {} of depth {}, vote threshold {} of {}, features {}",
@@ -43,7 +49,7 @@ fn heading(report: &Report) -> Vec<String> {
             count(labels.drops),
             optional(drops, 4)
         ),
-    ];
+    ]);
     let of = |is: &dyn Fn(&TraceSection) -> bool| {
         let names: Vec<&str> = report
             .traces

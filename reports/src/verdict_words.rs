@@ -1,7 +1,8 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
 use crate::numbers::{count, ratio};
-use dropcast_pipeline::verdict::{Conclusion, Verdict};
+use dropcast_data::DropReason;
+use dropcast_pipeline::verdict::{Conclusion, DropCounts, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 
 /// The verdict in one sentence.
@@ -79,7 +80,41 @@ pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
             count(congestion.most_drops)
         ));
     }
+    sentences.extend(real_drop_sentences(verdict));
     sentences.push(CAVEAT.to_owned());
+    sentences
+}
+
+/// What the real switch dropped against LQD. Nothing if the traces tell of no real drops.
+fn real_drop_sentences(verdict: &Verdict) -> Vec<String> {
+    let DropCounts { real, only_real, only_lqd, .. } = verdict.counts;
+    let (Some(real), Some(only_real), Some(only_lqd)) = (real, only_real, only_lqd) else {
+        return Vec::new();
+    };
+    let amount =
+        |sent: Sent| format!("{} packets ({} bytes)", count(sent.packets), count(sent.bytes));
+    let mut sentences = vec![format!(
+        "The real switch drops {}. LQD transmits {} of them, and drops {} that the real switch \
+         transmits.",
+        amount(real),
+        amount(only_real),
+        amount(only_lqd)
+    )];
+    let stated = verdict.real_reasons.iter().filter(|of| of.reason != DropReason::Unstated);
+    let reasons: Vec<String> = stated
+        .map(|of| {
+            let reason = match of.reason {
+                DropReason::Unstated => "no stated reason",
+                DropReason::Admission => "admission",
+                DropReason::PushOut => "push-out",
+                DropReason::Policy => "policy",
+            };
+            format!("{} by {reason}", count(of.dropped.packets))
+        })
+        .collect();
+    if !reasons.is_empty() {
+        sentences.push(format!("Packets that the real switch drops: {}.", reasons.join(", ")));
+    }
     sentences
 }
 
@@ -152,7 +187,7 @@ mod tests {
     use super::*;
     use dropcast_pipeline::report::PolicySection;
     use dropcast_pipeline::verdict::{
-        CongestionSection, LevelThreshold, OccupancySection, VERDICT_SCHEMA_VERSION,
+        CongestionSection, LevelThreshold, OccupancySection, ReasonSection, VERDICT_SCHEMA_VERSION,
     };
 
     fn verdict(conclusion: Conclusion, threshold_bytes: u64) -> Verdict {
@@ -174,11 +209,33 @@ mod tests {
             dynamic_thresholds_alpha: 0.5,
             policies: policies.map(section).to_vec(),
             perfect_oracle: sent(100_000),
+            perfect_oracle_packets_to_lqd: Some(1.0),
+            perfect_oracle_bytes_to_lqd: Some(1.0),
             level_threshold: Some(LevelThreshold {
                 threshold_permille: 995,
                 sent: sent(threshold_bytes),
+                packets_to_lqd: None,
+                bytes_to_lqd: None,
             }),
             conclusion,
+            counts: DropCounts {
+                arrived: sent(110_000),
+                lqd: sent(10_000),
+                real: Some(sent(30_000)),
+                only_real: Some(sent(25_000)),
+                only_lqd: Some(sent(5_000)),
+                confusion: None,
+            },
+            real_reasons: vec![ReasonSection {
+                reason: DropReason::Admission,
+                dropped: sent(30_000),
+                only_real: sent(25_000),
+            }],
+            timelines: Vec::new(),
+            episodes: Vec::new(),
+            switches: Vec::new(),
+            queues: Vec::new(),
+            queues_left_out: 0,
         }
     }
 
@@ -225,6 +282,9 @@ mod tests {
         let text = verdict_text(&verdict(conclusion, 99_000));
         assert!(text.contains("Drops come in 1 episode of congestion"), "{text}");
         assert!(text.contains("Credence, level_occupancy > 99.5%"), "{text}");
+        let real = "The real switch drops 30 packets (30,000 bytes). LQD transmits 25 packets (25,000 \
+                    bytes) of them, and drops 5 packets (5,000 bytes) that the real switch transmits.";
+        assert!(text.contains(real) && text.contains("drops: 30 by admission."), "{text}");
         assert!(
             text.lines().any(|line| line.starts_with("FollowLQD") && line.contains("0.9800")),
             "{text}"

@@ -72,10 +72,9 @@ impl BatchSource for Columns {
             let rows = from..rows.min(from + BATCH_ROWS);
             let features = self.features.iter().map(|column| column[rows.clone()].to_vec());
             let batch = LabelledBatch {
-                arrivals: None,
                 features: features.collect(),
                 drop: self.drop[rows.clone()].to_vec(),
-                outcome: None,
+                ..LabelledBatch::default()
             };
             Ok(RunBatch { run: 1, batch })
         })))

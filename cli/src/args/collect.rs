@@ -1,7 +1,6 @@
 //! Arguments of `dropcast collect`.
 
 use super::event_reading::EventReading;
-use super::output_path::output_path;
 use crate::output::Format;
 use clap::{Args, ValueEnum};
 use dropcast_pipeline::settings::TracerSettings;
@@ -29,11 +28,12 @@ pub(crate) struct CollectArgs {
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
-    /// Maximum rows that wait for a label before the trace is refused; each takes about 60 bytes.
+    /// Maximum rows that wait for a label before the trace is refused; each takes 80 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
-    /// File for the labelled trace.
-    #[arg(short, long, value_name = "OUT.parquet", value_parser = output_path())]
+    /// File for the labelled trace: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC
+    /// stream to standard output.
+    #[arg(short, long, value_name = "OUT.parquet")]
     pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]

@@ -1,7 +1,7 @@
 //! Arguments of every command that reads events.
 
 use clap::Args;
-use dropcast_data::TimeUnit;
+use dropcast_data::{DataError, EventColumns, EventOptions, OnBadRow, TimeUnit, read_switch_file};
 use std::path::PathBuf;
 
 /// What events do not say of themselves.
@@ -17,4 +17,21 @@ pub(crate) struct EventReading {
     /// [default: whole nanoseconds].
     #[arg(long, value_name = "s|ms|us|ns")]
     pub(crate) time_unit: Option<TimeUnit>,
+}
+
+/// How to read events that are described so.
+pub(crate) fn event_options(
+    reading: &EventReading,
+    on_bad_row: OnBadRow,
+) -> Result<EventOptions, DataError> {
+    let switch = reading.switch.as_deref().map(read_switch_file).transpose()?;
+    let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
+    Ok(EventOptions {
+        columns: EventColumns::parse(&reading.columns)?,
+        time_unit: reading.time_unit,
+        specs,
+        maps: maps.unwrap_or_default(),
+        on_bad_row,
+        ..EventOptions::default()
+    })
 }

@@ -1,11 +1,12 @@
 //! `dropcast inspect`.
 
-use crate::args::InspectArgs;
+use crate::args::{InspectArgs, event_options};
 use crate::failure::Failure;
 use crate::output;
 use crate::words::statistics::statistics_table;
+use dropcast_data::{OnBadRow, Problem};
 use dropcast_forest::Metrics;
-use dropcast_pipeline::inspection::{Inspected, inspect};
+use dropcast_pipeline::inspection::{Checked, Inspected, check, inspect};
 use dropcast_pipeline::statistics::Statistics;
 use dropcast_reports::words::model::{forest_line, metrics_table};
 use dropcast_reports::words::sweep::sweep_tables;
@@ -13,8 +14,28 @@ use dropcast_train::{Model, Split, SweepRow, SweepTable, VoteRule};
 use serde::Serialize;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
+    if args.check {
+        let checked = check(&args.file, &event_options(&args.reading, OnBadRow::Skip)?)?;
+        output::print(args.format, &checked, checked_text)?;
+        return match checked.problems.len() {
+            0 => Ok(()),
+            _ => Err(Failure::BadRows(args.file.display().to_string())),
+        };
+    }
     let found = inspect(&args.file, args.statistics)?;
     output::print(args.format, &Summary::new(&found), |_| text(&found))
+}
+
+fn checked_text(checked: &Checked) -> String {
+    let Checked { kind, rows, problems, notes } = checked;
+    let mut text = format!("{kind}: {rows} good rows\n");
+    for Problem { reason, rows, first } in problems {
+        text.push_str(&format!("{rows} bad: {reason}; the first: {first}\n"));
+    }
+    for (note, rows) in notes {
+        text.push_str(&format!("{rows} worth knowing about: {note} (docs/events.md)\n"));
+    }
+    text
 }
 
 /// What a file holds, for programs.
@@ -36,9 +57,9 @@ enum Summary<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         statistics: Option<&'a Statistics>,
     },
-    Parquet {
+    OtherTable {
         columns: &'a [String],
-        rows: u64,
+        rows: Option<u64>,
     },
     Model {
         features: &'a [String],
@@ -85,7 +106,7 @@ impl<'a> Summary<'a> {
                 meta: meta.as_ref().and_then(|meta| serde_json::to_value(meta).ok()),
                 statistics: statistics.as_ref(),
             },
-            Inspected::OtherParquet { columns, rows } => Summary::Parquet { columns, rows: *rows },
+            Inspected::OtherTable { columns, rows } => Summary::OtherTable { columns, rows: *rows },
             Inspected::Model(model) => Summary::of_model(model),
             &Inspected::Table { ref features, trees, depth, vote_threshold, bytes } => {
                 Summary::Table { features, trees, depth, vote_threshold, bytes }
@@ -147,8 +168,8 @@ fn text(found: &Inspected) -> String {
             let columns = columns.join(" ");
             format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", count(rows))
         }
-        Inspected::OtherParquet { columns, rows } => {
-            format!("Parquet, not one of ours\nrows: {rows}\ncolumns: {}\n", columns.join(" "))
+        Inspected::OtherTable { columns, rows } => {
+            format!("a table, not one of ours\n{}columns: {}\n", count(rows), columns.join(" "))
         }
         Inspected::Model(model) => model_text(model),
         Inspected::Table { features, trees, depth, vote_threshold, bytes } => format!(

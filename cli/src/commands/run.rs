@@ -13,9 +13,14 @@ use dropcast_pipeline::settings::{EventPaths, RunSettings};
 use dropcast_reports::ReportFormat;
 
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let run = Run::begin(settings(args)?, &args.runs, args.replace)?;
+    let settings = settings(args)?;
+    let in_settings = |error: PipelineError| match &error {
+        PipelineError::Setting { name, .. } if is_typed(args, name) => error,
+        _ => error.in_settings(args.config.as_deref()),
+    };
+    let run = Run::begin(settings, &args.runs, args.replace).map_err(in_settings)?;
     let resources = Resources { threads: args.threads, ..Resources::default() };
-    let result = run.execute(&resources, progress)?;
+    let result = run.execute(&resources, progress).map_err(in_settings)?;
     let page = |format: ReportFormat| match &result {
         RunResult::Report(report) => Ok(format.exporter().export(report)?),
         RunResult::NoDrops(verdict) => write_verdict(verdict, format),
@@ -31,6 +36,16 @@ pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure
             format!("{summary}\nAll of it is in {folder}; open report.html there.\n")
         }
     })
+}
+
+/// Whether a setting is that of the command line, not of the file.
+fn is_typed(args: &RunArgs, name: &str) -> bool {
+    match name {
+        "name" => args.name.is_some(),
+        "events" => !args.events.is_empty(),
+        "switch" => args.reading.switch.is_some(),
+        _ => false,
+    }
 }
 
 /// The settings of a file, or the defaults, overridden by the command line.

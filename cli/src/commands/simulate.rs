@@ -3,6 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{Experiment, RunFile};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::generate::{Workload, generate};
@@ -17,10 +18,12 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     }
     // Required without an experiment.
     let output = args.output.as_deref().unwrap_or(Path::new("events.parquet"));
+    output::check_data(output)?;
     check_output(output, &args.workload)?;
     let workload = Workload::read(args.topology, args.workload.as_deref())?.with(&args.changes);
-    let generated = generate(&workload, output, progress)?;
-    output::print(args.format, &generated, |generated| {
+    let generated = generate(&workload, output, progress);
+    let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
+    output::print_beside(output, args.format, &generated, |generated| {
         format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
     })
 }
@@ -42,6 +45,10 @@ fn closed_loop(
     let resources = Resources { threads: args.threads, memory: None };
     let files = if args.record.is_empty() { &RunFile::USUAL[..] } else { &args.record };
     let summary = match &args.output {
+        Some(folder) if folder.as_os_str() == "-" => {
+            let problem = "an experiment writes several files; name a folder for them";
+            return Err(PipelineError::setting("output", problem).into());
+        }
         Some(folder) => prepared.write(files, folder, &resources, progress)?,
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };

@@ -3,9 +3,7 @@
 //! that they are skipped and pass.
 
 use crate::room::{Room, skipped};
-use dropcast_data::{
-    EventKind, EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader,
-};
+use dropcast_data::{EventOptions, EventReader, EventWriter, Outcome, SwitchSpecs, TraceReader};
 use dropcast_forest::Confusion;
 use std::path::{Path, PathBuf};
 
@@ -105,7 +103,7 @@ fn write_arrivals(events: &Path, specs: &SwitchSpecs, to: &Path) {
     let mut writer = EventWriter::create(to, specs).unwrap();
     for batch in EventReader::open(events, options).unwrap() {
         let mut batch = batch.unwrap();
-        batch.events.retain(|event| event.kind == EventKind::Arrival);
+        batch.events.retain(|event| event.kind.is_arrival());
         writer.write(&batch).unwrap();
     }
     writer.finish().unwrap();

@@ -1,8 +1,9 @@
 //! From a file that people have to a verdict: ns-3 traces and captures of real tools.
 
-use crate::room::Room;
+use crate::room::{Room, skipped};
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn sample(room: &Room, name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/samples").join(name);
@@ -141,4 +142,85 @@ fn a_capture_gets_a_verdict() {
     insta::assert_snapshot!(transcript);
     let said = room.dropcast("run --events burst.pcap --switch leaf.toml --name burst");
     assert_eq!(said.code, Some(0), "{said}");
+}
+
+/// pyarrow writes events as Feather, which compresses, and reads what a pipe carries.
+#[test]
+fn arrow_ipc_goes_through_pipes_and_other_tools() {
+    let room = Room::with_a_run();
+    let python = |program: &str| {
+        Command::new("python3").arg("-c").arg(program).current_dir(room.path("")).output().unwrap()
+    };
+    if !python("import pyarrow").status.success() {
+        assert!(std::env::var_os("CI").is_none(), "python3 has no pyarrow");
+        return skipped("python3 has no pyarrow: Arrow IPC of other tools");
+    }
+    let made = python(
+        "import pyarrow.parquet as pq, pyarrow.feather as feather\n\
+         events = pq.read_table('runs/small/events.parquet')\n\
+         feather.write_feather(events, 'events.feather')",
+    );
+    assert!(made.status.success(), "{made:?}");
+    room.write("switch.toml", room.read("runs/small/switch.toml"));
+    room.good("collect --events events.feather --switch switch.toml -o trace.parquet");
+    let trace = room.good("report --data trace.parquet --format json");
+    let of_run = room.good("report --data runs/small/trace.parquet --format json");
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(&trace)["policies"], value(&of_run)["policies"]);
+
+    // From a pipe into a pipe.
+    let mut simulate = room.command(["simulate", "--duration-ms", "5", "-o", "-"]);
+    let events = simulate.output().unwrap();
+    assert!(events.status.success() && events.stderr.is_empty(), "{events:?}");
+    let piped = ["collect", "--events", "-", "-o", "-"];
+    let mut collect = room.command(piped);
+    let mut child = collect
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let labelled = std::thread::scope(|scope| {
+        scope.spawn(move || pipe.write_all(&events.stdout).unwrap());
+        child.wait_with_output().unwrap()
+    });
+    assert!(labelled.status.success() && labelled.stderr.is_empty(), "{labelled:?}");
+    room.write("trace.arrows", &labelled.stdout);
+    let read = python(
+        "import pyarrow.ipc as ipc\n\
+         trace = ipc.open_stream('trace.arrows').read_all()\n\
+         print(trace.num_rows, sum(trace['drop'].to_pylist()))",
+    );
+    room.good("simulate --duration-ms 5 -o five.parquet");
+    let told = room.good("collect --events five.parquet -o five-trace.parquet --format json");
+    let told = value(&told);
+    let expected = format!("{} {}\n", told["rows"], told["drops"]);
+    assert_eq!(String::from_utf8(read.stdout).unwrap(), expected);
+    // A trace in Arrow IPC is as good as one in Parquet.
+    room.good("collect --events runs/small/events.parquet -o small.arrow");
+    room.good("train --data small.arrow -o model.json --vote f1");
+    let of_arrow = room.good("report --data small.arrow --format json");
+    assert_eq!(value(&of_arrow)["policies"], value(&of_run)["policies"]);
+}
+
+#[test]
+fn a_whole_file_is_checked() {
+    let room = Room::with_a_run();
+    room.write(
+        "events.csv",
+        "time_ns,port,size_bytes\n0,0,1500\n5,9,1500\nx,0,1500\n3,0,1500\n9,0,0\n12,0,x\n13,7,1\n",
+    );
+    let mut transcript = String::new();
+    for typed in [
+        "inspect --check events.csv --switch runs/small/switch.toml",
+        "inspect --check events.csv --switch runs/small/switch.toml --format json",
+        "inspect --check events.csv",
+        "inspect --check runs/small/events.parquet",
+        "inspect --check runs/small/trace.parquet",
+        "inspect --check runs/small/model.json",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    insta::assert_snapshot!(transcript);
 }

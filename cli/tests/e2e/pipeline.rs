@@ -188,7 +188,8 @@ fn csv(room: &Room) -> String {
     let mut text = "time_ns,switch_id,port,queue,size_bytes,kind,flow_hash,flags\n".to_owned();
     for event in reader.flat_map(|batch| batch.unwrap().events) {
         let dropcast_data::Event { time_ns, switch_id, port, queue, size_bytes, kind, .. } = event;
-        let (kind, hash, flags) = (kind as u8, event.flow_hash, event.flags);
+        let kind = u8::from(kind == dropcast_data::EventKind::Departure);
+        let (hash, flags) = (event.flow_hash, event.flags);
         text.push_str(&format!(
             "{time_ns},{switch_id},{port},{queue},{size_bytes},{kind},{hash},{flags}\n"
         ));

@@ -1,8 +1,8 @@
 //! Packet events as Arrow, with the columns of `docs/events.md`.
 
 use super::footer::SWITCH_KEY;
-use crate::parquet_writer::integer;
-use crate::{DataError, EventBatch, Frame, SwitchSpecs};
+use crate::column_writer::integer;
+use crate::{DataError, EventBatch, EventKind, Frame, SwitchSpecs};
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(super) fn event_fields() -> Vec<Field> {
     ]
 }
 
-/// The columns of a batch, in the order of [`event_fields`].
+/// The columns of a batch without real drops, in the order of [`event_fields`].
 pub(super) fn event_arrays(batch: &EventBatch) -> Vec<ArrayRef> {
     let events = &batch.events;
     vec![
@@ -53,7 +53,10 @@ pub(super) fn event_arrays(batch: &EventBatch) -> Vec<ArrayRef> {
         Arc::new(UInt16Array::from_iter_values(events.iter().map(|e| e.port))),
         Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.queue))),
         Arc::new(UInt32Array::from_iter_values(events.iter().map(|e| e.size_bytes))),
-        Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.kind as u8))),
+        Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| match e.kind {
+            EventKind::Arrival | EventKind::Drop(_) => 0,
+            EventKind::Departure => 1,
+        }))),
         Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.flow_hash))),
         Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.flags))),
     ]

@@ -6,7 +6,7 @@ use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime
 use crate::capture_map::{CaptureMap, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 
 /// Bit 1 of an event's flags.

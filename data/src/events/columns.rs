@@ -16,8 +16,10 @@ pub struct EventColumns {
     pub queue: String,
     /// Bytes in the buffer. Required.
     pub size_bytes: String,
-    /// Arrival or departure.
+    /// Arrival, departure or drop.
     pub kind: String,
+    /// Why the real switch dropped the packet.
+    pub drop_reason: String,
     /// Hash of the flow.
     pub flow_hash: String,
     /// Flags.
@@ -25,8 +27,17 @@ pub struct EventColumns {
 }
 
 /// The fields, in the order in which a row's faults are looked for.
-const FIELDS: [&str; 8] =
-    ["time_ns", "switch_id", "port", "queue", "size_bytes", "kind", "flow_hash", "flags"];
+const FIELDS: [&str; 9] = [
+    "time_ns",
+    "switch_id",
+    "port",
+    "queue",
+    "size_bytes",
+    "kind",
+    "drop_reason",
+    "flow_hash",
+    "flags",
+];
 
 /// Places of the columns in an input.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +48,7 @@ pub(crate) struct EventPlaces {
     pub(crate) queue: Option<usize>,
     pub(crate) size_bytes: usize,
     pub(crate) kind: Option<usize>,
+    pub(crate) drop_reason: Option<usize>,
     pub(crate) flow_hash: Option<usize>,
     pub(crate) flags: Option<usize>,
 }
@@ -51,6 +63,7 @@ impl Default for EventColumns {
             queue: "queue".to_owned(),
             size_bytes: "size_bytes".to_owned(),
             kind: "kind".to_owned(),
+            drop_reason: "drop_reason".to_owned(),
             flow_hash: "flow_hash".to_owned(),
             flags: "flags".to_owned(),
         }
@@ -109,6 +122,7 @@ impl EventColumns {
             queue: optional(&self.queue, "queue")?,
             size_bytes: required(&self.size_bytes)?,
             kind: optional(&self.kind, "kind")?,
+            drop_reason: optional(&self.drop_reason, "drop_reason")?,
             flow_hash: optional(&self.flow_hash, "flow_hash")?,
             flags: optional(&self.flags, "flags")?,
         })
@@ -122,6 +136,7 @@ impl EventColumns {
             "queue" => Some(&mut self.queue),
             "size_bytes" => Some(&mut self.size_bytes),
             "kind" => Some(&mut self.kind),
+            "drop_reason" => Some(&mut self.drop_reason),
             "flow_hash" => Some(&mut self.flow_hash),
             "flags" => Some(&mut self.flags),
             _ => None,
@@ -133,7 +148,8 @@ impl EventPlaces {
     /// Every place there is.
     pub(crate) fn all(&self) -> Vec<usize> {
         let required = [self.time_ns, self.port, self.size_bytes];
-        let optional = [self.switch_id, self.queue, self.kind, self.flow_hash, self.flags];
+        let optional =
+            [self.switch_id, self.queue, self.kind, self.drop_reason, self.flow_hash, self.flags];
         required.into_iter().chain(optional.into_iter().flatten()).collect()
     }
 }

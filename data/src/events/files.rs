@@ -2,7 +2,7 @@
 
 use super::reader::{EventOptions, EventReader};
 use crate::error::shown;
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -72,6 +72,11 @@ impl EventFiles {
     /// The switches: those given, or those in the files.
     pub fn specs(&self) -> &SwitchSpecs {
         &self.specs
+    }
+
+    /// Whether some file can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        self.files.iter().any(|file| file.reader.may_push_out())
     }
 
     /// What was read of each file. Complete once the iterator has ended without an error.

@@ -1,6 +1,6 @@
-//! The switches that a table of events describes in its footer or metadata.
+//! The switches that an event Parquet describes in its footer.
 
-use crate::column_table::ColumnTable;
+use crate::table::Table;
 use crate::{DataError, SwitchSpecs};
 
 /// Footer key of an event Parquet: the description of the switches, as TOML.
@@ -8,11 +8,11 @@ pub(crate) const SWITCH_KEY: &str = "dropcast.switch";
 
 pub(crate) fn switches_in_footer(
     file: &str,
-    table: &ColumnTable,
+    table: &Table,
 ) -> Result<Option<SwitchSpecs>, DataError> {
     let parse = |text| {
         SwitchSpecs::from_toml(text)
             .map_err(|source| DataError::Switches { file: file.to_owned(), source })
     };
-    table.footer(SWITCH_KEY).map(parse).transpose()
+    table.metadata(SWITCH_KEY).map(parse).transpose()
 }

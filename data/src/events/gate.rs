@@ -14,6 +14,17 @@ pub enum OnBadRow {
     Skip,
 }
 
+/// Rows that were left out for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Problem {
+    /// The name of the reason, which does not change (docs/events.md).
+    pub reason: &'static str,
+    /// How many rows.
+    pub rows: u64,
+    /// The first, as an error would tell it.
+    pub first: String,
+}
+
 /// Lets good rows through, and stops at or counts bad ones.
 pub(crate) struct Gate {
     file: String,
@@ -22,6 +33,7 @@ pub(crate) struct Gate {
     row: u64,
     events: u64,
     skipped: BTreeMap<&'static str, u64>,
+    problems: BTreeMap<&'static str, Problem>,
     notes: BTreeMap<&'static str, u64>,
 }
 
@@ -37,6 +49,7 @@ impl Gate {
             row: 0,
             events: 0,
             skipped: BTreeMap::new(),
+            problems: BTreeMap::new(),
             notes: BTreeMap::new(),
         }
     }
@@ -77,6 +90,11 @@ impl Gate {
         self.skipped.iter().map(|(reason, &count)| ((*reason).to_owned(), count)).collect()
     }
 
+    /// Rows left out because they are bad.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        self.problems.values().cloned().collect()
+    }
+
     /// Counts a row that is used, under `note`, if it `is` so.
     pub(crate) fn note(&mut self, note: &'static str, is: bool) {
         if is {
@@ -111,18 +129,19 @@ impl Gate {
     ) -> Result<(), DataError> {
         let row = self.row;
         self.row += 1;
-        match self.on_bad_row {
-            OnBadRow::Skip => {
-                *self.skipped.entry(reason).or_insert(0) += 1;
-                Ok(())
-            }
-            OnBadRow::Fail => Err(DataError::Row {
-                file: self.file.clone(),
-                row,
-                place,
-                field: field.to_owned(),
-                problem: problem.to_string(),
-            }),
+        let error = || DataError::Row {
+            file: self.file.clone(),
+            row,
+            place,
+            field: field.to_owned(),
+            problem: problem.to_string(),
+        };
+        if self.on_bad_row == OnBadRow::Fail {
+            return Err(error());
         }
+        *self.skipped.entry(reason).or_insert(0) += 1;
+        let first = || Problem { reason, rows: 0, first: error().to_string() };
+        self.problems.entry(reason).or_insert_with(first).rows += 1;
+        Ok(())
     }
 }

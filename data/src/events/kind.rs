@@ -1,17 +1,28 @@
-//! Words for what happened to a packet.
+//! Words for what happened to a packet, and why it was dropped.
 
-use crate::EventKind;
 use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, note_empty, read_column};
+use crate::{DropReason, EventKind};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 
-/// The field.
-const FIELD: &str = "kind";
+/// The fields.
+const KIND: &str = "kind";
+const REASON: &str = "drop_reason";
 
-/// A dropped packet has arrived: what LQD would have done with it is what we label.
-const ARRIVAL: [&str; 8] = ["+", "arrival", "arrive", "enq", "enqueue", "d", "drop", "dropped"];
+const ARRIVAL: [&str; 5] = ["+", "arrival", "arrive", "enq", "enqueue"];
 const DEPARTURE: [&str; 5] = ["-", "departure", "depart", "deq", "dequeue"];
+const DROP: [&str; 3] = ["d", "drop", "dropped"];
+
+const NO_REASON: [&str; 3] = ["", "-", "none"];
+const REASONS: [(&str, DropReason); 6] = [
+    ("unstated", DropReason::Unstated),
+    ("admission", DropReason::Admission),
+    ("push-out", DropReason::PushOut),
+    ("push_out", DropReason::PushOut),
+    ("pushout", DropReason::PushOut),
+    ("policy", DropReason::Policy),
+];
 
 /// Reads a number or a word, in upper or lower case.
 pub(crate) fn read_kind(text: &[u8]) -> Result<EventKind, BadCell> {
@@ -22,33 +33,100 @@ pub(crate) fn read_kind(text: &[u8]) -> Result<EventKind, BadCell> {
     if DEPARTURE.iter().any(is) {
         return Ok(EventKind::Departure);
     }
+    if DROP.iter().any(is) {
+        return Ok(EventKind::Drop(DropReason::Unstated));
+    }
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {
         return EventKind::from_text(text);
     }
-    let expected = "0, +, arrival, enqueue, d or drop (an arrival), or 1, -, departure or dequeue";
+    let expected = "0, +, arrival or enqueue; 1, -, departure or dequeue; 2, d or drop";
     Err(BadCell::NotANumber { text: excerpt(text), expected })
 }
 
-/// Whether a column of this type can hold kinds.
+/// Reads why a packet was dropped: a number or a word, in upper or lower case; nothing if it was not.
+pub(crate) fn read_reason(text: &[u8]) -> Result<Option<DropReason>, BadCell> {
+    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    if NO_REASON.into_iter().any(is) {
+        return Ok(None);
+    }
+    if let Some((_, reason)) = REASONS.into_iter().find(|(word, _)| is(word)) {
+        return Ok(Some(reason));
+    }
+    if !text.first().is_some_and(u8::is_ascii_alphabetic) {
+        return Cell::from_text(text);
+    }
+    let expected = "admission, push-out, policy, unstated, or nothing if it was not dropped";
+    Err(BadCell::NotANumber { text: excerpt(text), expected })
+}
+
+/// A kind with the reason beside it. An arrival with a reason was dropped.
+pub(crate) fn with_reason(
+    kind: EventKind,
+    reason: Option<DropReason>,
+) -> Result<EventKind, BadCell> {
+    match (kind, reason) {
+        (kind, None) => Ok(kind),
+        (EventKind::Arrival | EventKind::Drop(_), Some(reason)) => Ok(EventKind::Drop(reason)),
+        (EventKind::Departure, Some(reason)) => {
+            let expected = "nothing, because a packet that departs is not dropped";
+            Err(BadCell::OutOfRange { value: (reason as u8).to_string(), expected })
+        }
+    }
+}
+
+/// Whether a column of this type can hold kinds, or reasons.
 pub(crate) fn can_hold(data_type: &DataType) -> bool {
-    is_integer(data_type) || *data_type == DataType::Utf8
+    is_integer(data_type) || is_text(data_type)
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// The kinds of a column that can hold them.
 pub(crate) fn read_kinds(array: &dyn Array, bad: &mut BadCells) -> Vec<EventKind> {
-    if *array.data_type() != DataType::Utf8 {
-        return read_column(array, FIELD, bad);
+    if !is_text(array.data_type()) {
+        return read_column(array, KIND, bad);
     }
-    note_empty(array, FIELD, EventKind::EXPECTED, bad);
-    let words = array.as_string::<i32>();
-    let read = |row| {
-        let word = if words.is_null(row) { "" } else { words.value(row).trim_ascii() };
-        read_kind(word.as_bytes()).unwrap_or_else(|cell| {
-            if words.is_valid(row) {
-                bad.note(row, FIELD, cell);
-            }
-            EventKind::FILLER
+    note_empty(array, KIND, EventKind::EXPECTED, bad);
+    read_words(array, KIND, read_kind, EventKind::FILLER, bad)
+}
+
+/// The reasons of a column that can hold them; null is no drop.
+pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<DropReason>> {
+    if is_text(array.data_type()) {
+        return read_words(array, REASON, read_reason, None, bad);
+    }
+    let mut unreadable = BadCells::default();
+    let mut reasons: Vec<Option<DropReason>> = read_column(array, REASON, &mut unreadable);
+    for (row, (_, cell)) in unreadable.into_rows().filter(|(row, _)| array.is_valid(*row)) {
+        bad.note(row, REASON, cell);
+    }
+    // What lies under a null is arbitrary.
+    for (_, reason) in reasons.iter_mut().enumerate().filter(|(row, _)| array.is_null(*row)) {
+        *reason = None;
+    }
+    reasons
+}
+
+/// Reads a column of text; `filler` where there is none or it cannot be read.
+fn read_words<T: Copy>(
+    array: &dyn Array,
+    field: &str,
+    read: impl Fn(&[u8]) -> Result<T, BadCell>,
+    filler: T,
+    bad: &mut BadCells,
+) -> Vec<T> {
+    let read = |(row, word): (usize, Option<&str>)| {
+        let word = word.map(|word| read(word.trim_ascii().as_bytes()));
+        word.unwrap_or(Ok(filler)).unwrap_or_else(|cell| {
+            bad.note(row, field, cell);
+            filler
         })
     };
-    (0..words.len()).map(read).collect()
+    match array.data_type() {
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().enumerate().map(read).collect(),
+        DataType::Utf8View => array.as_string_view().iter().enumerate().map(read).collect(),
+        _ => array.as_string::<i32>().iter().enumerate().map(read).collect(),
+    }
 }

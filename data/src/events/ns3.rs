@@ -7,8 +7,8 @@ use crate::input::TextInput;
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
-use crate::parquet_table::BATCH_ROWS;
-use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
+use crate::table::BATCH_ROWS;
+use crate::{DataError, DropReason, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
 
 /// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.
 pub(crate) const SIX_DIGIT_TIME: &str = "six-digit-time";
@@ -106,7 +106,8 @@ impl Ns3Rows {
         let line = read_line(text)
             .ok_or_else(|| ("line", BadCell::Unknown { text: excerpt(text), expected }))?;
         let kind = match line.happened {
-            Happened::Enqueued | Happened::Dropped => EventKind::Arrival,
+            Happened::Enqueued => EventKind::Arrival,
+            Happened::Dropped => EventKind::Drop(DropReason::Admission),
             Happened::Dequeued => EventKind::Departure,
             Happened::Received => return Ok(Read::LeftOut("received")),
             Happened::Lost => return Ok(Read::LeftOut("lost-before-device")),

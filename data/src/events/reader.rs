@@ -3,18 +3,18 @@
 use super::capture::CaptureRows;
 use super::columns::EventColumns;
 use super::footer::switches_in_footer;
-use super::gate::{Gate, OnBadRow};
+use super::gate::{Gate, OnBadRow, Problem};
 use super::ns3::Ns3Rows;
 use super::rows::EventRows;
 use super::table::EventTable;
+use crate::arrow_stream::looks_like_arrow;
 use crate::capture::CaptureStart;
-use crate::column_table::ColumnTable;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, TextInput, recorded_name};
+use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
-use crate::parquet_table::ParquetTable;
+use crate::table::Table;
 use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
 
@@ -25,6 +25,8 @@ pub enum EventFormat {
     Csv,
     /// Parquet.
     Parquet,
+    /// An Arrow IPC stream or file.
+    Arrow,
     /// An ASCII trace of ns-3, perhaps compressed.
     Ns3,
     /// A pcap or pcapng capture, perhaps compressed.
@@ -67,8 +69,7 @@ enum Source {
     Csv(EventRows),
     Ns3(Box<Ns3Rows>),
     Capture(Box<CaptureRows>),
-    Parquet(EventTable, Option<FileHash>),
-    Frame(EventTable, Frame),
+    Table(EventTable),
 }
 
 impl EventReader {
@@ -81,28 +82,29 @@ impl EventReader {
         let file = shown(path);
         let expect = match options.format {
             None => Expect::Anything,
-            Some(EventFormat::Csv | EventFormat::Ns3 | EventFormat::Capture) => Expect::Text,
             Some(EventFormat::Parquet) => Expect::Parquet,
+            Some(_) => Expect::Text,
+        };
+        let table = |table: Table| {
+            let specs = match options.specs {
+                None => switches_in_footer(&file, &table)?,
+                Some(_) => None,
+            };
+            let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
+            Ok((Source::Table(table), specs))
         };
         let (source, specs) = match Input::open(path, expect)? {
-            Input::Text(input) => (open_stream(&file, path, input, &options)?, None),
-            Input::Parquet(opened, hash) => {
-                let table = ColumnTable::from(ParquetTable::open(&file, opened)?);
-                let specs = match options.specs {
-                    None => switches_in_footer(&file, &table)?,
-                    Some(_) => None,
-                };
-                let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
-                (Source::Parquet(table, Some(hash)), specs)
+            Input::Parquet(opened, hash) => table(Table::parquet(&file, opened, hash)?)?,
+            Input::Text(mut input) => {
+                let head = input.peek().map_err(DataError::io(&file, "be read"))?;
+                match options.format.unwrap_or_else(|| format_of(head)) {
+                    EventFormat::Arrow => table(Table::arrow(&file, input)?)?,
+                    format => (open_stream(&file, path, input, format, &options)?, None),
+                }
             }
         };
-        EventReader::start(
-            file,
-            recorded_name(path),
-            source,
-            options.specs.or(specs),
-            options.on_bad_row,
-        )
+        let specs = options.specs.or(specs);
+        EventReader::start(file, recorded_name(path), source, specs, options.on_bad_row)
     }
 
     /// Events that are in memory.
@@ -111,15 +113,14 @@ impl EventReader {
     /// If a column is missing or of a wrong type, or nothing describes the switches.
     pub fn of_frame(frame: &Frame, options: &EventOptions) -> Result<Self, DataError> {
         let file = frame.name();
-        let table = ColumnTable::from(frame.clone());
+        let table = Table::frame(frame)?;
         let specs = match &options.specs {
             None => switches_in_footer(file, &table)?,
             Some(specs) => Some(specs.clone()),
         };
         let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
-        let source = Source::Frame(table, frame.clone());
         let (file, name) = (file.to_owned(), file.to_owned());
-        EventReader::start(file, name, source, specs, options.on_bad_row)
+        EventReader::start(file, name, Source::Table(table), specs, options.on_bad_row)
     }
 
     fn start(
@@ -132,7 +133,7 @@ impl EventReader {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
         let specs = specs.ok_or_else(no_switches)?;
         let gate = Gate::new(&file, on_bad_row, &specs);
-        Ok(EventReader { gate, name, file, specs, source, sha256: String::new(), done: false })
+        Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
     }
 
     /// What errors call it.
@@ -143,6 +144,15 @@ impl EventReader {
     /// The switches: those given, or those in the file.
     pub fn specs(&self) -> &SwitchSpecs {
         &self.specs
+    }
+
+    /// Whether the input can tell of push-outs, which are about packets that arrived before.
+    pub fn may_push_out(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_reasons(),
+            Source::Table(table) => table.has_reasons(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
     }
 
     /// What was read. Complete once the iterator has ended without an error.
@@ -156,15 +166,18 @@ impl EventReader {
         }
     }
 
+    /// The rows left out because they are bad, by reason.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.gate.problems()
+    }
+
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
         loop {
             let batch = match &mut self.source {
                 Source::Csv(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Ns3(rows) => rows.next_batch(&mut self.gate)?,
                 Source::Capture(rows) => rows.next_batch(&mut self.gate)?,
-                Source::Parquet(table, _) | Source::Frame(table, _) => {
-                    table.next_batch(&mut self.gate)?
-                }
+                Source::Table(table) => table.next_batch(&mut self.gate)?,
             };
             match batch {
                 // Every row of it was left out.
@@ -183,30 +196,33 @@ impl EventReader {
             Source::Csv(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Ns3(rows) => rows.hash().unwrap_or_default().to_owned(),
             Source::Capture(rows) => rows.hash().unwrap_or_default().to_owned(),
-            Source::Frame(_, frame) => frame.sha256().to_owned(),
-            Source::Parquet(_, hash) => match hash.take() {
-                Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
-                None => return Ok(()),
-            },
+            Source::Table(table) => table.hash()?,
         };
         Ok(())
     }
 }
 
-/// Opens what is read from its beginning.
+/// Tells the format of what is not Parquet.
+fn format_of(head: &[u8]) -> EventFormat {
+    if looks_like_arrow(head) {
+        EventFormat::Arrow
+    } else if CaptureStart::of(head).is_some() {
+        EventFormat::Capture
+    } else if looks_like_ns3(head) {
+        EventFormat::Ns3
+    } else {
+        EventFormat::Csv
+    }
+}
+
+/// Opens what is read from its beginning and is no table of columns.
 fn open_stream(
     file: &str,
     path: &Path,
     mut input: TextInput,
+    format: EventFormat,
     options: &EventOptions,
 ) -> Result<Source, DataError> {
-    let head = input.peek().map_err(DataError::io(file, "be read"))?;
-    let capture = CaptureStart::of(head);
-    let format = options.format.unwrap_or_else(|| match capture {
-        Some(_) => EventFormat::Capture,
-        None if looks_like_ns3(head) => EventFormat::Ns3,
-        None => EventFormat::Csv,
-    });
     if format == EventFormat::Csv {
         let rows = CsvRows::start(file, input)?;
         let rows = EventRows::start(file, rows, &options.columns, options.time_unit)?;
@@ -219,7 +235,8 @@ fn open_stream(
     if format == EventFormat::Ns3 {
         return Ok(Source::Ns3(Box::new(Ns3Rows::start(file, &name, input, maps.ns3, specs))));
     }
-    let start = capture.ok_or_else(|| {
+    let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    let start = CaptureStart::of(head).ok_or_else(|| {
         let expected = "expected a pcap or pcapng capture";
         DataError::file(file, "does not begin like a capture", expected)
     })?;

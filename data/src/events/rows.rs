@@ -2,11 +2,11 @@
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
-use super::kind::read_kind;
+use super::kind::{read_kind, read_reason, with_reason};
 use super::time::read_time;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, TimeUnit};
 
 /// The events of a text.
@@ -48,6 +48,11 @@ impl EventRows {
         Ok((!events.is_empty()).then_some(EventBatch { events }))
     }
 
+    /// Whether it has a column of the reasons of drops.
+    pub(crate) fn has_reasons(&self) -> bool {
+        self.places.drop_reason.is_some()
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.rows.hash()
@@ -71,14 +76,25 @@ fn read_event(
         port: read(row, "port", Some(places.port), 0)?,
         queue: read(row, "queue", places.queue, 0)?,
         size_bytes: read(row, "size_bytes", Some(places.size_bytes), 0)?,
-        kind: match places.kind {
-            Some(place) => read_kind(row.field(place)).map_err(|bad| ("kind", bad))?,
-            None => EventKind::Arrival,
-        },
+        kind: read_kind_and_reason(row, places)?,
         flow_hash: read(row, "flow_hash", places.flow_hash, 0)?,
         flags: read(row, "flags", places.flags, 0)?,
     };
     Ok((event, time.rounded))
+}
+
+fn read_kind_and_reason(
+    row: &CsvRow<'_>,
+    places: &EventPlaces,
+) -> Result<EventKind, (&'static str, BadCell)> {
+    let kind = match places.kind {
+        Some(place) => read_kind(row.field(place)).map_err(|bad| ("kind", bad))?,
+        None => EventKind::Arrival,
+    };
+    let Some(place) = places.drop_reason else { return Ok(kind) };
+    read_reason(row.field(place))
+        .and_then(|reason| with_reason(kind, reason))
+        .map_err(|bad| ("drop_reason", bad))
 }
 
 fn read<T: Cell>(

@@ -1,16 +1,16 @@
-//! Events from tables: Parquet, and frames in memory.
+//! Events from Parquet or Arrow IPC.
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
 use crate::cell::{BadCells, Cell, read_column};
-use crate::column_table::{ColumnBatches, ColumnTable};
+use crate::table::{Table, TableBatches};
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
 
 /// The events of a table.
 pub(crate) struct EventTable {
-    batches: ColumnBatches,
+    batches: TableBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct EventTable {
 impl EventTable {
     pub(crate) fn start(
         file: &str,
-        table: ColumnTable,
+        table: Table,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
     ) -> Result<Self, DataError> {
@@ -28,8 +28,10 @@ impl EventTable {
         }
         let mut integers = places.all();
         integers.retain(|&root| root != places.time_ns);
-        if places.kind.is_some_and(|root| kind::can_hold(table.data_type(root))) {
-            integers.retain(|&root| Some(root) != places.kind);
+        for words in [places.kind, places.drop_reason] {
+            if words.is_some_and(|root| kind::can_hold(table.data_type(root))) {
+                integers.retain(|&root| Some(root) != words);
+            }
         }
         table.require_integers(&integers)?;
         let batches = table.read(places.all())?;
@@ -64,9 +66,14 @@ impl EventTable {
         stopped.map(|()| Some(EventBatch { events }))
     }
 
+    /// The hash of the input, after the last event.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        self.batches.hash()
+    }
+
     /// The events of a batch, and which of their times are rounded.
     fn read_events(&self, batch: &RecordBatch, bad: &mut BadCells) -> (Vec<Event>, Vec<bool>) {
-        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, kind, flow_hash, flags } =
+        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, flow_hash, flags, .. } =
             self.places;
         let (time_ns, rounded) =
             time::read_times(self.batches.column(batch, time_ns), self.time_unit, bad);
@@ -74,10 +81,7 @@ impl EventTable {
         let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
         let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
         let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
-        let kind: Vec<EventKind> = match kind {
-            Some(place) => kind::read_kinds(self.batches.column(batch, place), bad),
-            None => vec![EventKind::Arrival; batch.num_rows()],
-        };
+        let kind = self.read_kinds(batch, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
         let events = (0..batch.num_rows())
@@ -93,6 +97,29 @@ impl EventTable {
             })
             .collect();
         (events, rounded)
+    }
+
+    /// What happened to the packets, with the reasons of drops.
+    fn read_kinds(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<EventKind> {
+        let mut kinds = match self.places.kind {
+            Some(place) => kind::read_kinds(self.batches.column(batch, place), bad),
+            None => vec![EventKind::Arrival; batch.num_rows()],
+        };
+        if let Some(place) = self.places.drop_reason {
+            let reasons = kind::read_reasons(self.batches.column(batch, place), bad);
+            for (row, (kind, reason)) in kinds.iter_mut().zip(reasons).enumerate() {
+                match kind::with_reason(*kind, reason) {
+                    Ok(with_reason) => *kind = with_reason,
+                    Err(cell) => bad.note(row, "drop_reason", cell),
+                }
+            }
+        }
+        kinds
+    }
+
+    /// Whether it has a column of the reasons of drops.
+    pub(crate) fn has_reasons(&self) -> bool {
+        self.places.drop_reason.is_some()
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

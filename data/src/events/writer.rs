@@ -1,16 +1,18 @@
-//! Packet events into Parquet.
+//! Packet events into Parquet or Arrow IPC.
 
 use super::arrow::{event_arrays, event_fields};
 use super::footer::SWITCH_KEY;
-use crate::parquet_writer::ParquetWriter;
-use crate::{DataError, EventBatch, SwitchSpecs};
+use crate::column_writer::ColumnWriter;
+use crate::error::shown;
+use crate::{DataError, EventBatch, EventKind, SwitchSpecs};
 use std::path::Path;
 
-/// Writes packet events to Parquet with every field of [`Event`](crate::Event) and the description
-/// of the switches in the footer. The file appears when it is finished; equal events give equal
-/// bytes.
+/// Writes packet events with every field of [`Event`](crate::Event) and the description of the switches:
+/// Parquet, Arrow IPC if the name ends in `.arrow`, `.feather` or `.ipc`, or an Arrow IPC stream to
+/// standard output for `-`. A file appears when it is finished; equal events give equal bytes.
 pub struct EventWriter {
-    writer: ParquetWriter,
+    file: String,
+    writer: ColumnWriter,
 }
 
 impl EventWriter {
@@ -19,16 +21,21 @@ impl EventWriter {
     /// # Errors
     /// If it cannot be created.
     pub fn create(path: &Path, specs: &SwitchSpecs) -> Result<Self, DataError> {
-        let mut writer = ParquetWriter::create(path, event_fields())?;
-        writer.footer(SWITCH_KEY, specs.to_toml());
-        Ok(EventWriter { writer })
+        let writer =
+            ColumnWriter::create(path, event_fields(), Some((SWITCH_KEY, specs.to_toml())))?;
+        Ok(EventWriter { file: shown(path), writer })
     }
 
     /// Adds events. They are not checked here.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If they cannot be written, or tell of real drops.
     pub fn write(&mut self, batch: &EventBatch) -> Result<(), DataError> {
+        let events = &batch.events;
+        if events.iter().any(|event| matches!(event.kind, EventKind::Drop(_))) {
+            let hint = "this is a mistake in the program that writes them";
+            return Err(DataError::file(&self.file, "would hold real drops", hint));
+        }
         self.writer.write(event_arrays(batch))
     }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
 const CHUNK_BYTES: usize = 1 << 18;
 
@@ -51,12 +52,17 @@ enum State {
 }
 
 impl FileHash {
-    /// Starts to hash the file at `path`.
-    pub(crate) fn start(path: &Path) -> Self {
+    /// Starts to hash an opened file: the same file that is read, even if another takes its name.
+    pub(crate) fn start(file: &File) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (path, stopped) = (path.to_owned(), Arc::clone(&stop));
-        let thread = std::thread::spawn(move || hash_file(&path, &stopped));
-        FileHash { stop, state: State::Running(thread) }
+        let (file, stopped) = (file.try_clone()?, Arc::clone(&stop));
+        let before = FileState::read(&file)?;
+        let thread = std::thread::spawn(move || {
+            let hash = hash_bytes(PositionedReader { file: &file, at: 0 }, &stopped)?;
+            let same = stopped.load(Ordering::Relaxed) || FileState::read(&file)? == before;
+            if same { Ok(hash) } else { Err(io::Error::other("it changed while it was read")) }
+        });
+        Ok(FileHash { stop, state: State::Running(thread) })
     }
 
     pub(crate) fn known(hash: String) -> Self {
@@ -80,8 +86,39 @@ impl Drop for FileHash {
     }
 }
 
-fn hash_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
-    let mut hashing = HashingReader::new(File::open(path)?);
+/// What changes when somebody writes to a file.
+#[derive(PartialEq)]
+struct FileState {
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl FileState {
+    fn read(file: &File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        Ok(FileState { bytes: found.len(), modified: found.modified()? })
+    }
+}
+
+/// Reads a file at a place of its own: whoever else reads it moves the place that handles share.
+struct PositionedReader<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for PositionedReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let count = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+fn hash_bytes(bytes: impl Read, stop: &AtomicBool) -> io::Result<String> {
+    let mut hashing = HashingReader::new(bytes);
     let mut chunk = vec![0; CHUNK_BYTES];
     while !stop.load(Ordering::Relaxed) && hashing.read(&mut chunk)? > 0 {}
     Ok(hashing.finish())
@@ -92,7 +129,9 @@ fn hash_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
 /// # Errors
 /// If it cannot be read.
 pub fn sha256_file(path: &Path) -> Result<String, DataError> {
-    hash_file(path, &AtomicBool::new(false)).map_err(DataError::io(&shown(path), "be hashed"))
+    File::open(path)
+        .and_then(|file| hash_bytes(file, &AtomicBool::new(false)))
+        .map_err(DataError::io(&shown(path), "be hashed"))
 }
 
 /// SHA-256 of `bytes`, lower-case hex.
@@ -115,7 +154,20 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(FileHash::start(&path).wait().unwrap(), expected);
-        assert!(FileHash::start(&directory.path().join("none")).wait().is_err());
+        let file = File::open(&path).unwrap();
+        assert_eq!(FileHash::start(&file).unwrap().wait().unwrap(), expected);
+        // Another file under its name changes nothing.
+        std::fs::write(directory.path().join("new"), "other").unwrap();
+        std::fs::rename(directory.path().join("new"), &path).unwrap();
+        assert_eq!(FileHash::start(&file).unwrap().wait().unwrap(), expected);
+        assert!(sha256_file(&directory.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_while_it_is_read_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let before = FileState::read(file.as_file()).unwrap();
+        std::fs::write(file.path(), "more").unwrap();
+        assert!(FileState::read(file.as_file()).unwrap() != before);
     }
 }

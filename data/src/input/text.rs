@@ -2,6 +2,7 @@
 
 use super::hash::HashingReader;
 use flate2::read::MultiGzDecoder;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -25,6 +26,16 @@ pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::None => "nothing",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "Zstandard",
+        })
+    }
 }
 
 impl Compression {

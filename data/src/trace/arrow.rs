@@ -1,8 +1,9 @@
 //! Labelled rows as Arrow, with the columns of `docs/trace.md`.
 
+use super::columns::REAL_DROP;
 use super::footer::TRACE_KEY;
-use crate::parquet_writer::integer;
-use crate::{ArrivalColumns, DataError, Frame, LabelledBatch, TraceMeta};
+use crate::column_writer::integer;
+use crate::{ArrivalColumns, DataError, DropReason, Frame, LabelledBatch, TraceMeta};
 use arrow_array::{
     ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
@@ -10,22 +11,29 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The columns of labelled rows: those of arrivals and outcomes where rows have them. The metadata
-/// says what they are, as a file's footer does.
+/// Which columns labelled rows have besides their features and labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceColumns {
+    /// When and where packets arrived.
+    pub arrivals: bool,
+    /// What LQD did with them.
+    pub outcome: bool,
+    /// What the real switch dropped.
+    pub real_drop: bool,
+}
+
+/// The columns of labelled rows. The metadata says what they are, as a file's footer does.
 ///
 /// # Errors
 /// If the metadata cannot be written as JSON. A defect of ours.
-pub fn trace_schema(
-    meta: &TraceMeta,
-    has_arrivals: bool,
-    has_outcome: bool,
-) -> Result<SchemaRef, DataError> {
+pub fn trace_schema(meta: &TraceMeta, columns: TraceColumns) -> Result<SchemaRef, DataError> {
     let json = serde_json::to_string(meta).map_err(|error| {
         let problem = format!("its metadata cannot be written: {error}");
         DataError::file("the trace", problem, "this is a mistake in the program that writes it")
     })?;
     let metadata = BTreeMap::from([(TRACE_KEY.to_owned(), json)]);
-    let fields = trace_fields(&meta.features, has_arrivals, has_outcome);
+    let mut fields = trace_fields(&meta.features, columns.arrivals, columns.outcome);
+    fields.extend(columns.real_drop.then(|| integer(REAL_DROP, DataType::UInt8)));
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect())))
 }
 
@@ -40,9 +48,12 @@ pub fn trace_frame(
     batches: Vec<LabelledBatch>,
 ) -> Result<Frame, DataError> {
     let first = batches.first();
-    let has_arrivals = first.is_none_or(|batch| batch.arrivals.is_some());
-    let has_outcome = first.is_none_or(|batch| batch.outcome.is_some());
-    let schema = trace_schema(meta, has_arrivals, has_outcome)?;
+    let columns = TraceColumns {
+        arrivals: first.is_none_or(|batch| batch.arrivals.is_some()),
+        outcome: first.is_none_or(|batch| batch.outcome.is_some()),
+        real_drop: batches.iter().any(|batch| batch.real_drop.is_some()),
+    };
+    let schema = trace_schema(meta, columns)?;
     let batches = batches.into_iter().map(|batch| record_batch(name, &schema, batch));
     let batches = batches.collect::<Result<_, _>>()?;
     Frame::new(name, schema, batches)
@@ -57,7 +68,14 @@ pub fn record_batch(
     schema: &SchemaRef,
     batch: LabelledBatch,
 ) -> Result<RecordBatch, DataError> {
-    RecordBatch::try_new(Arc::clone(schema), trace_arrays(batch)).map_err(|error| {
+    let rows = batch.len();
+    let codes = batch.real_drop.as_deref().map(real_drop_codes);
+    let mut columns = trace_arrays(batch);
+    if schema.index_of(REAL_DROP).is_ok() {
+        // Rows that do not tell of real drops were not dropped.
+        columns.push(Arc::new(UInt8Array::from(codes.unwrap_or_else(|| vec![0; rows]))));
+    }
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| {
         let hint = "this is a mistake in the program that makes it";
         DataError::file(name, format!("has rows that do not go together: {error}"), hint)
     })
@@ -84,6 +102,11 @@ pub(super) fn trace_fields(
         columns.push(integer("outcome", DataType::UInt8));
     }
     columns
+}
+
+/// Real drops as numbers in a file: 0 for none.
+pub(super) fn real_drop_codes(reasons: &[Option<DropReason>]) -> Vec<u8> {
+    reasons.iter().map(|reason| reason.map_or(0, |reason| reason as u8)).collect()
 }
 
 /// The columns of a batch, in the order of [`trace_fields`].

@@ -2,7 +2,7 @@
 
 use crate::cell::BadCell;
 use crate::csv::{CsvRow, CsvRows};
-use crate::parquet_table::BATCH_ROWS;
+use crate::table::BATCH_ROWS;
 use crate::{DataError, LabelledBatch, RowPlace};
 
 /// Our names of the artifact's feature columns.
@@ -93,7 +93,7 @@ impl ArtifactRows {
                 }
             }
         }
-        let batch = LabelledBatch { arrivals: None, features, drop, outcome: None };
+        let batch = LabelledBatch { features, drop, ..LabelledBatch::default() };
         Ok((!batch.is_empty()).then_some(batch))
     }
 

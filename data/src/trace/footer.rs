@@ -1,6 +1,6 @@
 //! The metadata in the footer of a labelled trace.
 
-use crate::column_table::ColumnTable;
+use crate::table::Table;
 use crate::trace_meta::TRACE_SCHEMA_VERSION;
 use crate::{DataError, TraceMeta};
 
@@ -8,11 +8,8 @@ use crate::{DataError, TraceMeta};
 pub(crate) const TRACE_KEY: &str = "dropcast.trace";
 
 /// The metadata of a table, if it is a labelled trace written by dropcast.
-pub(crate) fn meta_in_footer(
-    file: &str,
-    table: &ColumnTable,
-) -> Result<Option<TraceMeta>, DataError> {
-    let Some(text) = table.footer(TRACE_KEY) else { return Ok(None) };
+pub(crate) fn meta_in_footer(file: &str, table: &Table) -> Result<Option<TraceMeta>, DataError> {
+    let Some(text) = table.metadata(TRACE_KEY) else { return Ok(None) };
     let broken = |source| DataError::Footer { file: file.to_owned(), source };
     let json: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
     // The version first: this program may not understand the rest of a later version.

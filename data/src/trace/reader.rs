@@ -1,18 +1,19 @@
 //! Labelled traces from files, in batches.
 
+use super::arrow::TraceColumns;
 use super::artifact::{ArtifactRows, is_artifact};
 use super::table::{TraceTable, meta_of};
-use crate::column_table::ColumnTable;
+use crate::arrow_stream::looks_like_arrow;
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, FileHash, Input, recorded_name};
-use crate::parquet_table::ParquetTable;
+use crate::table::Table;
 use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// Reads labelled rows: a trace of `dropcast collect`, Parquet made elsewhere with the same columns,
+/// Reads labelled rows: a trace of `dropcast collect`, Parquet or Arrow IPC made elsewhere with the same columns,
 /// or the Credence artifact's CSV. Yields batches of 1 to 65,536 rows; after an error, nothing more.
 /// Memory does not grow with the trace.
 pub struct TraceReader {
@@ -25,9 +26,8 @@ pub struct TraceReader {
 }
 
 enum Source {
-    Artifact(ArtifactRows),
-    Parquet(TraceTable, Option<FileHash>),
-    Frame(TraceTable, Frame),
+    Artifact(Box<ArtifactRows>),
+    Table(Box<TraceTable>),
 }
 
 /// The provenance counts rows of an artifact CSV that are all zeros under this name.
@@ -45,7 +45,13 @@ impl TraceReader {
     pub fn open(path: &Path, features: &[String]) -> Result<Self, DataError> {
         let file = shown(path);
         let (meta, source) = match Input::open(path, Expect::Anything)? {
-            Input::Text(input) => {
+            Input::Text(mut input) => {
+                let head = input.peek().map_err(DataError::io(&file, "be read"))?;
+                if looks_like_arrow(head) {
+                    let (meta, source) =
+                        start_table(&file, Table::arrow(&file, input)?, None, features)?;
+                    return Ok(Self::new(file, path, meta, source));
+                }
                 let rows = CsvRows::start(&file, input)?;
                 if !is_artifact(rows.header()) {
                     let problem = format!("has the columns {}", rows.header().join(", "));
@@ -53,17 +59,14 @@ impl TraceReader {
                     return Err(DataError::file(&file, problem, hint));
                 }
                 let meta = TraceMeta::unknown(RowOrder::Departure, ArtifactRows::features());
-                (meta, Source::Artifact(ArtifactRows::start(&file, rows, features)?))
+                let rows = ArtifactRows::start(&file, rows, features)?;
+                (meta, Source::Artifact(Box::new(rows)))
             }
             Input::Parquet(opened, hash) => {
-                let table = ParquetTable::open(&file, opened)?.into();
-                let meta = meta_of(&file, &table)?;
-                let table = TraceTable::start(&file, table, &meta, features)?;
-                (meta, Source::Parquet(table, Some(hash)))
+                start_table(&file, Table::parquet(&file, opened, hash)?, None, features)?
             }
         };
-        let name = recorded_name(path);
-        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+        Ok(Self::new(file, path, meta, source))
     }
 
     /// As [`open`](Self::open), for some of the rows of a Parquet file: those with these numbers,
@@ -78,20 +81,19 @@ impl TraceReader {
     ) -> Result<Self, DataError> {
         let file = shown(path);
         let opened = std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?;
-        let mut table = ParquetTable::open(&file, opened)?;
-        let has = table.rows();
+        let mut table = Table::parquet(&file, opened, FileHash::known(String::new()))?;
+        let has = table.rows().unwrap_or(0);
         if rows.end > has || rows.start > rows.end {
             let problem = format!("has {has} rows, not rows {} to {}", rows.start, rows.end);
             return Err(DataError::file(&file, problem, "it changed, begin again"));
         }
         let first = rows.start;
         table.keep(rows);
-        let table = ColumnTable::from(table);
-        let meta = meta_of(&file, &table)?;
-        let mut table = TraceTable::start(&file, table, &meta, features)?;
-        table.begin_at(first);
-        let (name, source) = (recorded_name(path), Source::Parquet(table, None));
-        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+        let (meta, mut source) = start_table(&file, table, None, features)?;
+        if let Source::Table(table) = &mut source {
+            table.begin_at(first);
+        }
+        Ok(Self::new(file, path, meta, source))
     }
 
     /// Rows of a trace that is in memory. `switches` describes its switches, if it does not.
@@ -104,12 +106,21 @@ impl TraceReader {
         features: &[String],
     ) -> Result<Self, DataError> {
         let (file, name) = (frame.name().to_owned(), frame.name().to_owned());
-        let table = ColumnTable::from(frame.clone());
-        let mut meta = meta_of(&file, &table)?;
-        meta.switches = switches.cloned().or(meta.switches);
-        let table = TraceTable::start(&file, table, &meta, features)?;
-        let source = Source::Frame(table, frame.clone());
+        let (meta, source) = start_table(&file, Table::frame(frame)?, switches, features)?;
         Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+    }
+
+    /// Which columns its batches may have besides features and labels.
+    pub fn columns(&self) -> TraceColumns {
+        match &self.source {
+            Source::Artifact(_) => TraceColumns::default(),
+            Source::Table(table) => table.columns(),
+        }
+    }
+
+    fn new(file: String, path: &Path, meta: TraceMeta, source: Source) -> Self {
+        let name = recorded_name(path);
+        TraceReader { file, name, meta, source, sha256: String::new(), done: false }
     }
 
     /// As [`open`](Self::open), for rows that will be replayed or split by time.
@@ -142,7 +153,7 @@ impl TraceReader {
     pub fn provenance(&self) -> InputProvenance {
         let (events, all_zero) = match &self.source {
             Source::Artifact(rows) => (rows.rows(), Some(rows.all_zero())),
-            Source::Parquet(table, _) | Source::Frame(table, _) => (table.rows(), None),
+            Source::Table(table) => (table.rows(), None),
         };
         let mut notes: BTreeMap<String, u64> = BTreeMap::new();
         notes.extend(all_zero.map(|count| (ALL_ZERO.to_owned(), count)));
@@ -161,20 +172,28 @@ impl TraceReader {
     fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
         let batch = match &mut self.source {
             Source::Artifact(rows) => rows.next_batch()?,
-            Source::Parquet(table, _) | Source::Frame(table, _) => table.next_batch()?,
+            Source::Table(table) => table.next_batch()?,
         };
         if batch.is_none() {
             self.sha256 = match &mut self.source {
                 Source::Artifact(rows) => rows.hash().unwrap_or_default().to_owned(),
-                Source::Frame(_, frame) => frame.sha256().to_owned(),
-                Source::Parquet(_, hash) => match hash.take() {
-                    Some(hash) => hash.wait().map_err(DataError::io(&self.file, "be hashed"))?,
-                    None => std::mem::take(&mut self.sha256),
-                },
+                Source::Table(table) => table.hash()?,
             };
         }
         Ok(batch)
     }
+}
+
+fn start_table(
+    file: &str,
+    table: Table,
+    switches: Option<&SwitchSpecs>,
+    features: &[String],
+) -> Result<(TraceMeta, Source), DataError> {
+    let mut meta = meta_of(file, &table)?;
+    meta.switches = switches.cloned().or(meta.switches);
+    let table = TraceTable::start(file, table, &meta, features)?;
+    Ok((meta, Source::Table(Box::new(table))))
 }
 
 impl Iterator for TraceReader {

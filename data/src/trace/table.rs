@@ -1,23 +1,48 @@
-//! Labelled rows from tables: Parquet, and frames in memory.
+//! Labelled rows from Parquet or Arrow IPC.
 
-use super::columns::BASE_COLUMNS;
+use super::arrow::TraceColumns;
+use super::columns::{BASE_COLUMNS, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
-use crate::column_table::{ColumnBatches, ColumnTable};
 use crate::events::switches_in_footer;
-use crate::{ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, TraceMeta};
+use crate::table::{Table, TableBatches};
+use crate::{
+    ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
+};
 use arrow_array::RecordBatch;
+use std::collections::BTreeSet;
 
 /// The labelled rows of a table.
 pub(crate) struct TraceTable {
     file: String,
-    batches: ColumnBatches,
+    batches: TableBatches,
     places: Places,
     /// Rows already read.
     row: u64,
     clock_ns: u64,
     /// Whether time may not go backwards.
     ordered: bool,
+    switches: Option<SwitchesMet>,
+}
+
+/// The switches whose rows have been read: a replay keeps memory for each of their queues.
+struct SwitchesMet {
+    specs: SwitchSpecs,
+    met: BTreeSet<u16>,
+    last: Option<u16>,
+    queues: usize,
+}
+
+impl SwitchesMet {
+    /// Notes a switch. Says what is wrong if there are too many queues.
+    fn meet(&mut self, switch_id: u16) -> Option<String> {
+        if self.last.replace(switch_id) == Some(switch_id) || !self.met.insert(switch_id) {
+            return None;
+        }
+        self.queues += self.specs.get(switch_id).map_or(0, SwitchSpec::queues);
+        (self.queues > SwitchSpecs::MOST_QUEUES)
+            .then(|| format!("is {switch_id}, which {}", SwitchSpecs::too_many(self.queues)))
+    }
 }
 
 struct Places {
@@ -25,6 +50,7 @@ struct Places {
     /// Name and place of each feature, in the requested order.
     features: Vec<(String, usize)>,
     label: LabelPlaces,
+    real_drop: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -43,7 +69,7 @@ enum LabelPlaces {
 }
 
 /// The metadata of a labelled trace, or what its columns tell if it has none.
-pub(crate) fn meta_of(file: &str, table: &ColumnTable) -> Result<TraceMeta, DataError> {
+pub(crate) fn meta_of(file: &str, table: &Table) -> Result<TraceMeta, DataError> {
     if let Some(meta) = meta_in_footer(file, table)? {
         return Ok(meta);
     }
@@ -60,18 +86,31 @@ pub(crate) fn meta_of(file: &str, table: &ColumnTable) -> Result<TraceMeta, Data
 impl TraceTable {
     pub(crate) fn start(
         file: &str,
-        table: ColumnTable,
+        table: Table,
         meta: &TraceMeta,
         features: &[String],
     ) -> Result<Self, DataError> {
         // Labels first: a file without labels is no trace, even if it seems to have features.
         let label = LabelPlaces::find(file, &table)?;
         let features = find_features(file, &table, meta, features)?;
-        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label };
+        let real_drop = table.find(REAL_DROP);
+        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label, real_drop };
         table.require_integers(&places.all())?;
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
-        Ok(TraceTable { file: file.to_owned(), batches, places, row: 0, clock_ns: 0, ordered })
+        let met = |specs| SwitchesMet { specs, met: BTreeSet::new(), last: None, queues: 0 };
+        let switches = meta.switches.clone().map(met);
+        let file = file.to_owned();
+        Ok(TraceTable { file, batches, places, row: 0, clock_ns: 0, ordered, switches })
+    }
+
+    /// Which columns its batches may have besides features and labels.
+    pub(crate) fn columns(&self) -> TraceColumns {
+        TraceColumns {
+            arrivals: self.places.arrivals.is_some(),
+            outcome: matches!(self.places.label, LabelPlaces::Outcome { .. }),
+            real_drop: self.places.real_drop.is_some(),
+        }
     }
 
     /// The number of the first row that is read.
@@ -89,13 +128,25 @@ impl TraceTable {
         let features =
             features.map(|(name, place)| self.read(&batch, name, *place, &mut bad)).collect();
         let (drop, outcome) = self.read_label(&batch, &mut bad);
+        let real_drop = self.places.real_drop;
+        // Empty where nothing told of real drops.
+        let told = real_drop.filter(|&place| {
+            let column = self.batches.column(&batch, place);
+            column.null_count() < column.len()
+        });
+        let real_drop = told.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
         if let Some((row, (field, cell))) = bad.into_rows().next() {
             return Err(self.wrong(row, &field, cell.to_string()));
         }
-        let batch = LabelledBatch { arrivals, features, drop, outcome };
+        let batch = LabelledBatch { arrivals, features, drop, outcome, real_drop };
         self.check(&batch)?;
         self.row += batch.len() as u64;
         Ok(Some(batch))
+    }
+
+    /// The hash of the input, after the last row.
+    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+        self.batches.hash()
     }
 
     /// Rows read so far, and those before the first that is read.
@@ -171,6 +222,14 @@ impl TraceTable {
                 return Err(self.wrong(row, "drop", problem));
             }
         }
+        if let (Some(switches), Some(arrivals)) = (&mut self.switches, &batch.arrivals) {
+            let mut met = arrivals.switch_id.iter().map(|&id| switches.meet(id));
+            if let Some((row, Some(problem))) =
+                met.by_ref().enumerate().find(|(_, problem)| problem.is_some())
+            {
+                return Err(self.wrong(row, "switch_id", problem));
+            }
+        }
         let times = batch.arrivals.as_ref().filter(|_| self.ordered);
         for (row, &time_ns) in times.iter().flat_map(|arrivals| &arrivals.time_ns).enumerate() {
             if time_ns < self.clock_ns {
@@ -198,7 +257,7 @@ impl TraceTable {
 
 fn find_features(
     file: &str,
-    table: &ColumnTable,
+    table: &Table,
     meta: &TraceMeta,
     features: &[String],
 ) -> Result<Vec<(String, usize)>, DataError> {
@@ -221,6 +280,7 @@ impl Places {
             all.extend([arrivals.time_ns, arrivals.port, arrivals.size_bytes]);
             all.extend([arrivals.switch_id, arrivals.queue].into_iter().flatten());
         }
+        all.extend(self.real_drop);
         match self.label {
             LabelPlaces::Drop(place) => all.push(place),
             LabelPlaces::Outcome { outcome, drop } => all.extend([outcome].into_iter().chain(drop)),
@@ -230,7 +290,7 @@ impl Places {
 }
 
 impl ArrivalPlaces {
-    fn find(table: &ColumnTable) -> Option<Self> {
+    fn find(table: &Table) -> Option<Self> {
         Some(ArrivalPlaces {
             time_ns: table.find("time_ns")?,
             switch_id: table.find("switch_id"),
@@ -242,7 +302,7 @@ impl ArrivalPlaces {
 }
 
 impl LabelPlaces {
-    fn find(file: &str, table: &ColumnTable) -> Result<Self, DataError> {
+    fn find(file: &str, table: &Table) -> Result<Self, DataError> {
         match (table.find("outcome"), table.find("drop")) {
             (Some(outcome), drop) => Ok(LabelPlaces::Outcome { outcome, drop }),
             (None, Some(drop)) => Ok(LabelPlaces::Drop(drop)),

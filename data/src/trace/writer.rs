@@ -1,24 +1,44 @@
-//! Labelled traces into Parquet.
+//! Labelled traces into Parquet or Arrow IPC.
 
-use super::arrow::{trace_arrays, trace_fields};
-use super::columns::BASE_COLUMNS;
+use super::arrow::{real_drop_codes, trace_arrays, trace_fields};
+use super::columns::{BASE_COLUMNS, REAL_DROP};
 use super::footer::TRACE_KEY;
+use crate::column_writer::{ColumnWriter, is_arrow};
 use crate::error::shown;
-use crate::parquet_writer::ParquetWriter;
+use crate::input::FileHash;
+use crate::table::Table;
 use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta};
+use arrow_array::UInt8Array;
+use arrow_schema::{DataType, Field};
 use dropcast_features::Feature;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Writes a labelled trace. The file appears when it is finished. Equal batches and metadata give
-/// equal bytes.
+/// Writes a labelled trace: Parquet, Arrow IPC if the name ends in `.arrow`, `.feather` or `.ipc`, or
+/// an Arrow IPC stream to standard output for `-`. A file appears when it is finished. Equal batches
+/// and metadata give equal bytes.
+///
+/// Parquet has the column of real drops from the first batch that tells of them on; the rows before,
+/// which were not dropped, are then written once more. Arrow IPC is written in one pass: it always has
+/// that column, empty where nothing tells of real drops, and its metadata does not name the inputs.
 pub struct TraceWriter {
+    path: PathBuf,
     file: String,
-    writer: ParquetWriter,
+    writer: ColumnWriter,
     meta: TraceMeta,
     /// `order[c]` is the place in a batch of the `c`th feature column.
     order: Vec<usize>,
     last_time_ns: u64,
     rows: u64,
+    real_drops: RealDrops,
+}
+
+/// How a file has the column of real drops.
+#[derive(Clone, Copy, PartialEq)]
+enum RealDrops {
+    None,
+    Each,
+    Nullable,
 }
 
 impl TraceWriter {
@@ -41,9 +61,22 @@ impl TraceWriter {
         order.sort_by_key(|place| (known(place).is_none(), known(place)));
         let features = order.iter().map(|&place| meta.features[place].clone()).collect();
         let meta = TraceMeta { features, ..meta.clone() };
-        let columns = trace_fields(&meta.features, true, true);
-        let writer = ParquetWriter::create(path, columns)?;
-        Ok(TraceWriter { file, writer, meta, order, last_time_ns: 0, rows: 0 })
+        let real_drops = if is_arrow(path) { RealDrops::Nullable } else { RealDrops::None };
+        let first = match real_drops {
+            RealDrops::Nullable => Some((TRACE_KEY, json(&file, &meta)?)),
+            _ => None,
+        };
+        let writer = ColumnWriter::create(path, columns(&meta, real_drops), first)?;
+        Ok(TraceWriter {
+            path: path.to_owned(),
+            file,
+            writer,
+            meta,
+            order,
+            last_time_ns: 0,
+            rows: 0,
+            real_drops,
+        })
     }
 
     /// Records the inputs of the trace, which are often known only at its end.
@@ -61,13 +94,28 @@ impl TraceWriter {
             return Err(self.refuse("rows without arrivals or outcomes cannot be written"));
         };
         self.check(batch, arrivals)?;
+        if batch.real_drop.is_some() && self.real_drops == RealDrops::None {
+            self.begin_real_drops()?;
+        }
         let features = self.order.iter().map(|&place| batch.features[place].clone()).collect();
-        let columns = trace_arrays(LabelledBatch {
+        let mut columns = trace_arrays(LabelledBatch {
             arrivals: batch.arrivals.clone(),
             features,
             drop: batch.drop.clone(),
             outcome: batch.outcome.clone(),
+            real_drop: None,
         });
+        let codes = batch.real_drop.as_deref().map(real_drop_codes);
+        match (self.real_drops, codes) {
+            (RealDrops::None, _) => {}
+            (_, Some(codes)) => columns.push(Arc::new(UInt8Array::from(codes))),
+            (RealDrops::Each, None) => {
+                columns.push(Arc::new(UInt8Array::from(vec![0; batch.len()])))
+            }
+            (RealDrops::Nullable, None) => {
+                columns.push(Arc::new(UInt8Array::new_null(batch.len())));
+            }
+        }
         self.rows += batch.len() as u64;
         self.writer.write(columns)
     }
@@ -77,10 +125,27 @@ impl TraceWriter {
     /// # Errors
     /// If it cannot be written; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), DataError> {
-        let json = serde_json::to_string(&self.meta)
-            .map_err(|error| self.refuse(format!("its footer cannot be written: {error}")))?;
+        let json = json(&self.file, &self.meta)?;
         self.writer.footer(TRACE_KEY, json);
         self.writer.finish()
+    }
+
+    /// Starts the file again, with the rows so far and the column of real drops.
+    fn begin_real_drops(&mut self) -> Result<(), DataError> {
+        self.real_drops = RealDrops::Each;
+        let columns = columns(&self.meta, self.real_drops);
+        let writer = ColumnWriter::create(&self.path, columns, None)?;
+        let earlier = std::mem::replace(&mut self.writer, writer).into_file()?;
+        let Some(earlier) = earlier else { return Ok(()) };
+        let table = Table::parquet(&self.file, earlier, FileHash::known(String::new()))?;
+        let all = (0..table.columns().len()).collect();
+        let mut batches = table.read(all)?;
+        while let Some(batch) = batches.next_batch()? {
+            let mut columns = batch.columns().to_vec();
+            columns.push(Arc::new(UInt8Array::from(vec![0; batch.num_rows()])));
+            self.writer.write(columns)?;
+        }
+        Ok(())
     }
 
     fn check(&mut self, batch: &LabelledBatch, arrivals: &ArrivalColumns) -> Result<(), DataError> {
@@ -94,6 +159,7 @@ impl TraceWriter {
             outcome.len(),
         ];
         lengths.extend(batch.features.iter().map(Vec::len));
+        lengths.extend(batch.real_drop.as_ref().map(Vec::len));
         if batch.features.len() != self.order.len() || lengths.iter().any(|&n| n != batch.len()) {
             return Err(self.refuse("a batch has missing or unequal columns"));
         }
@@ -113,6 +179,24 @@ impl TraceWriter {
     }
 
     fn refuse(&self, problem: impl Into<String>) -> DataError {
-        DataError::file(&self.file, problem, "this is a mistake in the program that writes it")
+        DataError::file(&self.file, problem, MISTAKE)
     }
+}
+
+fn json(file: &str, meta: &TraceMeta) -> Result<String, DataError> {
+    serde_json::to_string(meta).map_err(|error| {
+        let problem = format!("its metadata cannot be written: {error}");
+        DataError::file(file, problem, MISTAKE)
+    })
+}
+
+const MISTAKE: &str = "this is a mistake in the program that writes it";
+
+/// The columns of a trace (`docs/trace.md`).
+fn columns(meta: &TraceMeta, real_drops: RealDrops) -> Vec<Field> {
+    let mut columns = trace_fields(&meta.features, true, true);
+    let nullable = real_drops == RealDrops::Nullable;
+    let column = || Field::new(REAL_DROP, DataType::UInt8, nullable);
+    columns.extend((real_drops != RealDrops::None).then(column));
+    columns
 }

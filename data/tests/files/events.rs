@@ -6,8 +6,8 @@ use arrow_array::{
     TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use dropcast_data::{
-    DataError, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions, EventReader,
-    EventWriter, InputProvenance, OnBadRow, TimeUnit,
+    DataError, DropReason, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions,
+    EventReader, EventWriter, InputProvenance, OnBadRow, TimeUnit,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -63,12 +63,13 @@ fn text_is_read_in_many_forms() {
 #[test]
 fn kinds_are_numbers_or_words() {
     let scratch = Scratch::new();
-    let words = ["0", "+", "arrival", "ENQUEUE", "enq", "d", "Drop", "dropped"];
-    let departures = ["1", "-", "departure", "Dequeue", "deq"];
-    let kinds: Vec<&str> = words.into_iter().chain(departures).collect();
-    let expected: Vec<EventKind> = (0..kinds.len())
-        .map(|row| if row < words.len() { EventKind::Arrival } else { EventKind::Departure })
-        .collect();
+    let arrivals = ["0", "+", "arrival", "ENQUEUE", "enq"].map(|word| (word, EventKind::Arrival));
+    let departures =
+        ["1", "-", "departure", "Dequeue", "deq"].map(|word| (word, EventKind::Departure));
+    let drop = EventKind::Drop(DropReason::Unstated);
+    let drops = ["2", "d", "Drop", "dropped"].map(|word| (word, drop));
+    let all = arrivals.into_iter().chain(departures).chain(drops);
+    let (kinds, expected): (Vec<&str>, Vec<EventKind>) = all.unzip();
     let check = |path: &Path| {
         let (events, _) = read(path, options()).unwrap();
         assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), expected);
@@ -85,6 +86,72 @@ fn kinds_are_numbers_or_words() {
             ("kind", Arc::new(StringArray::from(kinds))),
         ],
     ));
+}
+
+#[test]
+fn reasons_say_why_the_real_switch_dropped() {
+    let scratch = Scratch::new();
+    let rows = [
+        ("0", "", EventKind::Arrival),
+        ("0", "none", EventKind::Arrival),
+        ("0", "Admission", EventKind::Drop(DropReason::Admission)),
+        ("2", "0", EventKind::Drop(DropReason::Unstated)),
+        ("drop", "policy", EventKind::Drop(DropReason::Policy)),
+        ("drop", "2", EventKind::Drop(DropReason::Admission)),
+        ("d", "push-out", EventKind::Drop(DropReason::PushOut)),
+        ("1", "-", EventKind::Departure),
+    ];
+    let lines: String =
+        rows.iter().map(|(kind, reason, _)| format!("5,1,100,{kind},{reason}\n")).collect();
+    let head = "time_ns,port,size_bytes,kind,drop_reason\n";
+    let path = scratch.file("e.csv", format!("{head}{lines}"));
+    let (events, _) = read(&path, options()).unwrap();
+    let expected: Vec<EventKind> = rows.iter().map(|row| row.2).collect();
+    assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), expected);
+    assert!(EventReader::open(&path, options()).unwrap().may_push_out());
+
+    let as_text =
+        |row: &(&'static str, &'static str, EventKind)| (!row.1.is_empty()).then_some(row.1);
+    let count = rows.len();
+    let column = |reasons: ArrayRef| {
+        scratch.parquet(
+            "e.parquet",
+            &[
+                ("time_ns", Arc::new(UInt64Array::from(vec![5; count]))),
+                ("port", Arc::new(UInt16Array::from(vec![1; count]))),
+                ("size_bytes", Arc::new(UInt32Array::from(vec![100; count]))),
+                ("kind", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0)))),
+                ("drop_reason", reasons),
+            ],
+        )
+    };
+    let words = column(Arc::new(rows.iter().map(as_text).collect::<StringArray>()));
+    assert_eq!(read(&words, options()).unwrap().0, events);
+    let codes = [None, Some(0), Some(2), None, Some(4), Some(2), Some(3), Some(0)];
+    let codes = column(Arc::new(UInt8Array::from(codes.to_vec())));
+    assert_eq!(read(&codes, options()).unwrap().0, events);
+
+    let bad = |row: &str, says: &str| {
+        let path = scratch.file("e.csv", format!("{head}5,1,100,0,\n{row}\n"));
+        let error = story(&read(&path, options()).unwrap_err(), scratch.0.path());
+        assert_eq!(error, format!("e.csv: row 1 (line 3): {says}"));
+    };
+    bad(
+        "5,1,100,1,admission",
+        "drop_reason is 2, expected nothing, because a packet that departs is not dropped",
+    );
+    bad(
+        "5,1,100,d,full",
+        "drop_reason is \"full\", expected admission, push-out, policy, unstated, or nothing if it \
+         was not dropped",
+    );
+    bad(
+        "5,2,100,d,push-out",
+        "drop_reason is a push-out from switch 0, port 2, queue 0, which holds no packet: a packet \
+         that is pushed out has arrived before, in a row of its own",
+    );
+    let plain = scratch.file("e.csv", "time_ns,port,size_bytes\n5,1,100\n");
+    assert!(!EventReader::open(&plain, options()).unwrap().may_push_out());
 }
 
 fn in_unit(unit: TimeUnit) -> EventOptions {
@@ -218,10 +285,10 @@ fn bad_text_is_refused_in_clear_words() {
         "99999999999999999999,0,0,1,0",
         "time_ns is 99999999999999999999, expected an integer from 0 to 18446744073709551615",
     );
-    row("10,0,0,100,2", "kind is 2, expected 0 (arrival) or 1 (departure)");
+    row("10,0,0,100,3", "kind is 3, expected 0 (arrival), 1 (departure) or 2 (drop)");
     row(
         "10,0,0,100,left",
-        "kind is \"left\", expected 0, +, arrival, enqueue, d or drop (an arrival), or 1, -, departure or dequeue",
+        "kind is \"left\", expected 0, +, arrival or enqueue; 1, -, departure or dequeue; 2, d or drop",
     );
     row(
         "10.5,0,0,100,0",
@@ -294,12 +361,12 @@ fn bad_parquet_is_refused_in_clear_words() {
     check(
         "kind",
         Arc::new(UInt8Array::from(vec![Some(0), None, Some(1)])),
-        "row 1: kind is empty, expected 0 (arrival) or 1 (departure)",
+        "row 1: kind is empty, expected 0 (arrival), 1 (departure) or 2 (drop)",
     );
     check(
         "kind",
         Arc::new(UInt8Array::from(vec![0, 7, 1])),
-        "row 1: kind is 7, expected 0 (arrival) or 1 (departure)",
+        "row 1: kind is 7, expected 0 (arrival), 1 (departure) or 2 (drop)",
     );
     check(
         "size_bytes",
@@ -459,7 +526,7 @@ proptest! {
 
         let mut text = "flags flow_hash kind size_bytes queue port switch_id time_ns\n".to_owned();
         for e in &events {
-            let kind = e.kind as u8;
+            let kind = u8::from(e.kind == EventKind::Departure);
             writeln!(text, "{} {} {kind} {} {} {} {} {}", e.flags, e.flow_hash, e.size_bytes, e.queue, e.port, e.switch_id, e.time_ns).unwrap();
         }
         let (read_back, _) = read(&scratch.file("e.txt", gzip(text.as_bytes())), options()).unwrap();

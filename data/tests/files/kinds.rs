@@ -7,8 +7,8 @@ use dropcast_data::{
 };
 use std::sync::Arc;
 
-fn shape(columns: &str, rows: u64, row_groups: usize) -> TableShape {
-    TableShape { columns: columns.split(' ').map(str::to_owned).collect(), rows, row_groups }
+fn shape(columns: &str, rows: u64) -> TableShape {
+    TableShape { columns: columns.split(' ').map(str::to_owned).collect(), rows: Some(rows) }
 }
 
 #[test]
@@ -20,27 +20,27 @@ fn each_kind_of_file_is_recognised() {
     let mut events = EventWriter::create(&path, &switches()).unwrap();
     events.write(&EventBatch::default()).unwrap();
     events.finish().unwrap();
-    let table = shape("time_ns switch_id port queue size_bytes kind flow_hash flags", 0, 0);
-    let expected = FileKind::EventParquet { table, switches: Some(switches()) };
+    let table = shape("time_ns switch_id port queue size_bytes kind flow_hash flags", 0);
+    let expected = FileKind::EventTable { table, switches: Some(switches()) };
     assert_eq!(describe(&path).unwrap(), expected);
 
     let path = scratch.path("t");
     let meta = Box::new(TraceMeta::new("x", switches(), names("rank")));
     TraceWriter::create(&path, &meta).unwrap().finish().unwrap();
-    let table = shape("time_ns switch_id port queue size_bytes rank drop outcome", 0, 0);
+    let table = shape("time_ns switch_id port queue size_bytes rank drop outcome", 0);
     assert_eq!(describe(&path).unwrap(), FileKind::Trace { table, own: true, meta });
 
     let column = || -> ArrayRef { Arc::new(UInt8Array::from(vec![1, 1])) };
     let path = scratch.parquet("x", &[("rank", column()), ("outcome", column())]);
     match describe(&path).unwrap() {
         FileKind::Trace { table, own: false, meta } => {
-            assert_eq!(table, shape("rank outcome", 2, 1));
+            assert_eq!(table, shape("rank outcome", 2));
             assert_eq!((meta.features, meta.switches), (names("rank"), None));
         }
         other => panic!("{other:?}"),
     }
     let path = scratch.parquet("x", &[("rank", column())]);
-    assert_eq!(describe(&path).unwrap(), FileKind::OtherParquet { table: shape("rank", 2, 1) });
+    assert_eq!(describe(&path).unwrap(), FileKind::OtherTable { table: shape("rank", 2) });
 
     let text = "time_ns,port,size_bytes\n1,2,3\n";
     let columns = names("time_ns port size_bytes");

@@ -2,10 +2,12 @@
 #![cfg(feature = "files")]
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod arrow;
 mod captures;
 mod damage;
 mod documented;
 mod events;
+mod hostile;
 mod kinds;
 mod merged;
 mod ns3;

@@ -3,7 +3,8 @@
 
 use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    Event, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow, SwitchSpec, SwitchSpecs,
+    DropReason, Event, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow, SwitchSpec,
+    SwitchSpecs,
 };
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
@@ -44,7 +45,8 @@ fn after<'a>(line: &'a str, word: &str) -> &'a str {
 /// The same by cutting lines at words. Every packet is IPv4 over PPP.
 fn by_cutting(line: &str) -> Option<(u64, u16, u32, EventKind)> {
     let kind = match &line[..1] {
-        "+" | "d" => EventKind::Arrival,
+        "+" => EventKind::Arrival,
+        "d" => EventKind::Drop(DropReason::Admission),
         "-" => EventKind::Departure,
         _ => return None,
     };
@@ -61,7 +63,7 @@ fn a_real_trace_is_read_as_its_lines_say() {
     let read: Vec<_> = events.iter().map(|e| (e.time_ns, e.port, e.size_bytes, e.kind)).collect();
     assert!(read == lines.lines().filter_map(by_cutting).collect::<Vec<_>>());
     let count = |letter| lines.lines().filter(|line| line.starts_with(letter)).count();
-    let arrivals = events.iter().filter(|event| event.kind == EventKind::Arrival).count();
+    let arrivals = events.iter().filter(|event| event.kind.is_arrival()).count();
     assert_eq!((arrivals, count('d')), (count('+') + count('d'), 270));
     assert_eq!(provenance.skipped, BTreeMap::from([("received".to_owned(), count('r') as u64)]));
     assert!(provenance.notes.is_empty() && provenance.sha256.len() == 64);
@@ -165,7 +167,7 @@ fn what_is_of_no_buffer_is_left_out_and_counted() {
     ];
     let path = scratch.file("t.tr.gz", gzip(lines.join("\n").as_bytes()));
     let (events, provenance) = read(&path, options()).unwrap();
-    assert_eq!((events.len(), events[0].kind), (1, EventKind::Arrival));
+    assert_eq!((events.len(), events[0].kind), (1, EventKind::Drop(DropReason::Admission)));
     let reasons: Vec<&str> = provenance.skipped.keys().map(String::as_str).collect();
     assert_eq!(reasons, ["lost-before-device", "other-node", "other-object", "received"]);
 }

@@ -6,8 +6,8 @@ use arrow_array::{
     UInt64Array,
 };
 use dropcast_data::{
-    ArrivalColumns, CollectSettings, DataError, Departures, InputProvenance, LabelledBatch,
-    Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
+    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, InputProvenance,
+    LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -60,6 +60,9 @@ fn append(all: &mut LabelledBatch, batch: LabelledBatch) {
         (Some(to), Some(from)) => to.extend(from),
         (to, _) => *to = None,
     }
+    if let Some(from) = batch.real_drop {
+        all.real_drop.get_or_insert_default().extend(from);
+    }
 }
 
 fn write(path: &Path, meta: &TraceMeta, batches: &[LabelledBatch]) {
@@ -83,6 +86,7 @@ fn small() -> LabelledBatch {
         features: vec![vec![7, 8, 9], vec![1, 2, u32::MAX]],
         drop: vec![false, true, true],
         outcome: Some(vec![Outcome::Departed, Outcome::PushedOut, Outcome::Rejected]),
+        real_drop: None,
     }
 }
 
@@ -121,6 +125,39 @@ fn columns_come_in_the_documented_order_and_type() {
     let (read_back, reader) = read(&path, &["mine", "queue_length", "rank"]).unwrap();
     assert_eq!(read_back.features, [[6; 3], [1; 3], [5; 3]]);
     assert_eq!(reader.meta().features, ["queue_length", "longest_queue", "rank", "mine"]);
+}
+
+#[test]
+fn real_drops_have_a_column_from_the_first_on() {
+    let scratch = Scratch::new();
+    let (with, without) = (scratch.path("with.parquet"), scratch.path("without.parquet"));
+    let told = vec![None, Some(DropReason::PushOut), Some(DropReason::Policy)];
+    let later = || {
+        let mut batch = small();
+        batch.arrivals.as_mut().unwrap().time_ns = vec![8, 9, 9];
+        batch
+    };
+    let last = || {
+        let mut batch = small();
+        batch.arrivals.as_mut().unwrap().time_ns = vec![9; 3];
+        batch
+    };
+    let telling = LabelledBatch { real_drop: Some(told.clone()), ..later() };
+    write(&without, &meta(&["rank", "mine"]), &[small(), later()]);
+    write(&with, &meta(&["rank", "mine"]), &[small(), telling, last()]);
+    assert_eq!(scratch.names().len(), 2, "nothing temporary stays");
+
+    let (batch, reader) = read(&with, &["mine"]).unwrap();
+    let expected = [vec![None; 3], told, vec![None; 3]].concat();
+    assert_eq!(batch.real_drop, Some(expected));
+    assert_eq!(batch.arrivals.unwrap().time_ns, [3, 3, 8, 8, 9, 9, 9, 9, 9]);
+    assert_eq!(reader.meta().features, ["rank", "mine"], "it is no feature");
+    let (batch, _) = read(&without, &["mine"]).unwrap();
+    assert_eq!(batch.real_drop, None);
+    let uneven = LabelledBatch { real_drop: Some(vec![None; 2]), ..small() };
+    let mut writer = TraceWriter::create(&with, &meta(&["rank", "mine"])).unwrap();
+    let says = story(&writer.write(&uneven).unwrap_err(), scratch.0.path());
+    assert!(says.contains("missing or unequal columns"), "{says}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl TraceSummary {
         let names = features.names();
         let LabelledTrace { origin, meta, .. } = LabelledTrace::open(path, &names)?;
         let rows = match describe(path)? {
-            FileKind::Trace { table, .. } => Some(table.rows),
+            FileKind::Trace { table, .. } => table.rows,
             _ => None,
         };
         Ok(TraceSummary { path: path.to_owned(), origin, meta, rows })

@@ -12,8 +12,10 @@ use super::score_ranges::score_bins;
 use super::source::{BuildError, ModelSource, TraceSource};
 use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
+use crate::resources::Resources;
+use crate::verdict::Judge;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
-use dropcast_export::{ExportError, Origin, Resources};
+use dropcast_export::{ExportError, Origin};
 use dropcast_forest::ScoreHistogram;
 use dropcast_train::{Model, Part, Provenance};
 use std::borrow::Cow;
@@ -25,6 +27,8 @@ pub struct ReportBuilder<'m> {
     source: ModelSource,
     traces: Vec<Trace>,
     replay: ModelReplay<'m>,
+    /// None once it is known that nothing is replayed.
+    judge: Option<Judge>,
     scores: ScoreHistogram,
     leaves: LeafCounts,
     sample: ImportanceSample,
@@ -59,6 +63,7 @@ impl<'m> ReportBuilder<'m> {
             source,
             traces: Vec::new(),
             replay: ModelReplay::new(model),
+            judge: Some(Judge::new(Resources::default().threads())),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
@@ -76,6 +81,12 @@ impl<'m> ReportBuilder<'m> {
         let columns = source.columns.iter();
         let places = columns.map(|column| place(&mut self.features, column)).collect();
         self.replay.begin_trace(source.clone())?;
+        match (&mut self.judge, &source.meta.switches) {
+            (Some(judge), Some(specs)) if source.why_not_replayed().is_none() => {
+                judge.begin_trace(&source.name, &source.meta, specs)?;
+            }
+            _ => self.judge = None,
+        }
         self.traces.push(Trace { source, input: None, rows: 0, model_columns, places });
         Ok(())
     }
@@ -83,6 +94,7 @@ impl<'m> ReportBuilder<'m> {
     /// Replays nothing, for this reason (for example, the rows are a sample).
     pub fn omit_replay(&mut self, reason: impl Into<String>) {
         self.replay.omit(reason);
+        self.judge = None;
     }
 
     /// The next rows of the trace, all of them measured.
@@ -104,7 +116,13 @@ impl<'m> ReportBuilder<'m> {
         batch: &LabelledBatch,
         measured: &[bool],
     ) -> Result<(), BuildError> {
-        self.replay.add(batch, measured)?;
+        let predicted = self.replay.add(batch, measured)?;
+        match &mut self.judge {
+            Some(judge) if predicted.len() == batch.len() => {
+                judge.add(batch, measured, Some(&predicted))?;
+            }
+            _ => self.judge = None,
+        }
         let mut batch = Cow::Borrowed(batch);
         if measured.contains(&false) {
             batch.to_mut().retain(measured);
@@ -135,6 +153,9 @@ impl<'m> ReportBuilder<'m> {
     /// The trace has no more rows; this is the file that they were in.
     pub fn end_trace(&mut self, input: InputProvenance) {
         self.replay.end_trace();
+        if let Some(judge) = &mut self.judge {
+            judge.end_trace();
+        }
         if let Some(trace) = self.traces.last_mut() {
             trace.input = Some(input);
         }
@@ -145,7 +166,8 @@ impl<'m> ReportBuilder<'m> {
         let forest = &self.model.forest;
         let replay = self.replay.finish();
         let decreases = self.leaves.gini_decrease(forest);
-        let resources = resources(self.model);
+        let verdict = self.judge.filter(|_| replay.is_ok()).map(Judge::finish);
+        let resources = table_resources(self.model);
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
             tool: self.tool,
@@ -157,6 +179,7 @@ impl<'m> ReportBuilder<'m> {
             calibration: calibration(&self.scores),
             importance: self.sample.section(forest, &decreases),
             features: self.features.iter().map(feature_section).collect(),
+            verdict,
             traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
             gain: replay.as_ref().ok().and_then(|replay| GainSection::new(&replay.total)),
             replay_omitted: replay.as_ref().err().cloned(),
@@ -245,8 +268,8 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
 }
 
 /// Counted, not measured: a report has nothing that depends on a machine.
-fn resources(model: &Model) -> Result<Resources, ExportError> {
+fn table_resources(model: &Model) -> Result<dropcast_export::Resources, ExportError> {
     // Of the origin only the features matter to what is counted.
     let unknown = "0".repeat(64);
-    Resources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
+    dropcast_export::Resources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
 }

@@ -67,12 +67,16 @@ impl<'m> ModelReplay<'m> {
     }
 
     /// The next rows, in order of arrival, and whether each is counted; the others only take room
-    /// in the buffers.
+    /// in the buffers. Returns which of them are predicted as drops, nothing if nothing is replayed.
     ///
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
     /// replayed.
-    pub fn add(&mut self, batch: &LabelledBatch, counted: &[bool]) -> Result<(), BuildError> {
+    pub fn add(
+        &mut self,
+        batch: &LabelledBatch,
+        counted: &[bool],
+    ) -> Result<Vec<bool>, BuildError> {
         let trace = self.trace.as_mut().ok_or(BuildError::NoTrace)?;
         trace.source.check(batch)?;
         let (Some(replay), Some(arrivals)) = (&mut trace.replay, &batch.arrivals) else {
@@ -82,12 +86,14 @@ impl<'m> ModelReplay<'m> {
                     format!("trace {name} does not say when and where its packets arrived");
                 self.omit(reason);
             }
-            return Ok(());
+            return Ok(Vec::new());
         };
         let columns: Vec<&[u32]> =
             trace.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
         let scores = self.scorer.score_columns(&columns);
-        for (row, &score) in scores.iter().enumerate() {
+        let above = |&score: &u32| score > self.model.forest.vote_threshold;
+        let predicted: Vec<bool> = scores.iter().map(above).collect();
+        for (row, &predicted) in predicted.iter().enumerate() {
             let arrival = Arrival {
                 time_ns: arrivals.time_ns[row],
                 switch_id: arrivals.switch_id[row],
@@ -95,7 +101,7 @@ impl<'m> ModelReplay<'m> {
                 queue: arrivals.queue[row],
                 size_bytes: arrivals.size_bytes[row],
                 dropped: batch.drop[row],
-                predicted: score > self.model.forest.vote_threshold,
+                predicted,
                 counted: counted[row],
             };
             replay.arrive(&arrival).map_err(|source| {
@@ -104,7 +110,7 @@ impl<'m> ModelReplay<'m> {
             })?;
         }
         trace.rows += batch.len() as u64;
-        Ok(())
+        Ok(predicted)
     }
 
     /// The trace has no more rows: drains its buffers.

@@ -2,7 +2,7 @@
 //! them.
 
 use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
-use dropcast_replay::ReplayError;
+use dropcast_replay::{ForestReplayError, ReplayError};
 
 /// Where a model came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +64,14 @@ pub enum BuildError {
         /// What is wrong.
         source: ReplayError,
     },
+    /// A trace on which thresholds cannot be replayed.
+    #[error("trace {trace}: {source}")]
+    Levels {
+        /// The trace.
+        trace: String,
+        /// What is wrong.
+        source: ForestReplayError,
+    },
 }
 
 impl TraceSource {
@@ -110,7 +118,9 @@ impl TraceSource {
             ]
         });
         let outcomes = batch.outcome.iter().map(Vec::len);
-        let mut lengths = batch.features.iter().map(Vec::len).chain(arrivals).chain(outcomes);
+        let real_drops = batch.real_drop.iter().map(Vec::len);
+        let features = batch.features.iter().map(Vec::len);
+        let mut lengths = features.chain(arrivals).chain(outcomes).chain(real_drops);
         match lengths.find(|&length| length != rows) {
             Some(length) => uneven(format!("a column of {length}")),
             None => Ok(()),

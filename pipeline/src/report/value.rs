@@ -10,6 +10,7 @@ use super::gain::GainSection;
 use super::importance::ImportanceSection;
 use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
+use crate::verdict::Verdict;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
 use dropcast_export::Resources;
 use dropcast_forest::{Confusion, ImportOrigin, Metrics, SwitchContext};
@@ -17,7 +18,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 4;
+pub const REPORT_SCHEMA_VERSION: u32 = 5;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Report {
     pub importance: ImportanceSection,
     /// The features of the traces, each by label.
     pub features: Vec<FeatureSection>,
+    /// What any oracle could be worth on these rows, and what the real switch, LQD and this model do
+    /// over time and by queue; null where nothing was replayed.
+    pub verdict: Option<Verdict>,
     /// What the oracle gains over switches without one; null where nothing was replayed.
     pub gain: Option<GainSection>,
     /// The replays; null where they are not possible.

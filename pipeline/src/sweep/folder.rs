@@ -126,11 +126,8 @@ impl SweepFolder {
         key: &PartKey<'_>,
     ) -> Result<Option<(SweepPart, Option<PartTimes>)>, PipelineError> {
         let path = self.part_path(key)?;
-        let Ok(text) = std::fs::read_to_string(path.with_extension("json")) else {
-            return Ok(None);
-        };
         // What is no part of this group is made again.
-        let part: Option<SweepPart> = serde_json::from_str(&text).ok();
+        let part: Option<SweepPart> = read_sealed(&path.with_extension("json"));
         let part = part.filter(|part| part.check(key.group).is_ok());
         let time = std::fs::read_to_string(path.with_extension("ms")).ok();
         let times = time.and_then(|text| serde_json::from_str(&text).ok());
@@ -149,11 +146,7 @@ impl SweepFolder {
             &path.with_extension("ms"),
             serde_json::to_string(times).map_err(encode)?.as_bytes(),
         )?;
-        write_atomic(
-            &path.with_extension("json"),
-            serde_json::to_string(part).map_err(encode)?.as_bytes(),
-        )?;
-        Ok(())
+        write_sealed(&path.with_extension("json"), part)
     }
 
     /// The squeezed model of `key`, if it is finished.
@@ -162,8 +155,7 @@ impl SweepFolder {
         key: &BestKey<'_>,
     ) -> Result<Option<T>, PipelineError> {
         let path = self.part_path(key)?.with_extension("json");
-        let text = std::fs::read_to_string(path).ok();
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        Ok(read_sealed(&path))
     }
 
     /// Keeps a squeezed model.
@@ -172,8 +164,7 @@ impl SweepFolder {
         key: &BestKey<'_>,
         squeezed: &impl Serialize,
     ) -> Result<(), PipelineError> {
-        let text = serde_json::to_string(squeezed).map_err(encode)?;
-        Ok(write_atomic(&self.part_path(key)?.with_extension("json"), text.as_bytes())?)
+        write_sealed(&self.part_path(key)?.with_extension("json"), squeezed)
     }
 
     /// Writes what the sweep found, `sweep.json` last; `page` shows it.
@@ -201,6 +192,23 @@ impl SweepFolder {
         }
         Ok(write_atomic(&self.path.join("sweep.json"), pretty(table)?.as_bytes())?)
     }
+}
+
+/// Writes a value, and below it the hash of its line.
+fn write_sealed(path: &Path, value: &impl Serialize) -> Result<(), PipelineError> {
+    let line = serde_json::to_string(value).map_err(encode)?;
+    let hash = sha256(line.as_bytes());
+    Ok(write_atomic(path, format!("{line}\n{hash}\n").as_bytes())?)
+}
+
+/// A value that was written so and has not changed since.
+fn read_sealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let (line, hash) = text.strip_suffix('\n')?.split_once('\n')?;
+    if sha256(line.as_bytes()) != hash {
+        return None;
+    }
+    serde_json::from_str(line).ok()
 }
 
 fn pretty(value: &impl Serialize) -> Result<String, PipelineError> {

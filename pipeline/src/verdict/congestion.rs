@@ -4,16 +4,16 @@ use dropcast_data::SwitchSpecs;
 use dropcast_features::FeatureSet;
 use dropcast_replay::{Arrival, ReplayOptions};
 use dropcast_switch::{LineRate, Packet, VirtualLqd};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Steps of the occupancy, per mille of a buffer.
 const STEPS: u32 = 1_000;
 /// Drops further apart than this many base round-trip times belong to different episodes.
-const GAP_RTTS: u64 = 10;
+pub(super) const GAP_RTTS: u64 = 10;
 
 /// Occupancy of LQD's buffers when packets arrive, as shares of each buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OccupancySection {
     /// Median.
     pub p50: f64,
@@ -26,7 +26,7 @@ pub struct OccupancySection {
 }
 
 /// Episodes of congestion: drops of LQD at one switch, at most 10 base round-trip times apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CongestionSection {
     /// Number of episodes.
     pub episodes: u64,
@@ -42,6 +42,14 @@ pub(super) struct Congestion {
     switches: BTreeMap<u16, Watched>,
     occupancy: BTreeMap<u32, u64>,
     section: CongestionSection,
+}
+
+/// What an arrival meets, per mille of the buffer, rounded down.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Met {
+    pub(super) occupancy_permille: u32,
+    /// Its `level_occupancy`.
+    pub(super) level_permille: u32,
 }
 
 struct Watched {
@@ -67,15 +75,15 @@ impl Congestion {
         }
     }
 
-    /// A packet arrives at a switch that can take it. Returns its `level_occupancy` per mille of the
-    /// buffer, rounded down.
+    /// A packet arrives at a switch that can take it. Returns what it meets. Only what counts is
+    /// summed up.
     pub(super) fn arrive(
         &mut self,
         arrival: &Arrival,
         specs: &SwitchSpecs,
         options: &ReplayOptions,
-    ) -> u32 {
-        let Some(spec) = specs.get(arrival.switch_id) else { return 0 };
+    ) -> Met {
+        let Some(spec) = specs.get(arrival.switch_id) else { return Met::default() };
         let watched = self.switches.entry(arrival.switch_id).or_insert_with(|| Watched {
             lqd: VirtualLqd::new(spec, options.victim, options.fit, LineRate::new(spec), level()),
             packets: 0,
@@ -91,7 +99,7 @@ impl Congestion {
         let mut level_bytes = [0];
         watched.lqd.observe(queue, &mut level_bytes);
         let held = watched.lqd.buffer().shared_lengths().iter().map(|&bytes| u64::from(bytes));
-        *self.occupancy.entry(permille(held.sum()).min(STEPS)).or_default() += 1;
+        let occupancy_permille = permille(held.sum()).min(STEPS);
         let level_permille = permille(u64::from(level_bytes[0]));
         watched.lqd.admit(
             &Packet::new(watched.packets, queue, arrival.size_bytes),
@@ -99,11 +107,14 @@ impl Congestion {
             |_, _| {},
         );
         watched.packets += 1;
-        if arrival.dropped {
+        if arrival.counted {
+            *self.occupancy.entry(occupancy_permille).or_default() += 1;
+        }
+        if arrival.dropped && arrival.counted {
             let ended = watched.drop_at(arrival.time_ns);
             self.section.end(ended);
         }
-        level_permille
+        Met { occupancy_permille, level_permille }
     }
 
     pub(super) fn finish(mut self) -> (Option<OccupancySection>, CongestionSection) {

@@ -57,5 +57,6 @@ fn batch(rows: u64) -> LabelledBatch {
         outcome: Some(drop.iter().map(outcome).collect()),
         features: vec![queue, occupancy],
         drop,
+        real_drop: None,
     }
 }

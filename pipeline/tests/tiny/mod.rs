@@ -75,6 +75,7 @@ pub fn batch() -> LabelledBatch {
         features: vec![rows.map(|row| row.3).to_vec(), rows.map(|row| row.4).to_vec()],
         drop: rows.map(|row| row.5.is_drop()).to_vec(),
         outcome: Some(rows.map(|row| row.5).to_vec()),
+        real_drop: None,
     }
 }
 
@@ -93,6 +94,7 @@ pub fn single_rows() -> Vec<LabelledBatch> {
         features: all.features.iter().map(|column| vec![column[at]]).collect(),
         drop: vec![all.drop[at]],
         outcome: all.outcome.as_ref().map(|outcome| vec![outcome[at]]),
+        real_drop: None,
     };
     (0..all.drop.len()).map(one).collect()
 }

@@ -411,10 +411,15 @@ def _fold(
 
 
 def _begin() -> None:
-    """Starts Ray on this machine alone, unless the program has already connected to a cluster."""
-    if not ray.is_initialized():
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+    """Starts Ray on this machine alone, unless the program or RAY_ADDRESS names a cluster."""
+    if ray.is_initialized():
+        return
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init(log_to_driver=False)
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    local = {"address": "local", "_node_ip_address": "127.0.0.1"}
+    ray.init(include_dashboard=False, log_to_driver=False, **local)
 
 
 def _homes() -> Iterator[NodeAffinitySchedulingStrategy]:

@@ -1,7 +1,7 @@
 //! The body of a page: sections, tables and figures.
 
 use super::table::{Cell, data_table, table};
-use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, escape};
+use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, PanelFigure, escape};
 
 /// The sections of a page so far.
 #[derive(Default)]
@@ -10,6 +10,7 @@ pub(super) struct Body {
     /// Identifier and title of each section.
     pub(super) sections: Vec<(&'static str, String)>,
     figures: usize,
+    is_folded: bool,
 }
 
 /// A figure of any kind.
@@ -36,7 +37,37 @@ impl Body {
         ));
     }
 
+    /// Begins a section that is folded away until it is opened, and ends the one before.
+    pub(super) fn folded_section(&mut self, id: &'static str, title: &str) {
+        self.end_section();
+        self.is_folded = true;
+        self.sections.push((id, title.to_owned()));
+        let title = escape(title);
+        self.html.push_str(&format!(
+            "<section aria-labelledby=\"{id}\">\n<details class=\"more\">\
+             <summary><h2 id=\"{id}\">{title}</h2></summary>\n"
+        ));
+    }
+
+    /// A heading within a section.
+    pub(super) fn heading(&mut self, title: &str) {
+        self.html.push_str(&format!("<h3>{}</h3>\n", escape(title)));
+    }
+
+    /// Begins what is folded away under a line of text, until [`end_fold`](Self::end_fold).
+    pub(super) fn fold(&mut self, summary: &str) {
+        let summary = escape(summary);
+        self.html.push_str(&format!("<details class=\"more\"><summary>{summary}</summary>\n"));
+    }
+
+    pub(super) fn end_fold(&mut self) {
+        self.html.push_str("</details>\n");
+    }
+
     pub(super) fn end_section(&mut self) {
+        if std::mem::take(&mut self.is_folded) {
+            self.end_fold();
+        }
         if !self.sections.is_empty() {
             self.html.push_str("</section>\n");
         }
@@ -44,6 +75,11 @@ impl Body {
 
     pub(super) fn paragraph(&mut self, text: &str) {
         self.html.push_str(&format!("<p>{}</p>\n", escape(text)));
+    }
+
+    /// What the section comes to.
+    pub(super) fn lead(&mut self, text: &str) {
+        self.html.push_str(&format!("<p class=\"lead\">{}</p>\n", escape(text)));
     }
 
     pub(super) fn warning(&mut self, text: &str) {
@@ -75,15 +111,24 @@ impl Body {
 
     /// A figure with its caption and, folded away, its numbers.
     pub(super) fn figure(&mut self, figure: &dyn Drawn, caption: &str, data: &Data<'_>) {
+        self.figure_of_class("", figure, caption, data);
+    }
+
+    /// A figure as wide as the page.
+    pub(super) fn wide_figure(&mut self, figure: &dyn Drawn, caption: &str, data: &Data<'_>) {
+        self.figure_of_class(" class=\"full\"", figure, caption, data);
+    }
+
+    fn figure_of_class(&mut self, class: &str, figure: &dyn Drawn, caption: &str, data: &Data<'_>) {
         self.figures += 1;
         let (id, title, svg) = (self.figures, escape(figure.title()), figure.svg());
         let caption = escape(caption);
         let numbers = data_table(figure.title(), data.heads, &data.groups);
         self.html.push_str(&format!(
-            "<figure aria-label=\"{title}\" aria-describedby=\"caption-{id}\">\n\
+            "<figure{class} aria-label=\"{title}\" aria-describedby=\"caption-{id}\">\n\
              <div class=\"plot\">\n{svg}</div>\n\
              <figcaption id=\"caption-{id}\">{caption}</figcaption>\n\
-             <details><summary>Show the data<span class=\"hidden\"> of {title}</span></summary>\n\
+             <details class=\"numbers\"><summary>Show the data<span class=\"hidden\"> of {title}</span></summary>\n\
              {numbers}</details>\n</figure>\n"
         ));
     }
@@ -110,6 +155,16 @@ impl Drawn for BarFigure {
 }
 
 impl Drawn for HeatFigure {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn svg(&self) -> String {
+        self.to_svg(Page::Inline)
+    }
+}
+
+impl Drawn for PanelFigure {
     fn title(&self) -> &str {
         &self.title
     }

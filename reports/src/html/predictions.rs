@@ -11,6 +11,8 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         "A drop is predicted when the sum of leaf weights is above {} (of at most {}).",
         report.model.vote_threshold, report.model.max_score
     ));
+    // The script puts the slider in here; it moves over the points of the curve in the JSON.
+    page.html.push_str("<div id=\"votes\"></div>\n");
     page.open("tables");
     confusion(page, "Packets of this report, by what LQD did.", report.prediction.confusion);
     if let Some(metrics) = &report.model.metrics {

@@ -6,7 +6,7 @@ use crate::numbers;
 use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("provenance", "Provenance");
+    page.folded_section("provenance", "Provenance");
     let model = &report.model;
     page.paragraph(&format!(
         "Written by {}. The forest has {} trees, {} splits deep, over {}.",

@@ -1,9 +1,9 @@
-//! The heading and the most important numbers.
+//! The heading, the verdict and the most important numbers.
 
 use super::body::Body;
 use super::table::Cell;
-use crate::gain_sentences;
 use crate::plot::escape;
+use crate::{gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{PolicySection, Report};
 use dropcast_replay::ReplayPolicy;
 
@@ -21,7 +21,20 @@ pub(super) fn header(report: &Report) -> String {
 }
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("summary", "Summary");
+    match &report.verdict {
+        Some(verdict) => {
+            page.section("verdict", "Is the oracle worth it here?");
+            page.lead(&verdict_sentence(verdict));
+        }
+        None => page.section("verdict", "Summary"),
+    }
+    match &report.gain {
+        Some(gain) => gain_sentences(gain).iter().for_each(|sentence| page.paragraph(sentence)),
+        None => page.paragraph(
+            "What the oracle gains over a switch without one is not known: the arrivals were not \
+             replayed.",
+        ),
+    }
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         page.warning(
             "The model was trained on a file that is scored here. On rows it has not seen, expect \
@@ -34,12 +47,8 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         page.warning(&unknown);
     }
-    match &report.gain {
-        Some(gain) => gain_sentences(gain).iter().for_each(|sentence| page.paragraph(sentence)),
-        None => page.paragraph(
-            "What the oracle gains over a switch without one is not known: the arrivals were not \
-             replayed.",
-        ),
+    if let Some(verdict) = &report.verdict {
+        trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
     }
     let total = report.replay.as_ref().map(|replay| &replay.total);
     let is_credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;

@@ -144,7 +144,7 @@ fn smaller(a: &SweepRow, b: &SweepRow) -> Ordering {
 }
 
 fn provenance(page: &mut Body, sweep: &SweepTable) {
-    page.section("provenance", "Provenance");
+    page.folded_section("provenance", "Provenance");
     let split = serde_json::to_value(&sweep.split).ok();
     page.paragraph(&format!(
         "Made by {}. Split: {}.",

@@ -41,9 +41,29 @@ impl Cell {
         }
     }
 
+    fn is_defined(&self) -> bool {
+        !matches!(self, Cell::Count(None) | Cell::Ratio(None, _))
+    }
+
     fn class(&self) -> &'static str {
         if matches!(self, Cell::Text(_)) { "" } else { " class=\"number\"" }
     }
+}
+
+/// Leaves out columns of numbers that are all undefined: the input does not tell them.
+pub(super) fn told<'a>(heads: &[&'a str], rows: Vec<Vec<Cell>>) -> (Vec<&'a str>, Vec<Vec<Cell>>) {
+    let is_told = |at: usize| {
+        rows.is_empty() || rows.iter().any(|row| row.get(at).is_some_and(Cell::is_defined))
+    };
+    let keep: Vec<bool> = (0..heads.len()).map(is_told).collect();
+    let kept = |at: usize| keep.get(at).copied().unwrap_or(true);
+    let heads = heads.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, head)| *head);
+    let heads = heads.collect();
+    let rows = rows.into_iter().map(|row| {
+        let cells = row.into_iter().enumerate().filter(|(at, _)| kept(*at));
+        cells.map(|(_, cell)| cell).collect()
+    });
+    (heads, rows.collect())
 }
 
 fn data(exact: &str, shown: &str) -> String {

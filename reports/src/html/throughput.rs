@@ -4,9 +4,11 @@ use super::body::{Body, Data};
 use super::table::Cell;
 use crate::{figures, numbers};
 use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
+use dropcast_pipeline::verdict::Verdict;
+use dropcast_replay::ReplayPolicy;
 
-pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
-    page.section("throughput", "Throughput by policy");
+pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Verdict>) {
+    page.section("policies", "What every policy transmits");
     page.figure(
         &figures::throughput(&replay.total.policies),
         &format!(
@@ -17,7 +19,13 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
         ),
         &data(&replay.total.policies),
     );
-    policies(page, "All switches together.", &replay.total);
+    if let Some(verdict) = verdict {
+        let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
+        let model = replay.total.policies.iter().find(credence);
+        super::verdict::policies(page, verdict, model.map(|model| model.sent));
+    } else {
+        policies(page, "All switches together.", &replay.total);
+    }
     if let [only] = replay.switches.as_slice() {
         page.paragraph(&format!(
             "There is one switch, number {}, with {} ports.",
@@ -25,6 +33,7 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
         ));
         return;
     }
+    page.fold("Each switch by itself");
     for switch in &replay.switches {
         let name = format!(
             "Trace {}, switch {} ({} ports): \u{3B7} {} in packets, bound {}.",
@@ -36,6 +45,7 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
         );
         policies(page, &name, &switch.results);
     }
+    page.end_fold();
 }
 
 fn policies(page: &mut Body, caption: &str, results: &ReplayTotals) {

@@ -21,6 +21,8 @@ const LINE_HEIGHT: i32 = 46;
 const TICK: i32 = 8;
 /// Length of the sample of a line in the legend.
 const SAMPLE: i32 = 84;
+/// Room for the texts of a horizontal axis.
+const BELOW: i32 = 2 * LINE_HEIGHT + 14;
 const MARKER: i32 = 9;
 const BIG_MARKER: i32 = 14;
 
@@ -197,11 +199,31 @@ impl Canvas {
     /// returns where the values are.
     pub(super) fn axes(&mut self, left: i32, x: Axes, y: Axes) -> Plot {
         let across = MARGIN + left..WIDTH_UNITS - MARGIN - RIGHT;
-        let down = self.top..self.bottom - 2 * LINE_HEIGHT - 14;
+        let down = self.top..self.bottom - BELOW;
         let plot = Plot { x: x.ruler, y: y.ruler, across, down };
         self.horizontal_axis(&plot, &x.label, x.has_grid);
         self.vertical_axis(&plot, &y.label, y.has_grid);
         plot
+    }
+
+    /// Heights of plots under one another, top to bottom, in the space that is left.
+    pub(super) fn stacked(&self, heights: &[u32], gap: i32) -> Vec<Range<i32>> {
+        let (top, bottom) = (self.top, self.bottom - BELOW);
+        let all = f64::from(heights.iter().sum::<u32>().max(1));
+        let free = f64::from(bottom - top - gap * (heights.len() as i32 - 1).max(0));
+        let mut from = top;
+        let place = |&height: &u32| {
+            let to = from + (free * f64::from(height) / all) as i32;
+            let place = from..to;
+            from = to + gap;
+            place
+        };
+        heights.iter().map(place).collect()
+    }
+
+    /// The next axes have their values here.
+    pub(super) fn set_down(&mut self, down: &Range<i32>) {
+        (self.top, self.bottom) = (down.start, down.end + BELOW);
     }
 
     fn horizontal_axis(&mut self, plot: &Plot, label: &str, has_grid: bool) {
@@ -212,9 +234,14 @@ impl Canvas {
                 self.drawing.line(&[(x, down.start), (x, down.end)], GRID);
                 self.drawing.line(&[(x, down.end), (x, down.end + TICK)], AXIS);
             }
-            self.text(text, (x, down.end + TICK + LINE_HEIGHT / 2), Anchor::Middle);
+            if !text.is_empty() {
+                self.text(text, (x, down.end + TICK + LINE_HEIGHT / 2), Anchor::Middle);
+            }
         }
         self.drawing.line(&[(across.start, down.end), (across.end, down.end)], AXIS);
+        if label.is_empty() {
+            return;
+        }
         let middle = (across.start + across.end) / 2;
         self.text(label, (middle, self.bottom - LINE_HEIGHT / 2), Anchor::Middle);
     }

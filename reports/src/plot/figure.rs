@@ -184,6 +184,32 @@ pub struct LineFigure {
     pub notes: Vec<String>,
 }
 
+/// One of the plots of a [`PanelFigure`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Panel {
+    /// Its vertical axis.
+    pub y: Axis,
+    /// Its series, in drawing order. Hit areas are where a value is not 0.
+    pub series: Vec<Series>,
+    /// Its height, relative to that of the other panels.
+    pub height: u32,
+}
+
+/// Plots under one another that share their horizontal axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PanelFigure {
+    /// The title.
+    pub title: String,
+    /// A text description, for screen readers.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The plots, top to bottom.
+    pub panels: Vec<Panel>,
+    /// Lines of text below the plot.
+    pub notes: Vec<String>,
+}
+
 /// Bars of one kind, one for each category of a [`BarFigure`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarGroup {

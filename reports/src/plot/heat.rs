@@ -10,6 +10,8 @@ use crate::numbers;
 /// Gap between a row's name and its cells, and between cells, units.
 const GAP: i32 = 18;
 const SEAM: i32 = 2;
+/// The smallest text that is written, units.
+const LEGIBLE: i32 = 14;
 
 impl HeatFigure {
     /// The figure as SVG.
@@ -24,7 +26,13 @@ impl HeatFigure {
         canvas.text(&self.y.label, (28, canvas.top + TEXT / 2), Anchor::Start);
         canvas.top += TEXT + GAP;
         let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: false };
-        let across = axis(Ruler::named(&self.columns), &self.x.label);
+        // Names that would overlap are left out.
+        let room = (1_300 - names) / columns as i32;
+        let widest = self.columns.iter().map(|name| width(name, TEXT)).max().unwrap_or(0) + GAP;
+        let every = usize::try_from(widest / room.max(1)).unwrap_or(0) + 1;
+        let mut named = Ruler::named(&self.columns);
+        named.ticks = named.ticks.into_iter().step_by(every).collect();
+        let across = axis(named, &self.x.label);
         let down = axis(Ruler::bare(0.0, rows as f64), "");
         let plot = canvas.axes(names + 3 * GAP, across, down);
         let size = self.text_size(&plot, columns);
@@ -51,12 +59,18 @@ impl HeatFigure {
         let value = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
         let Some(value) = value.filter(|value| value.is_finite()) else {
             let middle = ((left + right) / 2, (upper + lower) / 2);
-            return canvas.text("\u{2013}", middle, Anchor::Middle);
+            if size >= LEGIBLE {
+                canvas.text("\u{2013}", middle, Anchor::Middle);
+            }
+            return;
         };
         let (from, to) = ((left + SEAM, upper + SEAM), (right - SEAM, lower - SEAM));
         let fill = ramp(self.depth_of(value));
         let is_starred = self.starred.get(row).and_then(|stars| stars.get(column)) == Some(&true);
-        let text = self.written(value) + if is_starred { "*" } else { "" };
+        let text = match size {
+            LEGIBLE.. => self.written(value) + if is_starred { "*" } else { "" },
+            _ => String::new(),
+        };
         canvas.tile(from, to, fill, &text, (size, on_tile(fill)));
         let (x, y) = (&self.columns[column], &self.rows[row]);
         let (x_label, y_label) = (&self.x.label, &self.y.label);
@@ -77,12 +91,12 @@ impl HeatFigure {
         if high > low { (value - low) / (high - low) } else { 0.5 }
     }
 
-    /// The largest size at which every value fits its cell.
+    /// The largest size at which every value fits its cell. Smaller than [`LEGIBLE`] none is written.
     fn text_size(&self, plot: &Plot, columns: usize) -> i32 {
         let cell = (plot.across.end - plot.across.start) / columns as i32 - 8;
         let values = self.cells.iter().flatten().flatten();
         let widest = values.map(|&value| width(&self.written(value), TEXT)).max().unwrap_or(1);
-        (TEXT * cell / widest.max(1)).clamp(12, TEXT)
+        (TEXT * cell / widest.max(1)).min(TEXT)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Drawing a [`LineFigure`].
 
 use super::canvas::{Axes, Canvas, Plot, Sample, paint, width};
-use super::figure::{Draw, Labels, LineFigure, Point, Series};
+use super::figure::{Axis, Draw, Labels, LineFigure, Point, Series};
 use super::palette::{Look, look};
 use super::svg::{Anchor, Page, Place, TEXT};
 use super::ticks::Ruler;
@@ -38,29 +38,11 @@ impl LineFigure {
         for (series, look) in &series {
             draw_series(canvas, &plot, series, *look);
             if series.draw != Draw::Rule {
-                self.mark(canvas, &plot, series);
+                mark(canvas, &plot, (&self.x, &self.y), series);
             }
         }
         // On top of everything.
         self.series.iter().for_each(|series| draw_labels(canvas, &plot, series));
-    }
-
-    /// Hit areas of a series.
-    fn mark(&self, canvas: &mut Canvas, plot: &Plot, series: &Series) {
-        canvas.marks.begin(&series.name);
-        for point in shown(series) {
-            let (x, y) = (self.x.reading(point.x), self.y.reading(point.y));
-            let mut text = format!("{}: {x}, {y}", series.name);
-            if let Some((low, high)) = point.interval {
-                let factor = self.y.unit.factor();
-                let ends = [low, high].map(|end| numbers::short(end * factor));
-                text.push_str(&format!(" ({} to {})", ends[0], ends[1]));
-            }
-            if let Some(label) = &point.label {
-                text.push_str(&format!("; {label}"));
-            }
-            canvas.marks.point(plot.place(point.x, point.y), (point.x, point.y), text);
-        }
     }
 
     /// Each series with its look. Rules do not use up a look.
@@ -75,12 +57,28 @@ impl LineFigure {
     }
 }
 
+/// Hit areas of a series.
+pub(super) fn mark(canvas: &mut Canvas, plot: &Plot, (x, y): (&Axis, &Axis), series: &Series) {
+    canvas.marks.begin(&series.name);
+    for point in shown(series) {
+        let mut text = format!("{}: {}, {}", series.name, x.reading(point.x), y.reading(point.y));
+        if let Some((low, high)) = point.interval {
+            let ends = [low, high].map(|end| numbers::short(end * y.unit.factor()));
+            text.push_str(&format!(" ({} to {})", ends[0], ends[1]));
+        }
+        if let Some(label) = &point.label {
+            text.push_str(&format!("; {label}"));
+        }
+        canvas.marks.point(plot.place(point.x, point.y), (point.x, point.y), text);
+    }
+}
+
 fn heights(point: &Point) -> impl Iterator<Item = f64> {
     let (low, high) = point.interval.unwrap_or((point.y, point.y));
     [point.y, low, high].into_iter()
 }
 
-fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
+pub(super) fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     let shown: Vec<&Point> = shown(series).collect();
     let places: Vec<_> = shown.iter().map(|point| plot.place(point.x, point.y)).collect();
     for point in &shown {
@@ -156,7 +154,7 @@ fn path(places: &[Place], draw: Draw) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Axis, Scale};
+    use crate::plot::Scale;
 
     fn figure() -> LineFigure {
         LineFigure {

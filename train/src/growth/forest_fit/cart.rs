@@ -127,10 +127,9 @@ fn batch(rows: &[Row]) -> RunBatch {
     let features = rows[0].values.len();
     let column = |feature: usize| rows.iter().map(|row| row.values[feature]).collect();
     let batch = LabelledBatch {
-        arrivals: None,
         features: (0..features).map(column).collect(),
         drop: rows.iter().map(|row| row.drop).collect(),
-        outcome: None,
+        ..LabelledBatch::default()
     };
     RunBatch { run: 9, batch }
 }

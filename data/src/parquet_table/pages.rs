@@ -1,0 +1,337 @@
+//! What the pages of a Parquet file claim, read before the library takes memory for them.
+//!
+//! The library believes a page's header: a few bytes that claim 2^31 values, or a page of 2 GB, take
+//! that much memory. So the headers of the pages that will be read are looked at first.
+
+use parquet::basic::Type;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::ChunkReader;
+use std::fmt;
+use std::io::Read;
+
+/// The largest page that is read, bytes before compression. Common writers make pages of 1 MiB.
+const MOST_PAGE_BYTES: u64 = 64 << 20;
+
+/// The largest dictionary of words, bytes. A batch repeats each word up to once a row.
+const MOST_WORD_BYTES: u64 = 4 << 10;
+
+/// More bytes than the header of a page has.
+const MOST_HEADER_BYTES: u64 = 1 << 20;
+
+/// Bytes of a header that are read at first; nearly all are shorter.
+const HEADER_BYTES: u64 = 256;
+
+/// Encodings of words whose length is not bounded by that of their page.
+const DELTA_BYTE_ARRAY: u64 = 7;
+
+/// Why a page is not read.
+#[derive(Debug, PartialEq)]
+pub(super) enum BadPage {
+    /// Its header cannot be read.
+    Damaged,
+    /// It claims this many bytes.
+    TooLarge(u64),
+    /// Its dictionary claims more values than its bytes can hold.
+    TooManyValues(u64),
+    /// Its words are of an encoding that may repeat one without end.
+    Encoding,
+}
+
+impl fmt::Display for BadPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadPage::Damaged => f.write_str("cannot be read"),
+            BadPage::TooLarge(bytes) => write!(f, "claims {bytes} bytes"),
+            BadPage::TooManyValues(values) => {
+                write!(f, "claims {values} values, more than its bytes can hold")
+            }
+            BadPage::Encoding => f.write_str("has words in the encoding DELTA_BYTE_ARRAY"),
+        }
+    }
+}
+
+impl BadPage {
+    /// What to do about it.
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            BadPage::Damaged | BadPage::TooManyValues(_) => super::REMEDY,
+            BadPage::TooLarge(_) => "write it with smaller pages (1 MiB is usual)",
+            BadPage::Encoding => "write the words plain or with a dictionary",
+        }
+    }
+}
+
+/// The first column and page whose claims are wrong, among the columns that `is_read` chooses by
+/// their place.
+pub(super) fn bad_page<R: ChunkReader>(
+    file: &R,
+    metadata: &ParquetMetaData,
+    is_read: impl Fn(usize) -> bool,
+) -> Result<Option<(String, BadPage)>, ParquetError> {
+    let schema = metadata.file_metadata().schema_descr();
+    for group in metadata.row_groups() {
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            if is_read(schema.get_column_root_idx(leaf))
+                && let Some(bad) = bad_page_of_chunk(file, chunk)?
+            {
+                return Ok(Some((chunk.column_path().string(), bad)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn bad_page_of_chunk<R: ChunkReader>(
+    file: &R,
+    chunk: &ColumnChunkMetaData,
+) -> Result<Option<BadPage>, ParquetError> {
+    let (mut at, bytes) = chunk.byte_range();
+    let Some(end) = at.checked_add(bytes).filter(|&end| end <= file.len()) else {
+        return Ok(Some(BadPage::Damaged));
+    };
+    while at < end {
+        let header = match read_header(file, at, end)? {
+            Ok(header) => header,
+            Err(bad) => return Ok(Some(bad)),
+        };
+        let bad = header.judge(chunk.column_type());
+        let next = at.saturating_add(header.header_bytes).saturating_add(header.compressed_bytes);
+        if bad.is_some() || next > end {
+            return Ok(Some(bad.unwrap_or(BadPage::Damaged)));
+        }
+        at = next;
+    }
+    Ok(None)
+}
+
+fn read_header<R: ChunkReader>(
+    file: &R,
+    at: u64,
+    end: u64,
+) -> Result<Result<PageHeader, BadPage>, ParquetError> {
+    for most in [HEADER_BYTES, MOST_HEADER_BYTES] {
+        let mut bytes = Vec::new();
+        file.get_read(at)?.take(most.min(end - at)).read_to_end(&mut bytes)?;
+        if let Some(header) = PageHeader::read(&bytes) {
+            return Ok(Ok(header));
+        }
+    }
+    Ok(Err(BadPage::Damaged))
+}
+
+/// What matters of `PageHeader` in parquet.thrift.
+#[derive(Debug, Default, PartialEq)]
+struct PageHeader {
+    /// Bytes of the header itself.
+    header_bytes: u64,
+    uncompressed_bytes: u64,
+    compressed_bytes: u64,
+    /// Values of a dictionary page.
+    dictionary_values: Option<u64>,
+    /// Encoding of a data page.
+    encoding: Option<u64>,
+}
+
+impl PageHeader {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut compact = Compact { bytes, at: 0 };
+        let mut header = PageHeader::default();
+        let mut sizes = [None, None];
+        compact.fields(|compact, field, kind| {
+            match field {
+                2 | 3 => sizes[field as usize - 2] = Some(compact.size()?),
+                5 => header.encoding = compact.size_within(2)?,
+                7 => header.dictionary_values = Some(compact.size_within(1)??),
+                8 => header.encoding = compact.size_within(4)?,
+                _ => compact.skip(kind, 0)?,
+            }
+            Some(())
+        })?;
+        header.uncompressed_bytes = sizes[0]?;
+        header.compressed_bytes = sizes[1]?;
+        header.header_bytes = compact.at as u64;
+        Some(header)
+    }
+
+    fn judge(&self, column: Type) -> Option<BadPage> {
+        let words = matches!(column, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
+        let value_bytes = match column {
+            Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::INT96 => 12,
+            Type::BOOLEAN | Type::FIXED_LEN_BYTE_ARRAY => 1,
+        };
+        let is_dictionary = self.dictionary_values.is_some();
+        let most = if words && is_dictionary { MOST_WORD_BYTES } else { MOST_PAGE_BYTES };
+        let holds = |values: u64| values.saturating_mul(value_bytes) <= self.uncompressed_bytes;
+        if self.uncompressed_bytes.max(self.compressed_bytes) > most {
+            Some(BadPage::TooLarge(self.uncompressed_bytes.max(self.compressed_bytes)))
+        } else if let Some(values) = self.dictionary_values.filter(|&values| !holds(values)) {
+            Some(BadPage::TooManyValues(values))
+        } else if words && self.encoding == Some(DELTA_BYTE_ARRAY) {
+            Some(BadPage::Encoding)
+        } else {
+            None
+        }
+    }
+}
+
+/// Thrift's compact protocol, as far as headers of pages need it (the specification is in Apache
+/// Thrift, `doc/specs/thrift-compact-protocol.md`). `None` where bytes are missing or wrong.
+struct Compact<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// Structs in structs, at most.
+const MOST_DEPTH: u32 = 8;
+
+impl Compact<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn zigzag(&mut self) -> Option<i64> {
+        let value = self.varint()?;
+        Some((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// A size: an `i32` that is not negative.
+    fn size(&mut self) -> Option<u64> {
+        let value = self.zigzag()?;
+        u64::try_from(value).ok().filter(|&value| value <= i32::MAX as u64)
+    }
+
+    /// The size in one field of a struct.
+    fn size_within(&mut self, wanted: i16) -> Option<Option<u64>> {
+        let mut found = None;
+        self.fields(|compact, field, kind| {
+            if field == wanted {
+                found = Some(compact.size()?);
+                Some(())
+            } else {
+                compact.skip(kind, 1)
+            }
+        })?;
+        Some(found)
+    }
+
+    /// Hands each field of a struct, number and type, to `take`, which reads its value.
+    fn fields(&mut self, mut take: impl FnMut(&mut Self, i16, u8) -> Option<()>) -> Option<()> {
+        let mut field: i16 = 0;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Some(());
+            }
+            field = match head >> 4 {
+                0 => i16::try_from(self.zigzag()?).ok()?,
+                step => field.checked_add(i16::from(step))?,
+            };
+            take(self, field, head & 0x0f)?;
+        }
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        match kind {
+            // A boolean of a struct is in its type.
+            1 | 2 => Some(()),
+            3 => self.byte().map(|_| ()),
+            4..=6 => self.varint().map(|_| ()),
+            7 => self.skip_bytes(8),
+            8 => {
+                let bytes = self.varint()?;
+                self.skip_bytes(bytes)
+            }
+            9 | 10 => {
+                let head = self.byte()?;
+                let elements = match head >> 4 {
+                    15 => self.varint()?,
+                    short => u64::from(short),
+                };
+                (0..elements).try_for_each(|_| match head & 0x0f {
+                    // A boolean of a list is a byte.
+                    1 | 2 => self.byte().map(|_| ()),
+                    kind => self.skip(kind, depth + 1),
+                })
+            }
+            12 => self.fields(|compact, _, kind| compact.skip(kind, depth + 1)),
+            _ => None,
+        }
+    }
+
+    fn skip_bytes(&mut self, bytes: u64) -> Option<()> {
+        let end = self.at.checked_add(usize::try_from(bytes).ok()?)?;
+        self.at = end;
+        (end <= self.bytes.len()).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dictionary page of 3 values, 12 bytes: type 2, sizes, and a struct at field 7.
+    const DICTIONARY: [u8; 14] = [0x15, 4, 0x15, 24, 0x15, 24, 0x4c, 0x15, 6, 0x15, 0, 0x11, 0, 0];
+
+    fn header(bytes: &[u8]) -> PageHeader {
+        PageHeader::read(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_header_is_read_field_by_field() {
+        let expected = PageHeader {
+            header_bytes: 14,
+            uncompressed_bytes: 12,
+            compressed_bytes: 12,
+            dictionary_values: Some(3),
+            encoding: None,
+        };
+        assert_eq!(header(&DICTIONARY), expected);
+        for end in 0..DICTIONARY.len() {
+            assert_eq!(PageHeader::read(&DICTIONARY[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn claims_that_cannot_be_are_refused() {
+        let dictionary = |bytes, values| PageHeader {
+            uncompressed_bytes: bytes,
+            compressed_bytes: 20,
+            dictionary_values: Some(values),
+            ..PageHeader::default()
+        };
+        assert_eq!(dictionary(12, 3).judge(Type::INT32), None);
+        assert_eq!(dictionary(12, 4).judge(Type::INT32), Some(BadPage::TooManyValues(4)));
+        assert_eq!(dictionary(12, 2).judge(Type::INT64), Some(BadPage::TooManyValues(2)));
+        assert_eq!(dictionary(5_000, 3).judge(Type::INT32), None);
+        assert_eq!(dictionary(5_000, 3).judge(Type::BYTE_ARRAY), Some(BadPage::TooLarge(5_000)));
+        let data = |bytes, encoding| PageHeader {
+            uncompressed_bytes: bytes,
+            encoding: Some(encoding),
+            ..PageHeader::default()
+        };
+        assert_eq!(data(64 << 20, 5).judge(Type::INT64), None);
+        assert_eq!(data(1 << 30, 5).judge(Type::INT64), Some(BadPage::TooLarge(1 << 30)));
+        assert_eq!(data(10, 7).judge(Type::BYTE_ARRAY), Some(BadPage::Encoding));
+        assert_eq!(data(10, 6).judge(Type::BYTE_ARRAY), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! Arrow IPC in and out.
+
+use crate::hostile::{events, options};
+use crate::{Scratch, read, story, switches};
+use arrow_array::{
+    ArrayRef, LargeStringArray, RecordBatch, StringViewArray, TimestampMicrosecondArray,
+    UInt16Array, UInt32Array,
+};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use dropcast_data::{
+    DropReason, Event, EventBatch, EventKind, EventWriter, FileKind, LabelledBatch, Outcome,
+    TraceMeta, TraceReader, TraceWriter, describe,
+};
+use proptest::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The bytes of an IPC stream of batches of `rows` rows.
+fn stream(
+    columns: &[(&str, ArrayRef)],
+    rows: usize,
+    compression: Option<CompressionType>,
+) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let mut writer =
+        StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+    for at in (0..batch.num_rows()).step_by(rows) {
+        writer.write(&batch.slice(at, rows.min(batch.num_rows() - at))).unwrap();
+    }
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn event(i: u64) -> Event {
+    Event {
+        time_ns: i * 3,
+        flow_hash: i.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        size_bytes: 40 + i as u32 % 1_400,
+        switch_id: 0,
+        port: (i % 4) as u16,
+        queue: (i % 2) as u8,
+        kind: EventKind::Arrival,
+        flags: 1,
+    }
+}
+
+#[test]
+fn events_are_read_from_streams_and_files_compressed_or_not() {
+    let scratch = Scratch::new();
+    let expected = read(&scratch.parquet("events.parquet", &events()), options()).unwrap().0;
+    for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+        for rows in [100, 7] {
+            let path = scratch.file("events", stream(&events(), rows, compression));
+            let (found, provenance) = read(&path, options()).unwrap();
+            assert_eq!(found, expected);
+            assert_eq!(provenance.sha256, dropcast_data::sha256_file(&path).unwrap());
+        }
+    }
+    let batch = RecordBatch::try_from_iter(events()).unwrap();
+    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let path = scratch.file("file", writer.into_inner().unwrap());
+    assert_eq!(read(&path, options()).unwrap().0, expected);
+    assert!(matches!(describe(&path).unwrap(), FileKind::EventTable { switches: None, .. }));
+}
+
+#[test]
+fn words_and_timestamps_of_other_tools_are_read() {
+    let scratch = Scratch::new();
+    let words = ["enqueue", "departure", "drop"];
+    for kind in [
+        Arc::new(LargeStringArray::from(words.to_vec())) as ArrayRef,
+        Arc::new(StringViewArray::from(words.to_vec())),
+    ] {
+        let columns = [
+            ("time_ns", Arc::new(TimestampMicrosecondArray::from(vec![1, 2, 3])) as ArrayRef),
+            ("port", Arc::new(UInt16Array::from(vec![0, 0, 1]))),
+            ("size_bytes", Arc::new(UInt32Array::from(vec![100; 3]))),
+            ("kind", kind),
+        ];
+        let path = scratch.file("events", stream(&columns, 3, None));
+        let found = read(&path, options()).unwrap().0;
+        let expected =
+            [EventKind::Arrival, EventKind::Departure, EventKind::Drop(DropReason::Unstated)];
+        assert_eq!(found.iter().map(|event| event.kind).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            found.iter().map(|event| event.time_ns).collect::<Vec<_>>(),
+            [1_000, 2_000, 3_000]
+        );
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let scratch = Scratch::new();
+    // More than one batch of 65,536 rows in a record batch.
+    let events: Vec<Event> = (0..70_000).map(event).collect();
+    for name in ["events.arrow", "events.FEATHER", "events.ipc"] {
+        let path = scratch.path(name);
+        let mut writer = EventWriter::create(&path, &switches()).unwrap();
+        writer.write(&EventBatch { events: events.clone() }).unwrap();
+        writer.finish().unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(b"ARROW1"));
+        // It describes its switches.
+        let (found, provenance) = read(&path, Default::default()).unwrap();
+        assert!(found == events && provenance.events == 70_000);
+    }
+    assert_eq!(scratch.names().len(), 3);
+}
+
+fn rows(real_drops: bool) -> LabelledBatch {
+    let mut batch = LabelledBatch::with_arrivals(1);
+    for i in 0..50u32 {
+        let outcome = Outcome::from_code(1 + (i % 3) as u8).unwrap();
+        let arrivals = batch.arrivals.as_mut().unwrap();
+        arrivals.time_ns.push(u64::from(i));
+        arrivals.switch_id.push(0);
+        arrivals.port.push(1);
+        arrivals.queue.push(0);
+        arrivals.size_bytes.push(700);
+        batch.features[0].push(i);
+        batch.drop.push(outcome.is_drop());
+        batch.outcome.as_mut().unwrap().push(outcome);
+    }
+    batch.real_drop =
+        real_drops.then(|| (0..50).map(|i| (i % 5 == 0).then_some(DropReason::Policy)).collect());
+    batch
+}
+
+#[test]
+fn traces_survive_arrow_with_and_without_real_drops() {
+    let scratch = Scratch::new();
+    let feature = ["queue_length".to_owned()];
+    let meta = TraceMeta::new("dropcast", switches(), feature.to_vec());
+    for real_drops in [false, true] {
+        let path = scratch.path("trace.arrow");
+        let mut writer = TraceWriter::create(&path, &meta).unwrap();
+        writer.write(&rows(real_drops)).unwrap();
+        writer.finish().unwrap();
+        let mut reader = TraceReader::open(&path, &feature).unwrap();
+        assert_eq!(reader.meta(), &meta);
+        assert_eq!(reader.next().unwrap().unwrap(), rows(real_drops));
+        assert!(reader.next().is_none());
+        assert_eq!(reader.provenance().sha256, dropcast_data::sha256_file(&path).unwrap());
+        let FileKind::Trace { own: true, .. } = describe(&path).unwrap() else { panic!("a trace") };
+    }
+}
+
+#[test]
+fn claims_that_cannot_be_are_refused() {
+    let scratch = Scratch::new();
+    let refused = |bytes: Vec<u8>| {
+        let path = scratch.file("hostile", bytes);
+        story(&read(&path, options()).unwrap_err(), path.parent().unwrap())
+    };
+    let good = stream(&events(), 100, None);
+    let mut head = good.clone();
+    head[4..8].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    assert_eq!(
+        refused(head),
+        "hostile: has a message that claims 2147483647 bytes, expected at most 16777216; write record \
+         batches of fewer rows"
+    );
+    for end in [6, 30, good.len() / 2] {
+        let said = refused(good[..end].to_vec());
+        assert!(
+            said.contains("ends within a message") || said.contains("does not begin"),
+            "{said}"
+        );
+    }
+    // The first buffer of a compressed batch says how long it is.
+    let mut packed = stream(&events(), 100, Some(CompressionType::LZ4_FRAME));
+    let frame = [0x04, 0x22, 0x4d, 0x18];
+    let at = packed.windows(4).position(|bytes| bytes == frame).unwrap();
+    packed[at - 8..at].copy_from_slice(&(1_i64 << 40).to_le_bytes());
+    let said = refused(packed);
+    assert!(said.contains("claims 109951162"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn damaged_streams_are_read_or_refused(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        packed in any::<bool>(),
+    ) {
+        let mut bytes = stream(&events(), 30, packed.then_some(CompressionType::ZSTD));
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        read_whatever(file.path());
+    }
+}
+
+/// Whether it goes well does not matter, only that it ends.
+fn read_whatever(path: &Path) {
+    let _ = (read(path, options()).is_ok(), describe(path).is_ok());
+    let _ = TraceReader::open(path, &[]).map(Iterator::count);
+}

@@ -1,0 +1,192 @@
+//! Makes a verdict in one pass over labelled rows.
+
+use super::congestion::Congestion;
+use super::drop_counts::{Counted, DropCounts};
+use super::episodes::Episodes;
+use super::level_thresholds::{LevelThresholds, TraceLevels, share};
+use super::places::Places;
+use super::real_drops::Reasons;
+use super::timeline::Timeline;
+use super::value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+use crate::report::{BuildError, ReplayTotals};
+use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
+use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
+use std::num::NonZeroUsize;
+
+/// Replays labelled rows without a model, and counts what LQD, the real switch and, if there is one, a
+/// model do with them. As much memory as the buffers hold packets.
+pub struct Judge {
+    threads: NonZeroUsize,
+    names: Vec<String>,
+    open: Option<OpenTrace>,
+    replayed: Vec<Replayed>,
+    congestion: Congestion,
+    thresholds: LevelThresholds,
+    counts: DropCounts,
+    reasons: Reasons,
+    timelines: Vec<Timeline>,
+    episodes: Episodes,
+    places: Places,
+}
+
+/// The trace that rows are read from.
+struct OpenTrace {
+    specs: SwitchSpecs,
+    options: ReplayOptions,
+    replay: Replay,
+    levels: TraceLevels,
+    rows: u64,
+}
+
+impl Judge {
+    /// Without traces so far.
+    pub fn new(threads: NonZeroUsize) -> Self {
+        Judge {
+            threads,
+            names: Vec::new(),
+            open: None,
+            replayed: Vec::new(),
+            congestion: Congestion::default(),
+            thresholds: LevelThresholds::default(),
+            counts: DropCounts::default(),
+            reasons: Reasons::default(),
+            timelines: Vec::new(),
+            episodes: Episodes::default(),
+            places: Places::default(),
+        }
+    }
+
+    /// The batches that follow belong to a trace of these switches, which begin with empty buffers.
+    ///
+    /// # Errors
+    /// [`BuildError::Levels`] if they cannot be replayed.
+    pub fn begin_trace(
+        &mut self,
+        name: &str,
+        meta: &TraceMeta,
+        specs: &SwitchSpecs,
+    ) -> Result<(), BuildError> {
+        self.end_trace();
+        let levels = self
+            .thresholds
+            .begin(meta, self.threads)
+            .map_err(|source| BuildError::Levels { trace: name.to_owned(), source })?;
+        let options = ReplayOptions::for_trace(meta);
+        let replay = Replay::new(specs.clone(), options);
+        self.congestion.begin();
+        self.names.push(name.to_owned());
+        self.open = Some(OpenTrace { specs: specs.clone(), options, replay, levels, rows: 0 });
+        Ok(())
+    }
+
+    /// The next rows in order of arrival, whether each counts (the others only take room in the
+    /// buffers), and whether the model predicts a drop of each, if there is a model.
+    ///
+    /// # Errors
+    /// If no trace was begun, or a row cannot be replayed.
+    pub fn add(
+        &mut self,
+        batch: &LabelledBatch,
+        counted: &[bool],
+        predicted: Option<&[bool]>,
+    ) -> Result<(), BuildError> {
+        let trace = self.open.as_mut().ok_or(BuildError::NoTrace)?;
+        let Some(columns) = &batch.arrivals else { return Ok(()) };
+        let place = self.names.len() - 1;
+        let name = &self.names[place];
+        let mut level_permille = Vec::with_capacity(batch.len());
+        for (at, &dropped) in batch.drop.iter().enumerate() {
+            let arrival = Arrival {
+                time_ns: columns.time_ns[at],
+                switch_id: columns.switch_id[at],
+                port: columns.port[at],
+                queue: columns.queue[at],
+                size_bytes: columns.size_bytes[at],
+                dropped,
+                predicted: dropped,
+                counted: counted[at],
+            };
+            trace.replay.arrive(&arrival).map_err(|source| {
+                let row = trace.rows + at as u64;
+                BuildError::Replay { trace: name.clone(), row, source }
+            })?;
+            let met = self.congestion.arrive(&arrival, &trace.specs, &trace.options);
+            level_permille.push(met.level_permille);
+            let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
+                continue;
+            };
+            let packet = Counted {
+                size_bytes: arrival.size_bytes,
+                by_lqd: dropped,
+                by_real: batch.real_drop.as_ref().map(|reasons| reasons[at]),
+                predicted: predicted.map(|predicted| predicted[at]),
+            };
+            let Arrival { time_ns, switch_id, port, queue, .. } = arrival;
+            if self.timelines.len() == place {
+                self.timelines.push(Timeline::new(time_ns, spec.base_rtt_ns));
+            }
+            self.timelines[place].at(time_ns).add(&packet, met.occupancy_permille);
+            let permille = met.occupancy_permille;
+            self.episodes.add((place, switch_id), spec, time_ns, &packet, permille);
+            self.places.add((place, switch_id, port, queue), &packet, permille);
+            self.counts.add(&packet);
+            if let Some(Some(reason)) = packet.by_real {
+                self.reasons.add(reason, dropped, arrival.size_bytes);
+            }
+        }
+        trace.rows += batch.len() as u64;
+        trace
+            .levels
+            .add(batch, level_permille, counted)
+            .map_err(|source| BuildError::Levels { trace: name.clone(), source })
+    }
+
+    /// The trace has no more rows: drains its buffers.
+    pub fn end_trace(&mut self) {
+        let Some(trace) = self.open.take() else { return };
+        self.replayed.extend(trace.replay.finish().into_values());
+        self.thresholds.end(trace.levels);
+        self.episodes.end_trace();
+        if self.timelines.len() < self.names.len() {
+            // Nothing of it counts.
+            self.timelines.push(Timeline::new(0, 1));
+        }
+    }
+
+    /// The verdict on all rows so far.
+    pub fn finish(mut self) -> Verdict {
+        self.end_trace();
+        let totals = ReplayTotals::from_switches(&self.replayed);
+        let sent = |policy: ReplayPolicy| {
+            let section = totals.policies.iter().find(|section| section.policy == policy);
+            section.map_or_else(Sent::default, |section| section.sent)
+        };
+        let lqd = sent(ReplayPolicy::Lqd);
+        let perfect_oracle = sent(ReplayPolicy::Credence);
+        let (occupancy, congestion) = self.congestion.finish();
+        let policies = totals.policies.iter().copied();
+        let (queues, queues_left_out) = self.places.queues();
+        Verdict {
+            schema_version: VERDICT_SCHEMA_VERSION,
+            traces: self.names,
+            arrived: totals.arrived,
+            dropped: self.counts.lqd,
+            occupancy,
+            congestion,
+            dynamic_thresholds_alpha: ReplayOptions::default().alpha,
+            policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
+            perfect_oracle,
+            perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),
+            perfect_oracle_bytes_to_lqd: share(perfect_oracle.bytes, lqd.bytes),
+            level_threshold: self.thresholds.best(lqd),
+            conclusion: Conclusion::new(&totals, perfect_oracle, self.counts.lqd),
+            counts: self.counts,
+            real_reasons: self.reasons.sections(),
+            timelines: self.timelines.iter().map(Timeline::section).collect(),
+            episodes: self.episodes.finish(),
+            switches: self.places.switches(),
+            queues,
+            queues_left_out,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Drops by switch, port and queue.
+
+use super::drop_counts::{Counted, DropCounts};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Places of a verdict, at most.
+const MOST_PLACES: usize = 4_096;
+
+/// A switch of a trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SwitchDrops {
+    /// Number of the trace, from 0.
+    pub trace: usize,
+    /// Number of the switch.
+    pub switch_id: u16,
+    /// Highest occupancy of LQD's buffer that an arrival met, as a share of the buffer.
+    pub peak_occupancy: f64,
+    /// Its packets.
+    pub counts: DropCounts,
+}
+
+/// A queue of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueDrops {
+    /// Number of the trace, from 0.
+    pub trace: usize,
+    /// Number of the switch.
+    pub switch_id: u16,
+    /// Number of the port.
+    pub port: u16,
+    /// Number of the queue within the port.
+    pub queue: u8,
+    /// Its packets.
+    pub counts: DropCounts,
+}
+
+/// Counts by place.
+#[derive(Default)]
+pub(super) struct Places {
+    /// By trace, switch, port and queue.
+    queues: BTreeMap<(usize, u16, u16, u8), DropCounts>,
+    /// By trace and switch.
+    peaks: BTreeMap<(usize, u16), u32>,
+}
+
+impl Places {
+    pub(super) fn add(
+        &mut self,
+        (trace, switch_id, port, queue): (usize, u16, u16, u8),
+        packet: &Counted,
+        permille: u32,
+    ) {
+        self.queues.entry((trace, switch_id, port, queue)).or_default().add(packet);
+        let peak = self.peaks.entry((trace, switch_id)).or_default();
+        *peak = permille.max(*peak);
+    }
+
+    pub(super) fn switches(&self) -> Vec<SwitchDrops> {
+        let of = |(&(trace, switch_id), &permille): (&(usize, u16), &u32)| {
+            let first = (trace, switch_id, 0, 0);
+            let own = self.queues.range(first..=(trace, switch_id, u16::MAX, u8::MAX));
+            let mut counts = DropCounts::default();
+            own.for_each(|(_, queue)| counts.merge(queue));
+            let peak_occupancy = f64::from(permille) / 1_000.0;
+            SwitchDrops { trace, switch_id, peak_occupancy, counts }
+        };
+        self.peaks.iter().map(of).collect()
+    }
+
+    /// The queues at which something is dropped, or predicted to be: the worst if there are too many,
+    /// in order, and how many are left out.
+    pub(super) fn queues(&self) -> (Vec<QueueDrops>, u64) {
+        let drops = self.queues.iter().filter(|(_, counts)| counts.has_drops());
+        let mut queues: Vec<QueueDrops> = drops
+            .map(|(&(trace, switch_id, port, queue), &counts)| QueueDrops {
+                trace,
+                switch_id,
+                port,
+                queue,
+                counts,
+            })
+            .collect();
+        let left_out = queues.len().saturating_sub(MOST_PLACES);
+        if left_out > 0 {
+            queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.badness()));
+            queues.truncate(MOST_PLACES);
+            queues.sort_by_key(|queue| (queue.trace, queue.switch_id, queue.port, queue.queue));
+        }
+        (queues, left_out as u64)
+    }
+}

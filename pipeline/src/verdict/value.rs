@@ -1,0 +1,112 @@
+//! The verdict: all its numbers in one value.
+
+use super::congestion::{CongestionSection, OccupancySection};
+use super::drop_counts::DropCounts;
+use super::episodes::EpisodeSection;
+use super::level_thresholds::LevelThreshold;
+use super::places::{QueueDrops, SwitchDrops};
+use super::real_drops::ReasonSection;
+use super::timeline::TimelineSection;
+use crate::report::{PolicySection, ReplayTotals};
+use dropcast_replay::{ReplayPolicy, Sent};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Verdict`] as JSON.
+pub const VERDICT_SCHEMA_VERSION: u32 = 2;
+
+/// What an oracle could be worth on labelled traces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// [`VERDICT_SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Names of the traces.
+    pub traces: Vec<String>,
+    /// All arrivals.
+    pub arrived: Sent,
+    /// What LQD drops of them, by the labels.
+    pub dropped: Sent,
+    /// How full LQD's buffers are, as shares of each; null without arrivals.
+    pub occupancy: Option<OccupancySection>,
+    /// Times in which LQD drops.
+    pub congestion: CongestionSection,
+    /// The `alpha` of Dynamic Thresholds below.
+    pub dynamic_thresholds_alpha: f64,
+    /// What LQD and the policies without predictions transmit.
+    pub policies: Vec<PolicySection>,
+    /// What Credence transmits with a perfect oracle: every label known when its packet arrives.
+    pub perfect_oracle: Sent,
+    /// Its packets as a share of LQD's.
+    pub perfect_oracle_packets_to_lqd: Option<f64>,
+    /// Its bytes as a share of LQD's.
+    pub perfect_oracle_bytes_to_lqd: Option<f64>,
+    /// The best single threshold on `level_occupancy`, chosen on these very arrivals.
+    pub level_threshold: Option<LevelThreshold>,
+    /// What follows.
+    pub conclusion: Conclusion,
+    /// All arrivals, by what LQD, the real switch and the model did with them.
+    pub counts: DropCounts,
+    /// What the real switch dropped, by reason; empty if the traces tell of no real drops.
+    pub real_reasons: Vec<ReasonSection>,
+    /// Each trace over time.
+    pub timelines: Vec<TimelineSection>,
+    /// The worst episodes of congestion, those with the most drops first.
+    pub episodes: Vec<EpisodeSection>,
+    /// Each switch of each trace.
+    pub switches: Vec<SwitchDrops>,
+    /// The queues at which something is dropped or predicted to be.
+    pub queues: Vec<QueueDrops>,
+    /// Of these, how many are left out because there are too many.
+    pub queues_left_out: u64,
+}
+
+/// What follows from a [`Verdict`], in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Conclusion {
+    /// LQD drops nothing, so there is nothing to predict.
+    NothingDropped,
+    /// A policy without an oracle transmits as many bytes as Credence with a perfect one.
+    NoOracleNeeded {
+        /// That policy.
+        policy: ReplayPolicy,
+        /// What it transmits more, bytes.
+        more_bytes: u64,
+    },
+    /// A perfect oracle transmits more than every policy without one.
+    OracleCouldGain {
+        /// The best policy without an oracle.
+        policy: ReplayPolicy,
+        /// What Credence transmits more with a perfect oracle, bytes.
+        bytes: u64,
+        /// The same as a share of what LQD transmits.
+        share_of_lqd: f64,
+    },
+}
+
+impl Conclusion {
+    pub(super) fn new(totals: &ReplayTotals, perfect_oracle: Sent, dropped: Sent) -> Self {
+        if dropped.packets == 0 {
+            return Conclusion::NothingDropped;
+        }
+        let has_oracle = [ReplayPolicy::Lqd, ReplayPolicy::Credence];
+        let without = totals.policies.iter().filter(|own| !has_oracle.contains(&own.policy));
+        let mut best = (ReplayPolicy::AlwaysAccept, 0);
+        for section in without {
+            if section.sent.bytes > best.1 {
+                best = (section.policy, section.sent.bytes);
+            }
+        }
+        let (policy, bytes) = best;
+        match perfect_oracle.bytes.checked_sub(bytes) {
+            None | Some(0) => Conclusion::NoOracleNeeded {
+                policy,
+                more_bytes: bytes.saturating_sub(perfect_oracle.bytes),
+            },
+            Some(more) => Conclusion::OracleCouldGain {
+                policy,
+                bytes: more,
+                share_of_lqd: more as f64 / totals.eta.lqd.bytes.max(1) as f64,
+            },
+        }
+    }
+}

@@ -1,0 +1,211 @@
+"""dropcast's trainer as a classifier of scikit-learn."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dropcast import _dropcast
+from dropcast._progress import Bar
+from dropcast._settings import as_arguments
+from dropcast.errors import InputError
+from dropcast.models import Model
+
+#: Checks of ``check_estimator`` that are known to fail, and why.
+EXPECTED_FAILED_CHECKS = {
+    "check_class_weight_classifiers": (
+        "it weighs one class 10,000,000 times the other and lets forests bound the weight of a leaf "
+        "(min_weight_fraction_leaf), which ours bound by rows (min_samples_leaf)"
+    ),
+}
+
+_MOST = 2**32 - 1
+
+
+class DropcastClassifier(ClassifierMixin, BaseEstimator):
+    """A forest of shallow integer trees, trained by dropcast (docs/training.md).
+
+    Parameters are the command's, with its defaults, and scikit-learn's names where it has them
+    (``bootstrap``, ``random_state``, ``n_jobs``). The trees decide on integers of 32 bits. Columns
+    of other numbers are decided on as scikit-learn's trees do, as 32-bit floats: those keep their
+    order when their bits are read as integers, so nothing is lost; but such a model has no place in a
+    switch, and :meth:`to_model` refuses it.
+
+    ``features`` names the columns: then, or if it is fitted on a frame with names of dropcast's
+    features, :meth:`to_model` gives the model. Other columns may be as many as there are features.
+
+    ``vote``: the rule that chooses the vote threshold, on the training rows. By default a drop is
+    predicted where it is more likely than none; ``f1`` finds more of few drops.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 4,
+        *,
+        max_depth: int = 4,
+        criterion: str = "gini",
+        max_features: str | int | None = "sqrt",
+        min_samples_leaf: int = 1,
+        min_samples_split: int = 2,
+        class_weight: str | dict[Any, float] | None = None,
+        max_bins: int = 255,
+        bootstrap: bool = True,
+        max_samples: float | None = None,
+        vote: str = "fixed:0.5",
+        features: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.min_samples_split = min_samples_split
+        self.class_weight = class_weight
+        self.max_bins = max_bins
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.vote = vote
+        self.features = features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any) -> DropcastClassifier:
+        """Trains on rows ``X`` with two classes ``y``; the second is the drop."""
+        X, y = validate_data(self, X, y)
+        check_classification_targets(y)
+        self.classes_, drop = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            kind = type_of_target(y, input_name="y", raise_unknown=True)
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"y: has one class, {self.classes_[0]!r}; expected two")
+        names, self._is_named = self._names(X.shape[1])
+        self._is_whole = _is_whole(X)
+        columns = self._columns(X)
+        trace = _dropcast.Trace.of_columns("X", names, columns, drop.astype(bool))
+        roles = {"data": [trace], "validation": [], "test": []}
+        roles |= {"threads": self._threads(), "memory_limit": None, "beside": None}
+        arguments = as_arguments(self._settings(names))
+        self._model = Model(_dropcast.train(Bar(False), roles, arguments, False)[0])
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far the score of each row is above the vote threshold; a drop is above 0."""
+        check_is_fitted(self)
+        return self._scores(X).astype(np.float64) - self._model.vote_threshold
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        check_is_fitted(self)
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The mean over the trees of the share of each class in the row's leaf."""
+        check_is_fitted(self)
+        share = self._scores(X) / (255.0 * self._model.n_trees)
+        return np.column_stack([1.0 - share, share])
+
+    def to_model(self) -> Model:
+        """The model, as :func:`dropcast.train` gives it."""
+        check_is_fitted(self)
+        if not self._is_named:
+            raise InputError(
+                "features: which features the columns are is not known; set features, or fit on a "
+                "frame with their names"
+            )
+        if not self._is_whole:
+            raise InputError("X: was fitted on numbers that are no 32-bit integers")
+        return self._model
+
+    def _names(self, columns: int) -> tuple[list[str], bool]:
+        """Names of features for the columns, and whether they are theirs."""
+        if self.features is not None:
+            text = self.features if isinstance(self.features, str) else ",".join(self.features)
+            names = _dropcast.features(text)
+            if len(names) != columns:
+                raise InputError(f"features: are {len(names)}, but X has {columns} columns")
+            return names, True
+        known = _dropcast.features(None)
+        named = list(getattr(self, "feature_names_in_", ()))
+        if named and all(name in known for name in named):
+            return named, True
+        if columns > len(known):
+            raise InputError(f"X: has {columns} columns, at most {len(known)} can be trained on")
+        return known[:columns], False
+
+    def _settings(self, names: list[str]) -> dict[str, Any]:
+        weight = self.class_weight
+        if isinstance(weight, dict):
+            pair = [weight.get(label, 1.0) for label in self.classes_.tolist()]
+            weight = f"{pair[0]}:{pair[1]}"
+        seed = self.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        return {
+            "n_estimators": self.n_estimators,
+            "max_depth": self.max_depth,
+            "criterion": self.criterion,
+            "max_features": "all" if self.max_features is None else self.max_features,
+            "min_samples_leaf": self.min_samples_leaf,
+            "min_samples_split": self.min_samples_split,
+            "class_weight": "none" if weight is None else weight,
+            "max_bins": self.max_bins,
+            "no_bootstrap": not self.bootstrap,
+            "max_samples": self.max_samples,
+            "vote": self.vote,
+            "features": names,
+            "seed": int(seed),
+            "split": "none",
+        }
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None or self.n_jobs < 1 else self.n_jobs
+
+    def _scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        return self._model._model.score_columns(self._columns(X), self._threads())
+
+    def _columns(self, X: np.ndarray) -> list[np.ndarray]:
+        """The columns as integers, in the order of their numbers."""
+        make = _whole if self._is_whole else _ordered_bits
+        return [make(X[:, place]) for place in range(X.shape[1])]
+
+
+def _is_whole(X: np.ndarray) -> bool:
+    """Whether all values are integers of 32 bits."""
+    if X.size == 0 or X.dtype == np.bool_:
+        return True
+    if X.min() < 0 or X.max() > _MOST:
+        return False
+    return bool(np.issubdtype(X.dtype, np.integer) or np.all(X == np.floor(X)))
+
+
+def _whole(column: np.ndarray) -> np.ndarray:
+    """Integers that lie on the same side of every integer threshold as the numbers do."""
+    if np.issubdtype(column.dtype, np.floating):
+        column = np.floor(column)
+    return np.ascontiguousarray(np.clip(column, 0, _MOST).astype(np.uint32))
+
+
+def _ordered_bits(column: np.ndarray) -> np.ndarray:
+    """32-bit floats as integers in the same order: IEEE 754's bits, with the sign turned."""
+    # Adding 0 makes -0 and 0 one.
+    bits = (np.asarray(column, dtype=np.float32) + np.float32(0)).view(np.uint32)
+    turned = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
+    return np.ascontiguousarray(turned.astype(np.uint32))

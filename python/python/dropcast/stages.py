@@ -1,0 +1,394 @@
+"""The stages of the pipeline, with the names and defaults of the command."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from dropcast import _dropcast
+from dropcast._progress import Bar
+from dropcast._settings import (
+    as_arguments,
+    as_list,
+    default,
+    is_path,
+    switch_of,
+    takes_settings_of,
+)
+from dropcast.errors import InputError
+from dropcast.models import Model
+from dropcast.traces import Trace, traces_of
+
+Path = str | os.PathLike[str]
+
+
+@takes_settings_of("collect")
+def collect(
+    events: Any,
+    *,
+    output: Path | None = None,
+    switch: Any = None,
+    column: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
+    on_bad_row: str = "fail",
+    progress: bool | None = None,
+    **settings: Any,
+) -> Trace:
+    """Labels packet events: runs Longest Queue Drop virtually beside the real switch.
+
+    ``events`` are files or frames, one or several, which are merged by time. ``switch`` describes
+    the switches, if the events do not: a file, or a dict with its fields. ``column`` names columns
+    by field: ``{"time_ns": "ts"}``. Without ``output`` the trace stays in memory.
+    """
+    items = as_list(events)
+    paths = [os.fspath(item) for item in items if is_path(item)]
+    frames = [item for item in items if not is_path(item)]
+    if paths and frames:
+        raise InputError("events: are files and frames; give either")
+    name = "events" if len(frames) == 1 else "events {}"
+    source = {
+        "paths": paths,
+        "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
+        "switch": switch_of(switch),
+        "columns": [f"{field}={of}" for field, of in (column or {}).items()],
+        "time_unit": time_unit,
+        "on_bad_row": on_bad_row,
+    }
+    path = None if output is None else os.fspath(output)
+    waiting = settings.pop("max_waiting_rows", None) or default("collect", "max_waiting_rows")
+    arguments = as_arguments(settings)
+    return Trace(_dropcast.collect(Bar(progress), source, arguments, waiting, path))
+
+
+@takes_settings_of("train")
+def train(
+    data: Any,
+    *,
+    test: Any = (),
+    validation: Any = (),
+    cross_validate: str | int | None = None,
+    model_per: str = "pooled",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    output: Path | None = None,
+    gain: bool = True,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Model:
+    """Trains a forest on labelled traces: files or frames, one or several.
+
+    The same rows and settings give the model of the command, to the byte, for files. ``gain``
+    replays the test rows to say what the oracle gains, as the command does. With ``model_per`` see
+    :func:`train_per`. ``output`` is a file for the model.
+    """
+    if model_per != "pooled":
+        raise InputError("model_per: several models are trained by dropcast.train_per")
+    roles = _roles(data, validation, test, threads, memory_limit, output)
+    arguments, bar = as_arguments(settings), Bar(progress)
+    if cross_validate is not None:
+        if roles["validation"] or roles["test"]:
+            raise InputError("cross_validate: keeps runs apart itself; leave out test, validation")
+        folds = str(cross_validate)
+        made, found = _dropcast.cross_validate(bar, roles, arguments, folds)
+        model = Model(made)
+        model.cross_validation = json.loads(found)
+    else:
+        made, gained = _dropcast.train(bar, roles, arguments, gain)
+        model = Model(made, None if gained is None else json.loads(gained))
+    if output is not None:
+        model.save(output)
+    return model
+
+
+@takes_settings_of("train")
+def train_per(
+    data: Any,
+    model_per: str,
+    *,
+    test: Any = (),
+    validation: Any = (),
+    cross_validate: None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    output: None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> tuple[dict[str, Model | None], dict[str, Any]]:
+    """Trains a model of each ``switch`` or ``role``, and one of all, ``pooled``.
+
+    Returns the models by name (None for one that could not be trained), and how they compare.
+    """
+    roles = _roles(data, validation, test, threads, memory_limit, output)
+    made, compared = _dropcast.train_per(
+        Bar(progress), roles, as_arguments(settings), model_per
+    )
+    models = {name: None if model is None else Model(model) for name, model in made}
+    return models, json.loads(compared)
+
+
+class Sweep:
+    """What a sweep found: every forest, and the Pareto-optimal ones among them."""
+
+    def __init__(self, found: dict[str, Any], folder: str) -> None:
+        #: Everything, as in ``sweep.json`` (docs/sweep.md).
+        self.table = found
+        #: The folder of the sweep, with ``report.html`` and ``models/``.
+        self.folder = folder
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each forest."""
+        rows: list[dict[str, Any]] = self.table["rows"]
+        return rows
+
+    @property
+    def pareto(self) -> list[dict[str, Any]]:
+        """The rows of Pareto-optimal forests."""
+        return [row for row in self.rows if row["pareto"]]
+
+    def model(self, row: Mapping[str, Any]) -> Model:
+        """The model of a Pareto-optimal row."""
+        name = row["model"]
+        if name is None:
+            raise InputError("row: only Pareto-optimal forests are kept")
+        return Model.load(os.path.join(self.folder, name))
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {len(self.rows)} forests, {len(self.pareto)} Pareto-optimal>"
+
+    def _repr_html_(self) -> str:
+        return _framed(_read(os.path.join(self.folder, "report.html")))
+
+
+def sweep(
+    config: Path | Mapping[str, Any],
+    *,
+    data: Any = (),
+    validation: Any = (),
+    test: Any = (),
+    output: Path | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Trains every combination of settings, and compares them.
+
+    ``config`` is a ``sweep.toml``, which names its data, or a dict with its fields and ``data``
+    here: files or frames. Without ``output`` a file's sweep goes to ``runs/`` and the name of the
+    file, a dict's to a new temporary folder.
+    """
+    path, settings = None, None
+    if is_path(config):
+        path = os.fspath(config)
+        if as_list(data) or as_list(validation) or as_list(test):
+            raise InputError("data: a sweep's file names its data; give a dict, or leave it out")
+        stem = os.path.splitext(os.path.basename(path))[0]
+        folder = os.path.join("runs", stem) if output is None else os.fspath(output)
+    else:
+        fields = dict(config)
+        data = as_list(data) + as_list(fields.pop("data", None))
+        validation = as_list(validation) + as_list(fields.pop("validation", None))
+        test = as_list(test) + as_list(fields.pop("test", None))
+        settings = json.dumps(fields)
+        made = tempfile.mkdtemp(prefix="dropcast-sweep-") if output is None else output
+        folder = os.fspath(made)
+    roles = _roles(data, validation, test, threads, memory_limit, folder)
+    text = _dropcast.sweep(Bar(progress), path, settings, roles, folder, resume)
+    return Sweep(json.loads(text), folder)
+
+
+class Report:
+    """A model measured on traces, or what an oracle could be worth on them (docs/report.md)."""
+
+    def __init__(self, report: _dropcast.Report) -> None:
+        self._report = report
+
+    def to_json(self) -> str:
+        """Everything, for programs."""
+        return self._report.export("json")
+
+    def to_html(self) -> str:
+        """A page with plots, which fetches nothing."""
+        return self._report.export("html")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as a dict."""
+        fields: dict[str, Any] = json.loads(self.to_json())
+        return fields
+
+    def save(self, path: Path, format: str | None = None) -> None:
+        """Writes it as ``html``, ``json`` or ``text``; by the ending of the file if not given."""
+        ending = os.path.splitext(os.fspath(path))[1].lstrip(".")
+        chosen = format or {"html": "html", "json": "json"}.get(ending, "text")
+        _dropcast.write_file(os.fspath(path), self._report.export(chosen).encode())
+
+    def __getitem__(self, section: str) -> Any:
+        return self.to_dict()[section]
+
+    def __str__(self) -> str:
+        return self._report.export("text")
+
+    def __repr__(self) -> str:
+        return f"<Report>\n{self}"
+
+    def _repr_html_(self) -> str:
+        return _framed(self.to_html())
+
+
+def report(
+    data: Any,
+    *,
+    model: Model | Path | None = None,
+    rows: str = "unseen",
+    output: Path | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Measures a model on labelled traces: scores, eta, and Credence's gain.
+
+    Without ``model``: what every policy transmits, and what an oracle could be worth. ``rows``:
+    ``unseen``, of a trace that the model was trained on only its test rows, or ``all``.
+    """
+    if model is not None and not isinstance(model, Model):
+        model = Model.load(model)
+    of = None if model is None else model._model
+    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows))
+    if output is not None:
+        found.save(output)
+    return found
+
+
+def export(
+    model: Model | Path,
+    target: str | list[str],
+    output: Path | None = None,
+    *,
+    switch: Path | None = None,
+) -> list[str] | dict[str, bytes]:
+    """Writes a model as tables or code for a dataplane: see :meth:`Model.export`."""
+    return _model_of(model).export(target, output, switch=switch)
+
+
+def verify(
+    model: Model | Path,
+    target: str | list[str],
+    *,
+    rows: int = 1_000_000,
+    trace: Any = None,
+    seed: int = 1,
+    time: bool = False,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Builds a model's exports, runs them and compares every answer: see :meth:`Model.verify`."""
+    return _model_of(model).verify(
+        target, rows=rows, trace=trace, seed=seed, time=time, progress=progress
+    )
+
+
+class Comparison:
+    """Policies compared in the fabric: each metric with its 95% interval."""
+
+    def __init__(self, summary: dict[str, Any], text: str) -> None:
+        #: Everything, as in ``summary.json`` (docs/fabric.md).
+        self.summary = summary
+        self._text = text
+
+    def metric(self, name: str) -> dict[str, Any]:
+        """A metric by policy: its value and its difference from the first policy."""
+        return {of["policy"]: of["metrics"][name] for of in self.summary["policies"]}
+
+    def __repr__(self) -> str:
+        return f"<Comparison>\n{self._text}"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def simulate(
+    *,
+    topology: str = "leaf",
+    workload: Path | None = None,
+    seed: int | None = None,
+    duration_ms: int | None = None,
+    load: float | None = None,
+    burst: float | None = None,
+    experiment: bool | Path | Mapping[str, Any] = False,
+    policy: str | list[str] = (),  # type: ignore[assignment]
+    runs: int | None = None,
+    threads: int | None = None,
+    record: str | list[str] = (),  # type: ignore[assignment]
+    output: Path | None = None,
+    progress: bool | None = None,
+) -> Any:
+    """Generates packet arrivals that no sender reacts to, or runs policies in a fabric.
+
+    Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
+    whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
+    :class:`Comparison` of policies under senders that react (docs/fabric.md).
+    """
+    path = None if output is None else os.fspath(output)
+    if experiment is False:
+        given = {"policy": policy, "runs": runs, "threads": threads, "record": record}
+        _refuse(given, "belongs to an experiment; give one, or leave it out")
+        changes = as_arguments(
+            {"seed": seed, "duration_ms": duration_ms, "load": load, "burst": burst}
+        )
+        of = None if workload is None else os.fspath(workload)
+        frame = _dropcast.generate(Bar(progress), topology, of, changes, path)
+        return path if frame is None else frame
+    given = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
+    _refuse(given, "is said by the experiment; leave it out")
+    changed = {
+        "policies": as_list(policy),
+        "runs": runs,
+        "seed": seed,
+        "record": as_list(record),
+        "threads": threads,
+    }
+    file = os.fspath(experiment) if is_path(experiment) else None  # type: ignore[arg-type]
+    fields = json.dumps(experiment) if isinstance(experiment, Mapping) else None
+    found, text = _dropcast.experiment(Bar(progress), file, fields, changed, path)
+    return Comparison(json.loads(found), text)
+
+
+def _refuse(given: Mapping[str, Any], problem: str) -> None:
+    for name, value in given.items():
+        if value not in (None, ()):
+            raise InputError(f"{name}: {problem}")
+
+
+def _model_of(model: Model | Path) -> Model:
+    return model if isinstance(model, Model) else Model.load(model)
+
+
+def _roles(
+    data: Any,
+    validation: Any,
+    test: Any,
+    threads: int | None,
+    memory_limit: int | None,
+    beside: Path | None,
+) -> dict[str, Any]:
+    return {
+        "data": traces_of(data),
+        "validation": traces_of(validation),
+        "test": traces_of(test),
+        "threads": threads,
+        "memory_limit": memory_limit,
+        "beside": None if beside is None else os.fspath(beside),
+    }
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _framed(page: str) -> str:
+    """A page inside another: its styles stay its own."""
+    style = "width:100%;height:40em;border:0"
+    return f'<iframe style="{style}" srcdoc="{html.escape(page, quote=True)}"></iframe>'

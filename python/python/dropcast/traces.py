@@ -1,0 +1,98 @@
+"""Labelled traces, and frames: anything with ``__arrow_c_stream__``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from dropcast import _dropcast
+from dropcast._settings import as_list, is_path, switch_of
+
+
+class Trace:
+    """A labelled trace: a file, or a frame in memory.
+
+    ``data`` is a path, or whatever gives its rows through Arrow's PyCapsule interface: tables of
+    pyarrow, frames of polars and pandas, relations of duckdb. Its memory is shared, not copied.
+    ``switch`` describes the switches, if the frame does not: a file, or a dict with its fields.
+
+    A trace gives its rows in the same way: ``pyarrow.table(trace)``, ``polars.DataFrame(trace)``.
+    """
+
+    def __init__(self, data: Any, *, switch: Any = None, name: str = "frame") -> None:
+        if isinstance(data, _dropcast.Trace):
+            self._trace = data
+        elif isinstance(data, Trace):
+            self._trace = data._trace
+        elif is_path(data):
+            if switch is not None:
+                raise TypeError("switch: a trace file describes its switches itself")
+            self._trace = _dropcast.Trace.open(os.fspath(data))
+        elif hasattr(data, "__arrow_c_stream__"):
+            self._trace = _dropcast.Trace.of_frame(data, name, switch_of(switch))
+        else:
+            raise TypeError(
+                f"a labelled trace is a path or has __arrow_c_stream__, not {type(data).__name__}"
+            )
+
+    @property
+    def name(self) -> str:
+        """What errors call it: its path, if it is a file."""
+        return self._trace.name
+
+    @property
+    def path(self) -> str | None:
+        """Its file; None if it is in memory."""
+        path = self._trace.path
+        return None if path is None else os.fspath(path)
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file, or of the columns by name: models know their data by it."""
+        return self._trace.sha256
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the trace says of itself (docs/trace.md)."""
+        meta: dict[str, Any] = json.loads(self._trace.meta_json())
+        return meta
+
+    @property
+    def features(self) -> list[str]:
+        """Names of its feature columns."""
+        features: list[str] = self.meta["features"]
+        return features
+
+    @property
+    def is_replayable(self) -> bool:
+        """Whether its arrivals can be replayed through policies."""
+        return self._trace.is_replayable
+
+    @property
+    def collected(self) -> dict[str, Any] | None:
+        """What came of labelling: rows, drops, what was left out. None if it was not done here."""
+        text = self._trace.collected_json()
+        return None if text is None else json.loads(text)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._trace.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        collected = self.collected
+        rows = ""
+        if collected is not None:
+            rows = f", {collected['rows']:,} rows, {collected['drops']:,} drops"
+        where = "" if self.path is None else f" {self.path!r}"
+        return f"<Trace{where}: {len(self.features)} features{rows}>"
+
+
+def traces_of(data: Any) -> list[_dropcast.Trace]:
+    """Traces of paths, frames and traces, one or several."""
+    items = as_list(data)
+    frames = sum(not is_path(item) and not isinstance(item, Trace) for item in items)
+    traces = []
+    for place, item in enumerate(items):
+        name = "frame" if frames == 1 else f"frame {place}"
+        traces.append(Trace(item, name=name)._trace)
+    return traces

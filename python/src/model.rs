@@ -1,0 +1,295 @@
+//! Models: predictions, exports, proofs, and what other tools trained.
+
+use crate::settings::{Switch, resources, text};
+use crate::trace::Trace;
+use crate::{errors, work};
+use dropcast_data::sha256;
+use dropcast_export::Target;
+use dropcast_features::FeatureSet;
+use dropcast_forest::{ForestScorer, SwitchContext};
+use dropcast_interop::{ArrayTree, Format, ImportTask, import, import_arrays};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
+use dropcast_pipeline::verification::{VerificationTask, verify as verify_exports};
+use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_train::{BatchSource, Model as TrainedModel, Threads};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// Rows that a thread scores at once.
+const SCORED_ROWS: usize = 1 << 17;
+
+/// A model.
+#[pyclass(frozen, module = "dropcast._dropcast")]
+pub(crate) struct Model(pub(crate) ModelFile);
+
+impl Model {
+    pub(crate) fn of(model: TrainedModel) -> Self {
+        Model(ModelFile::in_memory("model", model))
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a `model.json`.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = ModelFile::read(&path);
+        read.map(Model).map_err(|error| errors::pipeline(py, &error))
+    }
+
+    /// Reads the text of a `model.json`.
+    #[staticmethod]
+    fn of_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let model = TrainedModel::from_json(text);
+        model.map(Model::of).map_err(|error| errors::argument(py, "model", &error))
+    }
+
+    /// The text of a `model.json`.
+    fn to_json(&self) -> String {
+        self.0.model.to_json()
+    }
+
+    #[getter]
+    fn features(&self) -> Vec<String> {
+        self.0.model.features.names()
+    }
+
+    #[getter]
+    fn vote_threshold(&self) -> u32 {
+        self.0.model.forest.vote_threshold
+    }
+
+    #[getter]
+    fn trees(&self) -> usize {
+        self.0.model.forest.trees.len()
+    }
+
+    #[getter]
+    fn depth(&self) -> usize {
+        self.0.model.forest.depth()
+    }
+
+    #[getter]
+    fn sha256(&self) -> &str {
+        &self.0.sha256
+    }
+
+    /// The forest in a line, and its metrics.
+    fn text(&self) -> String {
+        let model = &self.0.model;
+        let metrics = model.metrics.as_ref().map_or_else(String::new, metrics_table);
+        let features = model.features.names().join(" ");
+        format!("model on {features}\n{}{metrics}", forest_line(model))
+    }
+
+    /// Scores of rows that are columns, one per feature.
+    fn score_columns<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, u32>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let threads = resources(py, threads, None, None)?.threads();
+        let columns = columns.iter().map(|column| column.as_slice());
+        let columns: Vec<&[u32]> = columns.collect::<Result<_, _>>()?;
+        let rows = columns.first().map_or(0, |column| column.len());
+        let features = self.0.model.features.len();
+        if columns.len() != features || columns.iter().any(|column| column.len() != rows) {
+            let message = format!("has {} columns, the model {features} features", columns.len());
+            return Err(errors::exception(py, true, &format!("X: {message}")));
+        }
+        let scores = py.detach(|| {
+            let scorer = ForestScorer::new(&self.0.model.forest);
+            let parts: Vec<_> = (0..rows).step_by(SCORED_ROWS).collect();
+            let parts = Threads::new(threads).map(parts, |from| {
+                let to = rows.min(from + SCORED_ROWS);
+                let part: Vec<&[u32]> = columns.iter().map(|&column| &column[from..to]).collect();
+                scorer.score_columns(&part)
+            });
+            parts.concat()
+        });
+        Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// Scores of the rows of a trace, whose bytes are scaled to the model's buffer.
+    fn score_trace<'py>(
+        &self,
+        py: Python<'py>,
+        bar: &Bound<'py, PyAny>,
+        trace: PyRef<'py, Trace>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let (model, trace) = (&self.0.model, trace.trace.clone());
+        let scores = work::run(py, bar, |progress| {
+            progress.begin("score");
+            let traces = LabelledTraces::for_model(vec![trace], model)?;
+            let scorer = ForestScorer::new(&model.forest);
+            let mut scores = Vec::new();
+            for batch in traces.batches()? {
+                if progress.is_cancelled() {
+                    return Err(PipelineError::Cancelled);
+                }
+                let batch = batch?.batch;
+                scores.extend(scorer.score_columns(&batch.features));
+                progress.advance(batch.len());
+            }
+            Ok(scores)
+        })?;
+        Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The files of an export: their names and contents.
+    fn export_files(
+        &self,
+        py: Python<'_>,
+        targets: Vec<String>,
+        switch: Option<PathBuf>,
+    ) -> PyResult<Vec<(String, Vec<u8>)>> {
+        let targets = read_targets(py, &targets)?;
+        let files = self.0.export_files(&targets, switch.as_deref());
+        let files = files.map_err(|error| errors::pipeline(py, &error))?;
+        Ok(files.into_iter().map(|file| (file.name, file.bytes)).collect())
+    }
+
+    /// Writes the files of an export; returns their paths.
+    fn export(
+        &self,
+        py: Python<'_>,
+        targets: Vec<String>,
+        switch: Option<PathBuf>,
+        folder: PathBuf,
+    ) -> PyResult<Vec<PathBuf>> {
+        let targets = read_targets(py, &targets)?;
+        let written = self.0.export(&targets, switch.as_deref(), &folder);
+        let written = written.map_err(|error| errors::pipeline(py, &error))?;
+        Ok(written.into_iter().map(|file| file.path).collect())
+    }
+
+    /// Builds, runs and compares exports. Returns what came of it as JSON, and why it is not
+    /// verified.
+    #[expect(clippy::too_many_arguments, reason = "those of the command")]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        bar: &Bound<'_, PyAny>,
+        targets: Vec<String>,
+        rows: usize,
+        trace: Option<PyRef<'_, Trace>>,
+        seed: u64,
+        time: bool,
+    ) -> PyResult<(String, Vec<String>)> {
+        let task = VerificationTask {
+            targets: read_targets(py, &targets)?,
+            random_rows: rows,
+            seed,
+            trace: trace.map(|trace| trace.trace.clone()),
+            time,
+        };
+        let file = &self.0;
+        let found = work::run(py, bar, |progress| verify_exports(file, &task, progress))?;
+        let json = serde_json::to_string(&found).map_err(|error| errors::json(py, &error))?;
+        Ok((json, found.failures()))
+    }
+
+    /// The model with thresholds for a switch with another buffer.
+    fn for_buffer(&self, py: Python<'_>, buffer_bytes: NonZeroU32) -> PyResult<Self> {
+        let scaled = self.0.for_buffer(buffer_bytes);
+        scaled.map(Model::of).map_err(|error| errors::pipeline(py, &error))
+    }
+}
+
+fn read_targets(py: Python<'_>, names: &[String]) -> PyResult<Vec<Target>> {
+    names.iter().map(|name| text(py, "target", name)).collect()
+}
+
+/// Names of the export targets.
+#[pyfunction]
+pub(crate) fn targets() -> Vec<&'static str> {
+    Target::all().iter().map(|target| target.name()).collect()
+}
+
+/// Names of the features, or of those in a set.
+#[pyfunction]
+pub(crate) fn features(py: Python<'_>, names: Option<&str>) -> PyResult<Vec<String>> {
+    let set = names.map_or_else(|| Ok(FeatureSet::all()), |names| text(py, "features", names))?;
+    Ok(set.names())
+}
+
+/// What is told of a forest besides its nodes.
+#[derive(FromPyObject)]
+pub(crate) struct Import {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    features: Option<String>,
+    #[pyo3(item)]
+    switch: Option<Switch>,
+    #[pyo3(item)]
+    threshold: Option<f64>,
+    #[pyo3(item)]
+    allow_rounding: bool,
+}
+
+impl Import {
+    fn task(self, py: Python<'_>, format: Option<Format>) -> PyResult<ImportTask> {
+        let switch = self.switch.map(|switch| switch.read(py)).transpose()?;
+        let switch = switch.map(|file| in_common(file.specs.all()));
+        Ok(ImportTask {
+            format,
+            features: self.features.map(|names| text(py, "features", &names)).transpose()?,
+            switch: switch.unwrap_or_else(SwitchContext::default),
+            threshold: self.threshold,
+            allow_rounding: self.allow_rounding,
+            name: self.name,
+            sha256: String::new(),
+        })
+    }
+}
+
+/// Imports a forest from the bytes that its tool writes.
+#[pyfunction]
+pub(crate) fn import_bytes(
+    py: Python<'_>,
+    bytes: &[u8],
+    format: Option<&str>,
+    task: Import,
+) -> PyResult<Model> {
+    let format = format.map(|name| text(py, "format", name)).transpose()?;
+    let task = ImportTask { sha256: sha256(bytes), ..task.task(py, format)? };
+    let model = py.detach(|| import(bytes, &task));
+    model.map(Model::of).map_err(|error| errors::argument(py, &task.name, &error))
+}
+
+/// A tree as arrays: left, right, feature, threshold, margin.
+type Arrays = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>, Vec<f64>);
+
+/// Imports a classification forest from the arrays of its nodes. `text` is hashed as its content.
+#[pyfunction]
+pub(crate) fn import_trees(
+    py: Python<'_>,
+    trees: Vec<Arrays>,
+    columns: usize,
+    tool: &str,
+    task: Import,
+) -> PyResult<Model> {
+    let of = |(left, right, feature, threshold, margin)| ArrayTree {
+        left,
+        right,
+        feature,
+        threshold,
+        margin,
+    };
+    let trees: Vec<ArrayTree> = trees.into_iter().map(of).collect();
+    let hash = sha256(format!("{trees:?}").as_bytes());
+    let task = ImportTask { sha256: hash, ..task.task(py, None)? };
+    let model = py.detach(|| import_arrays(&trees, columns, tool, &task));
+    model.map(Model::of).map_err(|error| errors::argument(py, &task.name, &error))
+}
+
+/// The traces of Python's objects.
+pub(crate) fn traces_of(traces: &[PyRef<'_, Trace>]) -> Vec<LabelledTrace> {
+    traces.iter().map(|trace| trace.trace.clone()).collect()
+}

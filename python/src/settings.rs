@@ -1,0 +1,111 @@
+//! Settings as the command line has them: the words, defaults and messages are the command's own.
+
+use crate::errors;
+use clap::{ArgAction, Command};
+use dropcast_data::{SwitchFile, SwitchSpecs, read_switch_file};
+use dropcast_pipeline::resources::{MemoryLimit, Resources};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Reads `--name=value` settings of one of the command's groups of arguments.
+pub(crate) fn parse<T: clap::Args>(py: Python<'_>, settings: Vec<String>) -> PyResult<T> {
+    let command = T::augment_args(Command::new("dropcast").no_binary_name(true));
+    let command = command.disable_help_flag(true);
+    let read = command.try_get_matches_from(settings).and_then(|found| T::from_arg_matches(&found));
+    read.map_err(|error| {
+        let text = error.to_string();
+        let text = text.split("\n\nFor more information").next().unwrap_or_default();
+        let text = text.split("\n\nUsage:").next().unwrap_or_default();
+        errors::exception(py, true, text.trim_start_matches("error: ").trim())
+    })
+}
+
+/// Reads one word of an enumeration.
+pub(crate) fn word<T: clap::ValueEnum>(py: Python<'_>, name: &str, text: &str) -> PyResult<T> {
+    T::from_str(text, false).map_err(|_| {
+        let known: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        let message = format!("{name}: {text:?} is unknown, expected {}", known.join(", "));
+        errors::exception(py, true, &message)
+    })
+}
+
+/// Reads something that is written as text.
+pub(crate) fn text<T: std::str::FromStr>(py: Python<'_>, name: &str, text: &str) -> PyResult<T>
+where
+    T::Err: std::error::Error,
+{
+    text.parse().map_err(|error: T::Err| errors::argument(py, name, &error))
+}
+
+/// Threads and memory; what does not fit goes to a temporary file beside `beside`.
+pub(crate) fn resources(
+    py: Python<'_>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    beside: Option<PathBuf>,
+) -> PyResult<Resources> {
+    let none = || errors::exception(py, true, "threads: is 0, expected at least 1");
+    let threads = threads.map(|count| NonZeroUsize::new(count).ok_or_else(none)).transpose()?;
+    let beside = beside.unwrap_or_else(|| std::env::temp_dir().join("dropcast"));
+    let memory = memory_limit.map(|mib| MemoryLimit { mib, beside });
+    Ok(Resources { threads, memory })
+}
+
+/// A description of switches: a file, or JSON with the same fields.
+#[derive(FromPyObject)]
+pub(crate) struct Switch {
+    #[pyo3(item)]
+    path: Option<PathBuf>,
+    #[pyo3(item)]
+    json: Option<String>,
+}
+
+impl Switch {
+    pub(crate) fn read(self, py: Python<'_>) -> PyResult<SwitchFile> {
+        if let Some(path) = self.path {
+            return read_switch_file(&path).map_err(|error| errors::data(py, error));
+        }
+        let json = self.json.unwrap_or_default();
+        let specs: SwitchSpecs =
+            serde_json::from_str(&json).map_err(|error| errors::argument(py, "switch", &error))?;
+        Ok(SwitchFile { specs, maps: Default::default() })
+    }
+}
+
+/// Every command with its arguments and defaults, as JSON: the package's functions are held to it.
+#[pyfunction]
+pub(crate) fn commands() -> String {
+    let mut command = dropcast_cli::command();
+    command.build();
+    let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let commands: serde_json::Map<String, Value> =
+        commands.map(|command| (command.get_name().to_owned(), arguments(command))).collect();
+    Value::Object(commands).to_string()
+}
+
+fn arguments(command: &Command) -> Value {
+    let texts = |values: &[clap::builder::OsStr]| -> Vec<String> {
+        values.iter().map(|value| value.to_string_lossy().into_owned()).collect()
+    };
+    let known = ["help", "version"];
+    let arguments = command.get_arguments().filter(|of| !known.contains(&of.get_id().as_str()));
+    let arguments = arguments.map(|of| {
+        let choices = of.get_possible_values();
+        json!({
+            "name": of.get_long().unwrap_or(of.get_id().as_str()),
+            "is_flag": matches!(of.get_action(), ArgAction::SetTrue),
+            "is_required": of.is_required_set(),
+            "is_many": of.get_num_args().is_some_and(|count| count.max_values() > 1),
+            "default": texts(of.get_default_values()),
+            "choices": choices.iter().map(|value| value.get_name()).collect::<Vec<_>>(),
+            "help": of.get_help().map(ToString::to_string),
+        })
+    });
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
+    json!({ "about": about, "arguments": arguments.collect::<Vec<_>>() })
+}

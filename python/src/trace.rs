@@ -1,0 +1,251 @@
+//! Labelled traces: files, and frames in memory.
+
+use crate::frame::{of_table, stream, stream_of_frame};
+use crate::settings::{Switch, parse, text, word};
+use crate::{errors, work};
+use arrow_schema::ArrowError;
+use clap::ValueEnum;
+use dropcast_data::{
+    DataError, EventColumns, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, OnBadRow,
+    RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
+};
+use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
+use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::settings::TracerSettings;
+use dropcast_pipeline::timeline::Timeline;
+use dropcast_pipeline::traces::LabelledTrace;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use std::path::PathBuf;
+
+/// Rows of a batch that is made of columns.
+const BATCH_ROWS: usize = 65_536;
+
+/// A labelled trace.
+#[pyclass(frozen, module = "dropcast._dropcast")]
+pub(crate) struct Trace {
+    pub(crate) trace: LabelledTrace,
+    source: Source,
+    collected: Option<String>,
+}
+
+enum Source {
+    File(PathBuf),
+    Frame(Frame),
+}
+
+impl Trace {
+    fn of(py: Python<'_>, frame: Frame, switch: Option<Switch>) -> PyResult<Self> {
+        let switch = switch.map(|switch| switch.read(py)).transpose()?.map(|file| file.specs);
+        let open = || LabelledTrace::of_frame(frame.clone(), switch);
+        let trace = py.detach(open).map_err(|error| errors::pipeline(py, &error))?;
+        Ok(Trace { trace, source: Source::Frame(frame), collected: None })
+    }
+
+    fn of_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let open = || LabelledTrace::open(&path, &[]);
+        let trace = py.detach(open).map_err(|error| errors::pipeline(py, &error))?;
+        Ok(Trace { trace, source: Source::File(path), collected: None })
+    }
+}
+
+#[pymethods]
+impl Trace {
+    /// A trace file.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Trace::of_file(py, path)
+    }
+
+    /// A trace that is a frame.
+    #[staticmethod]
+    #[pyo3(signature = (table, name, switch=None))]
+    fn of_frame(
+        py: Python<'_>,
+        table: PyTable,
+        name: &str,
+        switch: Option<Switch>,
+    ) -> PyResult<Self> {
+        Trace::of(py, of_table(py, table, name)?, switch)
+    }
+
+    /// Rows without arrivals: a column for each feature, and whether LQD dropped the packet.
+    #[staticmethod]
+    fn of_columns(
+        py: Python<'_>,
+        name: &str,
+        features: Vec<String>,
+        columns: Vec<PyReadonlyArray1<'_, u32>>,
+        drop: PyReadonlyArray1<'_, bool>,
+    ) -> PyResult<Self> {
+        let drop = drop.as_slice()?;
+        let columns = columns.iter().map(|column| column.as_slice());
+        let columns: Vec<&[u32]> = columns.collect::<Result<_, _>>()?;
+        let meta = TraceMeta::unknown(RowOrder::Departure, features);
+        let batches = (0..drop.len()).step_by(BATCH_ROWS).map(|from| {
+            let rows = from..drop.len().min(from + BATCH_ROWS);
+            let part = |column: &&[u32]| column.get(rows.clone()).unwrap_or_default().to_vec();
+            LabelledBatch {
+                features: columns.iter().map(part).collect(),
+                drop: drop[rows.clone()].to_vec(),
+                ..LabelledBatch::default()
+            }
+        });
+        let frame = trace_frame(name, &meta, batches.collect());
+        Trace::of(py, frame.map_err(|error| errors::data(py, error))?, None)
+    }
+
+    /// What errors call it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.trace.name
+    }
+
+    /// Its file; none if it is in memory.
+    #[getter]
+    fn path(&self) -> Option<PathBuf> {
+        match &self.source {
+            Source::File(path) => Some(path.clone()),
+            Source::Frame(_) => None,
+        }
+    }
+
+    /// SHA-256 of its file, or of its columns.
+    #[getter]
+    fn sha256(&self) -> &str {
+        &self.trace.origin.sha256
+    }
+
+    /// Whether it tells what a replay of its arrivals needs.
+    #[getter]
+    fn is_replayable(&self) -> bool {
+        self.trace.is_replayable()
+    }
+
+    /// What it says of itself, as JSON.
+    fn meta_json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.trace.meta).map_err(|error| errors::json(py, &error))
+    }
+
+    /// What came of labelling, as JSON; none if it was not labelled here.
+    fn collected_json(&self) -> Option<&str> {
+        self.collected.as_deref()
+    }
+
+    /// The first arrival, the length of a bin (both nanoseconds), arrivals and drops by bin.
+    fn timeline(&self, py: Python<'_>, bins: usize) -> PyResult<(u64, u64, Vec<u64>, Vec<u64>)> {
+        let found = py.detach(|| Timeline::of(&self.trace, bins));
+        let of = found.map_err(|error| errors::pipeline(py, &error))?;
+        Ok((of.start_ns, of.bin_ns, of.arrivals, of.drops))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let path = match &self.source {
+            Source::Frame(frame) => return stream_of_frame(py, frame, requested_schema),
+            Source::File(path) => path,
+        };
+        let meta = &self.trace.meta;
+        let failed = |error: DataError| errors::data(py, error);
+        let reader = TraceReader::open(path, &meta.features).map_err(failed)?;
+        let schema = trace_schema(meta, reader.columns()).map_err(failed)?;
+        let (name, columns) = (self.trace.name.clone(), schema.clone());
+        let batches = reader.map(move |batch| {
+            let batch = batch.and_then(|batch| record_batch(&name, &columns, batch));
+            batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))
+        });
+        stream(py, schema, batches, requested_schema)
+    }
+}
+
+/// What to do with a bad row.
+#[derive(Clone, Copy, ValueEnum)]
+enum BadRows {
+    Fail,
+    Skip,
+}
+
+/// Where events come from: files or frames, not both.
+#[derive(FromPyObject)]
+pub(crate) struct EventSource<'py> {
+    #[pyo3(item)]
+    paths: Vec<PathBuf>,
+    #[pyo3(item)]
+    frames: Vec<(String, Bound<'py, PyAny>)>,
+    #[pyo3(item)]
+    switch: Option<Switch>,
+    #[pyo3(item)]
+    columns: Vec<String>,
+    #[pyo3(item)]
+    time_unit: Option<String>,
+    #[pyo3(item)]
+    on_bad_row: String,
+}
+
+impl EventSource<'_> {
+    fn open(self, py: Python<'_>) -> PyResult<EventFiles> {
+        let switch = self.switch.map(|switch| switch.read(py)).transpose()?;
+        let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
+        let failed = |error: DataError| errors::data(py, error);
+        let options = EventOptions {
+            columns: EventColumns::parse(&self.columns).map_err(failed)?,
+            time_unit: self.time_unit.map(|unit| text(py, "time_unit", &unit)).transpose()?,
+            specs,
+            maps: maps.unwrap_or_default(),
+            on_bad_row: match word(py, "on_bad_row", &self.on_bad_row)? {
+                BadRows::Fail => OnBadRow::Fail,
+                BadRows::Skip => OnBadRow::Skip,
+            },
+            ..EventOptions::default()
+        };
+        if self.frames.is_empty() {
+            return EventFiles::open(&self.paths, &options).map_err(failed);
+        }
+        let mut readers = Vec::new();
+        for (name, table) in self.frames {
+            let frame = of_table(py, table.extract()?, &name)?;
+            readers.push(EventReader::of_frame(&frame, &options).map_err(failed)?);
+        }
+        EventFiles::merge(readers).map_err(failed)
+    }
+}
+
+/// Labels events; into a file, or in memory without `output`.
+#[pyfunction]
+pub(crate) fn collect(
+    py: Python<'_>,
+    bar: &Bound<'_, PyAny>,
+    events: EventSource<'_>,
+    settings: Vec<String>,
+    max_waiting_rows: usize,
+    output: Option<PathBuf>,
+) -> PyResult<Trace> {
+    let settings: TracerSettings = parse(py, settings)?;
+    if let Some(path) = &output {
+        check_output(path, &events.paths).map_err(|error| errors::pipeline(py, &error))?;
+    }
+    let reader = events.open(py)?;
+    let specs = reader.specs().clone();
+    let (collected, mut trace) = match output {
+        Some(path) => {
+            let collected = work::run(py, bar, |progress| {
+                collect_file(reader, specs, &settings, max_waiting_rows, &path, progress)
+            })?;
+            (collected, Trace::of_file(py, path)?)
+        }
+        None => {
+            let (collected, frame) = work::run(py, bar, |progress| {
+                collect_frame("trace", reader, specs, &settings, max_waiting_rows, progress)
+            })?;
+            (collected, Trace::of(py, frame, None)?)
+        }
+    };
+    let collected = serde_json::to_string(&collected).map_err(|error| errors::json(py, &error))?;
+    trace.collected = Some(collected);
+    Ok(trace)
+}

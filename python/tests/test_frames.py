@@ -1,0 +1,111 @@
+"""Frames of every kind, in and out."""
+
+import numpy as np
+import pytest
+
+import dropcast
+
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+pd = pytest.importorskip("pandas")
+duckdb = pytest.importorskip("duckdb")
+
+SWITCH = {
+    "ports": 2,
+    "line_rate_bps": 10_000_000_000,
+    "buffer_bytes": 64_000,
+    "base_rtt_ns": 25_200,
+}
+
+
+def frames(table):
+    """The same rows in every library."""
+    relation = duckdb.from_arrow(table)
+    return {
+        "pyarrow": table,
+        "pyarrow reader": table.to_reader(1_000),
+        "polars": pl.from_arrow(table),
+        "pandas": table.to_pandas(),
+        "duckdb": relation,
+    }
+
+
+def test_all_libraries_give_the_same_model(trace):
+    table = pa.table(trace)
+    described = trace.meta["switches"]
+    models = {}
+    for name, frame in frames(table).items():
+        of = dropcast.Trace(frame, switch=described)
+        models[name] = dropcast.train(of, n_estimators=2).to_json()
+    assert len(set(models.values())) == 1, {name: len(text) for name, text in models.items()}
+    assert dropcast.train(trace, n_estimators=2).to_dict()["forest"] == (
+        dropcast.Model.from_json(models["polars"]).to_dict()["forest"]
+    )
+
+
+def test_frames_share_memory(trace):
+    table = pa.table(trace)
+    again = pa.table(dropcast.Trace(table))
+    for name in ("time_ns", "occupancy"):
+        first, second = table[name].chunk(0).buffers()[1], again[name].chunk(0).buffers()[1]
+        assert first.address == second.address, name
+
+
+def test_traces_become_frames(trace, trace_file):
+    for of in (trace, dropcast.Trace(trace_file)):
+        table = pa.table(of)
+        assert table.num_rows == trace.collected["rows"]
+        assert pl.DataFrame(of).equals(pl.from_arrow(table))
+        assert pa.table(pd.DataFrame.from_arrow(of)).num_rows == table.num_rows
+    assert pa.table(trace).equals(pa.table(dropcast.Trace(trace_file)))
+
+
+def test_events_are_frames_of_every_kind(events):
+    table = pa.table(events)
+    expected = pa.table(dropcast.collect(events))
+    for name, frame in frames(table).items():
+        switch = dropcast.collect(events).meta["switches"]
+        found = pa.table(dropcast.collect(frame, switch=switch))
+        assert found.equals(expected), name
+
+
+def test_columns_of_events_are_named():
+    frame = pl.DataFrame({"ts": [0.0, 1.5], "port": [0, 1], "size_bytes": [1500, 1500]})
+    found = dropcast.collect(
+        frame, switch=SWITCH, column={"time_ns": "ts"}, time_unit="us", max_waiting_rows=100
+    )
+    assert pa.table(found)["time_ns"].to_pylist() == [0, 1500]
+    with pytest.raises(dropcast.InputError, match='events: has no column "time_ns"'):
+        dropcast.collect(frame, switch=SWITCH)
+
+
+def test_what_is_wrong_is_named(trace):
+    table = pa.table(trace).slice(0, 100)
+    values = np.array(table["occupancy"])
+    negative = values.astype(np.int64)
+    negative[7] = -1
+    place = table.schema.get_field_index("occupancy")
+    broken = table.set_column(place, "occupancy", pa.array(negative))
+    with pytest.raises(dropcast.InputError, match="frame: row 7: occupancy is -1, expected"):
+        dropcast.train(broken, features="occupancy", split="none")
+    empty = table.set_column(place, "occupancy", pa.array([None] * 100, pa.uint32()))
+    with pytest.raises(dropcast.InputError, match="frame: row 0: occupancy is empty"):
+        dropcast.train(empty, features="occupancy", split="none")
+    floats = table.set_column(place, "occupancy", pa.array(values.astype(float)))
+    with pytest.raises(dropcast.InputError, match='column "occupancy" is of type Float64'):
+        dropcast.train(floats, features="occupancy", split="none")
+    with pytest.raises(dropcast.InputError, match='frame: has no column "drop"'):
+        dropcast.train(table.drop_columns(["drop", "outcome"]))
+    with pytest.raises(TypeError, match="not int"):
+        dropcast.train(3)
+
+
+def test_scores_of_frames(model, trace):
+    table = pa.table(trace)
+    matrix = np.column_stack([np.array(table[name]) for name in model.features])
+    expected = model.scores(matrix)
+    assert (model.scores(trace) == expected).all()
+    for name, frame in frames(table).items():
+        assert (model.scores(frame) == expected).all(), name
+    with pytest.raises(dropcast.InputError, match='X: has no column "level_occupancy"'):
+        model.scores(table.select(["time_ns"]))

@@ -1,0 +1,222 @@
+"""dropcast's classifier in scikit-learn, and scikit-learn's forests in dropcast."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dropcast
+from dropcast._settings import commands, default_of
+
+sklearn = pytest.importorskip("sklearn")
+
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import (  # noqa: E402
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from dropcast.sklearn import EXPECTED_FAILED_CHECKS, DropcastClassifier  # noqa: E402
+
+FEATURES = ["queue_length", "occupancy", "longest_queue", "rank"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows of integers, small and large, and labels that depend on them."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, [1_000_000, 2**32, 3_000, 40], size=(8_000, 4), dtype=np.uint64)
+    chance = X[:, 0] / 1e6 + (X[:, 3] > 20) + rng.random(len(X)) / 3
+    y = (chance > 1.2) ^ (rng.random(len(X)) < 0.05)
+    return X.astype(np.uint32), y.astype(int)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator():
+    found = check_estimator(
+        DropcastClassifier(), expected_failed_checks=EXPECTED_FAILED_CHECKS, on_fail=None
+    )
+    failed = {of["check_name"]: of["exception"] for of in found if of["status"] == "failed"}
+    assert not failed
+    # A reason for a check that passes is no reason.
+    expected = {of["check_name"] for of in found if of["status"] == "xfail"}
+    assert expected == set(EXPECTED_FAILED_CHECKS)
+
+
+def test_a_class_weight_counts_where_leaves_have_rows_enough(rows):
+    """What the expected failure of check_class_weight_classifiers is about."""
+    X, y = rows
+    forest = DropcastClassifier(class_weight={0: 1000, 1: 0.0001}, min_samples_leaf=1000)
+    assert forest.fit(X, y).predict(X).mean() < 0.13
+
+
+def test_defaults_are_those_of_the_command():
+    ours = DropcastClassifier().get_params()
+    names = {"no_bootstrap": "bootstrap", "seed": "random_state"}
+    theirs = {of["name"].replace("-", "_"): of for of in commands()["train"]["arguments"]}
+    shared = [name for name in theirs if names.get(name, name) in ours]
+    assert len(shared) >= 12
+    for name in shared:
+        default = ours[names.get(name, name)]
+        expected = default_of(theirs[name])
+        if name in ("features", "vote"):
+            continue  # The columns', and without validation rows.
+        if name == "no_bootstrap":
+            expected = True
+        assert (default or "none") == (expected or "none"), name
+
+
+def test_it_works_in_a_pipeline_and_a_search(rows):
+    X, y = rows
+    pipeline = make_pipeline(StandardScaler(), DropcastClassifier())
+    assert cross_val_score(pipeline, X, y, cv=3).min() > 0.8
+    search = GridSearchCV(DropcastClassifier(), {"n_estimators": [1, 4], "max_depth": [1, 4]}, cv=3)
+    search.fit(X, y)
+    assert search.best_params_["max_depth"] == 4 and search.best_score_ > 0.85
+
+
+def test_it_trains_the_model_of_the_pipeline(trace):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(trace)
+    names = ["queue_length", "occupancy"]
+    X = np.column_stack([np.array(table[name]) for name in names])
+    y = np.array(table["drop"])
+    fitted = DropcastClassifier(features=names, vote="f1", max_features=None).fit(X, y)
+    rows = table.select([*names, "drop"]).replace_schema_metadata(None)
+    model = dropcast.train(
+        rows, features=names, split="none", vote="f1", max_features="all", seed=1
+    )
+    assert fitted.to_model().to_dict()["forest"]["features"] == names
+    assert (fitted.predict(X) == model.predict(X)).mean() > 0.999
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.predict(X) == fitted.predict(X)).all()
+
+
+def test_a_model_of_unnamed_columns_is_refused(rows):
+    X, y = rows
+    with pytest.raises(dropcast.InputError, match="which features the columns are is not known"):
+        DropcastClassifier().fit(X, y).to_model()
+    scaled = StandardScaler().fit_transform(X)
+    fitted = DropcastClassifier(features=FEATURES).fit(scaled, y)
+    with pytest.raises(dropcast.InputError, match="no 32-bit integers"):
+        fitted.to_model()
+
+
+def test_floats_are_decided_on_in_their_order(rows):
+    """On a scale of floats, negative ones too, nearly the same rows go the same way: which of 255
+    quantiles is a threshold depends on the scale."""
+    X, y = rows
+    X = X % 4_000_000  # Exact as 32-bit floats.
+    whole = DropcastClassifier(random_state=3).fit(X, y)
+    shifted = DropcastClassifier(random_state=3).fit(X.astype(float) - 0.5, y)
+    assert (whole.predict(X) == shifted.predict(X.astype(float) - 0.5)).mean() > 0.95
+    # Numbers between integers go where the trees' comparison sends them.
+    assert (whole.predict(X + 0.25) == whole.predict(X)).all()
+    assert (whole.predict(X * 0.0 - 5) == whole.predict(X * 0)).all()
+
+
+SCALERS = [
+    (),
+    (StandardScaler(),),
+    (MinMaxScaler(),),
+    (MinMaxScaler(feature_range=(-3, 7), clip=True),),
+    (MaxAbsScaler(),),
+    (RobustScaler(),),
+    (StandardScaler(), MinMaxScaler()),
+]
+FORESTS = [
+    DecisionTreeClassifier(max_depth=8, random_state=1),
+    RandomForestClassifier(n_estimators=5, max_depth=5, random_state=1, min_samples_leaf=40),
+    RandomForestClassifier(n_estimators=2, max_depth=8, random_state=1, class_weight="balanced"),
+    ExtraTreesClassifier(n_estimators=3, max_depth=6, random_state=1),
+]
+
+
+@pytest.mark.parametrize("scalers", SCALERS, ids=lambda of: "-".join(type(s).__name__ for s in of))
+@pytest.mark.parametrize("forest", FORESTS, ids=lambda of: type(of).__name__)
+def test_scalers_and_forests_become_integer_trees(rows, scalers, forest):
+    X, y = rows
+    pipeline = make_pipeline(*scalers, sklearn.base.clone(forest)).fit(X, y)
+    model = dropcast.from_sklearn(pipeline, features=FEATURES, allow_rounding=True)
+    agreement = model.to_dict()["imported"]["agreement"]
+    # Rows that tell neighbours of every threshold apart, and random ones.
+    rng = np.random.default_rng(9)
+    tests = [X, rng.integers(0, 2**32, size=(5_000, 4), dtype=np.uint64)]
+    splits = [
+        node["split"]
+        for tree in model.to_dict()["forest"]["trees"]
+        for node in tree["nodes"]
+        if "split" in node
+    ]
+    assert splits
+    for split in splits:
+        for value in (split["threshold"], split["threshold"] + 1):
+            near = X[:50].astype(np.uint64)
+            near[:, split["feature"]] = value
+            tests.append(near)
+    for test in tests:
+        test = np.minimum(test, 2**32 - 1).astype(np.uint32)
+        wrong = model.predict(test) != pipeline.predict(test).astype(bool)
+        if agreement["differing"] == 0:
+            assert not wrong.any()
+        else:
+            assert wrong.mean() < 0.01
+
+
+def test_single_trees_are_proven(rows):
+    X, y = rows
+    tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=7)).fit(X, y)
+    model = dropcast.from_sklearn(tree, features=FEATURES)
+    assert model.to_dict()["imported"]["agreement"]["differing"] == 0
+    assert (model.predict(X) == tree.predict(X).astype(bool)).all()
+
+
+def test_frames_name_the_features(rows):
+    pd = pytest.importorskip("pandas")
+    X, y = rows
+    forest = DecisionTreeClassifier(max_depth=3).fit(pd.DataFrame(X, columns=FEATURES), y)
+    assert dropcast.from_sklearn(forest).features == FEATURES
+
+
+def test_what_is_not_imported_is_named(rows):
+    X, y = rows
+    for estimator, says in [
+        (LogisticRegression(), "LogisticRegression is not imported, expected one of Random"),
+        (make_pipeline(Normalizer(), DecisionTreeClassifier(max_depth=2)), "Normalizer is not fold"),
+    ]:
+        fitted = estimator.fit(X, y)
+        with pytest.raises(dropcast.InputError, match=says):
+            dropcast.from_sklearn(fitted, features=FEATURES)
+    three = DecisionTreeClassifier(max_depth=2).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(dropcast.InputError, match="has classes"):
+        dropcast.from_sklearn(three, features=FEATURES)
+
+
+def test_boosters_in_memory(rows):
+    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    X, y = rows
+    settings = {"n_estimators": 4, "max_depth": 3, "random_state": 1}
+    of_lightgbm = lightgbm.LGBMClassifier(**settings, verbose=-1).fit(X, y)
+    of_xgboost = xgboost.XGBClassifier(**settings).fit(X, y)
+    for model, theirs in [
+        (dropcast.from_lightgbm(of_lightgbm, features=FEATURES, allow_rounding=True), of_lightgbm),
+        (
+            dropcast.from_lightgbm(
+                of_lightgbm.booster_, features=FEATURES, allow_rounding=True
+            ),
+            of_lightgbm,
+        ),
+        (dropcast.from_xgboost(of_xgboost, features=FEATURES, allow_rounding=True), of_xgboost),
+    ]:
+        assert (model.predict(X) == theirs.predict(X).astype(bool)).mean() > 0.999
+    data = bytes(of_xgboost.get_booster().save_raw("json"))
+    again = dropcast.import_forest(data, features=FEATURES, allow_rounding=True)
+    assert again.to_dict()["forest"] == model.to_dict()["forest"]

@@ -1,0 +1,108 @@
+//! Drops over time: each trace, then the worst episodes.
+
+use super::body::{Body, Data};
+use super::table::{Cell, told};
+use crate::{numbers, verdict_figures};
+use dropcast_pipeline::verdict::{EpisodeSection, TimelineSection, Verdict};
+
+/// Traces that are drawn.
+const MOST_TRACES: usize = 6;
+
+pub(super) fn write(page: &mut Body, verdict: &Verdict) {
+    page.section("timeline", "Over time");
+    for at in 0..verdict.timelines.len().min(MOST_TRACES) {
+        let Some(figure) = verdict_figures::timeline(verdict, at) else { continue };
+        let timeline = &verdict.timelines[at];
+        let caption = format!(
+            "Each step is {} us. Drops are shown when their packet arrived, also if it was \
+             pushed out later.{}",
+            numbers::short(timeline.bin_ns as f64 / 1e3),
+            if timeline.real.is_some() { "" } else { " The trace tells of no real drops." }
+        );
+        let (heads, rows) = numbers_of(timeline);
+        let data = Data { heads: &heads, groups: vec![("", rows)] };
+        page.wide_figure(&figure, &caption, &data);
+    }
+    if verdict.timelines.len() > MOST_TRACES {
+        let rest = numbers::count((verdict.timelines.len() - MOST_TRACES) as u64);
+        page.paragraph(&format!("{rest} more traces are in the JSON inside this page."));
+    }
+    if verdict.episodes.is_empty() {
+        page.paragraph("Nothing is dropped, so there is no episode to look at.");
+        return;
+    }
+    page.heading("The worst episodes, closer");
+    page.paragraph(
+        "An episode is drops at one switch, each at most 10 base round-trip times after the one \
+         before. Open one to see it, with as much time before and after.",
+    );
+    for (at, episode) in verdict.episodes.iter().enumerate() {
+        write_episode(page, verdict, at + 1, episode);
+    }
+}
+
+fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
+    let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
+    let after_ms = (episode.first_ns.saturating_sub(begin_ns)) as f64 / 1e6;
+    let long_us = (episode.last_ns - episode.first_ns) as f64 / 1e3;
+    let name = format!(
+        "Episode {rank}: {} drops at {} from {} ms on, in {} us",
+        numbers::count(episode.drops),
+        verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
+        numbers::ratio(after_ms, 3),
+        numbers::ratio(long_us, 1),
+    );
+    page.fold(&name);
+    let figure = verdict_figures::episode(verdict, rank, episode);
+    let caption = format!(
+        "{name}. Each step is {} us.",
+        numbers::short(episode.timeline.bin_ns as f64 / 1e3)
+    );
+    let (heads, rows) = numbers_of(&episode.timeline);
+    page.wide_figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows)] });
+    page.end_fold();
+}
+
+/// The bins in which something happens.
+fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>) {
+    let happens = |&at: &usize| {
+        let wrong = timeline.errors.as_ref().map_or(0, |errors| errors.false_positives[at]);
+        let real = timeline.real.as_ref().map_or(0, |real| real.packets[at]);
+        timeline.lqd_packets[at] + real + wrong > 0
+    };
+    let row = |at: usize| {
+        let real = timeline.real.as_ref();
+        let errors = timeline.errors.as_ref();
+        vec![
+            Cell::text((at + 1).to_string()),
+            Cell::Count(Some(timeline.arrived_packets[at])),
+            Cell::Ratio(timeline.peak_occupancy[at], 3),
+            Cell::Count(Some(timeline.lqd_packets[at])),
+            Cell::Count(Some(timeline.lqd_bytes[at])),
+            Cell::Count(real.map(|real| real.packets[at])),
+            Cell::Count(real.map(|real| real.only_real_packets[at])),
+            Cell::Count(real.map(|real| real.only_real_bytes[at])),
+            Cell::Count(real.map(|real| real.only_lqd_packets[at])),
+            Cell::Count(real.map(|real| real.only_lqd_bytes[at])),
+            Cell::Count(errors.map(|errors| errors.false_positives[at])),
+            Cell::Count(errors.map(|errors| errors.false_negatives[at])),
+        ]
+    };
+    let rows = (0..timeline.lqd_packets.len()).filter(happens).map(row);
+    told(&HEADS, rows.collect())
+}
+
+const HEADS: [&str; 12] = [
+    "step",
+    "arrivals",
+    "fullest",
+    "LQD drops",
+    "bytes",
+    "real drops",
+    "only real",
+    "bytes",
+    "only LQD",
+    "bytes",
+    "false positives",
+    "false negatives",
+];
