@@ -85,5 +85,5 @@ fn with_departures(spec: &SwitchSpec, arrivals: &[EventBatch]) -> Vec<EventBatch
         }
     }
     events.sort_by_key(|event| event.time_ns);
-    events.chunks(65_536).map(|events| EventBatch { events: events.to_vec() }).collect()
+    events.chunks(65_536).map(|events| EventBatch::new(events.to_vec())).collect()
 }

@@ -17,6 +17,7 @@ use crate::output::Format;
 use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
 use dropcast_pipeline::generate::{Topology, WorkloadChanges};
@@ -161,7 +162,7 @@ pub(crate) struct SimulateArgs {
 ///
 /// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
 /// split keeps for testing, or on --test files.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
@@ -188,6 +189,10 @@ pub(crate) struct TrainArgs {
     pub(crate) model_per: ModelPer,
     #[command(flatten)]
     pub(crate) settings: TrainSettings,
+    /// Train on this column of the traces, too: a feature of your own, which dropcast does not
+    /// compute. May be repeated (docs/features.md).
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(crate) own_features: Vec<String>,
     /// Threads; they do not change the model.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -202,6 +207,17 @@ pub(crate) struct TrainArgs {
     /// Format of the metrics.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+impl TrainArgs {
+    /// The same, with features of the user's own among the features.
+    pub(crate) fn with_own_features(&self) -> Result<Self, PipelineError> {
+        let features = self.settings.features.with_own(&self.own_features)?;
+        Ok(TrainArgs {
+            settings: TrainSettings { features, ..self.settings.clone() },
+            ..self.clone()
+        })
+    }
 }
 
 /// The loop chooses votes, and all rows train.

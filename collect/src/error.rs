@@ -1,6 +1,6 @@
 //! Why events cannot be labelled.
 
-use dropcast_data::Departures;
+use dropcast_data::{Departures, Pause};
 
 /// Why events cannot be labelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +25,21 @@ pub enum CollectError {
         port: u16,
         /// The queue.
         queue: u8,
+    },
+    /// A batch without the user's own columns.
+    #[error("expected {expected} columns of the user's own for each event")]
+    OwnColumns {
+        /// How many.
+        expected: usize,
+    },
+    /// More pauses than a trace holds.
+    #[error(
+        "event at {time_ns} ns: it ends pause {} of a queue, a trace holds at most {}; trace a shorter time",
+        Pause::MOST + 1, Pause::MOST
+    )]
+    TooManyPauses {
+        /// Its time.
+        time_ns: u64,
     },
     /// Too many rows wait for one packet's label.
     #[error(
@@ -57,8 +72,8 @@ fn advice(departures: Departures) -> &'static str {
              from the line rate, or raise the limit on waiting rows"
         }
         Departures::LineRate => {
-            "the scheduler starves its queue; raise the limit on waiting rows, or check the scheduler \
-             and the line rates of the switch"
+            "the scheduler starves its queue, or the queue is paused and not resumed; raise the limit on \
+             waiting rows, or check the scheduler, the line rates and the pauses of the switch"
         }
     }
 }

@@ -26,7 +26,7 @@
 //!     flags: 0,
 //! };
 //! let events = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1)].map(|(time_ns, port)| arrival(time_ns, port));
-//! let known = tracer.push(&EventBatch { events: events.to_vec() })?;
+//! let known = tracer.push(&EventBatch::new(events.to_vec()))?;
 //! let rest = tracer.finish();
 //!
 //! // The first packet is on the wire and two fill the buffer. For each of the last two, LQD pushes

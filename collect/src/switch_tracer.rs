@@ -2,16 +2,20 @@
 
 use crate::waiting::{Row, Waiting, half};
 use dropcast_data::{
-    CollectSettings, Departures, DropReason, Event, EventKind, Outcome, SwitchSpec,
+    CollectSettings, Departures, DropReason, Event, EventKind, Outcome, Pause, PauseChange,
+    SwitchSpec,
 };
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
+use std::collections::BTreeMap;
 
 /// One switch's virtual queues, with one of the two ways to drain them.
 #[derive(Debug)]
 pub(crate) struct SwitchTracer {
     spec: SwitchSpec,
     queues: Queues,
+    /// Paused queues, and since when.
+    paused_since: BTreeMap<usize, u64>,
 }
 
 #[derive(Debug)]
@@ -34,7 +38,7 @@ impl SwitchTracer {
                 Queues::LineRate(Box::new(VirtualLqd::new(&spec, victim, fit, service, features)))
             }
         };
-        SwitchTracer { spec, queues }
+        SwitchTracer { spec, queues, paused_since: BTreeMap::new() }
     }
 
     pub(crate) fn has_queue(&self, event: &Event) -> bool {
@@ -43,24 +47,66 @@ impl SwitchTracer {
 
     /// Processes an event of this switch, for an existing queue. Returns whether its packet is known;
     /// that which a push-out is about may not be.
-    pub(crate) fn event(&mut self, event: &Event, waiting: &mut Waiting) -> bool {
+    pub(crate) fn event(&mut self, event: &Event, own: &[u32], waiting: &mut Waiting) -> bool {
         let queue = self.spec.queue_index(event.port, event.queue);
         match (event.kind, &mut self.queues) {
             (EventKind::Drop(DropReason::PushOut), _) => return waiting.push_out(event),
             (EventKind::Arrival | EventKind::Drop(_), Queues::Observed(lqd)) => {
-                arrival(lqd, event, queue, waiting);
+                arrival(lqd, event, own, queue, waiting);
             }
             (EventKind::Arrival | EventKind::Drop(_), Queues::LineRate(lqd)) => {
                 lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
-                arrival(lqd, event, queue, waiting);
+                arrival(lqd, event, own, queue, waiting);
             }
             (EventKind::Departure, Queues::Observed(lqd)) => {
                 lqd.service_mut().departed(queue, event.size_bytes, event.time_ns);
                 lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
             }
             (EventKind::Departure, Queues::LineRate(_)) => {}
+            (EventKind::Pause | EventKind::Resume, _) => {
+                unreachable!("the tracer passes pauses to pause()")
+            }
         }
         true
+    }
+
+    /// Begins or ends a pause. Returns the pause that ends.
+    pub(crate) fn pause(&mut self, event: &Event) -> Option<Pause> {
+        let queue = self.spec.queue_index(event.port, event.queue);
+        let is_paused = event.kind == EventKind::Pause;
+        if is_paused == self.paused_since.contains_key(&queue) {
+            return None;
+        }
+        // What begins in this very nanosecond may have begun already.
+        let time_ns = event.time_ns.saturating_add(1);
+        if let Queues::LineRate(lqd) = &mut self.queues {
+            lqd.service_mut().will_change(PauseChange { time_ns, queue, is_paused });
+        }
+        if is_paused {
+            self.paused_since.insert(queue, time_ns);
+            return None;
+        }
+        let from_ns = self.paused_since.remove(&queue)?;
+        let pause = Pause {
+            from_ns,
+            until_ns: time_ns,
+            switch_id: event.switch_id,
+            port: event.port,
+            queue: event.queue,
+        };
+        (from_ns < time_ns).then_some(pause)
+    }
+
+    /// The pauses that have not ended, as if they ended right after `now_ns`.
+    pub(crate) fn open_pauses(&self, switch_id: u16, now_ns: u64) -> impl Iterator<Item = Pause> {
+        let queues = usize::from(self.spec.queues_per_port);
+        self.paused_since.iter().map(move |(&queue, &from_ns)| Pause {
+            from_ns,
+            until_ns: now_ns.max(from_ns).saturating_add(1),
+            switch_id,
+            port: (queue / queues) as u16,
+            queue: (queue % queues) as u8,
+        })
     }
 
     /// Serves the queues up to `now_ns`, if they drain at line rate.
@@ -82,17 +128,18 @@ impl SwitchTracer {
     }
 }
 
-/// Records the features of an arriving packet, then passes it to LQD.
+/// Records the features of an arriving packet and the user's own, then passes it to LQD.
 fn arrival<S: dropcast_switch::Service>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,
+    own: &[u32],
     queue: usize,
     waiting: &mut Waiting,
 ) {
     let mut values = [0; Feature::ALL.len()];
     lqd.observe(queue, &mut values);
     let packet = Packet::new(waiting.next_number(), queue, event.size_bytes);
-    waiting.push(Row {
+    let row = Row {
         time_ns: event.time_ns,
         size_bytes: event.size_bytes,
         switch_id: event.switch_id,
@@ -100,11 +147,13 @@ fn arrival<S: dropcast_switch::Service>(
         queue: event.queue,
         real_drop: match event.kind {
             EventKind::Drop(reason) => Some(reason),
-            EventKind::Arrival | EventKind::Departure => None,
+            _ => None,
         },
+        is_marked: event.is_marked(),
         flow: half(event.flow_hash),
         values,
-    });
+    };
+    waiting.push(row, own);
     let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));
     if !accepted {
         waiting.resolve(packet.id, Outcome::Rejected);

@@ -3,7 +3,9 @@
 use crate::error::CollectError;
 use crate::switch_tracer::SwitchTracer;
 use crate::waiting::Waiting;
-use dropcast_data::{CollectSettings, Event, EventBatch, LabelledBatch, SwitchSpec, SwitchSpecs};
+use dropcast_data::{
+    CollectSettings, Event, EventBatch, LabelledBatch, Pause, SwitchSpec, SwitchSpecs,
+};
 use dropcast_features::FeatureSet;
 
 /// Virtual LQD at every switch of an input.
@@ -24,6 +26,9 @@ pub struct Tracer {
     /// How long rows are held after their arrival because their packet may still be pushed out.
     hold_ns: Option<u64>,
     unmatched_push_outs: u64,
+    /// Pauses that have ended.
+    pauses: Vec<Pause>,
+    last_time_ns: u64,
 }
 
 impl Tracer {
@@ -41,7 +46,15 @@ impl Tracer {
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
             hold_ns: None,
             unmatched_push_outs: 0,
+            pauses: Vec::new(),
+            last_time_ns: 0,
         }
+    }
+
+    /// Expects so many columns of the user's own in each batch, and passes them on after the features.
+    pub fn with_own(mut self, columns: usize) -> Self {
+        self.waiting.own_columns = columns;
+        self
     }
 
     /// Expects events that tell of push-outs at the real switch. Rows are then held for as long as
@@ -52,6 +65,22 @@ impl Tracer {
             |spec: &SwitchSpec| spec.drain_ns().saturating_mul(spec.queues_per_port.into());
         self.hold_ns = self.specs.all().map(hold_ns).max();
         self
+    }
+
+    /// Expects events that tell which packets the real switch marked (ECN): rows tell it, too.
+    pub fn with_ecn_marks(mut self) -> Self {
+        self.waiting.tells_marks = true;
+        self
+    }
+
+    /// The pauses of queues so far, in order of their beginning. One that has not ended ends right after
+    /// the last event. At line rate, virtual LQD respects them; observed departures did already.
+    pub fn pauses(&self) -> Vec<Pause> {
+        let switches = self.switches.iter();
+        let open = switches.flat_map(|(id, switch)| switch.open_pauses(*id, self.last_time_ns));
+        let mut pauses: Vec<Pause> = self.pauses.iter().copied().chain(open).collect();
+        pauses.sort_unstable();
+        pauses
     }
 
     /// Push-outs at the real switch whose packet was not found: no packet of that size and flow
@@ -69,10 +98,15 @@ impl Tracer {
     /// Takes events in time order and returns the rows whose labels are now known.
     ///
     /// # Errors
-    /// If an event is for an unknown switch or queue, or too many rows wait.
+    /// If an event is for an unknown switch or queue, columns of the user's own are missing, or too many
+    /// rows wait or queues are paused too often.
     pub fn push(&mut self, batch: &EventBatch) -> Result<LabelledBatch, CollectError> {
-        for event in &batch.events {
-            self.event(event)?;
+        let columns = self.waiting.own_columns;
+        if batch.own.len() != batch.events.len() * columns {
+            return Err(CollectError::OwnColumns { expected: columns });
+        }
+        for (at, event) in batch.events.iter().enumerate() {
+            self.event(event, &batch.own[at * columns..(at + 1) * columns])?;
         }
         if let Some(last) = batch.events.last() {
             // A silent switch must not hold up the others' rows.
@@ -100,7 +134,7 @@ impl Tracer {
         self.waiting.take_known(self.features.len(), u64::MAX, 0)
     }
 
-    fn event(&mut self, event: &Event) -> Result<(), CollectError> {
+    fn event(&mut self, event: &Event, own: &[u32]) -> Result<(), CollectError> {
         let &Event { time_ns, switch_id, port, queue, .. } = event;
         let at = match self.switches.binary_search_by_key(&switch_id, |(id, _)| *id) {
             Ok(at) => at,
@@ -116,7 +150,15 @@ impl Tracer {
         if !switch.has_queue(event) {
             return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
         }
-        let is_known = switch.event(event, &mut self.waiting);
+        self.last_time_ns = time_ns;
+        if !event.kind.has_packet() {
+            self.pauses.extend(switch.pause(event));
+            if self.pauses.len() > Pause::MOST {
+                return Err(CollectError::TooManyPauses { time_ns });
+            }
+            return Ok(());
+        }
+        let is_known = switch.event(event, own, &mut self.waiting);
         self.unmatched_push_outs += u64::from(!is_known);
         Ok(())
     }

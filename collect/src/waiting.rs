@@ -14,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) queue: u8,
     /// Why the real switch dropped the packet, if it did.
     pub(crate) real_drop: Option<DropReason>,
+    /// Whether the real switch marked the packet (ECN).
+    pub(crate) is_marked: bool,
     /// Half of the flow's hash, enough to find a packet that is pushed out.
     pub(crate) flow: u32,
     /// Only the first entries are used, one per feature.
@@ -25,10 +27,16 @@ pub(crate) struct Row {
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     rows: VecDeque<(Row, Option<Outcome>)>,
+    /// How many columns of the user's own there are.
+    pub(crate) own_columns: usize,
+    /// Their values, row by row.
+    own: VecDeque<u32>,
     /// Number of the first row.
     first: u64,
     /// Whether some row so far was dropped by the real switch.
     tells_real_drops: bool,
+    /// Whether the input tells which packets the real switch marked.
+    pub(crate) tells_marks: bool,
 }
 
 impl Waiting {
@@ -41,7 +49,9 @@ impl Waiting {
         self.rows.len()
     }
 
-    pub(crate) fn push(&mut self, row: Row) {
+    /// Adds a row with its values of the user's own columns.
+    pub(crate) fn push(&mut self, row: Row, own: &[u32]) {
+        self.own.extend(own);
         self.tells_real_drops |= row.real_drop.is_some();
         self.rows.push_back((row, None));
     }
@@ -93,6 +103,11 @@ impl Waiting {
         let rows = || self.rows.iter().take(known).map(|(row, _)| row);
         let outcome: Vec<Outcome> =
             self.rows.iter().take(known).filter_map(|&(_, outcome)| outcome).collect();
+        let computed = (0..features).map(|nth| rows().map(|row| row.values[nth]).collect());
+        let columns = self.own_columns;
+        let known_own = known * columns;
+        let own = (0..columns)
+            .map(|nth| self.own.range(..known_own).skip(nth).step_by(columns).copied().collect());
         let batch = LabelledBatch {
             arrivals: Some(ArrivalColumns {
                 time_ns: rows().map(|row| row.time_ns).collect(),
@@ -101,14 +116,14 @@ impl Waiting {
                 queue: rows().map(|row| row.queue).collect(),
                 size_bytes: rows().map(|row| row.size_bytes).collect(),
             }),
-            features: (0..features)
-                .map(|nth| rows().map(|row| row.values[nth]).collect())
-                .collect(),
+            features: computed.chain(own).collect(),
             drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
             outcome: Some(outcome),
+            ecn_mark: self.tells_marks.then(|| rows().map(|row| row.is_marked).collect()),
             real_drop: self.tells_real_drops.then(|| rows().map(|row| row.real_drop).collect()),
         };
         self.rows.drain(..known);
+        self.own.drain(..known_own);
         self.first += known as u64;
         batch
     }

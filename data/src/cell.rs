@@ -114,7 +114,7 @@ impl Cell for Outcome {
 }
 
 impl Cell for EventKind {
-    const EXPECTED: &'static str = "0 (arrival), 1 (departure) or 2 (drop)";
+    const EXPECTED: &'static str = "0 (arrival), 1 (departure), 2 (drop), 3 (pause) or 4 (resume)";
     const FILLER: Self = EventKind::Arrival;
     fn from_u64(value: u64) -> Option<Self> {
         EventKind::from_code(value.try_into().ok()?)

@@ -219,6 +219,9 @@ impl CheckedSwitch {
             let queues_per_port = self.queues_per_port;
             return Err(BadEvent::QueueOutOfRange { queue, switch_id, queues_per_port });
         }
+        if !event.kind.has_packet() {
+            return Ok(());
+        }
         if size_bytes == 0 {
             return Err(BadEvent::SizeZero);
         }
@@ -231,6 +234,7 @@ impl CheckedSwitch {
             self.held.resize(index + 1, 0);
         }
         match event.kind {
+            EventKind::Pause | EventKind::Resume => {}
             EventKind::Arrival => self.held[index] += 1,
             EventKind::Drop(reason) if reason != DropReason::PushOut => {}
             EventKind::Departure | EventKind::Drop(_) if self.held[index] > 0 => {
@@ -284,6 +288,12 @@ mod tests {
         check(event(100, 7, 2, 1, 0), "size-zero", "size_bytes", "is 0");
         check(event(100, 7, 2, 1, 4_001), "size-over-buffer", "size_bytes", "of 4000 bytes");
         check(
+            Event { kind: EventKind::Pause, ..event(100, 7, 2, 2, 0) },
+            "queue-out-of-range",
+            "queue",
+            "has queues 0 to 1",
+        );
+        check(
             departure(event(100, 7, 1, 1, 1)),
             "departure-without-arrival",
             "kind",
@@ -299,6 +309,9 @@ mod tests {
         assert!(checker.check(&event(10, 0, 0, 0, 0)).is_err());
         let leave = Event { kind: EventKind::Departure, ..event(10, 0, 0, 0, 1) };
         checker.check(&leave).unwrap();
+        assert!(checker.check(&leave).is_err());
+        let pause = Event { kind: EventKind::Pause, ..event(10, 0, 0, 0, 0) };
+        assert_eq!(checker.check(&pause), Ok(()), "it is about no packet, so it has no size");
         assert!(checker.check(&leave).is_err());
     }
 

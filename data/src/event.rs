@@ -11,6 +11,10 @@ pub enum EventKind {
     Departure,
     /// The real switch dropped the packet. Unless it was pushed out, this row is its arrival, too.
     Drop(DropReason),
+    /// The port was told to send nothing from this queue (PFC, IEEE 802.1Qbb). No packet.
+    Pause,
+    /// The port may send from this queue again. No packet.
+    Resume,
 }
 
 impl EventKind {
@@ -20,6 +24,8 @@ impl EventKind {
             0 => Some(EventKind::Arrival),
             1 => Some(EventKind::Departure),
             2 => Some(EventKind::Drop(DropReason::Unstated)),
+            3 => Some(EventKind::Pause),
+            4 => Some(EventKind::Resume),
             _ => None,
         }
     }
@@ -28,9 +34,14 @@ impl EventKind {
     pub fn is_arrival(self) -> bool {
         match self {
             EventKind::Arrival => true,
-            EventKind::Departure => false,
+            EventKind::Departure | EventKind::Pause | EventKind::Resume => false,
             EventKind::Drop(reason) => reason != DropReason::PushOut,
         }
+    }
+
+    /// Whether the event is about a packet.
+    pub fn has_packet(self) -> bool {
+        !matches!(self, EventKind::Pause | EventKind::Resume)
     }
 }
 
@@ -67,7 +78,7 @@ pub struct Event {
     pub time_ns: u64,
     /// A hash of the packet's flow, 0 where the input has none.
     pub flow_hash: u64,
-    /// Bytes the packet takes in the buffer.
+    /// Bytes the packet takes in the buffer; of no meaning without a packet.
     pub size_bytes: u32,
     /// Which switch.
     pub switch_id: u16,
@@ -75,10 +86,21 @@ pub struct Event {
     pub port: u16,
     /// Queue within the port.
     pub queue: u8,
-    /// Arrival, departure or drop.
+    /// Arrival, departure, drop, pause or resume.
     pub kind: EventKind,
-    /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable. 0 where the input has none.
+    /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable; bit 2: the real switch marked it
+    /// ([`Event::ECN_MARK`]). 0 where the input has none.
     pub flags: u8,
+}
+
+impl Event {
+    /// Flag of packets that the real switch marked (ECN, congestion experienced).
+    pub const ECN_MARK: u8 = 4;
+
+    /// Whether the real switch marked the packet.
+    pub fn is_marked(&self) -> bool {
+        self.flags & Event::ECN_MARK != 0
+    }
 }
 
 /// A run of consecutive events of one input.
@@ -86,4 +108,14 @@ pub struct Event {
 pub struct EventBatch {
     /// The events, in input order.
     pub events: Vec<Event>,
+    /// Values of the user's own columns, equally many for each event, one event after the other. Empty if
+    /// none were asked for.
+    pub own: Vec<u32>,
+}
+
+impl EventBatch {
+    /// Events without columns of the user's own.
+    pub fn new(events: Vec<Event>) -> Self {
+        EventBatch { events, own: Vec::new() }
+    }
 }

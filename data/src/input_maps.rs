@@ -1,10 +1,11 @@
-//! Which parts of an input that is no table belong to which switch, port and queue.
+//! Which parts of an input belong to which switch, port and queue.
 
 use crate::capture_map::CaptureMap;
 use crate::ns3_map::Ns3Map;
+use crate::pool_map::Pool;
 use serde::Deserialize;
 
-/// The tables `[ns3]` and `[capture]` of a switch description file.
+/// The tables `[ns3]`, `[capture]` and `[[pool]]` of a switch description file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputMaps {
@@ -12,4 +13,6 @@ pub struct InputMaps {
     pub ns3: Ns3Map,
     /// Packets of captures.
     pub capture: CaptureMap,
+    /// Switches with several buffers.
+    pub pool: Vec<Pool>,
 }

@@ -76,6 +76,8 @@ pub struct LabelledBatch {
     /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
     /// real drops.
     pub real_drop: Option<Vec<Option<DropReason>>>,
+    /// Whether the real switch marked the packet (ECN); absent if the input does not tell.
+    pub ecn_mark: Option<Vec<bool>>,
 }
 
 impl LabelledBatch {
@@ -87,6 +89,7 @@ impl LabelledBatch {
             drop: Vec::new(),
             outcome: Some(Vec::new()),
             real_drop: None,
+            ecn_mark: None,
         }
     }
 
@@ -115,11 +118,16 @@ impl LabelledBatch {
             drop: self.drop.split_off(row),
             outcome: self.outcome.as_mut().map(|outcome| outcome.split_off(row)),
             real_drop: self.real_drop.as_mut().map(|real_drop| real_drop.split_off(row)),
+            ecn_mark: self.ecn_mark.as_mut().map(|ecn_mark| ecn_mark.split_off(row)),
         }
     }
 
     /// Adds rows with the same columns behind its own.
     pub fn append(&mut self, mut rows: LabelledBatch) {
+        if self.is_empty() {
+            *self = rows;
+            return;
+        }
         if self.real_drop.is_some() || rows.real_drop.is_some() {
             // Rows that are known to have no real drop have no such column.
             let none = |rows| vec![None; rows];
@@ -140,6 +148,9 @@ impl LabelledBatch {
         self.drop.append(&mut rows.drop);
         if let (Some(outcome), Some(more)) = (&mut self.outcome, &mut rows.outcome) {
             outcome.append(more);
+        }
+        if let (Some(ecn_mark), Some(more)) = (&mut self.ecn_mark, &mut rows.ecn_mark) {
+            ecn_mark.append(more);
         }
     }
 
@@ -165,6 +176,9 @@ impl LabelledBatch {
         }
         if let Some(real_drop) = &mut self.real_drop {
             column(real_drop, keep);
+        }
+        if let Some(ecn_mark) = &mut self.ecn_mark {
+            column(ecn_mark, keep);
         }
     }
 }

@@ -31,6 +31,8 @@
 mod check;
 mod event;
 mod labelled;
+mod not_modelled;
+mod pause;
 mod provenance;
 pub mod random;
 mod settings;
@@ -40,6 +42,7 @@ mod trace_meta;
 pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
@@ -84,6 +87,8 @@ mod ns3_map;
 #[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
+mod pool_map;
+#[cfg(feature = "files")]
 mod scratch;
 #[cfg(feature = "files")]
 mod small_file;
@@ -119,6 +124,8 @@ pub use input::{sha256, sha256_file};
 pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
+#[cfg(feature = "files")]
+pub use pool_map::Pool;
 #[cfg(feature = "files")]
 pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]

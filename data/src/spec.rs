@@ -1,5 +1,6 @@
 //! Switch descriptions (`docs/switch.md`): what a shared-buffer switch is made of.
 
+use crate::not_modelled::refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,6 +47,9 @@ pub struct SwitchSpec {
     /// By queue within a port: does it draw on the shared buffer? The packets of one that does
     /// not are never dropped and do not count in the occupancy.
     pub shared: Vec<bool>,
+    /// By queue within a port: bytes beside the shared buffer that only this queue may use. Its packets
+    /// draw on the shared buffer as far as the queue is longer. Empty if no queue has any.
+    pub reserved_bytes: Vec<u32>,
     /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
     pub quantum_bytes: Vec<u32>,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
@@ -82,6 +86,7 @@ impl SwitchSpec {
             transmit_ring_packets: 0,
             pushable: vec![true],
             shared: vec![true],
+            reserved_bytes: Vec::new(),
             quantum_bytes: Vec::new(),
             role: None,
         }
@@ -90,6 +95,12 @@ impl SwitchSpec {
     /// Number of output ports, the papers' `N`.
     pub fn ports(&self) -> usize {
         self.line_rate_bps.len()
+    }
+
+    /// Bytes of a queue beside the shared buffer.
+    pub fn reserved_bytes_of(&self, queue: usize) -> u32 {
+        let class = queue % usize::from(self.queues_per_port);
+        self.reserved_bytes.get(class).copied().unwrap_or(0)
     }
 
     /// Number of queues of the switch.
@@ -228,6 +239,8 @@ struct SpecText {
     #[serde(default = "all")]
     shared: OneOrEach<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    reserved_bytes: Option<OneOrEach<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     quantum_bytes: Option<OneOrEach<u32>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
@@ -291,6 +304,8 @@ impl TryFrom<SpecText> for SwitchSpec {
         if quantum_bytes.contains(&0) {
             return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
         }
+        let shared = text.shared.expand("shared", queues)?;
+        let reserved_bytes = reserved(text.reserved_bytes, &shared, buffer_bytes)?;
         Ok(SwitchSpec {
             buffer_bytes,
             base_rtt_ns: text.base_rtt_ns,
@@ -300,11 +315,33 @@ impl TryFrom<SpecText> for SwitchSpec {
             wire_overhead_bytes: text.wire_overhead_bytes,
             transmit_ring_packets: text.transmit_ring_packets,
             pushable: text.pushable.expand("pushable", queues)?,
-            shared: text.shared.expand("shared", queues)?,
+            shared,
+            reserved_bytes,
             quantum_bytes,
             role: text.role,
         })
     }
+}
+
+/// Bytes beside the shared buffer by queue; empty if there are none.
+fn reserved(
+    text: Option<OneOrEach<u32>>,
+    shared: &[bool],
+    buffer_bytes: u32,
+) -> Result<Vec<u32>, SpecError> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    let reserved = text.expand("reserved_bytes", shared.len())?;
+    if reserved.iter().zip(shared).any(|(&bytes, &shared)| bytes > 0 && !shared) {
+        let problem = "is given for a queue that does not draw on the shared buffer, whose packets \
+                       are never dropped; expected 0 there";
+        return Err(wrong("reserved_bytes", problem));
+    }
+    if let Some(bytes) = reserved.iter().find(|&bytes| bytes.checked_add(buffer_bytes).is_none()) {
+        let problem = format!("is {bytes}, with the shared buffer more than {} bytes", u32::MAX);
+        return Err(wrong("reserved_bytes", problem));
+    }
+    let has_some = reserved.iter().any(|&bytes| bytes > 0);
+    Ok(if has_some { reserved } else { Vec::new() })
 }
 
 /// A role becomes part of a file's name.
@@ -326,6 +363,8 @@ impl From<SwitchSpec> for SpecText {
             transmit_ring_packets: spec.transmit_ring_packets,
             pushable: OneOrEach::shorten(spec.pushable),
             shared: OneOrEach::shorten(spec.shared),
+            reserved_bytes: (!spec.reserved_bytes.is_empty())
+                .then(|| OneOrEach::shorten(spec.reserved_bytes)),
             quantum_bytes: (!spec.quantum_bytes.is_empty())
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
             role: spec.role,
@@ -360,6 +399,11 @@ impl<'de> Deserialize<'de> for SpecsText {
     fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let table = toml::Table::deserialize(input)?;
+        let listed = table.get("switch").and_then(toml::Value::as_array);
+        let listed = listed.into_iter().flatten().filter_map(toml::Value::as_table);
+        for key in table.keys().chain(listed.flat_map(toml::Table::keys)) {
+            refusal(key).map_or(Ok(()), |why| Err(D::Error::custom(why)))?;
+        }
         if table.contains_key("switch") {
             table.try_into().map(SpecsText::Each).map_err(D::Error::custom)
         } else {
@@ -433,6 +477,8 @@ mod tests {
         assert_eq!(spec.wire_time_ns(0, 1432), 1172);
         assert_eq!(spec.wire_time_ns(0, 36), 56, "55.2, rounded up");
         assert_eq!(spec.wire_time_ns(0, u32::MAX), 3_435_973_863, "(2^32 + 32) * 0.8, rounded up");
+        let spec = SwitchSpec { reserved_bytes: vec![0, 3_000], ..spec };
+        assert_eq!((spec.reserved_bytes_of(6), spec.reserved_bytes_of(7)), (0, 3_000));
         let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
         assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
         assert_eq!(each.get(3), None);
@@ -453,6 +499,13 @@ mod tests {
         check(("pushable", "pushible"), "pushible");
         check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");
         check(("ports = 20", "ports = \"x\""), "ports");
+        let beside = "shared = [false, true]\nreserved_bytes = 10\npushable";
+        check(("pushable", beside), "reserved_bytes: is given for a queue that does not draw");
+        check(("pushable", "reserved_bytes = 4_294_000_000\npushable"), "reserved_bytes: is 4294");
+        check(("ports = 20", "ports = 20\npfc = true"), "pfc is not modelled: this switch pauses");
+        let each = format!("[[switch]]\nid = 1\ncut_through = true\n{LEAF}");
+        let error = SwitchSpecs::from_toml(&each).expect_err("has a mistake").to_string();
+        assert!(error.contains("cut_through is not modelled"), "{error}");
         check(
             ("ports = 20", "ports = 65_535"),
             "queues_per_port: 65535 ports of 2 queues are 131070",

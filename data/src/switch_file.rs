@@ -2,7 +2,9 @@
 
 use crate::error::shown;
 use crate::input_maps::InputMaps;
+use crate::pool_map::check;
 use crate::{DataError, SwitchSpecs, read_small};
+use serde::de::Error;
 use std::path::Path;
 
 /// What a switch description file says.
@@ -37,8 +39,12 @@ pub fn read_switch_file(path: &Path) -> Result<SwitchFile, DataError> {
 fn parse(text: &str) -> Result<SwitchFile, toml::de::Error> {
     let mut table: toml::Table = toml::from_str(text)?;
     let mut maps = toml::Table::new();
-    for key in ["ns3", "capture"] {
+    for key in ["ns3", "capture", "pool"] {
         maps.extend(table.remove(key).map(|value| (key.to_owned(), value)));
     }
-    Ok(SwitchFile { specs: table.try_into()?, maps: maps.try_into()? })
+    let file = SwitchFile { specs: table.try_into()?, maps: maps.try_into()? };
+    match check(&file.maps.pool, &file.specs) {
+        None => Ok(file),
+        Some(problem) => Err(toml::de::Error::custom(problem)),
+    }
 }

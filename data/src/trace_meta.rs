@@ -1,10 +1,14 @@
 //! The metadata of a labelled trace: the JSON in its footer (`docs/trace.md`).
 
-use crate::{CollectSettings, InputProvenance, RowOrder, SwitchSpecs};
+use crate::{CollectSettings, InputProvenance, Pause, RowOrder, SwitchSpecs};
 use serde::{Deserialize, Serialize};
 
-/// Version of the labelled trace format that this crate writes, and the newest it reads.
-pub const TRACE_SCHEMA_VERSION: u32 = 1;
+/// The newest version of the labelled trace format that this crate reads. It writes version 2 only if
+/// there are pauses, which a reader of version 1 would not respect.
+pub const TRACE_SCHEMA_VERSION: u32 = 2;
+
+/// Version of a trace without pauses.
+const WITHOUT_PAUSES: u32 = 1;
 
 /// Name of the moving average of the Credence authors' ns-3 code (`docs/features.md`).
 pub const AVERAGE_NS3_TRUNC: &str = "ns3-trunc";
@@ -28,6 +32,9 @@ pub struct TraceMeta {
     pub collect: Option<CollectSettings>,
     /// The files that it was made from.
     pub inputs: Vec<InputProvenance>,
+    /// When queues were paused, in order of their beginning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
 }
 
 impl TraceMeta {
@@ -39,7 +46,7 @@ impl TraceMeta {
         features: Vec<String>,
     ) -> Self {
         TraceMeta {
-            schema_version: TRACE_SCHEMA_VERSION,
+            schema_version: WITHOUT_PAUSES,
             tool_version: tool_version.into(),
             order: RowOrder::Arrival,
             switches: Some(switches),
@@ -47,13 +54,14 @@ impl TraceMeta {
             average: Some(AVERAGE_NS3_TRUNC.to_owned()),
             collect: None,
             inputs: Vec::new(),
+            pauses: Vec::new(),
         }
     }
 
     /// The metadata of a trace that has none.
     pub fn unknown(order: RowOrder, features: Vec<String>) -> Self {
         TraceMeta {
-            schema_version: TRACE_SCHEMA_VERSION,
+            schema_version: WITHOUT_PAUSES,
             tool_version: String::new(),
             order,
             switches: None,
@@ -61,6 +69,12 @@ impl TraceMeta {
             average: None,
             collect: None,
             inputs: Vec::new(),
+            pauses: Vec::new(),
         }
+    }
+    /// Records when queues were paused; a trace with pauses is of a later version.
+    pub fn set_pauses(&mut self, pauses: Vec<Pause>) {
+        self.schema_version = if pauses.is_empty() { WITHOUT_PAUSES } else { TRACE_SCHEMA_VERSION };
+        self.pauses = pauses;
     }
 }

@@ -40,7 +40,7 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
 {costs}",
-        costs = decision::costs(model, switch),
+        costs = decision::costs(model, switch, false),
     );
     let prefixes = Prefixes::new(model);
     let words = Words {
@@ -49,6 +49,7 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
         u16_type: "uint16_t",
         row: &format!("uint32_t x[{upper}_N_FEATURES];"),
         predicts: &format!("{name}_drop"),
+        is_bounded: false,
         constant: |name, value| format!("#define {name} {value}\n"),
     };
     let guard = format!("DROPCAST_{upper}_DECISION_H");
@@ -139,7 +140,7 @@ impl Prefixes {
         Dialect {
             prefix: &self.prefix,
             constant_prefix: &self.constant_prefix,
-            types: ["uint32_t", "uint64_t"],
+            types: ["uint32_t", "uint64_t", "int32_t"],
             inline: "static inline",
             outlined: "static inline",
             tau: &self.tau,

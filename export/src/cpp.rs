@@ -39,7 +39,7 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
 {costs}",
-        costs = decision::costs(model, switch),
+        costs = decision::costs(model, switch, false),
     );
     let words = Words {
         target: TARGET.name,
@@ -47,6 +47,7 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
         u16_type: "std::uint16_t",
         row: "Row x{};",
         predicts: "predicts_drop",
+        is_bounded: false,
         constant: |name, value| format!("constexpr std::uint32_t {name} = {value};\n"),
     };
     let guard = format!("DROPCAST_{upper}_DECISION_HPP");
@@ -209,7 +210,7 @@ fn keeping(model: &Checked<'_>) -> String {
 const DIALECT: Dialect<'_> = Dialect {
     prefix: "",
     constant_prefix: "",
-    types: ["std::uint32_t", "std::uint64_t"],
+    types: ["std::uint32_t", "std::uint64_t", "std::int32_t"],
     inline: "inline",
     outlined: "inline",
     tau: "AVERAGE_NS",

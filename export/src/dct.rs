@@ -1,5 +1,7 @@
 //! The compact byte table `.dct`, for programs that link `dropcast-oracle` or read bytes.
-//! `docs/dct.md` describes the layout.
+//! `docs/dct.md` describes the layout. With a switch, also its constants in Rust (`docs/oracle.md`).
+
+mod decision;
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -8,10 +10,17 @@ use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
 
 /// The compact byte table.
 pub(crate) const TARGET: Target =
-    Target { name: "dct", about: "compact byte table, see docs/dct.md", decides: false, emit };
+    Target { name: "dct", about: "compact byte table, see docs/dct.md", decides: true, emit };
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
-    Ok(vec![EmittedFile { name: format!("{}.dct", model.prefix), bytes: encode(model) }])
+    let table = format!("{}.dct", model.prefix);
+    let mut files = vec![EmittedFile { name: table.clone(), bytes: encode(model) }];
+    if let Some(switch) = &model.origin.switch {
+        let name = format!("{}_decision.rs", model.prefix);
+        let text = decision::text(model, switch, &table)?;
+        files.push(EmittedFile { name, bytes: text.into_bytes() });
+    }
+    Ok(files)
 }
 
 fn encode(model: &Checked<'_>) -> Vec<u8> {

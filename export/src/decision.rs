@@ -4,7 +4,9 @@
 //! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet.
 //! The features are kept by the code of [`tracker`], the forest is that of the model's own header.
 
+mod bounded;
 mod layout;
+mod memory;
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -25,6 +27,8 @@ pub(crate) struct Words<'a> {
     pub(crate) row: &'a str,
     /// The function that predicts a drop from a row.
     pub(crate) predicts: &'a str,
+    /// Whether every loop needs a bound and every index a mask.
+    pub(crate) is_bounded: bool,
     /// A constant's definition, of its name and value.
     pub(crate) constant: fn(name: &str, value: &str) -> String,
 }
@@ -38,8 +42,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 /// Packets in a port's transmit ring: each takes eight bytes for each port.
 const MOST_RING_PACKETS: u16 = 256;
 
-/// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
-const LEAST_BYTES: u32 = 64;
+pub(crate) use layout::LEAST_BYTES;
 
 /// The code of the decision at `switch`, after constants, tracker and forest.
 ///
@@ -54,25 +57,41 @@ pub(crate) fn code(
     check(model, switch, words.target)?;
     let rates = rates(switch, words.target)?;
     let upper = model.prefix.to_ascii_uppercase();
-    let layout = Layout::new(switch, tracker::level_bytes(model), LEAST_BYTES);
+    let kept = tracker::kept(model);
+    let layout = Layout::new(switch, kept, words.is_bounded);
+    let form = if words.is_bounded { &memory::EACH } else { &memory::FORM };
+    let listed = kept.others && !words.is_bounded;
     let template = [
+        if words.is_bounded { bounded::LOOP } else { "" },
         &constants(switch, words),
         &lines(&rates),
-        &tracker::observe_listed(model, words.dialect, words.u16_type),
-        "\n",
         include_str!("decision/state.h"),
+        "\n",
+        if listed { LOWEST } else { "" },
+        &tracker::observe(model, words.dialect, form),
+        "\n",
+        &memory::change(kept, listed),
         "\n",
         include_str!("decision/virtual_lqd.h"),
         "\n",
         include_str!("decision/decide.h"),
     ]
     .concat();
+    let template =
+        if words.is_bounded { bounded::stepped(&template) } else { bounded::looped(&template) };
     let text = template
         .replace("@port_struct", &port_struct(switch))
         .replace("@port_member", if has_ports(switch) { PORT_MEMBER } else { "" })
         .replace("@pick\n", &pick(switch))
         .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
-        .replace("@is_pushable", &is_pushable(switch))
+        .replace("@longest\n", &format!("{}\n", memory::longest(switch)))
+        .replace("@wide_members", &memory::wide_members(kept, listed))
+        .replace("@narrow_members", &memory::narrow_members(kept));
+    let text = if words.is_bounded { bounded::masked(&text, &layout) } else { text };
+    let text = text
+        .replace("@SCANNED", &memory::scanned(switch).to_string())
+        .replace("@WORDS", &format!("{}u", memory::words(switch)))
+        .replace("@LANES", &memory::LANES.to_string())
         .replace("@RING", &switch.transmit_ring_packets.to_string())
         .replace("@LEAVES", &layout.leaves.to_string())
         .replace("@packets", &layout.packets.to_string())
@@ -86,8 +105,8 @@ pub(crate) fn code(
 }
 
 /// What the decision costs, as lines of the comment at the top of a file.
-pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec) -> String {
-    let layout = Layout::new(switch, tracker::level_bytes(model), LEAST_BYTES);
+pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
+    let layout = Layout::new(switch, tracker::kept(model), is_bounded);
     format!(
         " * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
  * queues, {port} for each of {ports} ports, {packet} for each of {packets} packets, {total} in all.
@@ -106,7 +125,11 @@ pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec) -> String {
     )
 }
 
-fn check(
+/// Whether there is exported code of the decision.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn check(
     model: &Checked<'_>,
     switch: &SwitchSpec,
     target: &'static str,
@@ -127,6 +150,13 @@ fn check(
         return refuse(format!(
             "the model is for a base RTT of {averaged} ns, the switch has {own} ns"
         ));
+    }
+    if !switch.reserved_bytes.is_empty() {
+        return refuse(
+            "its queues have reserved_bytes, which exported virtual queues do not model; export the \
+             prediction without the switch"
+                .into(),
+        );
     }
     if switch.shared.contains(&false) {
         return refuse(
@@ -155,21 +185,24 @@ fn check(
 
 /// A port's rate, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rate {
+pub(crate) struct Rate {
     /// Bits per second.
     line_rate_bps: u64,
     /// A byte takes `numerator / denominator` ns, in lowest terms.
-    numerator: u64,
+    pub(crate) numerator: u64,
     /// See `numerator`.
-    denominator: u64,
+    pub(crate) denominator: u64,
     /// Bytes sent in two base RTTs.
-    drain_bytes: u64,
+    pub(crate) drain_bytes: u64,
     /// [`SwitchSpec::wire_overhead_bytes`].
     overhead_bytes: u32,
 }
 
 /// The rate of each port; wire times of packets up to the buffer's size must fit 64 bits.
-fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rate>, ExportError> {
+///
+/// # Errors
+/// If they do not.
+pub(crate) fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rate>, ExportError> {
     const BIT_NS_PER_BYTE: u64 = 8_000_000_000;
     let rate = |&line_rate_bps: &u64| {
         let common = gcd(BIT_NS_PER_BYTE, line_rate_bps);
@@ -225,7 +258,7 @@ fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
 /// of a table, which compilers divide by with a multiplication.
 fn lines(rates: &[Rate]) -> String {
     let overhead_bytes = rates[0].overhead_bytes;
-    let is_uniform = rates.iter().all(|rate| rate == &rates[0]);
+    let is_uniform = is_uniform(rates);
     let value = |of: fn(&Rate) -> u64| {
         let values: Vec<String> = rates.iter().map(|rate| format!("{}u", of(rate))).collect();
         if is_uniform {
@@ -278,11 +311,17 @@ fn lines(rates: &[Rate]) -> String {
     )
 }
 
+/// Whether all ports have the same rate.
+fn is_uniform(rates: &[Rate]) -> bool {
+    rates.iter().all(|rate| rate == &rates[0])
+}
+
 /// Values of an array, eight to a line.
 fn wrapped(values: &[String]) -> String {
     values.chunks(8).map(|line| format!("        {},\n", line.join(", "))).collect()
 }
 
+const LOWEST: &str = include_str!("decision/lowest.h");
 const SEND: &str = concat!(include_str!("decision/send.h"), "\n");
 const SEND_RING: &str = concat!(include_str!("decision/send_ring.h"), "\n");
 const PORT_MEMBER: &str = "    struct @prefixport ports[@CSWITCH_PORTS];\n";
@@ -331,14 +370,4 @@ fn pick(switch: &SwitchSpec) -> String {
     let quanta: Vec<String> =
         switch.quantum_bytes.iter().map(|bytes| format!("{bytes}u")).collect();
     format!("{}\n", text.replace("@quanta", &quanta.join(", ")))
-}
-
-/// The condition under which queue `busy` may be pushed out of, with `&&` after it; none if all may.
-fn is_pushable(switch: &SwitchSpec) -> String {
-    if switch.pushable.iter().all(|&pushable| pushable) {
-        return String::new();
-    }
-    let bits = switch.pushable.iter().enumerate();
-    let mask: u32 = bits.map(|(queue, &pushable)| u32::from(pushable) << queue).sum();
-    format!("(({mask:#x}u >> (busy % @CQUEUES_PER_PORT)) & 1u) != 0 && ")
 }

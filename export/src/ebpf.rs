@@ -6,6 +6,8 @@
 //! instructions. A *global* function is verified once, on its own, for any arguments, and a call to
 //! it is a single step; so each tree is one.
 
+mod deciding;
+
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
@@ -16,7 +18,7 @@ use crate::tracker::{self, Dialect};
 pub(crate) const TARGET: Target = Target {
     name: "ebpf",
     about: "C header for eBPF programs, and a test program, see docs/ebpf.md",
-    decides: false,
+    decides: true,
     emit,
 };
 
@@ -35,7 +37,17 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         name: format!("{}.{extension}", model.prefix),
         bytes: text.into_bytes(),
     };
-    Ok(vec![file("bpf.h", header(model)), file("bpf.c", program(model))])
+    let mut files = vec![file("bpf.h", header(model)), file("bpf.c", program(model))];
+    if let Some(switch) = &model.origin.switch {
+        let file = |extension: &str, text: String| EmittedFile {
+            name: format!("{}_decision.{extension}", model.prefix),
+            bytes: text.into_bytes(),
+        };
+        files
+            .push(file("bpf.h", deciding::header(model, switch, &Prefixes::new(model).dialect())?));
+        files.push(file("bpf.c", deciding::program(model)));
+    }
+    Ok(files)
 }
 
 fn check(model: &Checked<'_>) -> Result<(), ExportError> {
@@ -139,20 +151,44 @@ fn score(model: &Checked<'_>) -> String {
 
 /// The code that keeps the features.
 fn keeping(model: &Checked<'_>) -> String {
-    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
-    tracker::code(
-        model,
-        &Dialect {
-            prefix: &format!("{name}_"),
-            constant_prefix: &format!("{upper}_"),
-            types: ["__u32", "__u64"],
-            inline: &format!("{upper}_INLINE"),
-            outlined: &format!("{upper}_GLOBAL"),
-            tau: &format!("{upper}_AVERAGE_NS"),
-            row: &format!("struct {name}_row *row"),
+    tracker::code(model, &Prefixes::new(model).dialect())
+}
+
+/// The texts of the dialect, which depend on the model's name.
+struct Prefixes {
+    prefix: String,
+    constant_prefix: String,
+    inline: String,
+    outlined: String,
+    tau: String,
+    row: String,
+}
+
+impl Prefixes {
+    fn new(model: &Checked<'_>) -> Self {
+        let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+        Prefixes {
+            prefix: format!("{name}_"),
+            constant_prefix: format!("{upper}_"),
+            inline: format!("{upper}_INLINE"),
+            outlined: format!("{upper}_GLOBAL"),
+            tau: format!("{upper}_AVERAGE_NS"),
+            row: format!("struct {name}_row *row"),
+        }
+    }
+
+    fn dialect(&self) -> Dialect<'_> {
+        Dialect {
+            prefix: &self.prefix,
+            constant_prefix: &self.constant_prefix,
+            types: ["__u32", "__u64", "__s32"],
+            inline: &self.inline,
+            outlined: &self.outlined,
+            tau: &self.tau,
+            row: &self.row,
             values: "row->x",
-        },
-    )
+        }
+    }
 }
 
 /// A program that predicts given rows.

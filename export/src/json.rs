@@ -15,8 +15,8 @@ pub(crate) const TARGET: Target = Target {
     emit,
 };
 
-/// Version of the format; it changes when the meaning of a field does.
-const FORMAT_VERSION: u32 = 1;
+/// Version of the JSON table; it changes when the meaning of a field does.
+pub const JSON_TABLE_VERSION: u32 = 1;
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     // Not NAME.json, which may be the model itself.
@@ -33,7 +33,7 @@ fn document(model: &Checked<'_>) -> String {
         "\
 {{
   \"format\": \"dropcast-table\",
-  \"format_version\": {FORMAT_VERSION},
+  \"format_version\": {JSON_TABLE_VERSION},
   \"tool\": {tool},
   \"model\": {{\"name\": {name}, \"sha256\": {sha256}}},
   \"average_ns\": {average_ns},

@@ -55,6 +55,7 @@ mod verilog;
 
 pub use error::ExportError;
 pub use facts::{Facts, FeatureThresholds};
+pub use json::JSON_TABLE_VERSION;
 pub use origin::{Column, Origin};
 pub use resources::{Encoding, FeatureResources, Measured, Resources, TableTotals, TreeResources};
 pub use tables::{Tables, TernaryEntries};

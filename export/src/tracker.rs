@@ -11,8 +11,8 @@ pub(crate) struct Dialect<'a> {
     pub(crate) prefix: &'a str,
     /// Prefix of constants.
     pub(crate) constant_prefix: &'a str,
-    /// The unsigned types of 32 and 64 bits.
-    pub(crate) types: [&'a str; 2],
+    /// The unsigned types of 32 and 64 bits, and the signed one of 32.
+    pub(crate) types: [&'a str; 3],
     /// Declaration of inline functions.
     pub(crate) inline: &'a str,
     /// Declaration of other functions.
@@ -41,53 +41,61 @@ pub(crate) fn unkept(model: &Checked<'_>) -> Option<String> {
     Tracker::new(model).err()
 }
 
-/// Size of `struct level`, bytes, where 64-bit integers are aligned to 8; 0 if there is none.
-pub(crate) fn level_bytes(model: &Checked<'_>) -> usize {
-    Tracker::new(model).map_or(0, |tracker| tracker.level_bytes())
+/// What a model's features need kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Which queues are not empty.
+    pub(crate) others: bool,
+    /// Moving averages of each queue and of the buffer.
+    pub(crate) averages: bool,
+    /// Recent arrivals of each queue.
+    pub(crate) arrivals: bool,
+    /// The sum of all queues' expected bytes.
+    pub(crate) total: bool,
 }
 
-/// `observe_listed`: [`code`]'s `observe` for a caller that lists the queues which are not empty; `u16`
-/// indices. Nothing if there is no code.
-pub(crate) fn observe_listed(model: &Checked<'_>, dialect: &Dialect<'_>, index: &str) -> String {
-    let parameters =
-        format!("const struct @prefixlevel *levels, const {index} *listed, @u32 n_listed");
-    let others = Others {
-        function: "observe_listed",
-        about: "levels are all queues; those that
- * are not empty are the n_listed ones in listed.",
-        parameters: &parameters,
-        one: "levels[listed[at]]",
-        count: "n_listed",
-        names: &["levels", "listed", "n_listed"],
-    };
+/// What the features of `model` need kept; nothing if dropcast does not know.
+pub(crate) fn kept(model: &Checked<'_>) -> Kept {
+    Tracker::new(model).map_or_else(|_| Kept::default(), |tracker| tracker.kept())
+}
+
+/// [`code`]'s `observe` for state of another form; nothing if there is no code.
+pub(crate) fn observe(model: &Checked<'_>, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
     Tracker::new(model)
-        .map_or_else(|_| String::new(), |tracker| dialect.spell(&tracker.observe(dialect, &others)))
+        .map_or_else(|_| String::new(), |tracker| dialect.spell(&tracker.observe(dialect, form)))
 }
 
-/// How a function that observes is given the queues that draw on the shared buffer.
-struct Others<'a> {
+/// How a function that observes finds the state.
+pub(crate) struct Form<'a> {
     /// Its name.
-    function: &'a str,
+    pub(crate) function: &'a str,
     /// A sentence about the parameters.
-    about: &'a str,
+    pub(crate) about: &'a str,
     /// The parameters.
-    parameters: &'a str,
-    /// Number `at` of the queues.
-    one: &'a str,
-    /// How many there are.
-    count: &'a str,
+    pub(crate) parameters: &'a str,
     /// The names of the parameters.
-    names: &'a [&'a str],
+    pub(crate) names: &'a [&'a str],
+    /// A member of a level: of `queue`, `buffer`, or `one`, which is number `at` of all queues.
+    pub(crate) member: fn(level: &str, member: &str) -> String,
+    /// Declarations for a scan of all queues that are not empty.
+    pub(crate) scan_variables: &'a str,
+    /// Begin and end of such a scan, with `@terms` between them.
+    pub(crate) scan: &'a str,
 }
 
-const ALL: Others<'_> = Others {
+const LEVELS: Form<'_> = Form {
     function: "observe",
     about: "shared are all n_shared queues
  * that draw on the shared buffer.",
-    parameters: "const struct @prefixlevel *shared, @u32 n_shared",
-    one: "shared[at]",
-    count: "n_shared",
-    names: &["shared", "n_shared"],
+    parameters: "const struct @prefixlevel *queue, const struct @prefixlevel *buffer,
+    const struct @prefixlevel *shared, @u32 n_shared",
+    names: &["queue", "buffer", "shared", "n_shared"],
+    member: |level, member| match level {
+        "one" => format!("shared[at].{member}"),
+        level => format!("{level}->{member}"),
+    },
+    scan_variables: "    @u32 at;\n",
+    scan: "    for (at = 0; at < n_shared; at++) {\n@terms    }\n",
 };
 
 /// The state to keep.
@@ -106,8 +114,14 @@ impl Tracker {
     fn new(model: &Checked<'_>) -> Result<Self, String> {
         let mut features = Vec::new();
         for column in &model.origin.columns {
-            let known = column.name.parse().ok().filter(|&feature| expression(feature).is_some());
-            let unknown = || format!("dropcast does not know how {} is kept", plain(&column.name));
+            let known =
+                column.name.parse().ok().filter(|&feature| expression(feature, &LEVELS).is_some());
+            let unknown = || match column.code == Feature::OWN_CODE {
+                true => {
+                    format!("{} is not dropcast's: the caller supplies it", plain(&column.name))
+                }
+                false => format!("dropcast does not know how {} is kept", plain(&column.name)),
+            };
             features.push(known.ok_or_else(unknown)?);
         }
         let remembers =
@@ -123,22 +137,10 @@ impl Tracker {
         Ok(Tracker { features, averages, others, projection })
     }
 
-    fn level_bytes(&self) -> usize {
-        let groups = [(self.averages, AVERAGE_MEMBERS), (self.projection, PROJECTION_MEMBERS)];
-        let kept = groups.into_iter().filter(|&(is_kept, _)| is_kept).map(|(_, members)| members);
-        let (mut bytes, mut widest) = (0_usize, 4);
-        for member in kept.chain([BYTES_MEMBER]).flat_map(str::lines) {
-            let width = if member.contains("@u64") { 8 } else { 4 };
-            bytes = bytes.next_multiple_of(width) + width;
-            widest = widest.max(width);
-        }
-        bytes.next_multiple_of(widest)
-    }
-
     fn template(&self, dialect: &Dialect<'_>) -> String {
         let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
         let project = if self.projection { PROJECT } else { NO_PROJECT };
-        [&average, &self.levels(), project, &self.observe(dialect, &ALL)].concat()
+        [&average, &self.levels(), project, &self.observe(dialect, &LEVELS)].concat()
     }
 
     fn levels(&self) -> String {
@@ -174,31 +176,36 @@ struct @prefixlevel {{
         )
     }
 
-    fn observe(&self, dialect: &Dialect<'_>, others: &Others<'_>) -> String {
-        let scan = if self.others { scan(&self.features, others) } else { String::new() };
-        let values: String = self.features.iter().map(|&feature| value(feature, dialect)).collect();
+    fn kept(&self) -> Kept {
+        let total = self.features.iter().any(|feature| feature.name() == "projected_occupancy");
+        Kept { others: self.others, averages: self.averages, arrivals: self.projection, total }
+    }
+
+    fn observe(&self, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
+        let scan = if self.others { scan(&self.features, form) } else { String::new() };
+        let values: String =
+            self.features.iter().map(|&feature| value(feature, dialect, form)).collect();
         let code = format!("{values}{scan}");
         let unused = |name: &&str| {
             let used =
                 ["->", "[", ";"].iter().any(|after| code.contains(&format!("{name}{after}")));
-            if used { String::new() } else { format!("    (void){name};\n") }
+            let index = code.contains(&format!("[{name}]"));
+            if used || index { String::new() } else { format!("    (void){name};\n") }
         };
-        let parameters = ["queue", "buffer"].iter().chain(others.names);
         format!(
             "\
 /* The features of a packet that arrives for queue, before it is added. {about} */
 @inline void @prefix{function}(
-    const struct @prefixlevel *queue, const struct @prefixlevel *buffer,
     {parameters},
     {row})
 {{
 {scan}{unused}{values}}}
 ",
-            about = others.about,
-            function = others.function,
-            parameters = others.parameters,
+            about = form.about,
+            function = form.function,
+            parameters = form.parameters,
             row = dialect.row,
-            unused = parameters.map(unused).collect::<String>(),
+            unused = form.names.iter().map(unused).collect::<String>(),
         )
     }
 }
@@ -224,14 +231,25 @@ const PROJECTION_MEMBERS: &str =
 
 /// `features/src/projection.rs`, in C.
 const PROJECT: &str = "\
-/* The expected bytes in a queue after this many eighths of a base RTT (1, 2, 4, 8 or 16), if
- * arrivals keep the rate of the last one. */
-@inline @u64 @prefixexpected(const struct @prefixlevel *queue, @u32 eighths)
+/* The expected bytes in a queue that now has bytes, after this many eighths of a base RTT (1, 2, 4, 8 or
+ * 16), if arrivals keep the rate of the last one, in which recent bytes came. */
+@inline @u64 @prefixexpected(@u32 bytes, @u32 recent, @u64 drain_bytes, @u32 eighths)
 {
-    const @u64 coming = queue->bytes + eighths * (@u64)queue->recent;
-    const @u64 drained = queue->drain_bytes / (16u / eighths);
+    const @u64 coming = bytes + eighths * (@u64)recent;
+    const @u64 drained = drain_bytes / (16u / eighths);
 
-    return queue->bytes > 0 && coming > drained ? coming - drained : 0u;
+    return bytes > 0 && coming > drained ? coming - drained : 0u;
+}
+
+/* The recent arrivals of a queue, elapsed_ns after its last event: older ones are forgotten, and
+ * arrived_bytes are added. */
+@inline @u32 @prefixrecent(@u32 recent, @u32 arrived_bytes, @u64 elapsed_ns)
+{
+    const @u64 window_ns = @window;
+
+    elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
+    recent -= (@u32)(recent * elapsed_ns / window_ns);
+    return arrived_bytes < 0xffffffffu - recent ? recent + arrived_bytes : 0xffffffffu;
 }
 
 /* Where the queues are heading. For a queue that draws on the shared buffer, tell every arrival once
@@ -241,16 +259,13 @@ const PROJECT: &str = "\
 @inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
     @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
 {
-    const @u64 window_ns = @window;
-    @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u, projected;
+    const @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u;
+    @u64 projected;
 
-    elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
     queue->heard_ns = now_ns;
     queue->drain_bytes = drain_bytes;
-    queue->recent -= (@u32)(queue->recent * elapsed_ns / window_ns);
-    queue->recent = arrived_bytes < 0xffffffffu - queue->recent ? queue->recent + arrived_bytes
-                                                                 : 0xffffffffu;
-    projected = @prefixexpected(queue, 16u);
+    queue->recent = @prefixrecent(queue->recent, arrived_bytes, elapsed_ns);
+    projected = @prefixexpected(queue->bytes, queue->recent, drain_bytes, 16u);
     buffer->projected += projected - queue->projected;
     queue->projected = projected;
 }
@@ -274,60 +289,62 @@ const NO_PROJECT: &str = "\
 ";
 
 /// The loop over other queues, with only what some feature needs: compilers warn about the rest.
-fn scan(features: &[Feature], others: &Others<'_>) -> String {
-    let one = others.one;
+fn scan(features: &[Feature], form: &Form<'_>) -> String {
     let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
-    let (mut counts, mut levels, mut body) = (String::new(), String::new(), String::new());
+    let one = |member| (form.member)("one", member);
+    let (bytes, own) = (one("bytes"), (form.member)("queue", "bytes"));
+    let (mut sums, mut terms) = (String::new(), String::new());
     if is_needed(&["longest_queue", "longest_gap"]) {
-        counts += ", longest = 0";
-        body += &format!("        longest = {one}.bytes > longest ? {one}.bytes : longest;\n");
+        sums += "    @u32 longest = 0;\n";
+        terms += &format!("        longest = {bytes} > longest ? {bytes} : longest;\n");
     }
     if is_needed(&["rank"]) {
-        counts += ", rank = 0";
-        body += &format!("        rank += {one}.bytes > queue->bytes ? 1u : 0u;\n");
+        sums += "    @u32 rank = 0;\n";
+        terms += &format!("        rank += {bytes} > {own} ? 1u : 0u;\n");
     }
     for level in FeatureSet::level4().features().iter().filter(|level| features.contains(level)) {
         let name = level.name();
-        levels += &format!("    @u64 {name} = 0;\n");
-        body += &match level.memory() {
-            Memory::Nothing | Memory::MovingAverages => format!(
-                "        {name} += {one}.bytes < queue->bytes ? {one}.bytes : queue->bytes;\n"
-            ),
+        sums += &format!("    @u64 {name} = 0;\n");
+        terms += &match level.memory() {
+            Memory::Nothing | Memory::MovingAverages => {
+                format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n")
+            }
             Memory::ArrivalRates(horizon) => format!(
-                "        ahead = @prefixexpected(&{one}, {eighths}u);
-        {name} += ahead < queue->bytes ? ahead : queue->bytes;\n",
+                "        ahead = @prefixexpected({bytes}, {recent}, {drain}, {eighths}u);
+        {name} += ahead < {own} ? ahead : {own};\n",
+                recent = one("recent"),
+                drain = one("drain_bytes"),
                 eighths = horizon.windows()
             ),
         };
     }
     if features.iter().any(|&level| is_level(level) && level.has_time_constant()) {
-        levels += "    @u64 ahead;\n";
+        sums += "    @u64 ahead;\n";
     }
-    let count = others.count;
-    format!(
-        "    @u32 at{counts};\n{levels}\n    for (at = 0; at < {count}; at++) {{\n{body}    }}\n"
-    )
+    format!("{}{sums}\n{}", form.scan_variables, form.scan.replace("@terms", &terms))
 }
 
 /// One value of the row.
-fn value(feature: Feature, dialect: &Dialect<'_>) -> String {
-    let value = expression(feature).unwrap_or_default();
+fn value(feature: Feature, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
+    let value = expression(feature, form).unwrap_or_default();
     let name = identifier(feature.name()).to_ascii_uppercase();
     format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
 }
 
 /// A feature as an expression of the state, if there is code that keeps it.
-fn expression(feature: Feature) -> Option<String> {
+fn expression(feature: Feature, form: &Form<'_>) -> Option<String> {
     let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
+    let member = form.member;
+    let own = member("queue", "bytes");
     Some(match feature.name() {
-        "queue_length" => "queue->bytes".to_owned(),
-        "avg_queue_length" => "queue->average".to_owned(),
-        "occupancy" => "buffer->bytes".to_owned(),
-        "avg_occupancy" => "buffer->average".to_owned(),
+        "queue_length" => own,
+        "avg_queue_length" => member("queue", "average"),
+        "occupancy" => member("buffer", "bytes"),
+        "avg_occupancy" => member("buffer", "average"),
         "longest_queue" => "longest".to_owned(),
         "rank" => "rank".to_owned(),
-        "longest_gap" => "longest > queue->bytes ? longest - queue->bytes : 0u".to_owned(),
-        "projected_occupancy" => saturated("buffer->projected"),
+        "longest_gap" => format!("longest > {own} ? longest - {own} : 0u"),
+        "projected_occupancy" => saturated(&member("buffer", "projected")),
         level if is_level(feature) => saturated(level),
         _ => return None,
     })
@@ -340,11 +357,12 @@ fn is_level(feature: Feature) -> bool {
 impl Dialect<'_> {
     /// Fills in this dialect's words.
     pub(crate) fn spell(&self, template: &str) -> String {
-        let [u32_type, u64_type] = self.types;
+        let [u32_type, u64_type, i32_type] = self.types;
         template
             .replace("@prefix", self.prefix)
             .replace("@u32", u32_type)
             .replace("@u64", u64_type)
+            .replace("@i32", i32_type)
             .replace("@inline", self.inline)
             .replace("@outlined", self.outlined)
             .replace("@window", &format!("({tau} / 8u > 0 ? {tau} / 8u : 1u)", tau = self.tau))

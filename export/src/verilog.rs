@@ -3,6 +3,8 @@
 
 mod about;
 mod adders;
+mod decision;
+mod decision_testbench;
 mod features;
 mod level;
 mod pipeline;
@@ -19,7 +21,7 @@ use pipeline::Pipeline;
 pub(crate) const TARGET: Target = Target {
     name: "verilog",
     about: "pipelined Verilog-2001 module and testbench, see docs/verilog.md",
-    decides: false,
+    decides: true,
     emit,
 };
 
@@ -34,5 +36,9 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         file("_predictor_tb", testbench::module(model, &pipeline)),
     ];
     files.extend(level::module(model).map(|text| file("_level", text)));
+    if let Some(switch) = &model.origin.switch {
+        files.push(file("_decision", decision::module(model, switch)?));
+        files.push(file("_decision_tb", decision_testbench::module(model, switch)));
+    }
     Ok(files)
 }

@@ -3,6 +3,7 @@
 use crate::descriptor::{Arrival, Descriptor};
 use crate::history::Memory;
 use crate::list::LIST;
+use crate::own;
 use crate::unknown::UnknownFeature;
 use std::cmp::Ordering;
 use std::fmt;
@@ -34,7 +35,30 @@ impl Feature {
         Feature::ALL.get(usize::from(code)).copied()
     }
 
-    /// Its number in exported tables, which never changes.
+    /// The code of every feature of the user's own.
+    pub const OWN_CODE: u8 = own::CODE;
+
+    /// A feature of the user's own: an integer column of the input. None if `name` is not letters,
+    /// digits and `_`, beginning with a letter, or is a known feature or set.
+    pub fn own(name: &str) -> Option<Self> {
+        own::described(name).map(Feature)
+    }
+
+    /// Whether it is of the user's own: dropcast reads it and cannot compute it.
+    pub fn is_own(self) -> bool {
+        self.0.code == Feature::OWN_CODE
+    }
+
+    /// How a list of features names it: its name, and `own:` before it if it is of the user's own.
+    pub fn spelled(self) -> String {
+        if self.is_own() {
+            format!("{}{}", own::PREFIX, self.name())
+        } else {
+            self.name().to_owned()
+        }
+    }
+
+    /// Its number in exported tables, which never changes; [`Feature::OWN_CODE`] if it is of the user's own.
     pub fn code(self) -> u8 {
         self.0.code
     }
@@ -76,11 +100,14 @@ impl Feature {
     }
 }
 
-/// Reads a name.
+/// Reads a name, or `own:` and a name.
 impl FromStr for Feature {
     type Err = UnknownFeature;
 
     fn from_str(name: &str) -> Result<Self, UnknownFeature> {
+        if let Some(own) = name.strip_prefix(own::PREFIX) {
+            return Feature::own(own).ok_or_else(|| UnknownFeature(name.to_owned()));
+        }
         let named = Feature::ALL.into_iter().find(|feature| feature.name() == name);
         named.ok_or_else(|| UnknownFeature(name.to_owned()))
     }
@@ -88,16 +115,16 @@ impl FromStr for Feature {
 
 impl PartialEq for Feature {
     fn eq(&self, other: &Self) -> bool {
-        self.code() == other.code()
+        self.code() == other.code() && self.name() == other.name()
     }
 }
 
 impl Eq for Feature {}
 
-/// In the order of trace columns.
+/// In the order of trace columns; those of the user's own come last.
 impl Ord for Feature {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.code().cmp(&other.code())
+        (self.code(), self.name()).cmp(&(other.code(), other.name()))
     }
 }
 
@@ -109,7 +136,7 @@ impl PartialOrd for Feature {
 
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&self.spelled())
     }
 }
 

@@ -53,6 +53,7 @@ mod families;
 mod feature;
 mod history;
 mod list;
+mod own;
 mod projection;
 mod set;
 mod unknown;

@@ -48,9 +48,30 @@ impl FeatureSet {
         &self.0
     }
 
-    /// Their names, in order.
+    /// Their names, in order: those of columns.
     pub fn names(&self) -> Vec<String> {
-        self.0.iter().map(ToString::to_string).collect()
+        self.0.iter().map(|feature| feature.name().to_owned()).collect()
+    }
+
+    /// How a list of features names them, in order ([`Feature::spelled`]).
+    pub fn spelled(&self) -> Vec<String> {
+        self.0.iter().map(|feature| feature.spelled()).collect()
+    }
+
+    /// Those that dropcast computes, and those of the user's own.
+    pub fn split_own(&self) -> (FeatureSet, FeatureSet) {
+        let (own, computed) = self.0.iter().partition(|feature| feature.is_own());
+        (FeatureSet(computed), FeatureSet(own))
+    }
+
+    /// The set with features of the user's own after its others.
+    ///
+    /// # Errors
+    /// If a name is not letters, digits and `_`, or that of a known feature.
+    pub fn with_own(&self, names: &[String]) -> Result<Self, UnknownFeature> {
+        let own = |name: &String| Feature::own(name).ok_or_else(|| UnknownFeature(name.clone()));
+        let own: Vec<Feature> = names.iter().map(own).collect::<Result<_, _>>()?;
+        Ok(self.0.iter().copied().chain(own).collect())
     }
 
     /// The name of the set of these features in this order (`level4`), if it has one.
@@ -83,7 +104,7 @@ impl FeatureSet {
     /// Writes the features of a packet that arrives for `queue` to `values`.
     ///
     /// # Panics
-    /// If `values` is shorter than the set, or `history` was made for other features.
+    /// If `values` is shorter than the set, one is of the user's own, or `history` was made for other features.
     pub fn observe(
         &self,
         buffer: &impl BufferView,
@@ -145,13 +166,13 @@ impl TryFrom<Vec<String>> for FeatureSet {
 
 impl From<FeatureSet> for Vec<String> {
     fn from(set: FeatureSet) -> Self {
-        set.names()
+        set.spelled()
     }
 }
 
 impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.names().join(","))
+        f.write_str(&self.spelled().join(","))
     }
 }
 
@@ -168,6 +189,24 @@ mod tests {
         assert_eq!(FeatureSet::all().to_string().parse(), Ok(FeatureSet::all()));
         let name = |text: &str| text.parse::<FeatureSet>().expect("known names").name();
         assert_eq!((name("level4"), name("carry4,rank")), (Some("level4"), None));
+        let own: FeatureSet = "own:tos,level4,own:ttl".parse().expect("letters");
+        assert_eq!(own.to_string().parse(), Ok(own.clone()));
+        assert_eq!(own.names().first().map(String::as_str), Some("tos"));
+        let (computed, rest) = own.split_own();
+        assert_eq!(
+            (computed.name(), rest.to_string().as_str()),
+            (Some("level4"), "own:tos,own:ttl")
+        );
+        assert_eq!(
+            computed
+                .with_own(&["tos".to_owned(), "ttl".to_owned(), "tos".to_owned()])
+                .expect("letters")
+                .len(),
+            6
+        );
+        for bad in ["own:rank", "own:level4", "own:", "own:9", "own:a-b", "tos"] {
+            assert!(bad.parse::<FeatureSet>().is_err(), "{bad}");
+        }
         let error = "paper4,rnak".parse::<FeatureSet>().expect_err("misspelt");
         assert!(error.to_string().contains("\"rnak\""));
     }

@@ -5,7 +5,8 @@ use crate::list::{LIST, SETS};
 
 /// A name that is neither a feature nor a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown feature {0:?}; known are {known} and the sets {sets}", known = features(), sets = sets())]
+#[error("unknown feature {0:?}; known are {known} and the sets {sets}; a column of your own is own:NAME, \
+         its name letters, digits and _", known = features(), sets = sets())]
 pub struct UnknownFeature(pub String);
 
 fn features() -> String {

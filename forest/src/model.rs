@@ -194,6 +194,9 @@ struct ModelText<'a, P> {
     forest: Cow<'a, Forest>,
 }
 
+/// The unit of features of the user's own (`docs/features.md`).
+const OWN_UNIT: &str = "own";
+
 /// A feature as it is described.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -216,10 +219,11 @@ fn describe(feature: Feature) -> FeatureText {
     }
 }
 
-/// The name of a feature, checked to be computed here as the model describes it. The wording of a
+/// How a list names a feature, checked to be computed here as the model describes it. The wording of a
 /// definition may change; a different definition has another name or other parameters.
 fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
-    let ours = describe(name.parse()?);
+    let spelled = if info.unit == OWN_UNIT { format!("own:{name}") } else { name.to_owned() };
+    let ours = describe(spelled.parse()?);
     let differs = |field, found: &str, expected: &str| ModelError::Definition {
         name: name.to_owned(),
         field,
@@ -233,5 +237,5 @@ fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
         let text = |average: &Option<String>| average.clone().unwrap_or_else(|| "none".to_owned());
         return Err(differs("average", &text(&info.average), &text(&ours.average)));
     }
-    Ok(name.to_owned())
+    Ok(spelled)
 }

@@ -45,6 +45,9 @@ pub const RUN: &str = "run";
 /// The column that tells what the real switch did (`docs/trace.md`).
 const REAL_DROP: &str = "real_drop";
 
+/// The column that tells what the real switch marked (`docs/trace.md`).
+const ECN_MARK: &str = "ecn_mark";
+
 /// Most rows of a batch: a pass over the rows copies one at a time.
 const BATCH_ROWS: usize = 1 << 18;
 
@@ -126,6 +129,7 @@ fn batch(frame: &DataFrame, features: &[String]) -> Result<LabelledBatch, FrameE
         drop: flags(frame, "drop")?,
         outcome: has(frame, "outcome").then(|| outcomes(frame)).transpose()?,
         real_drop: has(frame, REAL_DROP).then(|| real_drops(frame)).transpose()?,
+        ecn_mark: has(frame, ECN_MARK).then(|| flags(frame, ECN_MARK)).transpose()?,
     })
 }
 
@@ -158,11 +162,11 @@ fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
 
 /// Labelled batches as a frame: `run`, `time_ns`, `switch_id`, `port`, `queue` and `size_bytes` where
 /// the batches have them, a column for each of `features`, `outcome` (its code in `docs/trace.md`)
-/// where they have it, `drop`, and `real_drop` where some batch tells of real drops. [`batches`]
-/// reads it back.
+/// where they have it, `drop`, `ecn_mark` where they have it, and `real_drop` where some batch tells of
+/// real drops. [`batches`] reads it back.
 ///
 /// # Errors
-/// [`FrameError`] if columns are not equally long: only some batches have arrivals or outcomes, or
+/// [`FrameError`] if columns are not equally long: only some batches have arrivals, outcomes or marks, or
 /// they have other features.
 pub fn to_frame(batches: &[RunBatch], features: &[String]) -> Result<DataFrame, FrameError> {
     let all = || batches.iter().map(|rows| &rows.batch);
@@ -189,6 +193,9 @@ pub fn to_frame(batches: &[RunBatch], features: &[String]) -> Result<DataFrame, 
             .push(column("outcome", outcomes.map(|&outcome| outcome as u8).collect::<Vec<u8>>()));
     }
     columns.push(column("drop", joined(all().map(|batch| &batch.drop))));
+    if all().any(|batch| batch.ecn_mark.is_some()) {
+        columns.push(column(ECN_MARK, joined(all().filter_map(|batch| batch.ecn_mark.as_ref()))));
+    }
     if all().any(|batch| batch.real_drop.is_some()) {
         let codes = all().flat_map(|batch| match &batch.real_drop {
             Some(reasons) => reasons.iter().map(|reason| reason.map_or(0, |r| r as u8)).collect(),

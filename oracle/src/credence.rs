@@ -1,41 +1,153 @@
 //! Credence for a device: the whole decision about a packet in one call, in fixed memory.
 
-use crate::{DropOracle, Situation, Verdict, VirtualLqd};
+use crate::memory::Needs;
+use crate::row::Columns;
+use crate::virtual_lqd::VirtualLqd;
+use crate::{
+    DriftMonitor, DriftRule, DropOracle, Memory, NotReady, Service, Situation, SwitchConstants,
+    Table, Verdict,
+};
 
-/// A switch's shared buffer under Credence (Algorithm 1): the lengths of its queues, the virtual LQD
-/// whose queue lengths are the thresholds, and the oracle. No allocation; the caller owns all
-/// memory that grows with the switch.
+/// A switch's shared buffer under Credence (Algorithm 1): the lengths of its queues, virtual LQD at line
+/// rate, whose queue lengths are the thresholds and the source of the features, the oracle, and the
+/// precision of its predictions. No allocation; the caller owns all memory that grows with the switch.
 ///
-/// For each arriving packet, read its features from [`lqd`](Self::lqd) (and the caller's moving
-/// averages), call [`arrives`](Self::arrives), and follow its verdict. When a packet leaves the
-/// switch, call [`departs`](Self::departs); when the virtual LQD's port may send, call
-/// [`virtual_departs`](Self::virtual_departs).
+/// Names and arguments are those of the exported C (`docs/decision.md`).
 #[derive(Debug)]
 pub struct Credence<'a, O> {
-    ports: u32,
-    occupancy_bytes: u32,
-    lengths: &'a mut [u32],
     lqd: VirtualLqd<'a>,
     oracle: O,
+    columns: Columns,
+    /// The switch's own queues, `Q`.
+    occupancy_bytes: u32,
+    /// Own queues of `B/N` bytes or more: the safeguard accepts while there is none.
+    long_queues: u32,
+    falls_back: bool,
+}
+
+impl<'a> Credence<'a, Table<'a>> {
+    /// Credence for an empty switch with the forest of a table.
+    ///
+    /// # Errors
+    /// If the table's averages are not over the base RTT, or as [`with_oracle`](Self::with_oracle).
+    pub fn with_table(
+        switch: SwitchConstants<'a>,
+        memory: Memory<'a>,
+        table: Table<'a>,
+    ) -> Result<Self, NotReady> {
+        match table.average_ns() {
+            Some(ns) if u64::from(ns) != switch.base_rtt_ns => Err(NotReady::OtherAverage(ns)),
+            _ => Self::with_oracle(switch, memory, table.feature_codes(), table),
+        }
+    }
 }
 
 impl<'a, O: DropOracle> Credence<'a, O> {
-    /// Credence for an empty switch of `ports` ports (`N`) with a buffer of the virtual LQD's size.
-    /// `lengths` holds the bytes in each of the switch's queues, as many as `lqd` has; its content
-    /// is overwritten.
-    pub fn new(ports: u32, lengths: &'a mut [u32], lqd: VirtualLqd<'a>, oracle: O) -> Self {
-        lengths.fill(0);
-        Credence { ports, occupancy_bytes: 0, lengths, lqd, oracle }
+    /// Credence for an empty switch with any oracle; `feature_codes` are the codes of its features
+    /// ([`Table::feature_codes`]), in the order of its rows.
+    ///
+    /// # Errors
+    /// If a constant is out of range, a feature is not known, or the memory is too short.
+    pub fn with_oracle(
+        switch: SwitchConstants<'a>,
+        mut memory: Memory<'a>,
+        feature_codes: &[u8],
+        oracle: O,
+    ) -> Result<Self, NotReady> {
+        if !switch.are_sound() {
+            return Err(NotReady::BadConstants);
+        }
+        let columns = Columns::new(feature_codes)?;
+        let needs = Needs { dwrr: matches!(switch.service, Service::Dwrr(_)), ..columns.needs() };
+        memory.prepare(&switch, needs)?;
+        let first = switch.line_rate_bps[0];
+        let is_uniform = switch.line_rate_bps.iter().all(|&rate| rate == first);
+        let lqd = VirtualLqd {
+            switch,
+            memory,
+            occupancy_bytes: 0,
+            drift: DriftMonitor::new(DriftRule::default()),
+            unheld: 0,
+            keeps: [needs.arrivals, needs.averages],
+            drain_bytes: is_uniform.then(|| switch.drain_bytes(0)),
+            free: 0,
+            now_ns: 0,
+            next_due_ns: u64::MAX,
+        };
+        Ok(Credence { lqd, oracle, columns, occupancy_bytes: 0, long_queues: 0, falls_back: false })
     }
 
-    /// The virtual LQD: thresholds and features.
-    pub fn lqd(&self) -> &VirtualLqd<'a> {
-        &self.lqd
+    /// A packet of `size_bytes` arrives for a queue of a port, both numbered from 0. If the verdict
+    /// accepts, the packet is counted in its queue: add it to the switch's. Time must not go back. The
+    /// answer for a queue that does not exist, or 0 bytes, is [`Verdict::NoRoom`].
+    ///
+    /// The features are computed, and the oracle is asked, only if the decision may depend on it.
+    pub fn arrival(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) -> Verdict {
+        let Some(at) = self.place(port, queue).filter(|_| size_bytes > 0) else {
+            return Verdict::NoRoom;
+        };
+        self.lqd.advance(now_ns);
+        let mut situation = Situation {
+            fits: u64::from(self.occupancy_bytes) + u64::from(size_bytes)
+                <= u64::from(self.lqd.switch.buffer_bytes),
+            // Any length below or from B/N on: the queues that are that long are counted.
+            longest_queue_bytes: if self.long_queues > 0 { u32::MAX } else { 0 },
+            buffer_bytes: self.lqd.switch.buffer_bytes,
+            ports: self.lqd.switch.ports() as u32,
+            queue_bytes: self.lqd.memory.queues[at].real_bytes,
+            size_bytes,
+            threshold_bytes: self.lqd.memory.queues[at].bytes,
+        };
+        let may_ask = situation.fits
+            && !situation.is_safeguarded()
+            && situation.queue_bytes <= situation.threshold_bytes;
+        let predicted = may_ask && {
+            let row = self.columns.observe(&self.lqd, at);
+            self.oracle.predicts_drop(&row[..self.columns.length()])
+        };
+        let added = self.lqd.admit(at, size_bytes);
+        situation.threshold_bytes = self.lqd.memory.queues[at].bytes;
+        let verdict = situation.decide(|| predicted && self.follows(at, added));
+        if verdict.accepts() {
+            self.resize(at, situation.queue_bytes + size_bytes);
+        }
+        verdict
+    }
+
+    /// A packet that was accepted leaves its queue: its transmission begins, or the port's ring takes
+    /// it.
+    pub fn departure(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) {
+        let Some(at) = self.place(port, queue) else { return };
+        self.lqd.advance(now_ns);
+        let before_bytes = self.lqd.memory.queues[at].real_bytes;
+        self.resize(at, before_bytes.saturating_sub(size_bytes));
+    }
+
+    /// Whether to accept every packet below its threshold while the precision of predicted drops is
+    /// too low; at first it does not.
+    pub fn fall_back(&mut self, falls_back: bool) {
+        self.falls_back = falls_back;
+    }
+
+    /// The share of the last predicted drops that virtual LQD confirmed, in units of
+    /// 1 / [`DriftMonitor::ONE`]; measured whether or not it decides.
+    pub fn precision(&self) -> u32 {
+        self.lqd.drift.precision()
+    }
+
+    /// Arrivals that found no place among virtual LQD's packets.
+    pub fn unheld(&self) -> u64 {
+        self.lqd.unheld
     }
 
     /// Bytes in one of the switch's queues; 0 if there is no such queue.
-    pub fn queue_bytes(&self, queue: usize) -> u32 {
-        self.lengths.get(queue).copied().unwrap_or(0)
+    pub fn queue_bytes(&self, port: u32, queue: u32) -> u32 {
+        self.place(port, queue).map_or(0, |at| self.lqd.memory.queues[at].real_bytes)
+    }
+
+    /// The threshold of a queue: the bytes in virtual LQD's; 0 if there is no such queue.
+    pub fn threshold_bytes(&self, port: u32, queue: u32) -> u32 {
+        self.place(port, queue).map_or(0, |at| self.lqd.memory.queues[at].bytes)
     }
 
     /// Bytes in the switch's buffer, `Q`.
@@ -43,51 +155,33 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         self.occupancy_bytes
     }
 
-    /// A packet of `size_bytes` arrives for `queue`; `features` are those of its arrival, read
-    /// before this call, in the order that the oracle was trained with. If the verdict accepts, the
-    /// packet is counted in its queue. `pushed_out` is called for every packet that LQD pushes out.
-    pub fn arrives(
-        &mut self,
-        queue: usize,
-        size_bytes: u32,
-        features: &[u32],
-        pushed_out: impl FnMut(&VirtualLqd<'a>, usize),
-    ) -> Verdict {
-        self.lqd.arrives(queue, size_bytes, pushed_out);
-        let verdict =
-            self.situation(queue, size_bytes).decide(|| self.oracle.predicts_drop(features));
-        if let (true, Some(length)) = (verdict.accepts(), self.lengths.get_mut(queue)) {
-            *length += size_bytes;
-            self.occupancy_bytes += size_bytes;
-        }
-        verdict
+    fn place(&self, port: u32, queue: u32) -> Option<usize> {
+        let per_port = self.lqd.switch.queues_per_port;
+        let exists = (port as usize) < self.lqd.switch.ports() && queue < per_port;
+        exists.then_some(port as usize * per_port as usize + queue as usize)
     }
 
-    /// A packet of `size_bytes` leaves `queue` of the switch.
-    pub fn departs(&mut self, queue: usize, size_bytes: u32) {
-        if let Some(length) = self.lengths.get_mut(queue) {
-            let size_bytes = size_bytes.min(*length);
-            *length -= size_bytes;
-            self.occupancy_bytes -= size_bytes;
+    /// A drop is predicted; returns whether to follow the prediction. Until virtual LQD confirms it,
+    /// it counts as wrong.
+    fn follows(&mut self, at: usize, added: bool) -> bool {
+        let is_trusted = self.lqd.drift.predicted();
+        if added {
+            self.lqd.mark(at);
+        } else {
+            self.lqd.drift.confirmed();
         }
+        is_trusted || !self.falls_back
     }
 
-    /// The packet at the head of a queue of the virtual LQD leaves; returns its size, or `None` if
-    /// the queue is empty. `UpdateThreshold(i, departure)` of Algorithm 1.
-    pub fn virtual_departs(&mut self, queue: usize) -> Option<u32> {
-        self.lqd.departs(queue)
-    }
-
-    fn situation(&self, queue: usize, size_bytes: u32) -> Situation {
-        let after = u64::from(self.occupancy_bytes) + u64::from(size_bytes);
-        Situation {
-            fits: queue < self.lengths.len() && after <= u64::from(self.lqd.buffer_bytes()),
-            longest_queue_bytes: self.lengths.iter().copied().max().unwrap_or(0),
-            buffer_bytes: self.lqd.buffer_bytes(),
-            ports: self.ports,
-            queue_bytes: self.queue_bytes(queue),
-            size_bytes,
-            threshold_bytes: self.lqd.queue_bytes(queue),
-        }
+    /// Sets the length of one of the switch's queues.
+    fn resize(&mut self, at: usize, bytes: u32) {
+        let switch = &self.lqd.switch;
+        let is_long =
+            |bytes: u32| u64::from(bytes) * switch.ports() as u64 >= u64::from(switch.buffer_bytes);
+        let length = &mut self.lqd.memory.queues[at].real_bytes;
+        let (was_long, becomes_long) = (is_long(*length), is_long(bytes));
+        self.occupancy_bytes = self.occupancy_bytes - *length + bytes;
+        *length = bytes;
+        self.long_queues = self.long_queues + u32::from(becomes_long) - u32::from(was_long);
     }
 }

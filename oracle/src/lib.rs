@@ -5,13 +5,15 @@
 //! `docs/dct.md`) that predicts without `std`, allocation, floating point or panics.
 //! `dropcast-export` writes these files; [`Layout`] defines the format for both.
 //!
-//! [`Credence`] is the whole per-packet decision of that policy (Credence, Algorithm 1) in memory
-//! that the caller owns: a [`VirtualLqd`] whose queue lengths are the thresholds, the safeguard, and
-//! the oracle. [`Situation`] is the decision alone, for switches with their own state; those of
-//! `dropcast-switch` use it too. `docs/oracle.md` shows both.
+//! [`Credence`] is the whole per-packet decision of that policy (Credence, Algorithm 1) in [`Memory`]
+//! that the caller owns: virtual LQD at line rate, whose queue lengths are the thresholds, the
+//! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
+//! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
+//! `docs/oracle.md` shows both.
 //!
 //! ```
-//! use dropcast_oracle::{Credence, DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};
+//! use dropcast_oracle::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
+//! use dropcast_oracle::{Service, SwitchConstants};
 //!
 //! /// Predicts a drop for every packet that finds 3,000 bytes or more in its queue.
 //! struct LongQueue;
@@ -23,36 +25,60 @@
 //! }
 //!
 //! // Two ports, a buffer of 6,000 bytes, memory for 16 virtual packets.
-//! let (mut queues, mut lengths) = ([VirtualQueue::EMPTY; 2], [0; 2]);
-//! let mut packets = [VirtualPacket::FREE; 16];
-//! let lqd = VirtualLqd::new(6_000, &mut queues, &mut packets);
-//! let mut credence = Credence::new(2, &mut lengths, lqd, LongQueue);
+//! let switch = SwitchConstants {
+//!     queues_per_port: 1,
+//!     buffer_bytes: 6_000,
+//!     base_rtt_ns: 32_000,
+//!     line_rate_bps: &[10_000_000_000; 2],
+//!     service: Service::RoundRobin,
+//!     wire_overhead_bytes: 0,
+//!     transmit_ring_packets: 0,
+//!     pushable: 1,
+//! };
+//! let (mut ports, mut queues) = ([PortState::IDLE; 2], [QueueState::EMPTY; 2]);
+//! let mut packets = [PacketState::FREE; 16];
+//! let memory = Memory {
+//!     ports: &mut ports,
+//!     queues: &mut queues,
+//!     packets: &mut packets,
+//!     heard_ns: &mut [],
+//!     averages: &mut [],
+//!     rings: &mut [],
+//!     deficits: &mut [],
+//! };
+//! const QUEUE_LENGTH: u8 = 0;
+//! let mut credence = Credence::with_oracle(switch, memory, &[QUEUE_LENGTH], LongQueue)?;
 //!
-//! let accepted = [0, 0, 0, 1].map(|queue| {
-//!     let features = [credence.lqd().queue_bytes(queue)];
-//!     credence.arrives(queue, 1_500, &features, |_, _| {}).accepts()
-//! });
+//! let accepted = [0, 0, 0, 1].map(|port| credence.arrival(port, 0, 1_500, 0).accepts());
 //! assert_eq!(accepted, [true, true, false, true]);
+//! # Ok::<(), dropcast_oracle::NotReady>(())
 //! ```
 #![no_std]
 
+mod average;
 mod checksum;
 mod credence;
 mod decision;
 mod drift;
 mod drop_oracle;
 mod layout;
+mod memory;
+mod row;
+mod service;
+mod switch_constants;
 mod table;
 mod virtual_lqd;
 
+pub use average::Average;
 pub use checksum::crc32;
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
+pub use memory::{Memory, PacketState, PortState, QueueState};
+pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};
-pub use virtual_lqd::{VirtualLqd, VirtualPacket, VirtualQueue};
 
 /// The page's programs compile.
 #[cfg(doctest)]

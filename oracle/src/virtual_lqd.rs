@@ -1,204 +1,188 @@
-//! The device's virtual LQD: Longest Queue Drop beside a switch, in memory that the caller owns.
+//! The device's virtual LQD: Longest Queue Drop beside a switch, at line rate, in memory that the caller
+//! owns.
 //!
 //! The tracer has its own, `dropcast_switch::VirtualLqd`, which allocates, finds the longest queue
 //! in O(1) and has every option. This one needs no heap and has only the defaults: the tail of the
-//! longest queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`. A
-//! property test (`switch/tests/device_lqd.rs`) compares both, victim by victim.
+//! longest pushable queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`.
 
-/// A queue of the virtual LQD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VirtualQueue {
-    bytes: u32,
-    head: u16,
-    tail: u16,
-}
+use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState};
+use crate::row::recent_bytes;
+use crate::{DriftMonitor, SwitchConstants};
 
-/// A packet in the virtual LQD, or a free slot for one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VirtualPacket {
-    size_bytes: u32,
-    /// The next towards the tail; in the free list, the next free slot.
-    next: u16,
-    /// The next towards the head.
-    previous: u16,
-}
-
-/// The end of a list; no packet has this index.
-const NONE: u16 = u16::MAX;
-
-impl VirtualQueue {
-    /// An empty queue.
-    pub const EMPTY: Self = VirtualQueue { bytes: 0, head: NONE, tail: NONE };
-}
-
-impl VirtualPacket {
-    /// A free slot.
-    pub const FREE: Self = VirtualPacket { size_bytes: 0, next: NONE, previous: NONE };
-}
-
-/// Push-out Longest Queue Drop beside a switch: the packets that it would hold. Its queue lengths
-/// are the thresholds of Credence (Algorithm 1: "thresholds are treated as LQD queue lengths") and
-/// the source of a model's features.
-///
-/// When a packet does not fit, packets are pushed out from the tail of the longest queue (ties: the
-/// lowest) until it does; the arriving packet does not count in its own queue. Every queue shares
-/// the buffer and may be pushed out of. A scan finds the longest queue, so an arrival takes O(N)
-/// for each packet that it pushes out, and O(1) if it fits; a departure takes O(1).
+/// The packets that push-out Longest Queue Drop would hold in a switch whose ports always serve.
 #[derive(Debug)]
-pub struct VirtualLqd<'a> {
-    buffer_bytes: u32,
-    occupancy_bytes: u32,
-    queues: &'a mut [VirtualQueue],
-    packets: &'a mut [VirtualPacket],
-    /// The first free slot.
-    free: u16,
+pub(crate) struct VirtualLqd<'a> {
+    pub(crate) switch: SwitchConstants<'a>,
+    pub(crate) memory: Memory<'a>,
+    pub(crate) occupancy_bytes: u32,
+    pub(crate) drift: DriftMonitor,
+    /// Packets that found no place.
+    pub(crate) unheld: u64,
+    /// Whether rates of arrivals, and averages, are kept.
+    pub(crate) keeps: [bool; 2],
+    /// What every port sends in two base RTTs; `None` if they differ.
+    pub(crate) drain_bytes: Option<u64>,
+    /// The first free place.
+    pub(crate) free: u16,
+    pub(crate) now_ns: u64,
+    /// No port is due before this.
+    pub(crate) next_due_ns: u64,
 }
 
-impl<'a> VirtualLqd<'a> {
-    /// An empty virtual switch with the memory of its queues and packets (at most 65,535 of
-    /// `packets` are used); the content of both is overwritten.
-    ///
-    /// `buffer_bytes` divided by the smallest packet size is always enough. With fewer slots, a
-    /// packet without a free slot is not admitted: thresholds get lower, and Credence drops more.
-    pub fn new(
-        buffer_bytes: u32,
-        queues: &'a mut [VirtualQueue],
-        packets: &'a mut [VirtualPacket],
-    ) -> Self {
-        queues.fill(VirtualQueue::EMPTY);
-        let places = packets.len().min(usize::from(NONE));
-        for (place, packet) in packets.iter_mut().enumerate().take(places) {
-            // Below `NONE`, the maximum number of slots.
-            let next = if place + 1 < places { place as u16 + 1 } else { NONE };
-            *packet = VirtualPacket { next, ..VirtualPacket::FREE };
+impl VirtualLqd<'_> {
+    /// The queues of the switch.
+    pub(crate) fn queues(&self) -> &[QueueState] {
+        &self.memory.queues[..self.switch.queues()]
+    }
+
+    /// Bytes that a port sends in two base RTTs.
+    pub(crate) fn drain_bytes(&self, port: usize) -> u64 {
+        self.drain_bytes.unwrap_or_else(|| self.switch.drain_bytes(port))
+    }
+
+    /// Serves the ports up to and including `now_ns`. Ports due at the same time go in port order.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        while self.next_due_ns <= now_ns && self.next_due_ns != u64::MAX {
+            let (port, time_ns) = self.earliest();
+            self.next_due_ns = time_ns;
+            if time_ns > now_ns || time_ns == u64::MAX {
+                break;
+            }
+            self.memory.ports[port].due_ns = match self.pick(port) {
+                None => u64::MAX,
+                Some(queue) => {
+                    let size_bytes = self.head_bytes(queue);
+                    let due_ns = self.send(port, time_ns, size_bytes);
+                    self.take(queue, self.memory.queues[queue].head, time_ns);
+                    due_ns
+                }
+            };
         }
-        let free = if places == 0 { NONE } else { 0 };
-        VirtualLqd { buffer_bytes, occupancy_bytes: 0, queues, packets, free }
+        self.now_ns = self.now_ns.max(now_ns);
     }
 
-    /// Size of the buffer, `B`.
-    pub fn buffer_bytes(&self) -> u32 {
-        self.buffer_bytes
-    }
-
-    /// Number of virtual queues.
-    pub fn queues(&self) -> usize {
-        self.queues.len()
-    }
-
-    /// Bytes in the virtual buffer: the feature `occupancy`.
-    pub fn occupancy_bytes(&self) -> u32 {
-        self.occupancy_bytes
-    }
-
-    /// Bytes in a virtual queue: its threshold, and the feature `queue_length`. 0 if there is no
-    /// such queue.
-    pub fn queue_bytes(&self, queue: usize) -> u32 {
-        self.queues.get(queue).map_or(0, |queue| queue.bytes)
-    }
-
-    /// Bytes in the longest virtual queue: the feature `longest_queue`.
-    pub fn longest_queue_bytes(&self) -> u32 {
-        self.queues.iter().map(|queue| queue.bytes).max().unwrap_or(0)
-    }
-
-    /// Number of virtual queues with more than `bytes`: with a queue's own length, the feature
-    /// `rank`.
-    pub fn queues_longer_than(&self, bytes: u32) -> usize {
-        self.queues.iter().filter(|queue| queue.bytes > bytes).count()
-    }
-
-    /// Bytes that would be held if every virtual queue were cut down to `level_bytes`: with a
-    /// queue's own length, the feature `level_occupancy`.
-    pub fn bytes_up_to(&self, level_bytes: u32) -> u64 {
-        self.queues.iter().map(|queue| u64::from(queue.bytes.min(level_bytes))).sum()
-    }
-
-    /// A packet of `size_bytes` arrives for `queue`. `pushed_out` is called with the queue of each
-    /// packet pushed out for it, after the push-out, to update averages. Returns whether LQD
-    /// accepts the packet.
-    pub fn arrives(
-        &mut self,
-        queue: usize,
-        size_bytes: u32,
-        mut pushed_out: impl FnMut(&Self, usize),
-    ) -> bool {
-        while self.overflows(size_bytes) {
-            let Some(longest) = self.longest() else { return false };
-            self.push_out(longest);
-            pushed_out(self, longest);
+    /// The port that is due first, the lowest of those, and when.
+    fn earliest(&self) -> (usize, u64) {
+        let mut earliest = (0, u64::MAX);
+        for (port, state) in self.memory.ports[..self.switch.ports()].iter().enumerate() {
+            if state.due_ns < earliest.1 {
+                earliest = (port, state.due_ns);
+            }
         }
-        self.add(queue, size_bytes)
+        earliest
     }
 
-    /// The packet at the head of `queue` leaves; returns its size, or `None` if the queue is empty.
-    pub fn departs(&mut self, queue: usize) -> Option<u32> {
-        let head = self.queues.get(queue)?.head;
-        self.remove(queue, head)
+    /// A packet arrives; returns whether it is added. While it does not fit, the tail of the longest
+    /// pushable queue is pushed out (Aiello et al.).
+    pub(crate) fn admit(&mut self, queue: usize, size_bytes: u32) -> bool {
+        while u64::from(self.occupancy_bytes) + u64::from(size_bytes)
+            > u64::from(self.switch.buffer_bytes)
+        {
+            let Some(victim) = self.longest() else {
+                self.changed(queue, Change::Arrived(size_bytes), self.now_ns);
+                return false;
+            };
+            let tail = self.memory.queues[victim].tail;
+            if self.memory.packets[usize::from(tail)].size_bytes & PREDICTED != 0 {
+                self.drift.confirmed();
+            }
+            self.take(victim, tail, self.now_ns);
+        }
+        let added = self.put(queue, size_bytes);
+        let port = queue / self.switch.queues_per_port as usize;
+        if added && self.memory.ports[port].due_ns == u64::MAX {
+            self.memory.ports[port].due_ns = self.now_ns;
+            self.next_due_ns = self.next_due_ns.min(self.now_ns);
+        }
+        self.changed(queue, Change::Arrived(size_bytes), self.now_ns);
+        added
     }
 
-    fn overflows(&self, size_bytes: u32) -> bool {
-        u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.buffer_bytes)
+    /// The drop of the last packet of a queue, which arrived last, was predicted.
+    pub(crate) fn mark(&mut self, queue: usize) {
+        let tail = self.memory.queues[queue].tail;
+        self.memory.packets[usize::from(tail)].size_bytes |= PREDICTED;
     }
 
-    /// The longest queue, if not all are empty; ties go to the lowest.
+    /// The longest pushable queue, if not all are empty; ties go to the lowest.
     fn longest(&self) -> Option<usize> {
         let mut longest = (None, 0);
-        for (queue, state) in self.queues.iter().enumerate() {
-            if state.bytes > longest.1 {
+        for (queue, state) in self.queues().iter().enumerate() {
+            if state.bytes > longest.1 && self.switch.is_pushable(queue) {
                 longest = (Some(queue), state.bytes);
             }
         }
         longest.0
     }
 
-    fn push_out(&mut self, queue: usize) {
-        let tail = self.queues[queue].tail;
-        self.remove(queue, tail);
-    }
-
-    fn add(&mut self, queue: usize, size_bytes: u32) -> bool {
+    fn put(&mut self, queue: usize, size_bytes: u32) -> bool {
         let place = self.free;
-        let (Some(state), Some(packet)) =
-            (self.queues.get_mut(queue), self.packets.get_mut(usize::from(place)))
-        else {
+        if place == NOWHERE {
+            self.unheld += 1;
             return false;
-        };
+        }
+        let state = &mut self.memory.queues[queue];
+        let packet = &mut self.memory.packets[usize::from(place)];
         self.free = packet.next;
-        let before = state.tail;
-        *packet = VirtualPacket { size_bytes, next: NONE, previous: before };
+        let before = if state.bytes == 0 { NOWHERE } else { state.tail };
+        *packet = PacketState { size_bytes, next: NOWHERE, previous: before };
         state.tail = place;
         state.bytes += size_bytes;
-        if before == NONE {
+        if before == NOWHERE {
             state.head = place;
         } else {
-            self.packets[usize::from(before)].next = place;
+            self.memory.packets[usize::from(before)].next = place;
         }
         self.occupancy_bytes += size_bytes;
         true
     }
 
     /// Removes the packet at either end of its queue.
-    fn remove(&mut self, queue: usize, place: u16) -> Option<u32> {
-        if place == NONE {
-            return None;
-        }
-        let VirtualPacket { size_bytes, next, previous } = self.packets[usize::from(place)];
-        let state = &mut self.queues[queue];
-        if next == NONE {
+    fn take(&mut self, queue: usize, place: u16, time_ns: u64) {
+        let PacketState { size_bytes, next, previous } = self.memory.packets[usize::from(place)];
+        let size_bytes = size_bytes & !PREDICTED;
+        let state = &mut self.memory.queues[queue];
+        if place == state.tail {
             state.tail = previous;
-        } else {
-            self.packets[usize::from(next)].previous = previous;
         }
-        if previous == NONE {
+        if place == state.head {
             state.head = next;
-        } else {
-            self.packets[usize::from(previous)].next = next;
         }
         state.bytes -= size_bytes;
         self.occupancy_bytes -= size_bytes;
-        self.packets[usize::from(place)].next = self.free;
+        self.memory.packets[usize::from(place)].next = self.free;
         self.free = place;
-        Some(size_bytes)
+        self.changed(queue, Change::Left, time_ns);
     }
+
+    /// Tells the features' memory of a change of a queue.
+    fn changed(&mut self, queue: usize, change: Change, time_ns: u64) {
+        let [arrivals, averages] = self.keeps;
+        if arrivals {
+            let elapsed_ns = time_ns.saturating_sub(self.memory.heard_ns[queue]);
+            let state = &mut self.memory.queues[queue];
+            let arrived_bytes = match change {
+                Change::Arrived(bytes) => bytes,
+                Change::Left => 0,
+            };
+            state.recent_bytes =
+                recent_bytes(&self.switch, state.recent_bytes, arrived_bytes, elapsed_ns);
+            self.memory.heard_ns[queue] = time_ns;
+        }
+        if averages && change == Change::Left {
+            let (tau_ns, of_buffer) = (self.switch.base_rtt_ns, self.switch.queues());
+            let bytes = self.memory.queues[queue].bytes;
+            self.memory.averages[queue].update(bytes, time_ns, tau_ns);
+            self.memory.averages[of_buffer].update(self.occupancy_bytes, time_ns, tau_ns);
+        }
+    }
+}
+
+/// What happened to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// A packet of this many bytes was added or rejected.
+    Arrived(u32),
+    /// A packet departed or was pushed out.
+    Left,
 }

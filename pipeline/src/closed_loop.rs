@@ -17,6 +17,7 @@ pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
 pub use experiment::{Experiment, NamedPolicy};
 pub use objective::{Objective, UnknownObjective};
+pub(crate) use oracles::refuse_own;
 pub use oracles::{Oracles, read_oracle};
 pub use prepared::{Prepared, Traffic};
 pub use recording::RunFile;

@@ -7,8 +7,8 @@ use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Outcome, SwitchSpecs,
-    TraceMeta, TraceReader, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Outcome, Pause,
+    SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +33,12 @@ pub struct Collected {
     /// What the real switch dropped; absent if the input tells of no real drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_drops: Option<RealDrops>,
+    /// What the real switch marked (ECN); absent if the input does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_marks: Option<EcnMarks>,
+    /// Pauses of queues (PFC).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pauses: u64,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
@@ -47,6 +53,21 @@ pub struct RealDrops {
     pub packets: u64,
     /// Of which LQD would have transmitted.
     pub not_by_lqd: u64,
+}
+
+/// Packets that the real switch marked (ECN).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EcnMarks {
+    /// All of them.
+    pub packets: u64,
+    /// Of which LQD drops.
+    pub dropped_by_lqd: u64,
+    /// Packets without a mark that LQD drops.
+    pub unmarked_dropped_by_lqd: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Push-outs whose packet is not known are counted under this name.
@@ -66,10 +87,15 @@ pub fn collect(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    let mut writer = TraceWriter::create(path, &meta_of(&specs, settings))?;
+    let mut writer = if events.tells_marks() {
+        TraceWriter::create_with_marks(path, &meta_of(&specs, settings))?
+    } else {
+        TraceWriter::create(path, &meta_of(&specs, settings))?
+    };
     let labelling = Labelling { specs, settings, max_waiting_rows, progress };
-    let (collected, inputs) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
-    writer.set_inputs(inputs);
+    let (collected, read) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
+    writer.set_inputs(read.inputs);
+    writer.set_pauses(read.pauses)?;
     writer.finish()?;
     Ok(Collected { trace: path.to_owned(), ..collected })
 }
@@ -88,11 +114,12 @@ pub fn collect_piece(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings))?;
+    let own = settings.features.split_own().1.len();
+    let events = PieceEvents { events, piece, own };
+    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings), events.tells_marks())?;
     let labelling = Labelling { specs, settings, max_waiting_rows, progress };
-    let events = PieceEvents { events, piece };
-    let (collected, inputs) = labelling.label(events, |rows| writer.write(rows))?;
-    writer.finish(inputs)?;
+    let (collected, read) = labelling.label(events, |rows| writer.write(rows))?;
+    writer.finish(read.inputs, read.pauses)?;
     Ok(Collected { trace: path.to_owned(), ..collected })
 }
 
@@ -104,14 +131,15 @@ pub fn join_pieces(pieces: &[PathBuf], path: &Path) -> Result<(), PipelineError>
     let Some(first) = pieces.first() else {
         return Err(PipelineError::unfit(path.display(), "has no pieces to be made of"));
     };
-    let meta = TraceReader::open(first, &[])?.meta().clone();
-    let mut writer = EvenTrace::create(path, &meta)?;
+    let first = TraceReader::open(first, &[])?;
+    let meta = first.meta().clone();
+    let mut writer = EvenTrace::create(path, &meta, first.columns().ecn_mark)?;
     for piece in pieces {
         for rows in TraceReader::open(piece, &meta.features)? {
             writer.write(rows?)?;
         }
     }
-    writer.finish(meta.inputs)
+    writer.finish(meta.inputs, meta.pauses)
 }
 
 /// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.
@@ -129,11 +157,12 @@ pub fn collect_frame(
     let mut meta = meta_of(&specs, settings);
     let labelling = Labelling { specs, settings, max_waiting_rows, progress };
     let mut batches = Vec::new();
-    let (collected, inputs) = labelling.label(events, |rows| {
+    let (collected, read) = labelling.label(events, |rows| {
         batches.push(rows);
         Ok(())
     })?;
-    meta.inputs = inputs;
+    meta.inputs = read.inputs;
+    meta.set_pauses(read.pauses);
     Ok((Collected { trace: name.into(), ..collected }, trace_frame(name, &meta, batches)?))
 }
 
@@ -148,12 +177,20 @@ pub fn collect_in_memory(
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
-    let meta = meta_of(&specs, settings);
-    let tracer = Tracer::new(specs, settings.collect(), settings.features.clone());
-    let events = events.into_iter().map(Ok::<_, PipelineError>);
+    let (computed, own) = settings.features.split_own();
+    let mut meta = meta_of(&specs, settings);
+    let mut tracer = Tracer::new(specs, settings.collect(), computed).with_own(own.len());
     let mut batches = Vec::new();
-    for rows in dropcast_collect::trace(tracer, events) {
-        batches.push(rows?);
+    for batch in events {
+        batches.push(tracer.push(&batch)?);
+    }
+    meta.set_pauses(tracer.pauses());
+    batches.push(tracer.finish());
+    if batches.iter().any(|batch| batch.real_drop.is_some()) {
+        // The rows before the first that tells of a real drop were not dropped.
+        for batch in &mut batches {
+            batch.real_drop.get_or_insert_with(|| vec![None; batch.drop.len()]);
+        }
     }
     if batches.iter().all(LabelledBatch::is_empty) {
         return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
@@ -162,9 +199,10 @@ pub fn collect_in_memory(
 }
 
 /// What is known of a trace before it is made.
-fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
+pub(crate) fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut meta = TraceMeta::new(tool, specs.clone(), settings.features.names());
+    let (computed, own) = settings.features.split_own();
+    let mut meta = TraceMeta::new(tool, specs.clone(), [computed.names(), own.names()].concat());
     meta.collect = Some(settings.collect());
     meta
 }
@@ -177,19 +215,30 @@ struct Labelling<'a> {
     progress: &'a dyn Progress,
 }
 
+/// What is known once all events are read.
+struct ReadEvents {
+    inputs: Vec<InputProvenance>,
+    pauses: Vec<Pause>,
+}
+
 impl Labelling<'_> {
     /// Gives labelled rows to `keep`. Returns how many there were, and what was read.
     fn label(
         self,
         mut events: impl Events,
         mut keep: impl FnMut(LabelledBatch) -> Result<(), PipelineError>,
-    ) -> Result<(Collected, Vec<InputProvenance>), PipelineError> {
+    ) -> Result<(Collected, ReadEvents), PipelineError> {
         let Labelling { specs, settings, max_waiting_rows, progress } = self;
         progress.begin("collect");
-        let mut tracer = Tracer::new(specs, settings.collect(), settings.features.clone())
+        let (computed, own) = settings.features.split_own();
+        let mut tracer = Tracer::new(specs, settings.collect(), computed)
+            .with_own(own.len())
             .with_max_waiting_rows(max_waiting_rows);
         if events.may_push_out() {
             tracer = tracer.with_push_outs();
+        }
+        if events.tells_marks() {
+            tracer = tracer.with_ecn_marks();
         }
         let mut collected = Collected::default();
         let mut departures = 0;
@@ -205,6 +254,7 @@ impl Labelling<'_> {
             keep(tracer.push(&batch)?)?;
         }
         let unmatched = tracer.unmatched_push_outs();
+        let pauses = tracer.pauses();
         keep(tracer.finish())?;
         if unmatched > 0 {
             collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
@@ -232,7 +282,8 @@ impl Labelling<'_> {
             }
         }
         progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
-        Ok((collected, inputs))
+        collected.pauses = pauses.len() as u64;
+        Ok((collected, ReadEvents { inputs, pauses }))
     }
 }
 
@@ -272,12 +323,12 @@ fn words(note: &str, rows: u64) -> String {
     }
 }
 
-fn count_departures(batch: &EventBatch) -> usize {
+pub(crate) fn count_departures(batch: &EventBatch) -> usize {
     batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
 }
 
 impl Collected {
-    fn add(&mut self, rows: &LabelledBatch) {
+    pub(crate) fn add(&mut self, rows: &LabelledBatch) {
         self.rows += rows.len() as u64;
         for outcome in rows.outcome.iter().flatten() {
             match outcome {
@@ -287,6 +338,14 @@ impl Collected {
             }
         }
         self.drops = self.pushed_out + self.rejected;
+        if let Some(marks) = &rows.ecn_mark {
+            let sum = self.ecn_marks.get_or_insert_default();
+            for (&is_marked, &by_lqd) in marks.iter().zip(&rows.drop) {
+                sum.packets += u64::from(is_marked);
+                sum.dropped_by_lqd += u64::from(is_marked && by_lqd);
+                sum.unmarked_dropped_by_lqd += u64::from(!is_marked && by_lqd);
+            }
+        }
         if let Some(reasons) = &rows.real_drop {
             let real = self.real_drops.get_or_insert_default();
             for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {

@@ -7,6 +7,11 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
     /// Whether they can tell of push-outs, which are about packets that arrived before.
     fn may_push_out(&self) -> bool;
 
+    /// Whether they tell which packets the real switch marked (ECN).
+    fn tells_marks(&self) -> bool {
+        false
+    }
+
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
 }
@@ -14,6 +19,10 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
 impl Events for EventReader {
     fn may_push_out(&self) -> bool {
         EventReader::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventReader::tells_marks(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {
@@ -24,6 +33,10 @@ impl Events for EventReader {
 impl Events for EventFiles {
     fn may_push_out(&self) -> bool {
         EventFiles::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventFiles::tells_marks(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -34,6 +34,7 @@
 
 pub mod closed_loop;
 pub mod collect;
+pub mod collect_folder;
 pub mod cross_validation;
 mod error;
 mod events_source;

@@ -86,6 +86,10 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineE
         let reasons = batches.iter().filter_map(|batch| batch.real_drop.as_ref()).flatten();
         hashes.push(column(reasons.map(|reason| reason.map_or(0, |reason| reason as u64))));
     }
+    if batches.iter().any(|batch| batch.ecn_mark.is_some()) {
+        let marks = batches.iter().filter_map(|batch| batch.ecn_mark.as_ref()).flatten();
+        hashes.push(column(marks.map(|&is_marked| is_marked.into())));
+    }
     Ok(sha256(hashes.concat().as_bytes()))
 }
 
@@ -125,6 +129,7 @@ impl Iterator for MemoryBatches<'_> {
             drop: batch.drop.clone(),
             outcome: batch.outcome.clone(),
             real_drop: batch.real_drop.clone(),
+            ecn_mark: batch.ecn_mark.clone(),
         }))
     }
 }

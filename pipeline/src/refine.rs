@@ -6,7 +6,9 @@
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::PipelineError;
-use crate::closed_loop::{Candidate, Choice, Chooser, Experiment, NamedPolicy, Objective, Oracles};
+use crate::closed_loop::{
+    Candidate, Choice, Chooser, Experiment, NamedPolicy, Objective, Oracles, refuse_own,
+};
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
@@ -166,13 +168,15 @@ fn check(task: &RefineTask) -> Result<(), PipelineError> {
 
 /// The features of all models and of training.
 fn all_features(task: &RefineTask) -> Result<FeatureSet, PipelineError> {
-    let mut names = task.train.features.names();
-    for name in task.models.iter().flat_map(|(_, model)| model.features.names()) {
+    let mut names = task.train.features.spelled();
+    for name in task.models.iter().flat_map(|(_, model)| model.features.spelled()) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    Ok(names.join(",").parse()?)
+    let features = names.join(",").parse()?;
+    refuse_own(&features).map_err(|why| PipelineError::unfit("refine", why))?;
+    Ok(features)
 }
 
 /// What every round works with.

@@ -123,7 +123,11 @@ impl Run {
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
         let Run { folder, work, .. } = self;
-        let is_ours = |name: &OsStr| FILES.iter().any(|own| name == *own) || name == TABLES;
+        let is_ours = |name: &OsStr| {
+            let ours = FILES.iter().any(|own| name == *own) || name == TABLES;
+            // A lock that could not be removed.
+            ours || name.to_str().is_some_and(|name| name.starts_with(".tables."))
+        };
         if work.replace(is_ours).is_err() {
             let _ = std::fs::remove_dir_all(folder.join(TABLES));
             for name in FILES.into_iter().filter(|name| !work.path().join(name).exists()) {
@@ -204,8 +208,12 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
     }
     train.params()?;
     train.split.check()?;
-    let recorded = collect.features.names();
-    if let Some(name) = train.features.names().iter().find(|&name| !recorded.contains(name)) {
+    if let (None, Some(own)) = (events, collect.features.split_own().1.spelled().first()) {
+        let problem = format!("{own} is a column of given events; without events there are none");
+        return Err(PipelineError::setting("collect.features", problem));
+    }
+    let recorded = collect.features.spelled();
+    if let Some(name) = train.features.spelled().iter().find(|&name| !recorded.contains(name)) {
         let problem = format!("{name} is not one of collect.features; add it there");
         return Err(PipelineError::setting("train.features", problem));
     }
@@ -245,7 +253,8 @@ fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<
 fn open_events(settings: &RunSettings, events: &[PathBuf]) -> Result<EventFiles, PipelineError> {
     let switch = settings.switch.as_deref().map(read_switch_file).transpose()?;
     let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
-    let columns = EventColumns::parse(&settings.columns)?;
+    let mut columns = EventColumns::parse(&settings.columns)?;
+    columns.own = settings.collect.features.split_own().1.names();
     let time_unit = settings.time_unit;
     let maps = maps.unwrap_or_default();
     let options = EventOptions { specs, maps, columns, time_unit, ..EventOptions::default() };

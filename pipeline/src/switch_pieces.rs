@@ -4,7 +4,7 @@ use crate::PipelineError;
 use crate::events_source::Events;
 use crate::settings::TracerSettings;
 use dropcast_data::{
-    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, LabelledBatch,
+    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, LabelledBatch, Pause,
     SwitchSpec, SwitchSpecs, TraceMeta, TraceWriter,
 };
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl SwitchPiece {
 /// A switch is cut where all its ports would be idle even if nothing were ever dropped: then no
 /// policy holds a packet, and what comes does not depend on what was. That takes one queue per port
 /// (a scheduler remembers whose turn it is), queues that drain at line rate, features that remember
-/// nothing, and events without real drops; else a switch stays whole.
+/// nothing, and events without real drops and pauses; else a switch stays whole.
 ///
 /// # Errors
 /// If an event cannot be read.
@@ -59,10 +59,12 @@ pub fn cut_switches(
             let cut = || CutSwitch::new(event, spec.ports());
             let switch = switches.entry(event.switch_id).or_insert_with(cut);
             let may_cut = may_cut && spec.queues_per_port == 1;
-            switch.arrive(event, spec, if may_cut { rows.max(1) } else { u64::MAX });
+            switch.take(event, spec, if may_cut { rows.max(1) } else { u64::MAX });
         }
     }
-    Ok(switches.into_values().flat_map(CutSwitch::finish).collect())
+    let pieces = switches.into_values().flat_map(CutSwitch::finish);
+    // Pauses alone are nothing to label.
+    Ok(pieces.filter(|piece| piece.rows > 0).collect())
 }
 
 /// A switch while it is cut.
@@ -72,8 +74,9 @@ struct CutSwitch {
     /// By port, when it would have sent all that arrived.
     idle_ns: Vec<u64>,
     last_ns: Option<u64>,
-    /// Whether real drops are among the events: whether one arrived is found among all.
-    has_drops: bool,
+    /// Whether real drops or pauses are among the events: packets that are pushed out are found among
+    /// all, and a pause lasts until it ends.
+    is_whole: bool,
 }
 
 impl CutSwitch {
@@ -84,11 +87,11 @@ impl CutSwitch {
             piece,
             idle_ns: vec![0; ports],
             last_ns: None,
-            has_drops: false,
+            is_whole: false,
         }
     }
 
-    fn arrive(&mut self, event: &Event, spec: &SwitchSpec, rows: u64) {
+    fn take(&mut self, event: &Event, spec: &SwitchSpec, rows: u64) {
         let now_ns = event.time_ns;
         let is_idle = || self.idle_ns.iter().all(|&idle| idle < now_ns);
         if self.piece.rows >= rows && self.last_ns.is_some_and(|last| last < now_ns) && is_idle() {
@@ -97,9 +100,12 @@ impl CutSwitch {
             self.done.push(ended);
             self.piece = next;
         }
-        self.piece.rows += 1;
-        self.has_drops |= event.kind != EventKind::Arrival;
+        self.piece.rows += u64::from(event.kind.is_arrival());
+        self.is_whole |= event.kind != EventKind::Arrival;
         self.last_ns = Some(now_ns);
+        if !event.kind.has_packet() {
+            return;
+        }
         let port = usize::from(event.port);
         if let Some(idle) = self.idle_ns.get_mut(port) {
             let wire_ns = spec.wire_time_ns(port, event.size_bytes);
@@ -109,7 +115,7 @@ impl CutSwitch {
 
     fn finish(mut self) -> Vec<SwitchPiece> {
         self.done.push(self.piece);
-        if self.has_drops {
+        if self.is_whole {
             let rows = self.done.iter().map(|piece| piece.rows).sum();
             return vec![SwitchPiece { from_ns: 0, rows, ..self.piece }];
         }
@@ -121,6 +127,8 @@ impl CutSwitch {
 pub(crate) struct PieceEvents<'a, E> {
     pub(crate) events: E,
     pub(crate) piece: &'a SwitchPiece,
+    /// Columns of the user's own.
+    pub(crate) own: usize,
 }
 
 impl<E: Events> Iterator for PieceEvents<'_, E> {
@@ -128,7 +136,11 @@ impl<E: Events> Iterator for PieceEvents<'_, E> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(self.events.next()?.map(|mut batch| {
-            batch.events.retain(|event| self.piece.has(event));
+            let has: Vec<bool> = batch.events.iter().map(|event| self.piece.has(event)).collect();
+            let mut of_events = has.iter();
+            batch.events.retain(|_| of_events.next() == Some(&true));
+            let mut of_values = has.iter().flat_map(|has| std::iter::repeat_n(has, self.own));
+            batch.own.retain(|_| of_values.next() == Some(&true));
             batch
         }))
     }
@@ -137,6 +149,10 @@ impl<E: Events> Iterator for PieceEvents<'_, E> {
 impl<E: Events> Events for PieceEvents<'_, E> {
     fn may_push_out(&self) -> bool {
         self.events.may_push_out()
+    }
+
+    fn tells_marks(&self) -> bool {
+        self.events.tells_marks()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {
@@ -154,9 +170,17 @@ pub(crate) struct EvenTrace {
 const EVEN_ROWS: usize = 1 << 16;
 
 impl EvenTrace {
-    pub(crate) fn create(path: &Path, meta: &TraceMeta) -> Result<Self, PipelineError> {
+    pub(crate) fn create(
+        path: &Path,
+        meta: &TraceMeta,
+        tells_marks: bool,
+    ) -> Result<Self, PipelineError> {
         let waiting = LabelledBatch::with_arrivals(meta.features.len());
-        Ok(EvenTrace { writer: TraceWriter::create(path, meta)?, waiting })
+        let writer = match tells_marks {
+            true => TraceWriter::create_with_marks(path, meta)?,
+            false => TraceWriter::create(path, meta)?,
+        };
+        Ok(EvenTrace { writer, waiting })
     }
 
     pub(crate) fn write(&mut self, mut rows: LabelledBatch) -> Result<(), PipelineError> {
@@ -171,11 +195,16 @@ impl EvenTrace {
         Ok(())
     }
 
-    pub(crate) fn finish(mut self, inputs: Vec<InputProvenance>) -> Result<(), PipelineError> {
+    pub(crate) fn finish(
+        mut self,
+        inputs: Vec<InputProvenance>,
+        pauses: Vec<Pause>,
+    ) -> Result<(), PipelineError> {
         if !self.waiting.is_empty() {
             self.writer.write(&self.waiting)?;
         }
         self.writer.set_inputs(inputs);
+        self.writer.set_pauses(pauses)?;
         Ok(self.writer.finish()?)
     }
 }

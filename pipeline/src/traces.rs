@@ -1,6 +1,7 @@
 //! Labelled traces that are open: what training, sweeps and reports read.
 
 use crate::PipelineError;
+use crate::collect_folder::traces_in;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
@@ -59,14 +60,12 @@ pub struct LabelledTraces {
 }
 
 impl LabelledTraces {
-    /// Opens trace files.
+    /// Opens trace files; a folder stands for all traces in it.
     ///
     /// # Errors
     /// If one cannot be read, and those of [`LabelledTraces::new`].
     pub fn open(paths: &[PathBuf], features: &FeatureSet) -> Result<Self, PipelineError> {
-        let names = features.names();
-        let traces = paths.iter().map(|path| LabelledTrace::open(path, &names));
-        LabelledTraces::new(traces.collect::<Result<_, _>>()?, features)
+        LabelledTraces::new(LabelledTrace::open_all(paths, &features.names())?, features)
     }
 
     /// Traces for the features of a model, scaled to its buffer.
@@ -236,6 +235,18 @@ impl LabelledTrace {
         rows: Arc<dyn TraceRows>,
     ) -> Self {
         LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
+    }
+
+    /// Opens trace files, and those in folders, which must have these features.
+    ///
+    /// # Errors
+    /// If one cannot be read or lacks a feature, or a folder holds none.
+    pub fn open_all(paths: &[PathBuf], features: &[String]) -> Result<Vec<Self>, PipelineError> {
+        let mut files = Vec::new();
+        for path in paths {
+            if path.is_dir() { files.extend(traces_in(path)?) } else { files.push(path.clone()) }
+        }
+        files.iter().map(|path| LabelledTrace::open(path, features)).collect()
     }
 
     /// Opens a trace file, which must have these features.

@@ -65,11 +65,11 @@ impl<'a> TraceRoles<'a> {
     /// If a trace cannot be opened.
     pub fn open_each(&self, features: &FeatureSet) -> Result<OpenRoles, PipelineError> {
         let names = features.names();
-        let open = |paths: &[PathBuf]| -> Result<Vec<LabelledTrace>, PipelineError> {
-            paths.iter().map(|path| LabelledTrace::open(path, &names)).collect()
-        };
-        let (data, validation) = (open(self.data)?, open(self.validation)?);
-        Ok(OpenRoles { data, validation, test: open(self.test)? })
+        Ok(OpenRoles {
+            data: LabelledTrace::open_all(self.data, &names)?,
+            validation: LabelledTrace::open_all(self.validation, &names)?,
+            test: LabelledTrace::open_all(self.test, &names)?,
+        })
     }
 }
 

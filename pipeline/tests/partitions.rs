@@ -41,7 +41,7 @@ fn trace(folder: &Path, name: &str, seeds: &[u64]) -> PathBuf {
     let path = folder.join(name);
     let mut writer = TraceWriter::create(&path, &meta).expect("valid");
     let tracer = Tracer::new(specs, settings, features);
-    let batches = [Ok::<_, PipelineError>(EventBatch { events })];
+    let batches = [Ok::<_, PipelineError>(EventBatch::new(events))];
     for rows in dropcast_collect::trace(tracer, batches) {
         writer.write(&rows.expect("valid")).expect("valid");
     }

@@ -29,22 +29,42 @@ impl Events for Given {
         false
     }
 
+    fn tells_marks(&self) -> bool {
+        true
+    }
+
     fn inputs(&self) -> Vec<InputProvenance> {
         vec![InputProvenance { name: "given".to_owned(), ..InputProvenance::default() }]
     }
 }
 
-/// Bursts at two switches, far enough from each other now and then for the buffer to run empty.
-fn given(steps: &[(u64, u16, u16, u32)], batch: usize) -> Given {
+/// Wait before the event in nanoseconds, switch, port, bytes.
+type Step = (u64, u16, u16, u32);
+
+/// Bursts at two switches, far enough from each other now and then for the buffer to run empty. Some
+/// packets are marked; each has a column of the user's own.
+fn given(steps: &[Step], batch: usize, pauses: bool) -> Given {
     let mut time_ns = 0;
-    let event = |&(wait, switch_id, port, size_bytes): &(u64, u16, u16, u32)| {
+    let event = |(nth, &(wait, switch_id, port, size_bytes)): (usize, &Step)| {
         time_ns += wait;
-        let kind = EventKind::Arrival;
-        Event { time_ns, switch_id, port, queue: 0, size_bytes, kind, flow_hash: 0, flags: 0 }
+        let kind = kind(nth, pauses);
+        let flags = if nth % 3 == 0 { Event::ECN_MARK } else { 0 };
+        Event { time_ns, switch_id, port, queue: 0, size_bytes, kind, flow_hash: 0, flags }
     };
-    let events: Vec<Event> = steps.iter().map(event).collect();
-    let batches = events.chunks(batch).map(|events| EventBatch { events: events.to_vec() });
+    let events: Vec<Event> = steps.iter().enumerate().map(event).collect();
+    let own: Vec<u32> = (0..).take(events.len()).collect();
+    let batches = events.chunks(batch).zip(own.chunks(batch));
+    let batches =
+        batches.map(|(events, own)| EventBatch { events: events.to_vec(), own: own.to_vec() });
     Given(batches.collect::<Vec<_>>().into_iter())
+}
+
+fn kind(nth: usize, pauses: bool) -> EventKind {
+    match nth % 7 {
+        2 if pauses => EventKind::Pause,
+        4 if pauses => EventKind::Resume,
+        _ => EventKind::Arrival,
+    }
 }
 
 fn specs() -> SwitchSpecs {
@@ -68,7 +88,7 @@ fn rows(path: &Path, features: &[String], switch: u16) -> LabelledBatch {
     all
 }
 
-fn steps() -> impl Strategy<Value = Vec<(u64, u16, u16, u32)>> {
+fn steps() -> impl Strategy<Value = Vec<Step>> {
     let wait = prop_oneof![8 => 0_u64..300, 1 => 0_u64..20_000];
     prop::collection::vec((wait, 0_u16..2, 0_u16..3, 1_u32..1_500), 1..400)
 }
@@ -81,27 +101,31 @@ proptest! {
         batch in 1_usize..99,
         size in 1_u64..60,
         remembers in any::<bool>(),
+        pauses in prop::bool::weighted(0.3),
     ) {
         let folder = tempfile::tempdir().expect("valid");
         let path = |name: &str| folder.path().join(name);
-        let memoryless = "queue_length,occupancy,longest_queue,rank,longest_gap";
+        let memoryless = "queue_length,occupancy,longest_queue,rank,longest_gap,own:tag";
         let settings =
-            settings(if remembers { "queue_length,occupancy,avg_occupancy" } else { memoryless });
+            settings(if remembers { "queue_length,occupancy,avg_occupancy,own:tag" } else { memoryless });
         let features = settings.features.names();
         let whole = path("whole.parquet");
-        collect(given(&steps, batch), specs(), &settings, 1 << 20, &whole, &Silent).expect("valid");
-        let pieces = cut_switches(given(&steps, batch), &specs(), &settings, size).expect("valid");
+        collect(given(&steps, batch, pauses), specs(), &settings, 1 << 20, &whole, &Silent).expect("valid");
+        let pieces = cut_switches(given(&steps, batch, pauses), &specs(), &settings, size).expect("valid");
         let all: u64 = pieces.iter().map(|piece| piece.rows).sum();
-        prop_assert_eq!(all, steps.len() as u64);
+        let arrivals = (0..steps.len()).filter(|&nth| kind(nth, pauses).is_arrival()).count();
+        prop_assert_eq!(all, arrivals as u64);
         let label = |piece: &SwitchPiece, name: &str| {
-            let (events, path) = (given(&steps, batch), path(name));
+            let (events, path) = (given(&steps, batch, pauses), path(name));
             collect_piece(events, specs(), &settings, piece, 1 << 20, &path, &Silent).expect("valid");
             path
         };
         for switch in 0..2 {
             let own: Vec<&SwitchPiece> =
                 pieces.iter().filter(|piece| piece.switch == switch).collect();
-            prop_assert!(own.len() == 1 || !remembers || own.is_empty());
+            let is_paused = |nth: usize, step: &Step| step.1 == switch && !kind(nth, pauses).is_arrival();
+            let is_paused = steps.iter().enumerate().any(|(nth, step)| is_paused(nth, step));
+            prop_assert!(own.len() <= 1 || !(remembers || is_paused));
             let Some(first) = own.first() else { continue };
             let labelled: Vec<_> = own
                 .iter()
@@ -124,10 +148,12 @@ proptest! {
 #[test]
 fn busy_switches_are_cut_where_they_are_idle() {
     // Ten packets at once take 10 microseconds; then there is nothing for 10 more.
-    let steps: Vec<(u64, u16, u16, u32)> =
+    let steps: Vec<Step> =
         (0..1_000).map(|nth| (if nth % 10 == 0 { 20_000 } else { 0 }, 0, 0, 1_000)).collect();
     let cut = |features: &str, rows| {
-        cut_switches(given(&steps, 64), &specs(), &settings(features), rows).expect("valid").len()
+        cut_switches(given(&steps, 64, false), &specs(), &settings(features), rows)
+            .expect("valid")
+            .len()
     };
     assert_eq!(cut("queue_length", 1), 100);
     assert_eq!(cut("queue_length", 95), 10);

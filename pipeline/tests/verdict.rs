@@ -1,14 +1,16 @@
 //! What an oracle could be worth on a trace.
 
-use dropcast_data::{EventOptions, EventReader, LabelledBatch};
+use dropcast_data::{
+    DropReason, EventBatch, EventKind, EventOptions, EventReader, LabelledBatch, SwitchSpecs,
+};
 use dropcast_features::FeatureSet;
-use dropcast_pipeline::collect::collect;
+use dropcast_pipeline::collect::{collect, collect_in_memory};
 use dropcast_pipeline::generate::generate_leaf;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::{Conclusion, Verdict, judge};
+use dropcast_pipeline::verdict::{Conclusion, DropCounts, Verdict, judge};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::BatchSource;
@@ -85,6 +87,86 @@ fn a_verdict_agrees_with_the_trace() {
             assert_eq!(bytes, verdict.perfect_oracle.bytes - best);
         }
     }
+}
+
+/// What the verdict says of real drops and by queue, summed up by scanning the rows.
+#[test]
+fn real_drops_are_counted_against_lqds() {
+    let workload =
+        LeafWorkload { incast_burst: 1.0, duration_ns: 60_000_000, ..LeafWorkload::default() };
+    let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    // The first tenth tells of no drops; then every ninth packet is dropped.
+    let arrivals: Vec<EventBatch> = workload.arrivals().expect("valid").collect();
+    let all: usize = arrivals.iter().map(|batch| batch.events.len()).sum();
+    let mut number = 0;
+    let events = arrivals.into_iter().map(|mut batch| {
+        for event in &mut batch.events {
+            number += 1;
+            if number > all / 10 && number % 9 == 0 {
+                let reason =
+                    if number % 2 == 0 { DropReason::Policy } else { DropReason::Admission };
+                event.kind = EventKind::Drop(reason);
+            }
+        }
+        batch
+    });
+    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
+    let trace = collect_in_memory("leaf", events, specs, &settings).expect("valid events");
+    let traces = LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace");
+    let verdict = judge(&traces, &Resources::default(), &Silent).expect("it can be replayed");
+
+    let batches = traces.batches().expect("in memory");
+    let batches: Vec<LabelledBatch> = batches.map(|rows| rows.expect("a row").batch).collect();
+    let one = |size: u32| Sent { packets: 1, bytes: u64::from(size) };
+    let sum = |is: &dyn Fn(bool, Option<DropReason>) -> bool, port: Option<u16>| {
+        let mut sum = Sent::default();
+        for batch in &batches {
+            let arrivals = batch.arrivals.as_ref().expect("traced");
+            let reasons = batch.real_drop.as_ref().expect("every row tells");
+            for (row, (&by_lqd, &reason)) in batch.drop.iter().zip(reasons).enumerate() {
+                if is(by_lqd, reason) && port.is_none_or(|port| port == arrivals.port[row]) {
+                    sum.add(one(arrivals.size_bytes[row]));
+                }
+            }
+        }
+        sum
+    };
+    let counts = verdict.counts;
+    assert!(counts.lqd.packets > 0, "{counts:?}");
+    assert_eq!(counts.arrived.packets, all as u64);
+    assert_eq!(counts.real, Some(sum(&|_, reason| reason.is_some(), None)));
+    assert_eq!(counts.only_real, Some(sum(&|by_lqd, reason| reason.is_some() && !by_lqd, None)));
+    assert_eq!(counts.only_lqd, Some(sum(&|by_lqd, reason| reason.is_none() && by_lqd, None)));
+    assert_eq!(counts.confusion, None);
+    for of in &verdict.real_reasons {
+        assert_eq!(of.dropped, sum(&|_, reason| reason == Some(of.reason), None));
+    }
+    assert_eq!(verdict.real_reasons.len(), 2);
+
+    let mut by_queue = DropCounts::default();
+    for queue in &verdict.queues {
+        by_queue.merge(&queue.counts);
+    }
+    let of_port = |port| sum(&|by_lqd, _| by_lqd, Some(port));
+    for port in 0..4 {
+        let own = verdict.queues.iter().filter(|queue| queue.port == port);
+        let mut lqd = Sent::default();
+        own.for_each(|queue| lqd.add(queue.counts.lqd));
+        assert_eq!(lqd, of_port(port), "port {port}");
+    }
+    assert_eq!((by_queue.lqd, by_queue.only_real), (counts.lqd, counts.only_real));
+    assert_eq!(verdict.switches[0].counts, counts);
+
+    let timeline = &verdict.timelines[0];
+    let real = timeline.real.as_ref().expect("told");
+    let total = |column: &[u64]| column.iter().sum::<u64>();
+    assert_eq!(total(&timeline.lqd_bytes), counts.lqd.bytes);
+    assert_eq!(Some(total(&real.only_real_bytes)), counts.only_real.map(|sent| sent.bytes));
+    assert_eq!(Some(total(&real.only_lqd_packets)), counts.only_lqd.map(|sent| sent.packets));
+    let worst = &verdict.episodes[0];
+    assert!(verdict.episodes.is_sorted_by_key(|episode| std::cmp::Reverse(episode.drops)));
+    let seen = total(&worst.timeline.real.as_ref().expect("told").packets);
+    assert!(seen <= worst.drops && worst.drops <= seen + total(&worst.timeline.lqd_packets));
 }
 
 #[test]

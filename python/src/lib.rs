@@ -31,7 +31,7 @@ mod _dropcast {
     #[pymodule_export]
     use crate::settings::commands;
     #[pymodule_export]
-    use crate::trace::{Trace, collect};
+    use crate::trace::{Trace, collect, traces_in};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

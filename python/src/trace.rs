@@ -10,6 +10,7 @@ use dropcast_data::{
     RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
+use dropcast_pipeline::collect_folder::traces_in as traces_in_folder;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::timeline::Timeline;
@@ -163,6 +164,12 @@ impl Trace {
     }
 }
 
+/// The trace files in a folder.
+#[pyfunction]
+pub(crate) fn traces_in(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    traces_in_folder(&folder).map_err(|error| errors::pipeline(py, &error))
+}
+
 /// What to do with a bad row.
 #[derive(Clone, Copy, ValueEnum)]
 enum BadRows {
@@ -188,12 +195,13 @@ pub(crate) struct EventSource<'py> {
 }
 
 impl EventSource<'_> {
-    fn open(self, py: Python<'_>) -> PyResult<EventFiles> {
+    /// Opens the events, with these columns of the user's own.
+    fn open(self, py: Python<'_>, own: Vec<String>) -> PyResult<EventFiles> {
         let switch = self.switch.map(|switch| switch.read(py)).transpose()?;
         let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
         let failed = |error: DataError| errors::data(py, error);
         let options = EventOptions {
-            columns: EventColumns::parse(&self.columns).map_err(failed)?,
+            columns: EventColumns { own, ..EventColumns::parse(&self.columns).map_err(failed)? },
             time_unit: self.time_unit.map(|unit| text(py, "time_unit", &unit)).transpose()?,
             specs,
             maps: maps.unwrap_or_default(),
@@ -229,7 +237,7 @@ pub(crate) fn collect(
     if let Some(path) = &output {
         check_output(path, &events.paths).map_err(|error| errors::pipeline(py, &error))?;
     }
-    let reader = events.open(py)?;
+    let reader = events.open(py, settings.features.split_own().1.names())?;
     let specs = reader.specs().clone();
     let (collected, mut trace) = match output {
         Some(path) => {

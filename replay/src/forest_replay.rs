@@ -2,10 +2,13 @@
 //! Credence's result with each.
 
 use crate::replay::{Arrival, ReplayError, ReplayOptions};
-use dropcast_data::{ArrivalColumns, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
+use dropcast_data::{
+    ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
+    TraceMeta,
+};
 use dropcast_forest::{Forest, ForestScorer};
-use dropcast_switch::Packet;
-use dropcast_train::{Sent, Threads, VoteLane};
+use dropcast_switch::{LineRate, Packet};
+use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use switch_lanes::SwitchLanes;
@@ -51,6 +54,7 @@ pub struct ForestReplay {
     forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
     options: ReplayOptions,
+    pauses: Vec<Pause>,
     threads: Threads,
     rows: u64,
     /// Packets so far and the time of the last one, by switch.
@@ -97,6 +101,7 @@ impl ForestReplay {
             forests: forests.collect::<Result<_, _>>()?,
             specs,
             options: ReplayOptions::for_trace(meta),
+            pauses: meta.pauses.clone(),
             threads: Threads::new(threads),
             rows: 0,
             arrived: BTreeMap::new(),
@@ -120,9 +125,15 @@ impl ForestReplay {
         let columns = batch.arrivals.as_ref().ok_or(ForestReplayError::NoArrivals)?;
         let packets = self.check(batch, columns, counted)?;
         let scores = self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch));
-        let (specs, options) = (&self.specs, &self.options);
+        let new_switch =
+            |switch_id: u16, spec: &SwitchSpec, policies: &mut dyn Iterator<Item = _>| {
+                let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
+                let drain = LineRate::new(spec).pausing(schedule);
+                SwitchLanes::new(spec, &self.options, &drain, policies)
+            };
+        let specs = &self.specs;
         self.threads.map(self.groups.iter_mut().collect(), |group| {
-            group.arrive(&packets, &scores, specs, options);
+            group.arrive(&packets, &scores, specs, &new_switch);
         });
         self.rows += batch.len() as u64;
         Ok(())
@@ -174,15 +185,14 @@ impl LaneGroup {
         packets: &[Arrived],
         scores: &[Vec<u32>],
         specs: &SwitchSpecs,
-        options: &ReplayOptions,
+        new_switch: impl Fn(u16, &SwitchSpec, &mut dyn Iterator<Item = VotePolicy>) -> SwitchLanes,
     ) {
         let LaneGroup { lanes, switches } = self;
         for (row, Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
             let Some(spec) = specs.get(*switch_id) else { continue };
-            let policies = || lanes.iter().map(|lane| lane.policy);
-            let switch = switches
-                .entry(*switch_id)
-                .or_insert_with(|| SwitchLanes::new(spec, options, policies()));
+            let switch = switches.entry(*switch_id).or_insert_with(|| {
+                new_switch(*switch_id, spec, &mut lanes.iter().map(|lane| lane.policy))
+            });
             switch.arrive(packet, *time_ns, |lane| {
                 let VoteLane { forest, threshold, .. } = lanes[lane];
                 scores[forest][row] > threshold

@@ -3,7 +3,7 @@
 //! Streaming: one arrival at a time, with memory for the packets in the buffers. All switches run
 //! in continuous time with packets of any size, drained at line rate.
 
-use dropcast_data::{Outcome, SwitchSpec, SwitchSpecs, TraceMeta};
+use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
 use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
@@ -108,9 +108,14 @@ impl ReplayPolicy {
         }
     }
 
-    fn build(self, spec: &SwitchSpec, options: &ReplayOptions) -> Box<dyn LanePolicy> {
+    fn build(
+        self,
+        spec: &SwitchSpec,
+        options: &ReplayOptions,
+        drain: &LineRate,
+    ) -> Box<dyn LanePolicy> {
         let ReplayOptions { victim, fit, alpha } = *options;
-        let service = || LineRate::new(spec);
+        let service = || drain.clone();
         match self {
             ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
             ReplayPolicy::FollowLqd => Box::new(FollowLqd::new(spec, victim, fit, service())),
@@ -227,13 +232,21 @@ pub enum ReplayError {
 pub struct Replay {
     specs: SwitchSpecs,
     options: ReplayOptions,
+    pauses: Vec<Pause>,
     switches: BTreeMap<u16, SwitchReplay>,
 }
 
 impl Replay {
     /// A replay that starts with empty buffers.
     pub fn new(specs: SwitchSpecs, options: ReplayOptions) -> Self {
-        Replay { specs, options, switches: BTreeMap::new() }
+        Replay { specs, options, pauses: Vec::new(), switches: BTreeMap::new() }
+    }
+
+    /// Pauses queues in every policy's switch.
+    #[must_use]
+    pub fn pausing(mut self, pauses: &[Pause]) -> Self {
+        pauses.clone_into(&mut self.pauses);
+        self
     }
 
     /// The next arrival, in order of arrival.
@@ -244,7 +257,9 @@ impl Replay {
         let switch_id = arrival.switch_id;
         if !self.switches.contains_key(&switch_id) {
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
-            self.switches.insert(switch_id, SwitchReplay::new(spec, &self.options));
+            let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
+            let drain = LineRate::new(spec).pausing(schedule);
+            self.switches.insert(switch_id, SwitchReplay::new(spec, &self.options, &drain));
         }
         match self.switches.get_mut(&switch_id) {
             Some(switch) => switch.arrive(arrival),
@@ -303,8 +318,8 @@ struct SwitchReplay {
 }
 
 impl SwitchReplay {
-    fn new(spec: &SwitchSpec, options: &ReplayOptions) -> Self {
-        let lane = |policy: ReplayPolicy| DynLane::new(spec, options, policy);
+    fn new(spec: &SwitchSpec, options: &ReplayOptions, drain: &LineRate) -> Self {
+        let lane = |policy: ReplayPolicy| DynLane::new(spec, options, drain, policy);
         let unpredicted =
             ReplayPolicy::ALL.into_iter().filter(|&policy| policy != ReplayPolicy::Credence);
         SwitchReplay {
@@ -418,15 +433,25 @@ impl Observer for Tally {
 }
 
 impl DynLane {
-    pub(crate) fn new(spec: &SwitchSpec, options: &ReplayOptions, policy: ReplayPolicy) -> Self {
-        Lane::of_switch(spec, options, policy.build(spec, options))
+    pub(crate) fn new(
+        spec: &SwitchSpec,
+        options: &ReplayOptions,
+        drain: &LineRate,
+        policy: ReplayPolicy,
+    ) -> Self {
+        Lane::of_switch(spec, options, drain, policy.build(spec, options, drain))
     }
 }
 
 impl<P: Policy> Lane<P> {
-    /// An empty switch with this policy.
-    pub(crate) fn of_switch(spec: &SwitchSpec, options: &ReplayOptions, policy: P) -> Self {
-        let switch = Switch::new(spec, options.fit, policy, LineRate::new(spec));
+    /// An empty switch with this policy; its ports drain like `drain`, which has served nothing.
+    pub(crate) fn of_switch(
+        spec: &SwitchSpec,
+        options: &ReplayOptions,
+        drain: &LineRate,
+        policy: P,
+    ) -> Self {
+        let switch = Switch::new(spec, options.fit, policy, drain.clone());
         Lane { switch, tally: Tally::default() }
     }
 

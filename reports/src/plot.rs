@@ -22,5 +22,6 @@ pub use figure::{
     Axis, BarFigure, BarGroup, Draw, HeatFigure, Labels, LineFigure, Panel, PanelFigure, Point,
     Scale, Series, Unit,
 };
+pub(crate) use palette::colour;
 pub use svg::Page;
 pub(crate) use svg::escape;

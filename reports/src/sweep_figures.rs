@@ -2,7 +2,9 @@
 
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
-use crate::sweep_view::{Measure, OverSeeds, Recipe, Shape, part_name, recipe_name};
+use crate::sweep_view::{
+    MOST_COLOURED, Measure, OverSeeds, Recipe, Shape, part_name, recipe_name, recipe_number,
+};
 use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
@@ -103,21 +105,31 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     let mut best: Vec<Point> =
         sweep.rows.iter().filter(|row| row.pareto).filter_map(point).collect();
     best.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
-    let others = sweep.rows.iter().filter(|row| !row.pareto).filter_map(|row| {
-        let mut point = point(row)?;
+    let drawn = if recipes.len() > 1 { recipes.len().min(MOST_COLOURED) } else { 0 };
+    let mut others: Vec<Series> = recipes[..drawn]
+        .iter()
+        .map(|recipe| Series::new(recipe.name.clone(), Draw::Dots, []))
+        .chain([Series::new("other forests", Draw::Dots, [])])
+        .collect();
+    for row in sweep.rows.iter().filter(|row| !row.pareto) {
+        let Some(mut point) = point(row) else { continue };
         let recipe = recipe_name(recipes, &row.setting);
         point.label = point.label.map(|label| format!("{label} seed {} {recipe}", row.seed));
-        Some(point)
-    });
+        let own = recipe_number(recipes, &row.setting).filter(|&at| at < drawn).unwrap_or(drawn);
+        others[own].points.push(point);
+    }
+    // A recipe whose forests are all on the front keeps its colour, but the rest needs none.
+    others.truncate(if others[drawn].points.is_empty() { drawn } else { drawn + 1 });
     // Labels go where no forest can be.
     let labels = if measure == Measure::Eta { Labels::BelowLeft } else { Labels::AboveLeft };
     let front = Series { points: best, labels, ..Series::new("Pareto front", Draw::Steps, []) };
-    let others =
-        Series { points: others.collect(), ..Series::new("other forests", Draw::Dots, []) };
     if front.points.is_empty() {
         return None;
     }
-    let series = [others, front].into_iter().filter(|series| !series.points.is_empty());
+    let knee = sweep.front.knee(&sweep.rows).and_then(|at| point(&sweep.rows[at]));
+    let knee =
+        Series { points: knee.into_iter().collect(), ..Series::new("knee", Draw::Marks, []) };
+    let series = others.into_iter().chain([front, knee]);
     Some(LineFigure {
         title: format!("{} against ternary entries", measure.name()),
         description: format!(

@@ -1,5 +1,6 @@
 //! A sweep arranged for its page: recipes, each over trees and depths.
 
+use dropcast_features::FeatureSet;
 use dropcast_train::{
     FrontMeasure, FrontPart, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable,
 };
@@ -104,7 +105,10 @@ pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
     }
     if recipes.len() > 1 {
         for (recipe, number) in recipes.iter_mut().zip(1..) {
-            recipe.name = format!("recipe {number}");
+            let setting = recipe.shapes.first().map(|shape| &shape.summary.setting);
+            let name = setting.map_or_else(String::new, |setting| short_name(setting, varied));
+            let is_short = name.chars().count() <= LONGEST_NAME;
+            recipe.name = if is_short { name } else { format!("recipe {number}") };
         }
     }
     recipes
@@ -112,9 +116,17 @@ pub(crate) fn recipes(sweep: &SweepTable) -> Vec<Recipe<'_>> {
 
 /// The name of a setting's recipe.
 pub(crate) fn recipe_name<'r>(recipes: &'r [Recipe<'_>], setting: &SweepSetting) -> &'r str {
-    let own = recipes.iter().find(|recipe| recipe.has(setting));
+    let own = recipe_number(recipes, setting).and_then(|at| recipes.get(at));
     own.map_or("", |recipe| recipe.name.as_str())
 }
+
+/// The place of a setting's recipe, which gives its colour.
+pub(crate) fn recipe_number(recipes: &[Recipe<'_>], setting: &SweepSetting) -> Option<usize> {
+    recipes.iter().position(|recipe| recipe.has(setting))
+}
+
+/// Recipes that have a colour of their own.
+pub(crate) const MOST_COLOURED: usize = 5;
 
 fn same_recipe(a: &SweepSetting, b: &SweepSetting) -> bool {
     let b = SweepSetting { trees: a.trees, max_depth: a.max_depth, ..b.clone() };
@@ -135,6 +147,26 @@ fn values(setting: &SweepSetting) -> [(&'static str, String); SETTINGS] {
         ("min samples leaf", setting.min_samples_leaf.to_string()),
         ("vote", setting.vote.to_string()),
     ]
+}
+
+/// Longer names of recipes are replaced by a number.
+const LONGEST_NAME: usize = 44;
+
+/// What is special about a setting, in few words.
+fn short_name(setting: &SweepSetting, varied: [bool; SETTINGS]) -> String {
+    let set = FeatureSet::try_from(setting.features.clone()).ok();
+    let features = set.as_ref().and_then(FeatureSet::name);
+    let words = [
+        features.map_or_else(|| setting.features.join(", "), str::to_owned),
+        format!("{} bins", setting.max_bins),
+        format!("{} drawn", String::from(setting.max_features)),
+        setting.criterion.to_string(),
+        format!("weights {}", setting.class_weight),
+        format!("leaves of {}", setting.min_samples_leaf),
+        format!("vote {}", setting.vote),
+    ];
+    let own = words.into_iter().zip(varied).filter(|(_, varied)| *varied);
+    own.map(|(word, _)| word).collect::<Vec<_>>().join(", ")
 }
 
 /// Which of [`values`] differ within the sweep.

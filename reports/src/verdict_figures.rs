@@ -41,7 +41,7 @@ fn panels(title: String, timeline: &TimelineSection, origin_ns: u64, whose: &str
     let occupancy = shares.filter_map(|(at, share)| Some((time_ms(at), (*share)?)));
     let mut drops = vec![count("LQD drops", &timeline.lqd_packets)];
     if let Some(real) = &timeline.real {
-        drops.push(count("the real switch drops", &real.packets));
+        drops.push(count("real drops", &real.packets));
     }
     if let Some(errors) = &timeline.errors {
         drops.push(count("false positives", &errors.false_positives));
@@ -67,11 +67,14 @@ fn panels(title: String, timeline: &TimelineSection, origin_ns: u64, whose: &str
     }
 }
 
+/// Packets of one kind; none if that is not told.
+type CountOf = fn(&DropCounts) -> Option<u64>;
+
 /// Kinds of packets that are counted by queue.
-pub(crate) const KINDS: [(&str, fn(&DropCounts) -> Option<u64>); 6] = [
+pub(crate) const KINDS: [(&str, CountOf); 6] = [
     ("LQD drops", |counts| Some(counts.lqd.packets)),
-    ("the real switch drops", |counts| packets(counts.real)),
-    ("only the real switch", |counts| packets(counts.only_real)),
+    ("real drops", |counts| packets(counts.real)),
+    ("only real", |counts| packets(counts.only_real)),
     ("only LQD", |counts| packets(counts.only_lqd)),
     ("false positives", |counts| Some(counts.confusion?.fp)),
     ("false negatives", |counts| Some(counts.confusion?.fn_)),

@@ -11,11 +11,13 @@ mod figures;
 mod sweep_figures;
 #[path = "../../pipeline/tests/tiny/mod.rs"]
 mod tiny;
+#[path = "browser/tools.rs"]
+mod tools;
 
 use chromium::Chromium;
 use dropcast_data::RowOrder;
 use dropcast_pipeline::report::Report;
-use dropcast_reports::{Exporter, Html, sweep_page};
+use dropcast_reports::{Exporter, Html, sweep_page, verdict_page};
 use figures::{Shown, expected};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -136,7 +138,7 @@ fn check_keyboard(browser: &mut Chromium) {
     let plots = browser.evaluate("document.querySelectorAll('.plot').length").as_u64().unwrap();
     let mut reached = 0;
     let here = "[...document.querySelectorAll('.plot')].indexOf(document.activeElement)";
-    for _ in 0..200 {
+    for _ in 0..3_000 {
         browser.press("Tab");
         if browser.evaluate(here) == json!(reached) {
             check_plot_keys(browser);
@@ -220,9 +222,14 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     assert_eq!(browser.evaluate(ground), "rgb(21, 24, 28)");
     media(browser, "print", "dark");
     assert_eq!(browser.evaluate(ground), "rgb(255, 255, 255)", "paper is white");
-    let hidden = "[...document.querySelectorAll('nav, details, .tip, .marks')] \
+    let hidden = "[...document.querySelectorAll('nav, details.numbers, .tip, .marks, .tools, #votes')] \
                   .every((element) => getComputedStyle(element).display === 'none')";
     assert_eq!(browser.evaluate(hidden), true);
+    // A4 between its margins. What is wider makes the browser shrink everything.
+    let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    let metrics = json!({"width": 688, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+    browser.ask("Emulation.setDeviceMetricsOverride", metrics);
+    assert_eq!(browser.evaluate(wide), 0, "something is wider than the paper");
     let pdf = browser.ask("Page.printToPDF", json!({"preferCSSPageSize": true}));
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     media(browser, "", "light");
@@ -247,6 +254,8 @@ fn check_without_script(browser: &mut Chromium, file: &PageFile) {
 
 fn check_page(browser: &mut Chromium, file: &PageFile, expected: &Shown) {
     browser.open(&file.path, 1300);
+    browser
+        .evaluate("document.querySelectorAll('details.more').forEach((more) => more.open = true)");
     check_figures(browser, expected);
     check_tables(browser);
     check_names(browser);
@@ -275,6 +284,15 @@ fn a_sweep_in_a_browser() {
     let json = serde_json::to_value(&sweep).unwrap();
     let file = page_file(&sweep_page(&sweep).unwrap());
     check_page(&mut browser, &file, &sweep_figures::expected(&json));
+}
+
+#[test]
+fn a_verdict_in_a_browser() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let verdict = tiny::leaf::report().verdict.unwrap();
+    let json = serde_json::to_value(&verdict).unwrap();
+    let file = page_file(&verdict_page(&verdict).unwrap());
+    check_page(&mut browser, &file, &figures::expected_of_verdict(&json));
 }
 
 /// For a picture alone: its hit areas, their effect on its pixels, and its drawn shapes. An image

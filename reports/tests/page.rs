@@ -69,14 +69,17 @@ fn every_element_is_closed() {
 fn every_section_and_figure_is_there() {
     let html = page(&tiny::report(RowOrder::Arrival));
     for id in [
-        "summary",
+        "verdict",
+        "policies",
+        "timeline",
+        "ports",
+        "switches",
         "predictions",
         "thresholds",
-        "scores",
         "eta",
-        "throughput",
         "importance",
         "features",
+        "scores",
         "resources",
         "model-card",
         "provenance",
@@ -85,10 +88,13 @@ fn every_section_and_figure_is_there() {
         assert_eq!(html.matches(&format!("<a href=\"#{id}\">")).count(), 1, "{id}");
     }
     let titles = [
+        "Throughput lost against LQD",
+        "Occupancy and drops over time",
+        "Episode 1",
+        "Drops and errors by port",
         "Precision and recall",
         "Scores by vote threshold",
         "Reliability of scores",
-        "Throughput lost against LQD",
         "Permutation importance",
         "Gini importance",
         "Forest scores by what LQD did",
@@ -98,7 +104,7 @@ fn every_section_and_figure_is_there() {
     for title in titles {
         assert!(html.contains(&format!("role=\"img\" aria-label=\"{title}\"")), "{title}");
     }
-    for each in ["<figure ", "<figcaption ", "<desc>", "<details>"] {
+    for each in ["<figure ", "<figcaption ", "<desc>", "<details class=\"numbers\">"] {
         assert_eq!(html.matches(each).count(), titles.len(), "{each}");
     }
 }
@@ -142,11 +148,39 @@ fn the_json_inside_is_the_report() {
     assert_eq!(embedded(&page(&report)), json);
 }
 
+/// The verdict comes first; what only a developer of models needs is folded away.
+#[test]
+fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
+    let report = tiny::leaf::report();
+    let html = page(&report);
+    let verdict = dropcast_reports::verdict_sentence(report.verdict.as_ref().expect("replayed"));
+    let places: Vec<usize> =
+        ["id=\"verdict\"", "id=\"policies\"", "id=\"timeline\"", "id=\"ports\""]
+            .iter()
+            .map(|id| html.find(id).expect("a section"))
+            .collect();
+    assert!(places.is_sorted() && html.contains(&format!("<p class=\"lead\">{verdict}</p>")));
+    for id in ["scores", "resources", "model-card", "provenance"] {
+        assert!(html.contains(&format!("<summary><h2 id=\"{id}\">")), "{id} is not folded");
+    }
+    let real = report.verdict.as_ref().and_then(|verdict| verdict.counts.only_real).expect("told");
+    assert!(real.packets > 0 && html.contains("The real switch drops "));
+    let plain = page(&tiny::report(RowOrder::Arrival));
+    assert!(!plain.contains("The real switch drops "), "that trace tells of no real drops");
+}
+
 #[test]
 fn numbers_of_the_page_are_those_of_the_json() {
-    let html = page(&tiny::report(RowOrder::Arrival));
+    for report in [tiny::report(RowOrder::Arrival), tiny::leaf::report()] {
+        check_numbers(&page(&report));
+    }
+    let verdict = tiny::leaf::report().verdict.expect("replayed");
+    check_numbers(&dropcast_reports::verdict_page(&verdict).expect("a page"));
+}
+
+fn check_numbers(html: &str) {
     let mut known = Vec::new();
-    numbers_of(&embedded(&html), &mut known);
+    numbers_of(&embedded(html), &mut known);
     let shown: Vec<&str> =
         html.split("<data value=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(shown.len() > 50, "{} numbers", shown.len());
@@ -160,6 +194,11 @@ fn a_sweeps_page_has_its_json_and_its_sections() {
     let sweep = tiny::sweep::sweep();
     let html = sweep_page(&sweep).unwrap();
     assert_eq!(embedded(&html), serde_json::to_value(&sweep).unwrap());
+    assert!(html.contains("<p class=\"lead\">Proposed: "), "the knee is proposed");
+    assert!(
+        html.contains("class=\"key\"") && html.contains(">weights balanced<"),
+        "recipes have names"
+    );
     for id in ["summary", "front", "shapes", "paper", "forests", "provenance"] {
         assert_eq!(html.matches(&format!("<h2 id=\"{id}\">")).count(), 1, "{id}");
     }

@@ -1,5 +1,6 @@
 //! The packets a switch holds.
 
+use crate::Packet;
 use crate::longest::Longest;
 use dropcast_data::SwitchSpec;
 use dropcast_features::{Backlog, BufferView, bytes_up_to};
@@ -34,10 +35,12 @@ pub struct Buffer {
     queues_per_port: usize,
     fifos: Vec<VecDeque<Held>>,
     lengths: Vec<u32>,
-    /// Lengths of the queues that share the buffer, 0 for the others.
+    /// Bytes of the queues in the shared buffer, 0 for queues that do not draw on it.
     shared_lengths: Vec<u32>,
     shared_backlog: Backlog<1>,
     shares: Vec<bool>,
+    /// Bytes of each queue beside the shared buffer.
+    reserved: Vec<u32>,
     pushable: Vec<bool>,
     longest_pushable: Longest,
     longest_other: Longest,
@@ -63,6 +66,7 @@ impl Buffer {
             shared_lengths: vec![0; queues],
             shared_backlog: Backlog::new(queues),
             shares,
+            reserved: (0..queues).map(|queue| spec.reserved_bytes_of(queue)).collect(),
             pushable,
             longest_pushable: Longest::new(queues),
             longest_other: Longest::new(queues),
@@ -94,9 +98,24 @@ impl Buffer {
         &self.lengths
     }
 
-    /// Lengths of the queues that draw on the shared buffer, 0 for the others.
+    /// What each queue has in the shared buffer: its length without its reserved bytes; 0 for queues that
+    /// do not draw on it.
     pub fn shared_lengths(&self) -> &[u32] {
         &self.shared_lengths
+    }
+
+    /// The packet as the shared buffer sees it, of the size that it adds there; none if it adds nothing,
+    /// because it fits into the reserved bytes of its queue or the queue draws on no shared buffer.
+    pub fn in_shared(&self, packet: &Packet) -> Option<Packet> {
+        let queue = packet.queue;
+        if !self.shares[queue] {
+            return None;
+        }
+        let after = u64::from(self.lengths[queue]) + u64::from(packet.size_bytes);
+        let after = after.saturating_sub(u64::from(self.reserved[queue]));
+        let size_bytes = after - u64::from(self.shared_lengths[queue]);
+        // At most the packet's own size.
+        (size_bytes > 0).then_some(Packet { size_bytes: size_bytes as u32, ..*packet })
     }
 
     /// Whether packets of a queue may be pushed out.
@@ -144,9 +163,6 @@ impl Buffer {
     pub(crate) fn push(&mut self, queue: usize, packet: Held) {
         self.fifos[queue].push_back(packet);
         self.set_length(queue, self.lengths[queue] + packet.size_bytes);
-        if self.shares[queue] {
-            self.occupancy_bytes += packet.size_bytes;
-        }
     }
 
     pub(crate) fn pop_head(&mut self, queue: usize) -> Option<Held> {
@@ -163,14 +179,13 @@ impl Buffer {
 
     fn forget(&mut self, queue: usize, packet: Held) {
         self.set_length(queue, self.lengths[queue] - packet.size_bytes);
-        if self.shares[queue] {
-            self.occupancy_bytes -= packet.size_bytes;
-        }
     }
 
     fn set_length(&mut self, queue: usize, bytes: u32) {
         self.lengths[queue] = bytes;
         if self.shares[queue] {
+            let bytes = bytes.saturating_sub(self.reserved[queue]);
+            self.occupancy_bytes = self.occupancy_bytes - self.shared_lengths[queue] + bytes;
             self.shared_lengths[queue] = bytes;
             self.shared_backlog.set(queue, [bytes]);
             let longest = if self.pushable[queue] {
@@ -189,7 +204,7 @@ impl BufferView for Buffer {
     }
 
     fn queue_bytes(&self, queue: usize) -> u32 {
-        self.lengths[queue]
+        if self.shares[queue] { self.shared_lengths[queue] } else { self.lengths[queue] }
     }
 
     fn occupancy_bytes(&self) -> u32 {

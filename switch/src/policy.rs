@@ -68,7 +68,8 @@ pub trait Policy {
         let _ = (packet, now);
     }
 
-    /// What to do with the packet that arrives at `now`, given the buffer before it is added.
+    /// What to do with the packet that arrives at `now`, given the buffer before it is added. The packet
+    /// has the size that it adds to the shared buffer; one that adds nothing is accepted without asking.
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision;
 
     /// The packet that arrived at `now` was added to its queue or dropped; `buffer` is the state

@@ -1,7 +1,7 @@
 //! The time models: when packets leave.
 
 use crate::{Buffer, Turn};
-use dropcast_data::SwitchSpec;
+use dropcast_data::{PauseChange, PauseSchedule, SwitchSpec};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
@@ -51,12 +51,20 @@ impl Service for Slotted {
 /// the wire, [`SwitchSpec::wire_time_ns`]. A port with a transmit ring dequeues packets earlier:
 /// the next one leaves the buffer when the ring has a free slot. Ports due at the same time go in
 /// port order.
+///
+/// A paused queue is to the scheduler like an empty one: no packet of it is dequeued. A packet that
+/// has left the buffer is sent (IEEE 802.1Qbb: a pause does not stop a frame whose transmission has
+/// begun).
 #[derive(Clone, Debug)]
 pub struct LineRate {
     spec: SwitchSpec,
     /// When each busy or backlogged port may dequeue its next packet.
     due: BinaryHeap<Reverse<Due>>,
     ports: Vec<Port>,
+    /// Pauses and resumptions that are to come.
+    schedule: PauseSchedule,
+    /// By queue: whether it is paused. Empty while none has ever been.
+    paused: Vec<bool>,
 }
 
 /// A time and a port, in one number: it compares without branches.
@@ -123,12 +131,46 @@ impl LineRate {
             spec: spec.clone(),
             due: BinaryHeap::new(),
             ports: vec![Port { turn, ..Port::default() }; spec.ports()],
+            schedule: PauseSchedule::default(),
+            paused: Vec::new(),
         }
+    }
+
+    /// Also pauses queues.
+    #[must_use]
+    pub fn pausing(mut self, schedule: PauseSchedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// A queue will be paused or resumed, not before the changes that are known, and later than the
+    /// service has advanced to.
+    pub fn will_change(&mut self, change: PauseChange) {
+        self.schedule.push(change);
     }
 
     /// Whether both serve alike from `now_ns` on if they serve the same queues.
     pub fn continues_like(&self, other: &LineRate, now_ns: u64) -> bool {
         self.ports.iter().zip(&other.ports).all(|(a, b)| a.continues_like(b, now_ns))
+    }
+
+    /// Applies the next pause or resumption if it is not after `now`, nor after any departure before.
+    /// Returns whether it did.
+    fn change(&mut self, now: u64) -> bool {
+        let Some(&PauseChange { time_ns, queue, is_paused }) = self.schedule.first() else {
+            return false;
+        };
+        let first = self.due.peek().map_or(u64::MAX, |due| due.0.time_ns());
+        if time_ns > now.min(first) {
+            return false;
+        }
+        self.schedule.pass();
+        self.paused.resize(self.spec.queues(), false);
+        self.paused[queue] = is_paused;
+        if !is_paused {
+            self.arrived(queue, time_ns);
+        }
+        true
     }
 }
 
@@ -143,9 +185,17 @@ impl Service for LineRate {
 
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         loop {
+            if self.change(now) {
+                continue;
+            }
             let mut first = self.due.peek_mut().filter(|due| due.0.time_ns() <= now)?;
             let (time, port) = (first.0.time_ns(), first.0.port());
-            let Some(queue) = self.ports[port].turn.pick(&self.spec, buffer, port) else {
+            let turn = &mut self.ports[port].turn;
+            let picked = match self.paused.as_slice() {
+                [] => turn.pick(&self.spec, buffer, port),
+                paused => turn.pick_unpaused(&self.spec, buffer, port, paused),
+            };
+            let Some(queue) = picked else {
                 self.ports[port].due_ns = None;
                 PeekMut::pop(first);
                 continue;

@@ -109,8 +109,9 @@ impl<P: Policy, S: Service> Switch<P, S> {
     }
 
     fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
-        loop {
-            match self.policy.decide(&self.buffer, packet, now) {
+        // What it adds to the shared buffer grows smaller when its own queue is pushed out from.
+        while let Some(packet) = self.buffer.in_shared(packet) {
+            match self.policy.decide(&self.buffer, &packet, now) {
                 Decision::Accept => return true,
                 Decision::Reject => return false,
                 Decision::PushOut(queue) => {
@@ -122,5 +123,6 @@ impl<P: Policy, S: Service> Switch<P, S> {
                 }
             }
         }
+        true
     }
 }

@@ -25,7 +25,33 @@ impl Turn {
     pub fn pick(&mut self, spec: &SwitchSpec, buffer: &Buffer, port: usize) -> Option<usize> {
         let queues = usize::from(spec.queues_per_port);
         let first = port * queues;
-        let lengths = &buffer.lengths()[first..first + queues];
+        self.pick_of(spec, buffer, first, &buffer.lengths()[first..first + queues])
+    }
+
+    /// The same, where a paused queue counts as empty; `paused` has a value for each queue of the
+    /// switch.
+    pub(crate) fn pick_unpaused(
+        &mut self,
+        spec: &SwitchSpec,
+        buffer: &Buffer,
+        port: usize,
+        paused: &[bool],
+    ) -> Option<usize> {
+        let queues = usize::from(spec.queues_per_port);
+        let first = port * queues;
+        let lengths = buffer.lengths()[first..first + queues].iter().zip(&paused[first..]);
+        let lengths: Vec<u32> =
+            lengths.map(|(&bytes, &is_paused)| if is_paused { 0 } else { bytes }).collect();
+        self.pick_of(spec, buffer, first, &lengths)
+    }
+
+    fn pick_of(
+        &mut self,
+        spec: &SwitchSpec,
+        buffer: &Buffer,
+        first: usize,
+        lengths: &[u32],
+    ) -> Option<usize> {
         let picked = match spec.scheduler {
             Scheduler::StrictPriority => lengths.iter().position(|&bytes| bytes > 0),
             Scheduler::RoundRobin => self.pick_round_robin(lengths),

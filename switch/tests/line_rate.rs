@@ -254,6 +254,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 transmit_ring_packets: wire.1,
                 pushable: kinds.iter().map(|kind| kind.0).collect(),
                 shared: kinds.iter().map(|kind| kind.1).collect(),
+                reserved_bytes: Vec::new(),
                 quantum_bytes: kinds
                     .iter()
                     .filter(|_| scheduler == Scheduler::Dwrr)

@@ -1,12 +1,14 @@
 //! `dropcast-oracle`'s Credence, which runs in caller-owned memory, against the policy of the same
-//! name: decision for decision, threshold for threshold, on random traffic in both time models.
+//! name: decision for decision, threshold for threshold, on random traffic at line rate.
 
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{BufferView, FeatureSet};
-use dropcast_oracle::{DropOracle, VirtualLqd, VirtualPacket, VirtualQueue};
+use dropcast_oracle::{
+    Average, DropOracle, Memory, PacketState, PortState, QueueState, Service, SwitchConstants,
+    Verdict,
+};
 use dropcast_switch::{
-    Buffer, Credence, Fit, LineRate, Live, Lqd, Observer, Packet, Removal, Service, Slotted,
-    Switch, Victim,
+    Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
 };
 use proptest::prelude::*;
 
@@ -41,88 +43,87 @@ impl Observer for Left {
     }
 }
 
-/// What the oracle's virtual LQD holds, as features see it.
-struct View<'a, 'b>(&'a VirtualLqd<'b>);
+/// The memory of an oracle.
+struct Owned {
+    ports: Vec<PortState>,
+    queues: Vec<QueueState>,
+    packets: Vec<PacketState>,
+    heard_ns: Vec<u64>,
+    averages: Vec<Average>,
+}
 
-impl BufferView for View<'_, '_> {
-    fn queues(&self) -> usize {
-        self.0.queues()
+impl Owned {
+    fn new(spec: &SwitchSpec, packets: usize) -> Self {
+        let queues = spec.queues();
+        Owned {
+            ports: vec![PortState::IDLE; spec.ports()],
+            queues: vec![QueueState::EMPTY; queues],
+            packets: vec![PacketState::FREE; packets],
+            heard_ns: vec![7; queues],
+            averages: vec![Average::ZERO; queues + 1],
+        }
     }
 
-    fn queue_bytes(&self, queue: usize) -> u32 {
-        self.0.queue_bytes(queue)
-    }
-
-    fn occupancy_bytes(&self) -> u32 {
-        self.0.occupancy_bytes()
-    }
-
-    fn longest_queue_bytes(&self) -> u32 {
-        self.0.longest_queue_bytes()
-    }
-
-    fn queues_longer_than(&self, bytes: u32) -> u32 {
-        self.0.queues_longer_than(bytes) as u32
-    }
-
-    fn bytes_up_to(&self, level_bytes: u32) -> u64 {
-        self.0.bytes_up_to(level_bytes)
-    }
-
-    fn shares(&self, _: usize) -> bool {
-        true
+    fn borrowed(&mut self) -> Memory<'_> {
+        Memory {
+            ports: &mut self.ports,
+            queues: &mut self.queues,
+            packets: &mut self.packets,
+            heard_ns: &mut self.heard_ns,
+            averages: &mut self.averages,
+            rings: &mut [],
+            deficits: &mut [],
+        }
     }
 }
 
-/// Runs both; they must agree. Departures of the virtual LQD, which the oracle leaves to its
-/// caller, are those of a virtual LQD that stands alone.
-fn agree<S: Service + Clone>(
-    spec: &SwitchSpec,
-    service: &S,
-    arrivals: &[Arrival],
-    hash: Hash,
-) -> Result<[usize; 2], TestCaseError> {
+fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
+    SwitchConstants {
+        queues_per_port: spec.queues_per_port.into(),
+        buffer_bytes: spec.buffer_bytes,
+        base_rtt_ns: spec.base_rtt_ns,
+        line_rate_bps: &spec.line_rate_bps,
+        service: Service::RoundRobin,
+        wire_overhead_bytes: spec.wire_overhead_bytes,
+        transmit_ring_packets: 0,
+        pushable: u32::MAX,
+    }
+}
+
+/// Runs both; they must agree. Returns how many packets were dropped and accepted.
+fn agree(spec: &SwitchSpec, arrivals: &[Arrival], hash: Hash) -> Result<[usize; 2], TestCaseError> {
     let features = FeatureSet::all();
-    let live = Live { features: features.clone(), oracle: hash };
+    let codes: Vec<u8> = features.features().iter().map(|feature| feature.code()).collect();
+    let service = LineRate::new(spec);
+    let live = Live { features, oracle: hash };
     let policy = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), live);
-    let mut switch = Switch::new(spec, Fit::Exact, policy, service.clone());
-    let mut lqd = Switch::new(spec, Fit::Exact, Lqd::new(Victim::Tail), service.clone());
-
-    let (mut queues, mut lengths) =
-        (vec![VirtualQueue::EMPTY; spec.queues()], vec![7; spec.queues()]);
-    let mut packets = vec![VirtualPacket::FREE; arrivals.len()];
-    let virtual_lqd = VirtualLqd::new(spec.buffer_bytes, &mut queues, &mut packets);
+    let mut switch = Switch::new(spec, Fit::Exact, policy, service);
+    let mut memory = Owned::new(spec, arrivals.len().max(1));
     let mut credence =
-        dropcast_oracle::Credence::new(spec.ports() as u32, &mut lengths, virtual_lqd, hash);
-    let rates = (0..spec.queues()).map(|_| spec.line_rate_bps[0]);
-    let mut history = features.history(rates, spec.base_rtt_ns);
-
+        dropcast_oracle::Credence::with_oracle(constants(spec), memory.borrowed(), &codes, hash)
+            .expect("it is ready");
+    let place = |queue: usize| {
+        let per_port = usize::from(spec.queues_per_port);
+        ((queue / per_port) as u32, (queue % per_port) as u32)
+    };
     let mut counts = [0; 2];
     for (id, &(now, queue, size_bytes)) in (0..).zip(arrivals) {
         let packet = Packet::new(id, queue, size_bytes);
-        let (mut left, mut virtually_left) = (Left::default(), Left::default());
+        let mut left = Left::default();
         switch.advance(now, &mut left);
-        lqd.advance(now, &mut virtually_left);
-        for (_, queue, size_bytes) in left.0 {
-            credence.departs(queue, size_bytes);
+        for (time, queue, size_bytes) in left.0 {
+            let (port, queue) = place(queue);
+            credence.departure(port, queue, size_bytes, time);
         }
-        for (time, queue, size_bytes) in virtually_left.0 {
-            prop_assert_eq!(credence.virtual_departs(queue), Some(size_bytes));
-            history.removed(&View(credence.lqd()), queue, time);
-        }
-        let mut values = vec![0; features.len()];
-        features.observe(&View(credence.lqd()), &history, queue, &mut values);
-        let verdict = credence.arrives(queue, size_bytes, &values, |lqd, queue| {
-            history.removed(&View(lqd), queue, now);
-        });
-        history.arrived(&View(credence.lqd()), queue, size_bytes, now);
+        let (port, own) = place(queue);
+        let verdict = credence.arrival(port, own, size_bytes, now);
         let accepted = switch.admit(&packet, now, &mut Left::default());
-        lqd.admit(&packet, now, &mut Left::default());
         prop_assert_eq!(verdict.accepts(), accepted, "packet {}: {:?}", id, verdict);
         for queue in 0..spec.queues() {
+            let (port, own) = place(queue);
             let threshold = switch.policy().thresholds()[queue];
-            prop_assert_eq!(credence.lqd().queue_bytes(queue), threshold, "packet {}", id);
-            prop_assert_eq!(credence.queue_bytes(queue), switch.buffer().lengths()[queue]);
+            prop_assert_eq!(credence.threshold_bytes(port, own), threshold, "packet {}", id);
+            prop_assert_eq!(credence.queue_bytes(port, own), switch.buffer().lengths()[queue]);
         }
         prop_assert_eq!(credence.occupancy_bytes(), switch.buffer().occupancy_bytes());
         counts[usize::from(accepted)] += 1;
@@ -151,17 +152,6 @@ fn hashes() -> impl Strategy<Value = Hash> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Appendix A: unit packets, every queue sends one per slot.
-    #[test]
-    fn decides_alike_in_slots(
-        (ports, arrivals) in (1_usize..6).prop_flat_map(|n| (Just(n), arrivals(n, 1, 4))),
-        buffer in 1_u32..20,
-        hash in hashes(),
-    ) {
-        let spec = SwitchSpec::uniform(ports as u16, 1, buffer, 1);
-        agree(&spec, &Slotted::default(), &arrivals, hash)?;
-    }
-
     /// Packets of any size, even larger than the buffer, at line rate; several queues per port.
     #[test]
     fn decides_alike_at_line_rate(
@@ -177,7 +167,7 @@ proptest! {
         spec.shared = vec![true; usize::from(per_port)];
         spec.pushable = vec![true; usize::from(per_port)];
         spec.quantum_bytes = vec![1500; usize::from(per_port)];
-        agree(&spec, &LineRate::new(&spec), &arrivals, hash)?;
+        agree(&spec, &arrivals, hash)?;
     }
 }
 
@@ -189,25 +179,26 @@ fn a_long_incast_is_decided_alike() {
         .map(|at| (at * 150, (at * at % 11 % 8) as usize, 64 + (at * 7919 % 1437) as u32))
         .collect();
     let hash = Hash { seed: 3, drops_in_256: 30 };
-    let counts = agree(&spec, &LineRate::new(&spec), &arrivals, hash).expect("they agree");
+    let counts = agree(&spec, &arrivals, hash).expect("they agree");
     assert!(counts.iter().all(|&count| count > 2_000), "{counts:?}");
 }
 
-/// With too few slots for packets, thresholds are lower, and nothing else goes wrong.
+/// With too few places for packets, thresholds are lower, and nothing else goes wrong.
 #[test]
 fn too_few_places_make_it_careful() {
-    let mut queues = [VirtualQueue::EMPTY; 2];
-    let mut packets = [VirtualPacket::FREE; 3];
-    let mut lqd = VirtualLqd::new(100, &mut queues, &mut packets);
-    for expected in [true, true, true, false] {
-        assert_eq!(lqd.arrives(0, 10, |_, _| {}), expected);
+    let spec = SwitchSpec::uniform(2, 1, 100, 1);
+    let mut memory = Owned::new(&spec, 3);
+    let never = Hash { seed: 0, drops_in_256: 0 };
+    let mut credence =
+        dropcast_oracle::Credence::with_oracle(constants(&spec), memory.borrowed(), &[], never)
+            .expect("it is ready");
+    // The port takes the first packet at once; three more are held, and no other finds a place.
+    for _ in 0..5 {
+        assert_eq!(credence.arrival(0, 0, 10, 1), Verdict::Safeguarded);
     }
-    assert_eq!((lqd.queue_bytes(0), lqd.occupancy_bytes()), (30, 30));
-    assert_eq!(lqd.departs(0), Some(10));
-    assert!(lqd.arrives(1, 70, |_, _| panic!("there is room")));
-    let mut pushed_out = Vec::new();
-    assert!(lqd.arrives(0, 90, |_, queue| pushed_out.push(queue)));
-    assert_eq!(pushed_out, [1, 0]);
-    assert_eq!((lqd.departs(1), lqd.departs(7)), (None, None));
-    assert!(!lqd.arrives(7, 1, |_, _| {}));
+    assert_eq!((credence.threshold_bytes(0, 0), credence.unheld()), (30, 1));
+    assert_eq!(credence.arrival(0, 0, 10, 1), Verdict::AboveThreshold);
+    // Port 1 is idle too, but nothing can be held for it.
+    assert_eq!(credence.arrival(1, 0, 10, 1), Verdict::AboveThreshold);
+    assert_eq!(credence.occupancy_bytes(), 50);
 }

@@ -18,7 +18,8 @@ Examples:
   dropcast collect --events port0.pcap port1.pcap --switch leaf.toml -o trace.parquet")]
 pub(crate) struct CollectArgs {
     /// Packet events: Parquet or CSV (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md),
-    /// captures (docs/pcap.md); - for standard input. Several files are merged by time.
+    /// captures (docs/pcap.md); - for standard input. Several files are merged by time. A folder:
+    /// each folder under it is a run, labelled on its own; folders that are done are not done again.
     #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]
@@ -28,13 +29,20 @@ pub(crate) struct CollectArgs {
     pub(crate) on_bad_row: BadRows,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
+    /// Keep this integer column of the events, too: a feature of your own. May be repeated
+    /// (docs/features.md).
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(crate) own_features: Vec<String>,
     /// Maximum rows that wait for a label before the trace is refused; each takes 80 bytes.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
     /// File for the labelled trace: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC
-    /// stream to standard output.
+    /// stream to standard output. A folder if the events are one.
     #[arg(short, long, value_name = "OUT.parquet")]
     pub(crate) output: PathBuf,
+    /// Threads for a folder of events; each labels a run [default: all cores].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

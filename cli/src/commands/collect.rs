@@ -3,28 +3,74 @@
 use crate::args::{BadRows, CollectArgs, event_options};
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::{EventFiles, OnBadRow};
-use dropcast_pipeline::collect::{Collected, RealDrops, collect};
+use dropcast_data::{EventFiles, EventOptions, OnBadRow};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect::{Collected, EcnMarks, RealDrops, collect};
+use dropcast_pipeline::collect_folder::{FolderCollected, FolderJob};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::resources::Resources;
+use dropcast_pipeline::settings::TracerSettings;
+use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    if let [folder] = &args.events[..]
+        && folder.is_dir()
+    {
+        return collect_folder(args, folder, progress);
+    }
     output::check_data(&args.output)?;
     check_output(&args.output, args.events.iter().chain(&args.reading.switch))?;
+    let (options, settings) = how(args)?;
+    let reader = EventFiles::open(&args.events, &options)?;
+    let specs = reader.specs().clone();
+    let waiting = args.max_waiting_rows;
+    let collected = collect(reader, specs, &settings, waiting, &args.output, progress)?;
+    output::print_beside(&args.output, args.format, &collected, text)
+}
+
+/// How to read events, and what to record of them.
+fn how(args: &CollectArgs) -> Result<(EventOptions, TracerSettings), PipelineError> {
     let on_bad_row = match args.on_bad_row {
         BadRows::Fail => OnBadRow::Fail,
         BadRows::Skip => OnBadRow::Skip,
     };
-    let options = event_options(&args.reading, on_bad_row)?;
-    let reader = EventFiles::open(&args.events, &options)?;
-    let specs = reader.specs().clone();
-    let waiting = args.max_waiting_rows;
-    let collected = collect(reader, specs, &args.settings, waiting, &args.output, progress)?;
-    output::print_beside(&args.output, args.format, &collected, text)
+    let mut options = event_options(&args.reading, on_bad_row)?;
+    let features = args.settings.features.with_own(&args.own_features)?;
+    options.columns.own = features.split_own().1.names();
+    Ok((options, TracerSettings { features, ..args.settings.clone() }))
+}
+
+fn collect_folder(
+    args: &CollectArgs,
+    events: &Path,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
+    let is_file = args.output.extension().is_some() && !args.output.is_dir();
+    if is_file || args.output.as_os_str() == "-" {
+        let problem = "the events are a folder; name a folder for their labelled traces";
+        return Err(PipelineError::setting("output", problem).into());
+    }
+    let (options, settings) = how(args)?;
+    let job = FolderJob {
+        options,
+        settings: &settings,
+        max_waiting_rows: args.max_waiting_rows,
+        resources: Resources { threads: args.threads, ..Resources::default() },
+    };
+    let collected = job.run(events, &args.output, progress)?;
+    output::print(args.format, &collected, |collected| {
+        let FolderCollected { manifest, labelled, kept, traces, rows, drops } = collected;
+        format!(
+            "{}: {traces} traces, {rows} arrivals, LQD drops {drops}; labelled {labelled} folders, kept {kept}\n",
+            manifest.display()
+        )
+    })
 }
 
 fn text(collected: &Collected) -> String {
-    let Collected { trace, rows, drops, pushed_out, rejected, real_drops, skipped, .. } = collected;
+    let Collected { trace, rows, drops, pushed_out, rejected, .. } = collected;
+    let Collected { real_drops, ecn_marks, pauses, skipped, .. } = collected;
     let mut text = format!(
         "{}: {rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)\n",
         trace.display(),
@@ -33,6 +79,15 @@ fn text(collected: &Collected) -> String {
         text.push_str(&format!(
             "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}\n"
         ));
+    }
+    if let Some(EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd }) = ecn_marks {
+        text.push_str(&format!(
+            "the real switch marked {packets} (ECN), of which LQD drops {dropped_by_lqd}; of the others \
+             LQD drops {unmarked_dropped_by_lqd}\n"
+        ));
+    }
+    if *pauses > 0 {
+        text.push_str(&format!("queues were paused {pauses} times\n"));
     }
     for (reason, rows) in skipped {
         text.push_str(&format!("left out {rows} rows: {reason}\n"));

@@ -24,6 +24,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let args = &args.with_own_features()?;
     let roles = TraceRoles { data: &args.data, validation: &args.validation, test: &args.test };
     let kept_apart = match args.cross_validate {
         Some(_) => KeptApart::Folds,

@@ -7,7 +7,7 @@ use dropcast_data::{EventOptions, EventReader, Outcome};
 use serde_json::Value;
 
 /// A small fabric with full buffers, over in a fraction of a second.
-const EXPERIMENT: &str = "
+pub(crate) const EXPERIMENT: &str = "
 policies = ['lqd', 'complete-sharing', 'credence']
 runs = 2
 

@@ -6,6 +6,8 @@
 mod bad_input;
 mod carrying_over;
 mod closed_loop;
+mod folders;
+mod formats;
 mod help;
 mod hostile;
 mod import;
@@ -16,11 +18,14 @@ mod other_buffers;
 mod other_inputs;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
 mod other_trainers;
+mod own_features;
 mod pipeline;
 mod pipes;
+mod realism;
 mod reproduce;
 mod resources;
 mod room;
+mod shell_files;
 mod statistics;
 mod sweep;
 mod switches;

@@ -56,6 +56,8 @@ pub(super) fn event_arrays(batch: &EventBatch) -> Vec<ArrayRef> {
         Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| match e.kind {
             EventKind::Arrival | EventKind::Drop(_) => 0,
             EventKind::Departure => 1,
+            EventKind::Pause => 3,
+            EventKind::Resume => 4,
         }))),
         Arc::new(UInt64Array::from_iter_values(events.iter().map(|e| e.flow_hash))),
         Arc::new(UInt8Array::from_iter_values(events.iter().map(|e| e.flags))),

@@ -67,8 +67,8 @@ impl CaptureRows {
             };
             let place = Some(RowPlace::Packet(packet.number));
             match read_event(&packet, name, map, *port) {
-                Ok((event, rounded)) => {
-                    if gate.admit(&event, place)? {
+                Ok((mut event, rounded)) => {
+                    if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
                         backlog.add(&event);
                         events.push(event);
@@ -77,7 +77,7 @@ impl CaptureRows {
                 Err((field, bad)) => gate.unreadable(place, field, &bad)?,
             }
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
     /// The hash of the file, known after the last event.

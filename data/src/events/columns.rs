@@ -24,10 +24,14 @@ pub struct EventColumns {
     pub flow_hash: String,
     /// Flags.
     pub flags: String,
+    /// Whether the real switch marked the packet (ECN).
+    pub ecn_mark: String,
+    /// Columns of the user's own, by their names. Required.
+    pub own: Vec<String>,
 }
 
 /// The fields, in the order in which a row's faults are looked for.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "time_ns",
     "switch_id",
     "port",
@@ -37,10 +41,11 @@ const FIELDS: [&str; 9] = [
     "drop_reason",
     "flow_hash",
     "flags",
+    "ecn_mark",
 ];
 
 /// Places of the columns in an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EventPlaces {
     pub(crate) time_ns: usize,
     pub(crate) switch_id: Option<usize>,
@@ -51,6 +56,9 @@ pub(crate) struct EventPlaces {
     pub(crate) drop_reason: Option<usize>,
     pub(crate) flow_hash: Option<usize>,
     pub(crate) flags: Option<usize>,
+    pub(crate) ecn_mark: Option<usize>,
+    /// Names and places of the user's own columns.
+    pub(crate) own: Vec<(String, usize)>,
 }
 
 /// Every column has the name of its field.
@@ -66,6 +74,8 @@ impl Default for EventColumns {
             drop_reason: "drop_reason".to_owned(),
             flow_hash: "flow_hash".to_owned(),
             flags: "flags".to_owned(),
+            ecn_mark: "ecn_mark".to_owned(),
+            own: Vec::new(),
         }
     }
 }
@@ -115,6 +125,15 @@ impl EventColumns {
             None if column != field => Err(missing(column)),
             place => Ok(place),
         };
+        let own = |name: &String| {
+            let missing = || DataError::MissingColumn {
+                file: file.to_owned(),
+                column: name.clone(),
+                has: has.to_vec(),
+                hint: "a feature of your own is a column of the events",
+            };
+            Ok((name.clone(), place(name).ok_or_else(missing)?))
+        };
         Ok(EventPlaces {
             time_ns: required(&self.time_ns)?,
             switch_id: optional(&self.switch_id, "switch_id")?,
@@ -125,6 +144,8 @@ impl EventColumns {
             drop_reason: optional(&self.drop_reason, "drop_reason")?,
             flow_hash: optional(&self.flow_hash, "flow_hash")?,
             flags: optional(&self.flags, "flags")?,
+            ecn_mark: optional(&self.ecn_mark, "ecn_mark")?,
+            own: self.own.iter().map(own).collect::<Result<_, _>>()?,
         })
     }
 
@@ -139,6 +160,7 @@ impl EventColumns {
             "drop_reason" => Some(&mut self.drop_reason),
             "flow_hash" => Some(&mut self.flow_hash),
             "flags" => Some(&mut self.flags),
+            "ecn_mark" => Some(&mut self.ecn_mark),
             _ => None,
         }
     }
@@ -148,9 +170,17 @@ impl EventPlaces {
     /// Every place there is.
     pub(crate) fn all(&self) -> Vec<usize> {
         let required = [self.time_ns, self.port, self.size_bytes];
-        let optional =
-            [self.switch_id, self.queue, self.kind, self.drop_reason, self.flow_hash, self.flags];
-        required.into_iter().chain(optional.into_iter().flatten()).collect()
+        let optional = [
+            self.switch_id,
+            self.queue,
+            self.kind,
+            self.drop_reason,
+            self.flow_hash,
+            self.flags,
+            self.ecn_mark,
+        ];
+        let own = self.own.iter().map(|(_, place)| *place);
+        required.into_iter().chain(optional.into_iter().flatten()).chain(own).collect()
     }
 }
 

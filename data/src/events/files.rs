@@ -16,6 +16,8 @@ const MOST_FILES: usize = 128;
 pub struct EventFiles {
     files: Vec<OpenFile>,
     specs: SwitchSpecs,
+    /// How many columns of the user's own each event has.
+    own_columns: usize,
     /// The next event of each file: its time and the place of the file.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     state: State,
@@ -31,6 +33,8 @@ enum State {
 struct OpenFile {
     reader: EventReader,
     events: std::vec::IntoIter<Event>,
+    /// The user's own columns, as in a batch.
+    own: std::vec::IntoIter<u32>,
 }
 
 impl EventFiles {
@@ -64,9 +68,19 @@ impl EventFiles {
             let hint = "give one switch description for all";
             return Err(DataError::file(other.file(), problem, hint));
         }
-        let open = |reader| OpenFile { reader, events: Vec::new().into_iter() };
+        let own_columns = first.own_columns();
+        let open = |reader| {
+            let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
+            OpenFile { reader, events, own }
+        };
         let files = readers.into_iter().map(open).collect();
-        Ok(EventFiles { files, specs, next: BinaryHeap::new(), state: State::NotBegun })
+        Ok(EventFiles {
+            files,
+            specs,
+            own_columns,
+            next: BinaryHeap::new(),
+            state: State::NotBegun,
+        })
     }
 
     /// The switches: those given, or those in the files.
@@ -77,6 +91,11 @@ impl EventFiles {
     /// Whether some file can tell of push-outs, which are about packets that arrived before.
     pub fn may_push_out(&self) -> bool {
         self.files.iter().any(|file| file.reader.may_push_out())
+    }
+
+    /// Whether some file tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        self.files.iter().any(|file| file.reader.tells_marks())
     }
 
     /// What was read of each file. Complete once the iterator has ended without an error.
@@ -94,13 +113,15 @@ impl EventFiles {
                 self.look_ahead(place)?;
             }
         }
-        let mut events = Vec::with_capacity(BATCH_ROWS);
-        while events.len() < BATCH_ROWS {
+        let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
+        while batch.events.len() < BATCH_ROWS {
             let Some(Reverse((_, place))) = self.next.pop() else { break };
-            events.extend(self.files[place].events.next());
+            let file = &mut self.files[place];
+            batch.events.extend(file.events.next());
+            batch.own.extend(file.own.by_ref().take(self.own_columns));
             self.look_ahead(place)?;
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!batch.events.is_empty()).then_some(batch))
     }
 
     /// Notes the time of the next event of a file.
@@ -108,7 +129,10 @@ impl EventFiles {
         let file = &mut self.files[place];
         while file.events.as_slice().is_empty() {
             match file.reader.next().transpose()? {
-                Some(batch) => file.events = batch.events.into_iter(),
+                Some(batch) => {
+                    file.events = batch.events.into_iter();
+                    file.own = batch.own.into_iter();
+                }
                 None => return Ok(()),
             }
         }

@@ -1,6 +1,7 @@
 //! What happens to rows that are wrong.
 
 use crate::cell::BadCell;
+use crate::pool_map::PoolMap;
 use crate::{DataError, Event, EventChecker, RowPlace, SwitchSpecs};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,7 @@ pub(crate) struct Gate {
     file: String,
     on_bad_row: OnBadRow,
     checker: EventChecker,
+    pools: PoolMap,
     row: u64,
     events: u64,
     skipped: BTreeMap<&'static str, u64>,
@@ -41,11 +43,17 @@ pub(crate) struct Gate {
 pub(crate) const ROUNDED_TIME: &str = "rounded-time";
 
 impl Gate {
-    pub(crate) fn new(file: &str, on_bad_row: OnBadRow, specs: &SwitchSpecs) -> Self {
+    pub(crate) fn new(
+        file: &str,
+        on_bad_row: OnBadRow,
+        specs: &SwitchSpecs,
+        pools: PoolMap,
+    ) -> Self {
         Gate {
             file: file.to_owned(),
             on_bad_row,
             checker: EventChecker::new(specs),
+            pools,
             row: 0,
             events: 0,
             skipped: BTreeMap::new(),
@@ -54,12 +62,13 @@ impl Gate {
         }
     }
 
-    /// Checks the next readable row. Returns whether to use it.
+    /// Moves the event of the next readable row to its pool, and checks it. Returns whether to use it.
     pub(crate) fn admit(
         &mut self,
-        event: &Event,
+        event: &mut Event,
         place: Option<RowPlace>,
     ) -> Result<bool, DataError> {
+        self.pools.apply(event);
         match self.checker.check(event) {
             Ok(()) => {
                 self.row += 1;

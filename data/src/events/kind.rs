@@ -1,7 +1,7 @@
-//! Words for what happened to a packet, and why it was dropped.
+//! Words for what happened to a packet, and why it was dropped; its flags.
 
 use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, note_empty, read_column};
-use crate::{DropReason, EventKind};
+use crate::{DropReason, Event, EventKind};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
@@ -13,6 +13,8 @@ const REASON: &str = "drop_reason";
 const ARRIVAL: [&str; 5] = ["+", "arrival", "arrive", "enq", "enqueue"];
 const DEPARTURE: [&str; 5] = ["-", "departure", "depart", "deq", "dequeue"];
 const DROP: [&str; 3] = ["d", "drop", "dropped"];
+const PAUSE: [&str; 2] = ["pause", "xoff"];
+const RESUME: [&str; 2] = ["resume", "xon"];
 
 const NO_REASON: [&str; 3] = ["", "-", "none"];
 const REASONS: [(&str, DropReason); 6] = [
@@ -36,10 +38,17 @@ pub(crate) fn read_kind(text: &[u8]) -> Result<EventKind, BadCell> {
     if DROP.iter().any(is) {
         return Ok(EventKind::Drop(DropReason::Unstated));
     }
+    if PAUSE.iter().any(is) {
+        return Ok(EventKind::Pause);
+    }
+    if RESUME.iter().any(is) {
+        return Ok(EventKind::Resume);
+    }
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {
         return EventKind::from_text(text);
     }
-    let expected = "0, +, arrival or enqueue; 1, -, departure or dequeue; 2, d or drop";
+    let expected = "0, +, arrival or enqueue; 1, -, departure or dequeue; 2, d or drop; 3 or pause; \
+                    4 or resume";
     Err(BadCell::NotANumber { text: excerpt(text), expected })
 }
 
@@ -67,11 +76,17 @@ pub(crate) fn with_reason(
     match (kind, reason) {
         (kind, None) => Ok(kind),
         (EventKind::Arrival | EventKind::Drop(_), Some(reason)) => Ok(EventKind::Drop(reason)),
-        (EventKind::Departure, Some(reason)) => {
-            let expected = "nothing, because a packet that departs is not dropped";
+        (EventKind::Departure | EventKind::Pause | EventKind::Resume, Some(reason)) => {
+            let expected =
+                "nothing, because no packet is dropped: it departs, or a queue is paused";
             Err(BadCell::OutOfRange { value: (reason as u8).to_string(), expected })
         }
     }
+}
+
+/// Flags with the ECN mark, which has a column of its own.
+pub(crate) fn with_mark(flags: u8, is_marked: bool) -> u8 {
+    flags & !Event::ECN_MARK | if is_marked { Event::ECN_MARK } else { 0 }
 }
 
 /// Whether a column of this type can hold kinds, or reasons.

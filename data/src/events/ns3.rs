@@ -82,8 +82,8 @@ impl Ns3Rows {
             let place = RowPlace::Line(self.lines.number());
             match self.read_event() {
                 Ok(Read::LeftOut(reason)) => gate.leave_out(reason),
-                Ok(Read::Event(event, rounded)) => {
-                    if gate.admit(&event, Some(place))? {
+                Ok(Read::Event(mut event, rounded)) => {
+                    if gate.admit(&mut event, Some(place))? {
                         gate.note(ROUNDED_TIME, rounded);
                         self.rows += 1;
                         events.push(event);
@@ -92,7 +92,7 @@ impl Ns3Rows {
                 Err((field, bad)) => gate.unreadable(Some(place), field, &bad)?,
             }
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
     /// The hash of the file, known after the last event.

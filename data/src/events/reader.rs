@@ -14,6 +14,7 @@ use crate::error::shown;
 use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
 use crate::ns3::looks_like_ns3;
+use crate::pool_map::PoolMap;
 use crate::table::Table;
 use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
 use std::path::Path;
@@ -49,6 +50,8 @@ pub struct EventOptions {
     pub format: Option<EventFormat>,
     /// Switches and ports of traces and captures.
     pub maps: InputMaps,
+    /// The switch of events in a table without a column for it; 0 by default.
+    pub switch_id: Option<u16>,
     /// The port of all packets of a capture, where `maps` has no rules for ports.
     pub port: Option<u16>,
 }
@@ -90,7 +93,13 @@ impl EventReader {
                 None => switches_in_footer(&file, &table)?,
                 Some(_) => None,
             };
-            let table = EventTable::start(&file, table, &options.columns, options.time_unit)?;
+            let table = EventTable::start(
+                &file,
+                table,
+                &options.columns,
+                options.time_unit,
+                options.switch_id,
+            )?;
             Ok((Source::Table(table), specs))
         };
         let (source, specs) = match Input::open(path, expect)? {
@@ -104,7 +113,8 @@ impl EventReader {
             }
         };
         let specs = options.specs.or(specs);
-        EventReader::start(file, recorded_name(path), source, specs, options.on_bad_row)
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, recorded_name(path), source, specs, on_bad_row, pools)
     }
 
     /// Events that are in memory.
@@ -118,9 +128,11 @@ impl EventReader {
             None => switches_in_footer(file, &table)?,
             Some(specs) => Some(specs.clone()),
         };
-        let table = EventTable::start(file, table, &options.columns, options.time_unit)?;
+        let table =
+            EventTable::start(file, table, &options.columns, options.time_unit, options.switch_id)?;
         let (file, name) = (file.to_owned(), file.to_owned());
-        EventReader::start(file, name, Source::Table(table), specs, options.on_bad_row)
+        let (on_bad_row, pools) = (options.on_bad_row, PoolMap::new(&options.maps.pool));
+        EventReader::start(file, name, Source::Table(table), specs, on_bad_row, pools)
     }
 
     fn start(
@@ -129,10 +141,11 @@ impl EventReader {
         source: Source,
         specs: Option<SwitchSpecs>,
         on_bad_row: OnBadRow,
+        pools: PoolMap,
     ) -> Result<Self, DataError> {
         let no_switches = || DataError::NoSwitches { file: file.clone() };
         let specs = specs.ok_or_else(no_switches)?;
-        let gate = Gate::new(&file, on_bad_row, &specs);
+        let gate = Gate::new(&file, on_bad_row, &specs, pools);
         Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
     }
 
@@ -151,6 +164,24 @@ impl EventReader {
         match &self.source {
             Source::Csv(rows) => rows.has_reasons(),
             Source::Table(table) => table.has_reasons(),
+            Source::Ns3(_) | Source::Capture(_) => false,
+        }
+    }
+
+    /// How many columns of the user's own each event has.
+    pub(super) fn own_columns(&self) -> usize {
+        match &self.source {
+            Source::Csv(rows) => rows.own_columns(),
+            Source::Table(table) => table.own_columns(),
+            Source::Ns3(_) | Source::Capture(_) => 0,
+        }
+    }
+
+    /// Whether the input tells which packets the real switch marked (ECN).
+    pub fn tells_marks(&self) -> bool {
+        match &self.source {
+            Source::Csv(rows) => rows.has_marks(),
+            Source::Table(table) => table.has_marks(),
             Source::Ns3(_) | Source::Capture(_) => false,
         }
     }
@@ -225,7 +256,8 @@ fn open_stream(
 ) -> Result<Source, DataError> {
     if format == EventFormat::Csv {
         let rows = CsvRows::start(file, input)?;
-        let rows = EventRows::start(file, rows, &options.columns, options.time_unit)?;
+        let rows =
+            EventRows::start(file, rows, &options.columns, options.time_unit, options.switch_id)?;
         return Ok(Source::Csv(rows));
     }
     refuse_table_options(file, options)?;

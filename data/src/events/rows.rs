@@ -2,7 +2,7 @@
 
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
-use super::kind::{read_kind, read_reason, with_reason};
+use super::kind::{read_kind, read_reason, with_mark, with_reason};
 use super::time::read_time;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
@@ -14,6 +14,8 @@ pub(crate) struct EventRows {
     rows: CsvRows,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
+    /// The switch of events without a column for it.
+    absent_switch_id: u16,
 }
 
 impl EventRows {
@@ -22,35 +24,53 @@ impl EventRows {
         rows: CsvRows,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
+        switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, rows.header())?;
-        Ok(EventRows { rows, places, time_unit })
+        Ok(EventRows { rows, places, time_unit, absent_switch_id: switch_id.unwrap_or_default() })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let mut events = Vec::with_capacity(BATCH_ROWS);
+        let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
         let expected = self.rows.header().len();
-        while events.len() < BATCH_ROWS {
+        while batch.events.len() < BATCH_ROWS {
             let Some(row) = self.rows.next_row()? else { break };
-            let read = read_event(&row, expected, &self.places, self.time_unit);
+            let read = read_event(&row, expected, &self.places, self.time_unit).and_then(|event| {
+                batch.own.extend(read_own(&row, &self.places)?);
+                Ok(event)
+            });
             let line = Some(RowPlace::Line(self.rows.line_number()));
             match read {
-                Ok((event, rounded)) => {
-                    if gate.admit(&event, line)? {
+                Ok((mut event, rounded)) => {
+                    if self.places.switch_id.is_none() {
+                        event.switch_id = self.absent_switch_id;
+                    }
+                    if gate.admit(&mut event, line)? {
                         gate.note(ROUNDED_TIME, rounded);
-                        events.push(event);
+                        batch.events.push(event);
                     }
                 }
-                Err((field, bad)) => gate.unreadable(line, field, &bad)?,
+                Err((field, bad)) => gate.unreadable(line, &field, &bad)?,
             }
+            batch.own.truncate(batch.events.len() * self.places.own.len());
         }
-        Ok((!events.is_empty()).then_some(EventBatch { events }))
+        Ok((!batch.events.is_empty()).then_some(batch))
     }
 
     /// Whether it has a column of the reasons of drops.
     pub(crate) fn has_reasons(&self) -> bool {
         self.places.drop_reason.is_some()
+    }
+
+    /// How many columns of the user's own it has.
+    pub(crate) fn own_columns(&self) -> usize {
+        self.places.own.len()
+    }
+
+    /// Whether it has a column of ECN marks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.places.ecn_mark.is_some()
     }
 
     /// The hash of the file, known after the last event.
@@ -65,11 +85,12 @@ fn read_event(
     expected: usize,
     places: &EventPlaces,
     time_unit: Option<TimeUnit>,
-) -> Result<(Event, bool), (&'static str, BadCell)> {
+) -> Result<(Event, bool), (String, BadCell)> {
     if row.len() != expected {
-        return Err(("fields", BadCell::FieldCount { got: row.len(), expected }));
+        return Err(("fields".to_owned(), BadCell::FieldCount { got: row.len(), expected }));
     }
-    let time = read_time(row.field(places.time_ns), time_unit).map_err(|bad| ("time_ns", bad))?;
+    let time = read_time(row.field(places.time_ns), time_unit)
+        .map_err(|bad| ("time_ns".to_owned(), bad))?;
     let event = Event {
         time_ns: time.time_ns,
         switch_id: read(row, "switch_id", places.switch_id, 0)?,
@@ -78,7 +99,10 @@ fn read_event(
         size_bytes: read(row, "size_bytes", Some(places.size_bytes), 0)?,
         kind: read_kind_and_reason(row, places)?,
         flow_hash: read(row, "flow_hash", places.flow_hash, 0)?,
-        flags: read(row, "flags", places.flags, 0)?,
+        flags: with_mark(
+            read(row, "flags", places.flags, 0)?,
+            read(row, "ecn_mark", places.ecn_mark, false)?,
+        ),
     };
     Ok((event, time.rounded))
 }
@@ -86,22 +110,27 @@ fn read_event(
 fn read_kind_and_reason(
     row: &CsvRow<'_>,
     places: &EventPlaces,
-) -> Result<EventKind, (&'static str, BadCell)> {
+) -> Result<EventKind, (String, BadCell)> {
     let kind = match places.kind {
-        Some(place) => read_kind(row.field(place)).map_err(|bad| ("kind", bad))?,
+        Some(place) => read_kind(row.field(place)).map_err(|bad| ("kind".to_owned(), bad))?,
         None => EventKind::Arrival,
     };
     let Some(place) = places.drop_reason else { return Ok(kind) };
     read_reason(row.field(place))
         .and_then(|reason| with_reason(kind, reason))
-        .map_err(|bad| ("drop_reason", bad))
+        .map_err(|bad| ("drop_reason".to_owned(), bad))
 }
 
 fn read<T: Cell>(
     row: &CsvRow<'_>,
-    field: &'static str,
+    field: &str,
     place: Option<usize>,
     absent: T,
-) -> Result<T, (&'static str, BadCell)> {
-    place.map_or(Ok(absent), |place| row.read(place).map_err(|bad| (field, bad)))
+) -> Result<T, (String, BadCell)> {
+    place.map_or(Ok(absent), |place| row.read(place).map_err(|bad| (field.to_owned(), bad)))
+}
+
+/// The values of the user's own columns.
+fn read_own(row: &CsvRow<'_>, places: &EventPlaces) -> Result<Vec<u32>, (String, BadCell)> {
+    places.own.iter().map(|(name, place)| read(row, name, Some(*place), 0)).collect()
 }

@@ -13,6 +13,8 @@ pub(crate) struct EventTable {
     batches: TableBatches,
     places: EventPlaces,
     time_unit: Option<TimeUnit>,
+    /// The switch of events without a column for it.
+    absent_switch_id: u16,
 }
 
 impl EventTable {
@@ -21,6 +23,7 @@ impl EventTable {
         table: Table,
         columns: &EventColumns,
         time_unit: Option<TimeUnit>,
+        switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
         let places = columns.locate(file, table.columns())?;
         if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
@@ -35,7 +38,12 @@ impl EventTable {
         }
         table.require_integers(&integers)?;
         let batches = table.read(places.all())?;
-        Ok(EventTable { batches, places, time_unit })
+        Ok(EventTable {
+            batches,
+            places,
+            time_unit,
+            absent_switch_id: switch_id.unwrap_or_default(),
+        })
     }
 
     /// The next good events, perhaps none; `None` after the last.
@@ -43,10 +51,12 @@ impl EventTable {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
         let mut bad = BadCells::default();
         let (mut events, rounded) = self.read_events(&batch, &mut bad);
+        let own = self.read_own(&batch, &mut bad);
+        let mut kept_own = Vec::new();
         let mut bad = bad.into_rows().peekable();
         let mut row = 0;
         let mut stopped = Ok(());
-        events.retain(|event| {
+        events.retain_mut(|event| {
             let this = row;
             row += 1;
             if stopped.is_err() {
@@ -58,12 +68,16 @@ impl EventTable {
                     gate.note(ROUNDED_TIME, admitted && rounded[this]);
                 }),
             };
-            judged.unwrap_or_else(|error| {
+            let admitted = judged.unwrap_or_else(|error| {
                 stopped = Err(error);
                 false
-            })
+            });
+            if admitted {
+                kept_own.extend(own.iter().map(|column| column[this]));
+            }
+            admitted
         });
-        stopped.map(|()| Some(EventBatch { events }))
+        stopped.map(|()| Some(EventBatch { events, own: kept_own }))
     }
 
     /// The hash of the input, after the last event.
@@ -73,17 +87,30 @@ impl EventTable {
 
     /// The events of a batch, and which of their times are rounded.
     fn read_events(&self, batch: &RecordBatch, bad: &mut BadCells) -> (Vec<Event>, Vec<bool>) {
-        let EventPlaces { time_ns, switch_id, port, queue, size_bytes, flow_hash, flags, .. } =
-            self.places;
+        let EventPlaces {
+            time_ns,
+            switch_id,
+            port,
+            queue,
+            size_bytes,
+            flow_hash,
+            flags,
+            ecn_mark,
+            ..
+        } = self.places;
         let (time_ns, rounded) =
             time::read_times(self.batches.column(batch, time_ns), self.time_unit, bad);
-        let switch_id: Vec<u16> = self.read(batch, "switch_id", switch_id, bad);
+        let switch_id: Vec<u16> = match switch_id {
+            Some(_) => self.read(batch, "switch_id", switch_id, bad),
+            None => vec![self.absent_switch_id; batch.num_rows()],
+        };
         let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
         let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
         let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
         let kind = self.read_kinds(batch, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
+        let ecn_mark: Vec<bool> = self.read(batch, "ecn_mark", ecn_mark, bad);
         let events = (0..batch.num_rows())
             .map(|row| Event {
                 time_ns: time_ns[row],
@@ -93,10 +120,16 @@ impl EventTable {
                 port: port[row],
                 queue: queue[row],
                 kind: kind[row],
-                flags: flags[row],
+                flags: kind::with_mark(flags[row], ecn_mark[row]),
             })
             .collect();
         (events, rounded)
+    }
+
+    /// The user's own columns.
+    fn read_own(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<Vec<u32>> {
+        let own = self.places.own.iter();
+        own.map(|(name, place)| self.read(batch, name, Some(*place), bad)).collect()
     }
 
     /// What happened to the packets, with the reasons of drops.
@@ -120,6 +153,16 @@ impl EventTable {
     /// Whether it has a column of the reasons of drops.
     pub(crate) fn has_reasons(&self) -> bool {
         self.places.drop_reason.is_some()
+    }
+
+    /// How many columns of the user's own it has.
+    pub(crate) fn own_columns(&self) -> usize {
+        self.places.own.len()
+    }
+
+    /// Whether it has a column of ECN marks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.places.ecn_mark.is_some()
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

@@ -1,6 +1,6 @@
 //! Labelled rows as Arrow, with the columns of `docs/trace.md`.
 
-use super::columns::REAL_DROP;
+use super::columns::{ECN_MARK, REAL_DROP};
 use super::footer::TRACE_KEY;
 use crate::column_writer::integer;
 use crate::{ArrivalColumns, DataError, DropReason, Frame, LabelledBatch, TraceMeta};
@@ -20,6 +20,8 @@ pub struct TraceColumns {
     pub outcome: bool,
     /// What the real switch dropped.
     pub real_drop: bool,
+    /// What the real switch marked (ECN).
+    pub ecn_mark: bool,
 }
 
 /// The columns of labelled rows. The metadata says what they are, as a file's footer does.
@@ -33,6 +35,7 @@ pub fn trace_schema(meta: &TraceMeta, columns: TraceColumns) -> Result<SchemaRef
     })?;
     let metadata = BTreeMap::from([(TRACE_KEY.to_owned(), json)]);
     let mut fields = trace_fields(&meta.features, columns.arrivals, columns.outcome);
+    fields.extend(columns.ecn_mark.then(|| integer(ECN_MARK, DataType::Boolean)));
     fields.extend(columns.real_drop.then(|| integer(REAL_DROP, DataType::UInt8)));
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect())))
 }
@@ -52,6 +55,7 @@ pub fn trace_frame(
         arrivals: first.is_none_or(|batch| batch.arrivals.is_some()),
         outcome: first.is_none_or(|batch| batch.outcome.is_some()),
         real_drop: batches.iter().any(|batch| batch.real_drop.is_some()),
+        ecn_mark: batches.iter().any(|batch| batch.ecn_mark.is_some()),
     };
     let schema = trace_schema(meta, columns)?;
     let batches = batches.into_iter().map(|batch| record_batch(name, &schema, batch));
@@ -66,9 +70,14 @@ pub fn trace_frame(
 pub fn record_batch(
     name: &str,
     schema: &SchemaRef,
-    batch: LabelledBatch,
+    mut batch: LabelledBatch,
 ) -> Result<RecordBatch, DataError> {
     let rows = batch.len();
+    // Rows that do not tell of marks were not marked.
+    batch.ecn_mark = schema
+        .index_of(ECN_MARK)
+        .is_ok()
+        .then(|| batch.ecn_mark.unwrap_or_else(|| vec![false; rows]));
     let codes = batch.real_drop.as_deref().map(real_drop_codes);
     let mut columns = trace_arrays(batch);
     if schema.index_of(REAL_DROP).is_ok() {
@@ -109,7 +118,7 @@ pub(super) fn real_drop_codes(reasons: &[Option<DropReason>]) -> Vec<u8> {
     reasons.iter().map(|reason| reason.map_or(0, |reason| reason as u8)).collect()
 }
 
-/// The columns of a batch, in the order of [`trace_fields`].
+/// The columns of a batch, in the order of [`trace_fields`], then its marks.
 pub(super) fn trace_arrays(batch: LabelledBatch) -> Vec<ArrayRef> {
     let mut columns: Vec<ArrayRef> = Vec::new();
     if let Some(arrivals) = batch.arrivals {
@@ -126,6 +135,9 @@ pub(super) fn trace_arrays(batch: LabelledBatch) -> Vec<ArrayRef> {
     columns.push(Arc::new(BooleanArray::from(batch.drop)));
     if let Some(outcome) = batch.outcome {
         columns.push(Arc::new(UInt8Array::from_iter_values(outcome.iter().map(|&o| o as u8))));
+    }
+    if let Some(ecn_mark) = batch.ecn_mark {
+        columns.push(Arc::new(BooleanArray::from(ecn_mark)));
     }
     columns
 }

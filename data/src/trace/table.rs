@@ -1,7 +1,7 @@
 //! Labelled rows from Parquet or Arrow IPC.
 
 use super::arrow::TraceColumns;
-use super::columns::{BASE_COLUMNS, REAL_DROP};
+use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
@@ -51,6 +51,7 @@ struct Places {
     features: Vec<(String, usize)>,
     label: LabelPlaces,
     real_drop: Option<usize>,
+    ecn_mark: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -93,8 +94,9 @@ impl TraceTable {
         // Labels first: a file without labels is no trace, even if it seems to have features.
         let label = LabelPlaces::find(file, &table)?;
         let features = find_features(file, &table, meta, features)?;
-        let real_drop = table.find(REAL_DROP);
-        let places = Places { arrivals: ArrivalPlaces::find(&table), features, label, real_drop };
+        let (real_drop, ecn_mark) = (table.find(REAL_DROP), table.find(ECN_MARK));
+        let arrivals = ArrivalPlaces::find(&table);
+        let places = Places { arrivals, features, label, real_drop, ecn_mark };
         table.require_integers(&places.all())?;
         let batches = table.read(places.all())?;
         let ordered = meta.order == RowOrder::Arrival;
@@ -110,6 +112,7 @@ impl TraceTable {
             arrivals: self.places.arrivals.is_some(),
             outcome: matches!(self.places.label, LabelPlaces::Outcome { .. }),
             real_drop: self.places.real_drop.is_some(),
+            ecn_mark: self.places.ecn_mark.is_some(),
         }
     }
 
@@ -135,10 +138,12 @@ impl TraceTable {
             column.null_count() < column.len()
         });
         let real_drop = told.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
+        let ecn_mark = self.places.ecn_mark;
+        let ecn_mark = ecn_mark.map(|place| self.read(&batch, ECN_MARK, place, &mut bad));
         if let Some((row, (field, cell))) = bad.into_rows().next() {
             return Err(self.wrong(row, &field, cell.to_string()));
         }
-        let batch = LabelledBatch { arrivals, features, drop, outcome, real_drop };
+        let batch = LabelledBatch { arrivals, features, drop, outcome, real_drop, ecn_mark };
         self.check(&batch)?;
         self.row += batch.len() as u64;
         Ok(Some(batch))
@@ -280,7 +285,7 @@ impl Places {
             all.extend([arrivals.time_ns, arrivals.port, arrivals.size_bytes]);
             all.extend([arrivals.switch_id, arrivals.queue].into_iter().flatten());
         }
-        all.extend(self.real_drop);
+        all.extend(self.real_drop.into_iter().chain(self.ecn_mark));
         match self.label {
             LabelPlaces::Drop(place) => all.push(place),
             LabelPlaces::Outcome { outcome, drop } => all.extend([outcome].into_iter().chain(drop)),

@@ -1,13 +1,13 @@
 //! Labelled traces into Parquet or Arrow IPC.
 
 use super::arrow::{real_drop_codes, trace_arrays, trace_fields};
-use super::columns::{BASE_COLUMNS, REAL_DROP};
+use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
 use super::footer::TRACE_KEY;
-use crate::column_writer::{ColumnWriter, is_arrow};
+use crate::column_writer::{ColumnWriter, integer, is_arrow};
 use crate::error::shown;
 use crate::input::FileHash;
 use crate::table::Table;
-use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta};
+use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, Pause, TraceMeta};
 use arrow_array::UInt8Array;
 use arrow_schema::{DataType, Field};
 use dropcast_features::Feature;
@@ -30,6 +30,7 @@ pub struct TraceWriter {
     order: Vec<usize>,
     last_time_ns: u64,
     rows: u64,
+    ecn_marks: bool,
     real_drops: RealDrops,
 }
 
@@ -48,6 +49,18 @@ impl TraceWriter {
     /// # Errors
     /// If the file cannot be created, or a feature is named twice or like another column.
     pub fn create(path: &Path, meta: &TraceMeta) -> Result<Self, DataError> {
+        Self::start(path, meta, false)
+    }
+
+    /// Starts a trace with the column of ECN marks.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with_marks(path: &Path, meta: &TraceMeta) -> Result<Self, DataError> {
+        Self::start(path, meta, true)
+    }
+
+    fn start(path: &Path, meta: &TraceMeta, ecn_marks: bool) -> Result<Self, DataError> {
         let file = shown(path);
         for (place, name) in meta.features.iter().enumerate() {
             if BASE_COLUMNS.contains(&name.as_str()) || meta.features[..place].contains(name) {
@@ -66,7 +79,7 @@ impl TraceWriter {
             RealDrops::Nullable => Some((TRACE_KEY, json(&file, &meta)?)),
             _ => None,
         };
-        let writer = ColumnWriter::create(path, columns(&meta, real_drops), first)?;
+        let writer = ColumnWriter::create(path, columns(&meta, ecn_marks, real_drops), first)?;
         Ok(TraceWriter {
             path: path.to_owned(),
             file,
@@ -75,6 +88,7 @@ impl TraceWriter {
             order,
             last_time_ns: 0,
             rows: 0,
+            ecn_marks,
             real_drops,
         })
     }
@@ -82,6 +96,20 @@ impl TraceWriter {
     /// Records the inputs of the trace, which are often known only at its end.
     pub fn set_inputs(&mut self, inputs: Vec<InputProvenance>) {
         self.meta.inputs = inputs;
+    }
+
+    /// Records when queues were paused, which is known only at the end.
+    ///
+    /// # Errors
+    /// If the metadata has been written already: that of Arrow IPC comes first.
+    pub fn set_pauses(&mut self, pauses: Vec<Pause>) -> Result<(), DataError> {
+        if !pauses.is_empty() && is_arrow(&self.path) {
+            let problem =
+                "cannot hold pauses of queues, which are known only at the end of the input";
+            return Err(DataError::file(&self.file, problem, "write Parquet"));
+        }
+        self.meta.set_pauses(pauses);
+        Ok(())
     }
 
     /// Adds rows.
@@ -104,6 +132,7 @@ impl TraceWriter {
             drop: batch.drop.clone(),
             outcome: batch.outcome.clone(),
             real_drop: None,
+            ecn_mark: batch.ecn_mark.clone().filter(|_| self.ecn_marks),
         });
         let codes = batch.real_drop.as_deref().map(real_drop_codes);
         match (self.real_drops, codes) {
@@ -133,7 +162,7 @@ impl TraceWriter {
     /// Starts the file again, with the rows so far and the column of real drops.
     fn begin_real_drops(&mut self) -> Result<(), DataError> {
         self.real_drops = RealDrops::Each;
-        let columns = columns(&self.meta, self.real_drops);
+        let columns = columns(&self.meta, self.ecn_marks, self.real_drops);
         let writer = ColumnWriter::create(&self.path, columns, None)?;
         let earlier = std::mem::replace(&mut self.writer, writer).into_file()?;
         let Some(earlier) = earlier else { return Ok(()) };
@@ -160,6 +189,10 @@ impl TraceWriter {
         ];
         lengths.extend(batch.features.iter().map(Vec::len));
         lengths.extend(batch.real_drop.as_ref().map(Vec::len));
+        lengths.extend(batch.ecn_mark.as_ref().map(Vec::len));
+        if self.ecn_marks && batch.ecn_mark.is_none() {
+            return Err(self.refuse("rows without ECN marks cannot follow rows with them"));
+        }
         if batch.features.len() != self.order.len() || lengths.iter().any(|&n| n != batch.len()) {
             return Err(self.refuse("a batch has missing or unequal columns"));
         }
@@ -193,8 +226,9 @@ fn json(file: &str, meta: &TraceMeta) -> Result<String, DataError> {
 const MISTAKE: &str = "this is a mistake in the program that writes it";
 
 /// The columns of a trace (`docs/trace.md`).
-fn columns(meta: &TraceMeta, real_drops: RealDrops) -> Vec<Field> {
+fn columns(meta: &TraceMeta, ecn_marks: bool, real_drops: RealDrops) -> Vec<Field> {
     let mut columns = trace_fields(&meta.features, true, true);
+    columns.extend(ecn_marks.then(|| integer(ECN_MARK, DataType::Boolean)));
     let nullable = real_drops == RealDrops::Nullable;
     let column = || Field::new(REAL_DROP, DataType::UInt8, nullable);
     columns.extend((real_drops != RealDrops::None).then(column));

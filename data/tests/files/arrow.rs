@@ -101,7 +101,7 @@ fn what_is_written_is_read_again() {
     for name in ["events.arrow", "events.FEATHER", "events.ipc"] {
         let path = scratch.path(name);
         let mut writer = EventWriter::create(&path, &switches()).unwrap();
-        writer.write(&EventBatch { events: events.clone() }).unwrap();
+        writer.write(&EventBatch::new(events.clone())).unwrap();
         writer.finish().unwrap();
         assert!(std::fs::read(&path).unwrap().starts_with(b"ARROW1"));
         // It describes its switches.

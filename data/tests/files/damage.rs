@@ -53,7 +53,7 @@ fn valid_files() -> Vec<Vec<u8>> {
 
     let path = scratch.path("e");
     let mut writer = EventWriter::create(&path, &switches()).unwrap();
-    writer.write(&EventBatch { events: events.clone() }).unwrap();
+    writer.write(&EventBatch::new(events.clone())).unwrap();
     writer.finish().unwrap();
     let event_parquet = std::fs::read(&path).unwrap();
 

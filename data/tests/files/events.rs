@@ -514,7 +514,7 @@ proptest! {
         let path = scratch.path("e.parquet");
         let mut writer = EventWriter::create(&path, &switches()).unwrap();
         for chunk in events.chunks(70) {
-            writer.write(&EventBatch { events: chunk.to_vec() }).unwrap();
+            writer.write(&EventBatch::new(chunk.to_vec())).unwrap();
         }
         prop_assert!(!path.exists());
         writer.finish().unwrap();
@@ -542,7 +542,7 @@ fn a_pipe_is_read_like_a_file() {
     let text = scratch.file("e.csv", "time_ns,port,size_bytes,kind\n5,1,100,0\n7,1,100,1\n");
     let parquet = scratch.path("e.parquet");
     let mut writer = EventWriter::create(&parquet, &switches()).unwrap();
-    writer.write(&EventBatch { events: two() }).unwrap();
+    writer.write(&EventBatch::new(two())).unwrap();
     writer.finish().unwrap();
     let pipe = scratch.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -562,7 +562,7 @@ fn equal_events_give_equal_bytes() {
     let scratch = Scratch::new();
     let write = |name: &str| {
         let mut writer = EventWriter::create(&scratch.path(name), &switches()).unwrap();
-        writer.write(&EventBatch { events: two() }).unwrap();
+        writer.write(&EventBatch::new(two())).unwrap();
         writer.finish().unwrap();
         std::fs::read(scratch.path(name)).unwrap()
     };
@@ -573,7 +573,7 @@ fn equal_events_give_equal_bytes() {
 fn a_writer_that_is_dropped_leaves_nothing() {
     let scratch = Scratch::new();
     let mut writer = EventWriter::create(&scratch.path("e.parquet"), &switches()).unwrap();
-    writer.write(&EventBatch { events: two() }).unwrap();
+    writer.write(&EventBatch::new(two())).unwrap();
     drop(writer);
     assert!(scratch.names().is_empty());
 }

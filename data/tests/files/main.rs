@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod arrow;
+mod beside_packets;
 mod captures;
 mod damage;
 mod documented;

@@ -87,6 +87,7 @@ fn small() -> LabelledBatch {
         drop: vec![false, true, true],
         outcome: Some(vec![Outcome::Departed, Outcome::PushedOut, Outcome::Rejected]),
         real_drop: None,
+        ecn_mark: None,
     }
 }
 
@@ -359,10 +360,10 @@ fn later_versions_and_broken_footers_are_refused() {
         write(&path, meta, &[small()]);
         story(&read(&path, &[]).err().unwrap(), scratch.0.path())
     };
-    let later = TraceMeta { schema_version: 2, ..meta(&["occupancy", "rank"]) };
+    let later = TraceMeta { schema_version: 3, ..meta(&["occupancy", "rank"]) };
     assert_eq!(
         refuse(&later),
-        "t.parquet: is a labelled trace of schema version 2, this program reads up to 1; use a newer dropcast"
+        "t.parquet: is a labelled trace of schema version 3, this program reads up to 2; use a newer dropcast"
     );
 }
 

@@ -53,11 +53,10 @@
     @prefixadvance(state, now_ns);
     fits = (@u64)state->occupancy_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->queues[at].bytes) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
         @row
 
-        @prefixobserve_listed(
-            &state->queues[at], &state->buffer, state->queues, state->busy, state->n_busy, x);
+        @prefixobserve_all(state, at, x);
         predicted = @predicts(x);
     }
     added = @prefixadmit(state, at, size_bytes);
@@ -66,7 +65,7 @@
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->queues[at].bytes) {
+        if (after_bytes > state->bytes[at]) {
             return @CABOVE_THRESHOLD;
         }
         if (predicted && @prefixfollows(state, at, added)) {

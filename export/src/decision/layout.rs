@@ -1,12 +1,22 @@
 //! How many bytes the decision's state takes.
 
+use super::memory;
+use crate::tracker::Kept;
 use dropcast_data::{Scheduler, SwitchSpec};
+
+/// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
+pub(crate) const LEAST_BYTES: u32 = 64;
 
 /// Sizes of the state, bytes, where 64-bit integers are aligned to 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Leaves of the tournament among the ports, a power of two.
     pub(super) leaves: usize,
+    /// Lengths of the arrays of queues, and of the bits that say which are not empty.
+    pub(super) queue_places: usize,
+    pub(super) words: usize,
+    /// Places of a transmit ring.
+    pub(super) ring_places: usize,
     /// Places for packets.
     pub(super) packets: u32,
     /// A queue.
@@ -20,36 +30,48 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The state of a switch; `level_bytes` is the size of the tracker's `struct level`, and there
-    /// is a place for every packet of at least `least_bytes`.
-    pub(super) fn new(switch: &SwitchSpec, level_bytes: usize, least_bytes: u32) -> Self {
-        let (ports, queues) = (switch.ports(), switch.queues());
-        let leaves = ports.next_power_of_two();
-        let packets = switch.buffer_bytes.div_ceil(least_bytes);
+    /// The state of a switch; there is a place for every packet of at least [`LEAST_BYTES`]. If
+    /// `is_bounded`, arrays have powers of 2 as lengths, and queues that are not empty no list.
+    pub(super) fn new(switch: &SwitchSpec, kept: Kept, is_bounded: bool) -> Self {
+        let leaves = switch.ports().next_power_of_two();
+        let length = |of: usize| if is_bounded { of.next_power_of_two() } else { of };
+        let scanned = length(memory::scanned(switch));
+        let ports = length(switch.ports());
+        let queues = if is_bounded { scanned } else { switch.queues() };
+        let packets = switch.buffer_bytes.div_ceil(LEAST_BYTES);
+        let packets = if is_bounded { packets.next_power_of_two() } else { packets };
         let place_bytes = if packets <= 65_535 { 2 } else { 4 };
         let packet_bytes = 4 + 2 * place_bytes;
-        let port_state_bytes = port_state_bytes(switch);
-        let tournament_bytes = leaves * (8 + 2 * 2);
-        let level_align = if level_bytes.is_multiple_of(8) { 8 } else { 4 };
-        let levels = align(tournament_bytes, level_align) + (queues + 1) * level_bytes;
-        let fifos = levels + queues * (2 * place_bytes + 2 * 2);
-        let before_ports = if port_state_bytes > 4 { align(fifos, 8) } else { align(fifos, 4) };
-        let words = align(before_ports + ports * port_state_bytes, 8) + 2 * 8;
-        let real = words + 4 * queues + 7 * 4 + place_bytes;
+        let ring_places = match usize::from(switch.transmit_ring_packets) {
+            0 => 0,
+            ring => length(ring),
+        };
+        let port_state_bytes = port_state_bytes(switch, ring_places);
+        let [arrivals, averages, total] =
+            [kept.arrivals, kept.averages, kept.total].map(usize::from);
+        let words = length(memory::words(switch));
+        let bits = if kept.others && !is_bounded { words } else { 0 };
+        let wide = 8 * (leaves + bits + queues * arrivals + (queues + 1) * averages + total);
+        let words = align(wide + ports * port_state_bytes, 8) + 2 * 8;
+        let narrow = 4 * (scanned + queues * arrivals + (queues + 1) * averages + queues + 7);
+        let places = place_bytes * (2 * queues + 1) + 2 * 2 * leaves;
+        let before_packets = align(words + narrow + places, 4);
         Layout {
             leaves,
+            queue_places: queues,
+            words,
+            ring_places,
             packets,
-            queue_bytes: level_bytes + 2 * place_bytes + 2 * 2 + 4,
+            queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
             port_bytes: port_state_bytes + 8 + 2 * 2,
             packet_bytes,
-            total_bytes: align(align(real, 4) + packets as usize * packet_bytes, 8),
+            total_bytes: align(before_packets + packets as usize * packet_bytes, 8),
         }
     }
 }
 
 /// `struct port`.
-fn port_state_bytes(switch: &SwitchSpec) -> usize {
-    let ring = usize::from(switch.transmit_ring_packets);
+fn port_state_bytes(switch: &SwitchSpec, ring: usize) -> usize {
     let (ring_bytes, ring_words) = if ring > 0 { (8 + 8 * ring, 2) } else { (0, 0) };
     let queues = usize::from(switch.queues_per_port);
     let (turn_bytes, turn_words) = match switch.scheduler {

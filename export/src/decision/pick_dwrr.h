@@ -22,7 +22,7 @@
     @u32 at;
 
     for (at = 0; at < @CQUEUES_PER_PORT; at++) {
-        if (state->queues[first + at].bytes > 0) {
+        if (state->bytes[first + at] > 0) {
             const @u64 missing = @prefixfirst_bytes(state, first + at) - deficit_bytes[at];
             const @u64 quantum_bytes = @prefixround_bytes(at);
             const @u64 rounds = (missing + quantum_bytes - 1u) / quantum_bytes;
@@ -31,7 +31,7 @@
         }
     }
     for (at = 0; at < @CQUEUES_PER_PORT; at++) {
-        if (state->queues[first + at].bytes > 0) {
+        if (state->bytes[first + at] > 0) {
             deficit_bytes[at] += (fewest - 1u) * @prefixround_bytes(at);
         }
     }
@@ -47,7 +47,7 @@
     @u32 at, visit, backlog = 0;
 
     for (at = 0; at < @CQUEUES_PER_PORT; at++) {
-        backlog |= state->queues[first + at].bytes;
+        backlog |= state->bytes[first + at];
     }
     if (backlog == 0) {
         memset(turn->deficit_bytes, 0, sizeof turn->deficit_bytes);
@@ -57,7 +57,7 @@
     }
     for (visit = 1;; visit++) {
         at = turn->turn;
-        if (state->queues[first + at].bytes > 0) {
+        if (state->bytes[first + at] > 0) {
             const @u64 head_bytes = @prefixfirst_bytes(state, first + at);
 
             if (!turn->was_credited) {

@@ -9,7 +9,7 @@
         const @u32 queue = first + at;
 
         at = at + 1u == @CQUEUES_PER_PORT ? 0u : at + 1u;
-        if (state->queues[queue].bytes > 0) {
+        if (state->bytes[queue] > 0) {
             state->ports[port].turn = at;
             return queue;
         }

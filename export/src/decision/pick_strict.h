@@ -6,7 +6,7 @@
     @u32 at;
 
     for (at = first; at < first + @CQUEUES_PER_PORT; at++) {
-        if (state->queues[at].bytes > 0) {
+        if (state->bytes[at] > 0) {
             return at;
         }
     }

@@ -7,6 +7,7 @@
 #if @UPPER_PACKETS < 1 || @UPPER_PACKETS > 16777216
 #error "@UPPER_PACKETS: expected 1 to 16777216"
 #endif
+@bounds
 
 /* The number of a place. */
 #if @UPPER_PACKETS <= 65535
@@ -61,24 +62,18 @@ struct @prefixfifo {
 struct @prefixdecision {
     /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
     @u64 due_ns[@LEAVES];
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
-    @u16 earliest[2 * @LEAVES];
-    /* Virtual LQD: the bytes in its queues, which are the thresholds, and in its buffer. */
-    struct @prefixlevel queues[@CSWITCH_QUEUES];
-    struct @prefixlevel buffer;
-    struct @prefixfifo fifos[@CSWITCH_QUEUES];
-    /* The n_busy queues of virtual LQD that are not empty, in any order, and where each is in busy. */
-    @u16 busy[@CSWITCH_QUEUES];
-    @u16 busy_at[@CSWITCH_QUEUES];
-@port_member    @u64 now_ns;
+@wide_members@port_member    @u64 now_ns;
     /* Arrivals that found no place among the packets. */
     @u64 unheld;
+@narrow_members    /* The bytes in virtual LQD's queues, which are the thresholds, and in its buffer. Queues beyond the
+     * switch's are empty: they make scans of all queues a multiple of @LANES. */
+    @u32 bytes[@SCANNED];
+    @u32 buffer_bytes;
     /* The switch's own queues. */
     @u32 real_bytes[@CSWITCH_QUEUES];
     @u32 occupancy_bytes;
     /* Own queues of B/N bytes or more: the safeguard accepts while there is none. */
     @u32 long_queues;
-    @u32 n_busy;
     /* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE, whether
      * predictions are followed by it, and whether that matters. */
     @u32 precision;
@@ -86,9 +81,13 @@ struct @prefixdecision {
     @u32 falls_back;
     /* Places that were never used begin at fresh; used ones are in a list that begins at spare. */
     @u32 fresh;
+    struct @prefixfifo fifos[@CSWITCH_QUEUES];
     @prefixslot spare;
+    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    @u16 earliest[2 * @LEAVES];
     struct @prefixpacket packets[@UPPER_PACKETS];
 };
+@steps
 
 /* An empty switch. The arguments are the switch's constants: anything but READY says which of them
  * this file was not made for; then the state must not be used. line_rate_bps has a value for each

@@ -35,16 +35,7 @@
     }
     packet->next = state->spare;
     state->spare = place;
-    @prefixremove(&state->queues[queue], size_bytes, time_ns);
-    @prefixremove(&state->buffer, size_bytes, time_ns);
-    if (state->queues[queue].bytes == 0) {
-        const @u16 last = state->busy[--state->n_busy], at = state->busy_at[queue];
-
-        state->busy[at] = last;
-        state->busy_at[last] = at;
-    }
-    @prefixproject(&state->queues[queue], &state->buffer, 0,
-        @prefixport_drain_bytes(queue / @CQUEUES_PER_PORT), time_ns);
+    @prefixchange(state, queue, 0u, size_bytes, 0u, time_ns);
 }
 
 /* Adds a packet to the tail of a virtual queue; false if there is no place for it. */
@@ -62,46 +53,47 @@
         return 0;
     }
     state->packets[place].size_bytes = size_bytes;
-    if (state->queues[queue].bytes == 0) {
+    if (state->bytes[queue] == 0) {
         fifo->head = place;
-        state->busy_at[queue] = (@u16)state->n_busy;
-        state->busy[state->n_busy++] = (@u16)queue;
     } else {
         state->packets[fifo->tail].next = place;
         state->packets[place].previous = fifo->tail;
     }
     fifo->tail = place;
-    @prefixadd(&state->queues[queue], size_bytes);
-    @prefixadd(&state->buffer, size_bytes);
     return 1;
 }
 
 @pick
 @send
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+@inline int @prefixserve(struct @prefixdecision *state, @u64 now_ns)
+{
+    const @u32 port = state->earliest[1];
+    const @u64 time_ns = state->due_ns[port];
+    @u32 queue;
+
+    if (time_ns > now_ns || time_ns == ~(@u64)0) {
+        return 0;
+    }
+    queue = @prefixpick(state, port);
+    if (queue == @CSWITCH_QUEUES) {
+        @prefixset_due(state, port, ~(@u64)0);
+    } else {
+        const @prefixslot head = state->fifos[queue].head;
+
+        @prefixset_due(state, port,
+            @prefixsend(state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
+        @prefixtake(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+@step serve
+/* Serves virtual LQD's ports up to and including now_ns. */
 @inline void @prefixadvance(struct @prefixdecision *state, @u64 now_ns)
 {
-    for (;;) {
-        const @u32 port = state->earliest[1];
-        const @u64 time_ns = state->due_ns[port];
-        @u32 queue;
-
-        if (time_ns > now_ns || time_ns == ~(@u64)0) {
-            break;
-        }
-        queue = @prefixpick(state, port);
-        if (queue == @CSWITCH_QUEUES) {
-            @prefixset_due(state, port, ~(@u64)0);
-        } else {
-            const @prefixslot head = state->fifos[queue].head;
-
-            @prefixset_due(state, port,
-                @prefixsend(
-                    state, port, time_ns, @prefixpacket_bytes(&state->packets[head])));
-            @prefixtake(state, queue, head, time_ns);
-        }
-    }
+@repeat serve now_ns
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
 
@@ -113,44 +105,44 @@
     state->is_trusted |= state->precision >= @CRECOVER_AT ? 1u : 0u;
 }
 
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+@longest
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+@inline int @prefixpush_out(struct @prefixdecision *state, @u64 size_bytes)
+{
+    @prefixslot tail;
+    @u32 victim;
+
+    if (state->buffer_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = @prefixlongest(state);
+    if (victim == @CSWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
+        @prefixconfirmed(state);
+    }
+    @prefixtake(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+@step push_out
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 @inline int @prefixadmit(struct @prefixdecision *state, @u32 queue, @u32 size_bytes)
 {
     const @u32 port = queue / @CQUEUES_PER_PORT;
-    @u32 at, longest, longest_bytes;
     int added = 0;
 
-    for (;;) {
-        @prefixslot tail;
-
-        if ((@u64)state->buffer.bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
-            added = @prefixput(state, queue, size_bytes);
-            if (added && state->due_ns[port] == ~(@u64)0) {
-                @prefixset_due(state, port, state->now_ns);
-            }
-            break;
-        }
-        longest = 0;
-        longest_bytes = 0;
-        for (at = 0; at < state->n_busy; at++) {
-            const @u32 busy = state->busy[at], bytes = state->queues[busy].bytes;
-
-            if (@is_pushable(bytes > longest_bytes || (bytes == longest_bytes && busy < longest))) {
-                longest = busy;
-                longest_bytes = bytes;
-            }
-        }
-        if (longest_bytes == 0) {
-            break;
-        }
-        tail = state->fifos[longest].tail;
-        if ((state->packets[tail].size_bytes & @CPREDICTED) != 0) {
-            @prefixconfirmed(state);
-        }
-        @prefixtake(state, longest, tail, state->now_ns);
+@repeat push_out size_bytes
+    if ((@u64)state->buffer_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
+        added = @prefixput(state, queue, size_bytes);
     }
-    @prefixproject(&state->queues[queue], &state->buffer, size_bytes, @prefixport_drain_bytes(port),
-        state->now_ns);
+    if (added && state->due_ns[port] == ~(@u64)0) {
+        @prefixset_due(state, port, state->now_ns);
+    }
+    @prefixchange(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);
     return added;
 }

@@ -252,7 +252,9 @@ static inline void example_observe(
     const struct example_level *shared, uint32_t n_shared,
     uint32_t x[EXAMPLE_N_FEATURES])
 {
-    uint32_t at, longest = 0, rank = 0;
+    uint32_t at;
+    uint32_t longest = 0;
+    uint32_t rank = 0;
 
     for (at = 0; at < n_shared; at++) {
         longest = shared[at].bytes > longest ? shared[at].bytes : longest;

@@ -9,8 +9,8 @@
  * example_init makes a state, example_arrival decides about a packet that arrives, example_departure
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
- * State, on a machine with 64-bit integers aligned to 8 bytes: 16 bytes for each of 40
- * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 126160 in all.
+ * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
+ * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 125992 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
@@ -58,20 +58,6 @@ static inline uint64_t example_wire_ns(uint32_t port, uint32_t size_bytes)
 {
     (void)port;
     return (((uint64_t)size_bytes + 33u) * 4u + 4u) / 5u;
-}
-
-/* The features of a packet that arrives for queue, before it is added. levels are all queues; those that
- * are not empty are the n_listed ones in listed. */
-static inline void example_observe_listed(
-    const struct example_level *queue, const struct example_level *buffer,
-    const struct example_level *levels, const uint16_t *listed, uint32_t n_listed,
-    uint32_t x[EXAMPLE_N_FEATURES])
-{
-    (void)levels;
-    (void)listed;
-    (void)n_listed;
-    x[EXAMPLE_FEATURE_QUEUE_LENGTH] = queue->bytes;
-    x[EXAMPLE_FEATURE_OCCUPANCY] = buffer->bytes;
 }
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
@@ -143,25 +129,19 @@ struct example_port {
 struct example_decision {
     /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
     uint64_t due_ns[32];
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
-    uint16_t earliest[2 * 32];
-    /* Virtual LQD: the bytes in its queues, which are the thresholds, and in its buffer. */
-    struct example_level queues[EXAMPLE_SWITCH_QUEUES];
-    struct example_level buffer;
-    struct example_fifo fifos[EXAMPLE_SWITCH_QUEUES];
-    /* The n_busy queues of virtual LQD that are not empty, in any order, and where each is in busy. */
-    uint16_t busy[EXAMPLE_SWITCH_QUEUES];
-    uint16_t busy_at[EXAMPLE_SWITCH_QUEUES];
     struct example_port ports[EXAMPLE_SWITCH_PORTS];
     uint64_t now_ns;
     /* Arrivals that found no place among the packets. */
     uint64_t unheld;
+    /* The bytes in virtual LQD's queues, which are the thresholds, and in its buffer. Queues beyond the
+     * switch's are empty: they make scans of all queues a multiple of 8. */
+    uint32_t bytes[40];
+    uint32_t buffer_bytes;
     /* The switch's own queues. */
     uint32_t real_bytes[EXAMPLE_SWITCH_QUEUES];
     uint32_t occupancy_bytes;
     /* Own queues of B/N bytes or more: the safeguard accepts while there is none. */
     uint32_t long_queues;
-    uint32_t n_busy;
     /* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE, whether
      * predictions are followed by it, and whether that matters. */
     uint32_t precision;
@@ -169,7 +149,10 @@ struct example_decision {
     uint32_t falls_back;
     /* Places that were never used begin at fresh; used ones are in a list that begins at spare. */
     uint32_t fresh;
+    struct example_fifo fifos[EXAMPLE_SWITCH_QUEUES];
     example_slot spare;
+    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    uint16_t earliest[2 * 32];
     struct example_packet packets[EXAMPLE_PACKETS];
 };
 
@@ -211,6 +194,26 @@ static inline enum example_readiness example_init(
     return EXAMPLE_READY;
 }
 
+/* The features of a packet that arrives for queue, before it is added.  */
+static inline void example_observe_all(
+    const struct example_decision *state, uint32_t queue,
+    uint32_t x[EXAMPLE_N_FEATURES])
+{
+    x[EXAMPLE_FEATURE_QUEUE_LENGTH] = state->bytes[queue];
+    x[EXAMPLE_FEATURE_OCCUPANCY] = state->buffer_bytes;
+}
+
+/* A virtual queue changes at time_ns: bytes are added, or removed; arrived_bytes is the size of a packet
+ * that has arrived for it and was added or rejected, otherwise 0. */
+static inline void example_change(struct example_decision *state, uint32_t queue, uint32_t added_bytes,
+    uint32_t removed_bytes, uint32_t arrived_bytes, uint64_t time_ns)
+{
+    state->bytes[queue] = state->bytes[queue] + added_bytes - removed_bytes;
+    state->buffer_bytes = state->buffer_bytes + added_bytes - removed_bytes;
+    (void)arrived_bytes;
+    (void)time_ns;
+}
+
 /* A port of virtual LQD dequeues next at due_ns. */
 static inline void example_set_due(struct example_decision *state, uint32_t port, uint64_t due_ns)
 {
@@ -248,16 +251,7 @@ static inline void example_take(
     }
     packet->next = state->spare;
     state->spare = place;
-    example_remove(&state->queues[queue], size_bytes, time_ns);
-    example_remove(&state->buffer, size_bytes, time_ns);
-    if (state->queues[queue].bytes == 0) {
-        const uint16_t last = state->busy[--state->n_busy], at = state->busy_at[queue];
-
-        state->busy[at] = last;
-        state->busy_at[last] = at;
-    }
-    example_project(&state->queues[queue], &state->buffer, 0,
-        example_port_drain_bytes(queue / EXAMPLE_QUEUES_PER_PORT), time_ns);
+    example_change(state, queue, 0u, size_bytes, 0u, time_ns);
 }
 
 /* Adds a packet to the tail of a virtual queue; false if there is no place for it. */
@@ -275,17 +269,13 @@ static inline int example_put(struct example_decision *state, uint32_t queue, ui
         return 0;
     }
     state->packets[place].size_bytes = size_bytes;
-    if (state->queues[queue].bytes == 0) {
+    if (state->bytes[queue] == 0) {
         fifo->head = place;
-        state->busy_at[queue] = (uint16_t)state->n_busy;
-        state->busy[state->n_busy++] = (uint16_t)queue;
     } else {
         state->packets[fifo->tail].next = place;
         state->packets[place].previous = fifo->tail;
     }
     fifo->tail = place;
-    example_add(&state->queues[queue], size_bytes);
-    example_add(&state->buffer, size_bytes);
     return 1;
 }
 
@@ -300,7 +290,7 @@ static inline uint32_t example_pick(struct example_decision *state, uint32_t por
         const uint32_t queue = first + at;
 
         at = at + 1u == EXAMPLE_QUEUES_PER_PORT ? 0u : at + 1u;
-        if (state->queues[queue].bytes > 0) {
+        if (state->bytes[queue] > 0) {
             state->ports[port].turn = at;
             return queue;
         }
@@ -317,29 +307,34 @@ static inline uint64_t example_send(
     return time_ns + example_wire_ns(port, size_bytes);
 }
 
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+static inline int example_serve(struct example_decision *state, uint64_t now_ns)
+{
+    const uint32_t port = state->earliest[1];
+    const uint64_t time_ns = state->due_ns[port];
+    uint32_t queue;
+
+    if (time_ns > now_ns || time_ns == ~(uint64_t)0) {
+        return 0;
+    }
+    queue = example_pick(state, port);
+    if (queue == EXAMPLE_SWITCH_QUEUES) {
+        example_set_due(state, port, ~(uint64_t)0);
+    } else {
+        const example_slot head = state->fifos[queue].head;
+
+        example_set_due(state, port,
+            example_send(state, port, time_ns, example_packet_bytes(&state->packets[head])));
+        example_take(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+/* Serves virtual LQD's ports up to and including now_ns. */
 static inline void example_advance(struct example_decision *state, uint64_t now_ns)
 {
-    for (;;) {
-        const uint32_t port = state->earliest[1];
-        const uint64_t time_ns = state->due_ns[port];
-        uint32_t queue;
-
-        if (time_ns > now_ns || time_ns == ~(uint64_t)0) {
-            break;
-        }
-        queue = example_pick(state, port);
-        if (queue == EXAMPLE_SWITCH_QUEUES) {
-            example_set_due(state, port, ~(uint64_t)0);
-        } else {
-            const example_slot head = state->fifos[queue].head;
-
-            example_set_due(state, port,
-                example_send(
-                    state, port, time_ns, example_packet_bytes(&state->packets[head])));
-            example_take(state, queue, head, time_ns);
-        }
+    while (example_serve(state, now_ns)) {
     }
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
@@ -352,45 +347,67 @@ static inline void example_confirmed(struct example_decision *state)
     state->is_trusted |= state->precision >= EXAMPLE_RECOVER_AT ? 1u : 0u;
 }
 
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+/* The longest pushable queue of virtual LQD, the lowest of equally long ones; the number of queues if
+ * all of these are empty. */
+static inline uint32_t example_longest(const struct example_decision *state)
+{
+    static const uint32_t pushable[40] = {
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+    };
+    int32_t longest = 0;
+    uint32_t at;
+
+    for (at = 0; at < 40; at++) {
+        /* Compared as length, then as lower number. */
+        const int32_t key = (int32_t)(pushable[at] & (state->bytes[at] << 6 | (63u - at)));
+
+        longest = key > longest ? key : longest;
+    }
+    return longest > 63 ? 63u - ((uint32_t)longest & 63u) : EXAMPLE_SWITCH_QUEUES;
+}
+
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+static inline int example_push_out(struct example_decision *state, uint64_t size_bytes)
+{
+    example_slot tail;
+    uint32_t victim;
+
+    if (state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = example_longest(state);
+    if (victim == EXAMPLE_SWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & EXAMPLE_PREDICTED) != 0) {
+        example_confirmed(state);
+    }
+    example_take(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 static inline int example_admit(struct example_decision *state, uint32_t queue, uint32_t size_bytes)
 {
     const uint32_t port = queue / EXAMPLE_QUEUES_PER_PORT;
-    uint32_t at, longest, longest_bytes;
     int added = 0;
 
-    for (;;) {
-        example_slot tail;
-
-        if ((uint64_t)state->buffer.bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
-            added = example_put(state, queue, size_bytes);
-            if (added && state->due_ns[port] == ~(uint64_t)0) {
-                example_set_due(state, port, state->now_ns);
-            }
-            break;
-        }
-        longest = 0;
-        longest_bytes = 0;
-        for (at = 0; at < state->n_busy; at++) {
-            const uint32_t busy = state->busy[at], bytes = state->queues[busy].bytes;
-
-            if (((0x2u >> (busy % EXAMPLE_QUEUES_PER_PORT)) & 1u) != 0 && (bytes > longest_bytes || (bytes == longest_bytes && busy < longest))) {
-                longest = busy;
-                longest_bytes = bytes;
-            }
-        }
-        if (longest_bytes == 0) {
-            break;
-        }
-        tail = state->fifos[longest].tail;
-        if ((state->packets[tail].size_bytes & EXAMPLE_PREDICTED) != 0) {
-            example_confirmed(state);
-        }
-        example_take(state, longest, tail, state->now_ns);
+    while (example_push_out(state, size_bytes)) {
     }
-    example_project(&state->queues[queue], &state->buffer, size_bytes, example_port_drain_bytes(port),
-        state->now_ns);
+    if ((uint64_t)state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
+        added = example_put(state, queue, size_bytes);
+    }
+    if (added && state->due_ns[port] == ~(uint64_t)0) {
+        example_set_due(state, port, state->now_ns);
+    }
+    example_change(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);
     return added;
 }
 
@@ -449,11 +466,10 @@ static inline enum example_verdict example_arrival(
     example_advance(state, now_ns);
     fits = (uint64_t)state->occupancy_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->queues[at].bytes) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
         uint32_t x[EXAMPLE_N_FEATURES];
 
-        example_observe_listed(
-            &state->queues[at], &state->buffer, state->queues, state->busy, state->n_busy, x);
+        example_observe_all(state, at, x);
         predicted = example_drop(x);
     }
     added = example_admit(state, at, size_bytes);
@@ -462,7 +478,7 @@ static inline enum example_verdict example_arrival(
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->queues[at].bytes) {
+        if (after_bytes > state->bytes[at]) {
             return EXAMPLE_ABOVE_THRESHOLD;
         }
         if (predicted && example_follows(state, at, added)) {

@@ -9,8 +9,8 @@
  * namespace example_oracle: init makes a state, arrival decides about a packet that arrives, departure
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
- * State, on a machine with 64-bit integers aligned to 8 bytes: 16 bytes for each of 40
- * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 126160 in all.
+ * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
+ * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 125992 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
@@ -60,20 +60,6 @@ inline std::uint64_t wire_ns(std::uint32_t port, std::uint32_t size_bytes)
 {
     (void)port;
     return (((std::uint64_t)size_bytes + 33u) * 4u + 4u) / 5u;
-}
-
-/* The features of a packet that arrives for queue, before it is added. levels are all queues; those that
- * are not empty are the n_listed ones in listed. */
-inline void observe_listed(
-    const struct level *queue, const struct level *buffer,
-    const struct level *levels, const std::uint16_t *listed, std::uint32_t n_listed,
-    Row &x)
-{
-    (void)levels;
-    (void)listed;
-    (void)n_listed;
-    x[FEATURE_QUEUE_LENGTH] = queue->bytes;
-    x[FEATURE_OCCUPANCY] = buffer->bytes;
 }
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
@@ -145,25 +131,19 @@ struct port {
 struct decision {
     /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
     std::uint64_t due_ns[32];
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
-    std::uint16_t earliest[2 * 32];
-    /* Virtual LQD: the bytes in its queues, which are the thresholds, and in its buffer. */
-    struct level queues[SWITCH_QUEUES];
-    struct level buffer;
-    struct fifo fifos[SWITCH_QUEUES];
-    /* The n_busy queues of virtual LQD that are not empty, in any order, and where each is in busy. */
-    std::uint16_t busy[SWITCH_QUEUES];
-    std::uint16_t busy_at[SWITCH_QUEUES];
     struct port ports[SWITCH_PORTS];
     std::uint64_t now_ns;
     /* Arrivals that found no place among the packets. */
     std::uint64_t unheld;
+    /* The bytes in virtual LQD's queues, which are the thresholds, and in its buffer. Queues beyond the
+     * switch's are empty: they make scans of all queues a multiple of 8. */
+    std::uint32_t bytes[40];
+    std::uint32_t buffer_bytes;
     /* The switch's own queues. */
     std::uint32_t real_bytes[SWITCH_QUEUES];
     std::uint32_t occupancy_bytes;
     /* Own queues of B/N bytes or more: the safeguard accepts while there is none. */
     std::uint32_t long_queues;
-    std::uint32_t n_busy;
     /* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE, whether
      * predictions are followed by it, and whether that matters. */
     std::uint32_t precision;
@@ -171,7 +151,10 @@ struct decision {
     std::uint32_t falls_back;
     /* Places that were never used begin at fresh; used ones are in a list that begins at spare. */
     std::uint32_t fresh;
+    struct fifo fifos[SWITCH_QUEUES];
     slot spare;
+    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    std::uint16_t earliest[2 * 32];
     struct packet packets[EXAMPLE_PACKETS];
 };
 
@@ -213,6 +196,26 @@ inline enum readiness init(
     return READY;
 }
 
+/* The features of a packet that arrives for queue, before it is added.  */
+inline void observe_all(
+    const struct decision *state, std::uint32_t queue,
+    Row &x)
+{
+    x[FEATURE_QUEUE_LENGTH] = state->bytes[queue];
+    x[FEATURE_OCCUPANCY] = state->buffer_bytes;
+}
+
+/* A virtual queue changes at time_ns: bytes are added, or removed; arrived_bytes is the size of a packet
+ * that has arrived for it and was added or rejected, otherwise 0. */
+inline void change(struct decision *state, std::uint32_t queue, std::uint32_t added_bytes,
+    std::uint32_t removed_bytes, std::uint32_t arrived_bytes, std::uint64_t time_ns)
+{
+    state->bytes[queue] = state->bytes[queue] + added_bytes - removed_bytes;
+    state->buffer_bytes = state->buffer_bytes + added_bytes - removed_bytes;
+    (void)arrived_bytes;
+    (void)time_ns;
+}
+
 /* A port of virtual LQD dequeues next at due_ns. */
 inline void set_due(struct decision *state, std::uint32_t port, std::uint64_t due_ns)
 {
@@ -250,16 +253,7 @@ inline void take(
     }
     packet->next = state->spare;
     state->spare = place;
-    remove(&state->queues[queue], size_bytes, time_ns);
-    remove(&state->buffer, size_bytes, time_ns);
-    if (state->queues[queue].bytes == 0) {
-        const std::uint16_t last = state->busy[--state->n_busy], at = state->busy_at[queue];
-
-        state->busy[at] = last;
-        state->busy_at[last] = at;
-    }
-    project(&state->queues[queue], &state->buffer, 0,
-        port_drain_bytes(queue / QUEUES_PER_PORT), time_ns);
+    change(state, queue, 0u, size_bytes, 0u, time_ns);
 }
 
 /* Adds a packet to the tail of a virtual queue; false if there is no place for it. */
@@ -277,17 +271,13 @@ inline int put(struct decision *state, std::uint32_t queue, std::uint32_t size_b
         return 0;
     }
     state->packets[place].size_bytes = size_bytes;
-    if (state->queues[queue].bytes == 0) {
+    if (state->bytes[queue] == 0) {
         fifo->head = place;
-        state->busy_at[queue] = (std::uint16_t)state->n_busy;
-        state->busy[state->n_busy++] = (std::uint16_t)queue;
     } else {
         state->packets[fifo->tail].next = place;
         state->packets[place].previous = fifo->tail;
     }
     fifo->tail = place;
-    add(&state->queues[queue], size_bytes);
-    add(&state->buffer, size_bytes);
     return 1;
 }
 
@@ -302,7 +292,7 @@ inline std::uint32_t pick(struct decision *state, std::uint32_t port)
         const std::uint32_t queue = first + at;
 
         at = at + 1u == QUEUES_PER_PORT ? 0u : at + 1u;
-        if (state->queues[queue].bytes > 0) {
+        if (state->bytes[queue] > 0) {
             state->ports[port].turn = at;
             return queue;
         }
@@ -319,29 +309,34 @@ inline std::uint64_t send(
     return time_ns + wire_ns(port, size_bytes);
 }
 
-/* Serves virtual LQD's ports up to and including now_ns. Ports due at the same time go in port
- * order. */
+/* Serves the port of virtual LQD that is due first, if it is by now_ns; whether another may be. Ports due
+ * at the same time go in port order. */
+inline int serve(struct decision *state, std::uint64_t now_ns)
+{
+    const std::uint32_t port = state->earliest[1];
+    const std::uint64_t time_ns = state->due_ns[port];
+    std::uint32_t queue;
+
+    if (time_ns > now_ns || time_ns == ~(std::uint64_t)0) {
+        return 0;
+    }
+    queue = pick(state, port);
+    if (queue == SWITCH_QUEUES) {
+        set_due(state, port, ~(std::uint64_t)0);
+    } else {
+        const slot head = state->fifos[queue].head;
+
+        set_due(state, port,
+            send(state, port, time_ns, packet_bytes(&state->packets[head])));
+        take(state, queue, head, time_ns);
+    }
+    return 1;
+}
+
+/* Serves virtual LQD's ports up to and including now_ns. */
 inline void advance(struct decision *state, std::uint64_t now_ns)
 {
-    for (;;) {
-        const std::uint32_t port = state->earliest[1];
-        const std::uint64_t time_ns = state->due_ns[port];
-        std::uint32_t queue;
-
-        if (time_ns > now_ns || time_ns == ~(std::uint64_t)0) {
-            break;
-        }
-        queue = pick(state, port);
-        if (queue == SWITCH_QUEUES) {
-            set_due(state, port, ~(std::uint64_t)0);
-        } else {
-            const slot head = state->fifos[queue].head;
-
-            set_due(state, port,
-                send(
-                    state, port, time_ns, packet_bytes(&state->packets[head])));
-            take(state, queue, head, time_ns);
-        }
+    while (serve(state, now_ns)) {
     }
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
@@ -354,45 +349,67 @@ inline void confirmed(struct decision *state)
     state->is_trusted |= state->precision >= RECOVER_AT ? 1u : 0u;
 }
 
-/* Longest Queue Drop (Aiello et al.): while the packet does not fit, the tail of the longest pushable
- * queue is pushed out; ties go to the lowest port, then queue. Whether the packet is added. */
+/* The longest pushable queue of virtual LQD, the lowest of equally long ones; the number of queues if
+ * all of these are empty. */
+inline std::uint32_t longest(const struct decision *state)
+{
+    static const std::uint32_t pushable[40] = {
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+        0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu, 0u, 0xffffffffu,
+    };
+    std::int32_t longest = 0;
+    std::uint32_t at;
+
+    for (at = 0; at < 40; at++) {
+        /* Compared as length, then as lower number. */
+        const std::int32_t key = (std::int32_t)(pushable[at] & (state->bytes[at] << 6 | (63u - at)));
+
+        longest = key > longest ? key : longest;
+    }
+    return longest > 63 ? 63u - ((std::uint32_t)longest & 63u) : SWITCH_QUEUES;
+}
+
+/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+ * queue. Whether a packet was pushed out. */
+inline int push_out(struct decision *state, std::uint64_t size_bytes)
+{
+    slot tail;
+    std::uint32_t victim;
+
+    if (state->buffer_bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
+        return 0;
+    }
+    victim = longest(state);
+    if (victim == SWITCH_QUEUES) {
+        return 0;
+    }
+    tail = state->fifos[victim].tail;
+    if ((state->packets[tail].size_bytes & PREDICTED) != 0) {
+        confirmed(state);
+    }
+    take(state, victim, tail, state->now_ns);
+    return 1;
+}
+
+/* Longest Queue Drop (Aiello et al.): pushes packets out until the packet fits, and adds it, if it then
+ * does. Whether it is added. */
 inline int admit(struct decision *state, std::uint32_t queue, std::uint32_t size_bytes)
 {
     const std::uint32_t port = queue / QUEUES_PER_PORT;
-    std::uint32_t at, longest, longest_bytes;
     int added = 0;
 
-    for (;;) {
-        slot tail;
-
-        if ((std::uint64_t)state->buffer.bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
-            added = put(state, queue, size_bytes);
-            if (added && state->due_ns[port] == ~(std::uint64_t)0) {
-                set_due(state, port, state->now_ns);
-            }
-            break;
-        }
-        longest = 0;
-        longest_bytes = 0;
-        for (at = 0; at < state->n_busy; at++) {
-            const std::uint32_t busy = state->busy[at], bytes = state->queues[busy].bytes;
-
-            if (((0x2u >> (busy % QUEUES_PER_PORT)) & 1u) != 0 && (bytes > longest_bytes || (bytes == longest_bytes && busy < longest))) {
-                longest = busy;
-                longest_bytes = bytes;
-            }
-        }
-        if (longest_bytes == 0) {
-            break;
-        }
-        tail = state->fifos[longest].tail;
-        if ((state->packets[tail].size_bytes & PREDICTED) != 0) {
-            confirmed(state);
-        }
-        take(state, longest, tail, state->now_ns);
+    while (push_out(state, size_bytes)) {
     }
-    project(&state->queues[queue], &state->buffer, size_bytes, port_drain_bytes(port),
-        state->now_ns);
+    if ((std::uint64_t)state->buffer_bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
+        added = put(state, queue, size_bytes);
+    }
+    if (added && state->due_ns[port] == ~(std::uint64_t)0) {
+        set_due(state, port, state->now_ns);
+    }
+    change(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);
     return added;
 }
 
@@ -451,11 +468,10 @@ inline enum verdict arrival(
     advance(state, now_ns);
     fits = (std::uint64_t)state->occupancy_bytes + size_bytes <= SWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->queues[at].bytes) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
         Row x{};
 
-        observe_listed(
-            &state->queues[at], &state->buffer, state->queues, state->busy, state->n_busy, x);
+        observe_all(state, at, x);
         predicted = predicts_drop(x);
     }
     added = admit(state, at, size_bytes);
@@ -464,7 +480,7 @@ inline enum verdict arrival(
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->queues[at].bytes) {
+        if (after_bytes > state->bytes[at]) {
             return ABOVE_THRESHOLD;
         }
         if (predicted && follows(state, at, added)) {

@@ -55,13 +55,28 @@ fn the_decision_is_as_it_was() {
         wire_overhead_bytes: 33,
         ..SwitchSpec::uniform(20, 10_000_000_000, 1_000_000, 8_000)
     });
-    for target in ["c", "cpp"] {
+    for target in ["c", "cpp", "dct"] {
         let files = export(&forest, &origin, target.parse().expect("a target"));
         let [header, decision] = files.expect("exportable").try_into().expect("two files");
         assert_eq!(header.bytes, exported(&forest, &example().1, target));
         let text = String::from_utf8(decision.bytes).expect("text");
         assert!(text.is_ascii());
         same_as_file(&decision.name, &text);
+    }
+}
+
+/// The same switch: what is written beside the forest.
+#[test]
+fn the_decision_for_kernels_and_gates_is_as_it_was() {
+    let (forest, mut origin) = example();
+    origin.switch = Some(SwitchSpec::uniform(4, 10_000_000_000, 1_000_000, 8_000));
+    for target in ["ebpf", "verilog"] {
+        let files = export(&forest, &origin, target.parse().expect("a target"));
+        for file in files.expect("exportable") {
+            if file.name.contains("_decision") {
+                same_as_file(&file.name, &String::from_utf8(file.bytes).expect("ASCII"));
+            }
+        }
     }
 }
 

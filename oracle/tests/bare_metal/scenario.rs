@@ -2,8 +2,8 @@
 //! runs in the test and on the device.
 
 use dropcast_oracle::{
-    Credence, Field, Layout, MAGIC, Table, VERSION, Verdict, VirtualLqd, VirtualPacket,
-    VirtualQueue, crc32,
+    Credence, Field, Layout, MAGIC, Memory, PacketState, PortState, QueueState, Service,
+    SwitchConstants, Table, VERSION, Verdict, crc32,
 };
 
 const PORTS: usize = 4;
@@ -47,30 +47,44 @@ fn table() -> Option<[u8; TABLE_BYTES]> {
 pub(crate) fn run() -> Option<Digest> {
     let bytes = table()?;
     let table = Table::parse(&bytes).ok()?;
-    let mut queues = [VirtualQueue::EMPTY; PORTS];
-    let mut packets = [VirtualPacket::FREE; BUFFER_BYTES as usize / 64];
-    let mut lengths = [0; PORTS];
-    let lqd = VirtualLqd::new(BUFFER_BYTES, &mut queues, &mut packets);
-    let mut credence = Credence::new(PORTS as u32, &mut lengths, lqd, table);
+    let (mut ports, mut queues) = ([PortState::IDLE; PORTS], [QueueState::EMPTY; PORTS]);
+    let mut packets = [PacketState::FREE; BUFFER_BYTES as usize / 64];
+    let switch = SwitchConstants {
+        queues_per_port: 1,
+        buffer_bytes: BUFFER_BYTES,
+        base_rtt_ns: 25_200,
+        line_rate_bps: &[10_000_000_000; PORTS],
+        service: Service::RoundRobin,
+        wire_overhead_bytes: 20,
+        transmit_ring_packets: 0,
+        pushable: 1,
+    };
+    let memory = Memory {
+        ports: &mut ports,
+        queues: &mut queues,
+        packets: &mut packets,
+        heard_ns: &mut [],
+        averages: &mut [],
+        rings: &mut [],
+        deficits: &mut [],
+    };
+    let mut credence = Credence::with_table(switch, memory, table).ok()?;
 
     let mut digest = Digest { hash: 0, verdicts: [0; 5] };
-    let mut random = 1_u32;
+    let (mut random, mut now_ns) = (1_u32, 0);
     for packet in 0..PACKETS {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // The load varies, and queue 0 gets half of it.
-        let queue = if random >> 31 == 0 { 0 } else { (random >> 16) as usize % PORTS };
+        // The load varies, and port 0 gets half of it.
+        let port = if random >> 31 == 0 { 0 } else { (random >> 16) % PORTS as u32 };
         let size_bytes = 64 + (random >> 8) % 1437;
-        let features = [credence.lqd().queue_bytes(queue), credence.lqd().occupancy_bytes()];
-        let verdict = credence.arrives(queue, size_bytes, &features, |_, _| {});
+        let sends = if packet / 512 % 2 == 0 { packet % 3 == 0 } else { true };
+        now_ns += if sends { 560 } else { 40 };
+        let verdict = credence.arrival(port, 0, size_bytes, now_ns);
         digest.add(verdict as u32);
         digest.verdicts[verdict as usize] += 1;
-        let sends = if packet / 512 % 2 == 0 { packet % 3 == 0 } else { true };
-        for port in (0..PORTS).filter(|_| sends) {
-            if let Some(size_bytes) = credence.virtual_departs(port) {
-                digest.add(size_bytes);
-            }
-            credence.departs(port, 700);
-            digest.add(credence.lqd().queue_bytes(port) ^ credence.queue_bytes(port));
+        for port in (0..PORTS as u32).filter(|_| sends) {
+            credence.departure(port, 0, 700, now_ns);
+            digest.add(credence.threshold_bytes(port, 0) ^ credence.queue_bytes(port, 0));
         }
     }
     Some(digest)

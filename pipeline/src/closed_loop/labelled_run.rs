@@ -1,5 +1,6 @@
 //! The labelled trace of a run, in memory: virtual LQD beside the policy that runs.
 
+use super::oracles::refuse_own;
 use super::{NamedPolicy, Prepared};
 use crate::PipelineError;
 use crate::traces::LabelledTrace;
@@ -26,6 +27,7 @@ impl Prepared {
         let specs = self.fabric(run)?.switch_specs();
         let collect =
             CollectSettings { departures: Departures::LineRate, ..CollectSettings::default() };
+        refuse_own(features).map_err(|why| PipelineError::unfit(name, why))?;
         let mut tracer = Tracer::new(specs.clone(), collect, features.clone());
         let mut batches = Vec::new();
         let mut failed: Option<CollectError> = None;

@@ -37,7 +37,9 @@ impl Oracles {
                 self.networks.insert(name.to_owned(), read_network(Path::new(name))?);
             }
             PolicySpec::Credence(_) if !self.models.contains_key(name) => {
-                self.insert(name, read_oracle(Path::new(name))?);
+                let model = read_oracle(Path::new(name))?;
+                refuse_own(&model.features).map_err(|why| PipelineError::unfit(name, why))?;
+                self.insert(name, model);
             }
             _ => {}
         }
@@ -60,6 +62,17 @@ impl Oracles {
         let model = model.for_buffer(buffer_bytes).unwrap_or_else(|_| model.clone());
         let live = Live { features: model.features, oracle: model.forest };
         Some(SwitchModel::Predictor(Box::new(live)))
+    }
+}
+
+/// Says that a simulated switch does not compute features of the user's own, if there are any.
+pub(crate) fn refuse_own(features: &FeatureSet) -> Result<(), String> {
+    match features.split_own().1.names().first() {
+        None => Ok(()),
+        Some(own) => Err(format!(
+            "needs {own}, a feature of your own, which a simulated switch does not compute; replay \
+             traces that have it (report), or train without it"
+        )),
     }
 }
 

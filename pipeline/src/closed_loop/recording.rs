@@ -181,7 +181,7 @@ trait RowFile<R> {
 
 impl RowFile<Event> for EventWriter {
     fn write(&mut self, events: Vec<Event>) -> Result<(), DataError> {
-        EventWriter::write(self, &EventBatch { events })
+        EventWriter::write(self, &EventBatch::new(events))
     }
 
     fn finish(self) -> Result<(), DataError> {

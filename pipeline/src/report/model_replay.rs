@@ -52,7 +52,8 @@ impl<'m> ModelReplay<'m> {
         let columns = source.places_of(&self.model.features.names())?;
         self.omitted = self.omitted.take().or_else(|| source.why_not_replayed());
         let specs = source.meta.switches.clone().filter(|_| self.omitted.is_none());
-        let replay = specs.map(|specs| Replay::new(specs, ReplayOptions::for_trace(&source.meta)));
+        let options = ReplayOptions::for_trace(&source.meta);
+        let replay = specs.map(|specs| Replay::new(specs, options).pausing(&source.meta.pauses));
         self.traces += 1;
         self.trace = Some(OpenTrace { source, columns, replay, rows: 0 });
         Ok(())

@@ -151,7 +151,7 @@ impl SweepSettings {
     /// None: they are known.
     pub fn features(&self) -> Result<FeatureSet, PipelineError> {
         let mut names: Vec<String> = Vec::new();
-        for name in self.axes.features.iter().flat_map(FeatureSet::names) {
+        for name in self.axes.features.iter().flat_map(FeatureSet::spelled) {
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -1,6 +1,6 @@
 //! How full LQD's buffer is, and when it drops.
 
-use dropcast_data::SwitchSpecs;
+use dropcast_data::{Pause, PauseSchedule, SwitchSpecs};
 use dropcast_features::FeatureSet;
 use dropcast_replay::{Arrival, ReplayOptions};
 use dropcast_switch::{LineRate, Packet, VirtualLqd};
@@ -39,6 +39,7 @@ pub struct CongestionSection {
 /// Watches LQD beside the arrivals.
 #[derive(Default)]
 pub(super) struct Congestion {
+    pauses: Vec<Pause>,
     switches: BTreeMap<u16, Watched>,
     occupancy: BTreeMap<u32, u64>,
     section: CongestionSection,
@@ -68,8 +69,9 @@ struct Episode {
 }
 
 impl Congestion {
-    /// Another trace begins, with empty buffers.
-    pub(super) fn begin(&mut self) {
+    /// Another trace begins, with empty buffers and these pauses.
+    pub(super) fn begin(&mut self, pauses: &[Pause]) {
+        pauses.clone_into(&mut self.pauses);
         for watched in std::mem::take(&mut self.switches).into_values() {
             self.section.end(watched.episode);
         }
@@ -84,8 +86,12 @@ impl Congestion {
         options: &ReplayOptions,
     ) -> Met {
         let Some(spec) = specs.get(arrival.switch_id) else { return Met::default() };
+        let drain = || {
+            let schedule = PauseSchedule::new(&self.pauses, arrival.switch_id, spec);
+            LineRate::new(spec).pausing(schedule)
+        };
         let watched = self.switches.entry(arrival.switch_id).or_insert_with(|| Watched {
-            lqd: VirtualLqd::new(spec, options.victim, options.fit, LineRate::new(spec), level()),
+            lqd: VirtualLqd::new(spec, options.victim, options.fit, drain(), level()),
             packets: 0,
             buffer_bytes: u64::from(spec.buffer_bytes).max(1),
             gap_ns: GAP_RTTS * spec.base_rtt_ns,
@@ -118,7 +124,7 @@ impl Congestion {
     }
 
     pub(super) fn finish(mut self) -> (Option<OccupancySection>, CongestionSection) {
-        self.begin();
+        self.begin(&[]);
         let all: u64 = self.occupancy.values().sum();
         let at = |share: f64| {
             let mut below = 0;

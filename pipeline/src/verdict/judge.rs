@@ -72,8 +72,8 @@ impl Judge {
             .begin(meta, self.threads)
             .map_err(|source| BuildError::Levels { trace: name.to_owned(), source })?;
         let options = ReplayOptions::for_trace(meta);
-        let replay = Replay::new(specs.clone(), options);
-        self.congestion.begin();
+        let replay = Replay::new(specs.clone(), options).pausing(&meta.pauses);
+        self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
         self.open = Some(OpenTrace { specs: specs.clone(), options, replay, levels, rows: 0 });
         Ok(())

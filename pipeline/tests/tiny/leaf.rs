@@ -1,7 +1,9 @@
 //! A model of three trees and a trace long enough for curves.
 
 use super::source;
-use dropcast_data::{ArrivalColumns, InputProvenance, LabelledBatch, Outcome, RowOrder};
+use dropcast_data::{
+    ArrivalColumns, DropReason, InputProvenance, LabelledBatch, Outcome, RowOrder,
+};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Metrics, Node, PartMetrics, ScoreHistogram, SwitchContext, Tree};
 use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder};
@@ -34,6 +36,9 @@ pub fn report() -> Report {
     builder.finish()
 }
 
+/// The real switch accepts up to a threshold.
+const ADMISSION: DropReason = DropReason::Admission;
+
 fn batch(rows: u64) -> LabelledBatch {
     let random = |row: u64, of: u64| {
         let mixed = (row * 7 + of + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -55,8 +60,9 @@ fn batch(rows: u64) -> LabelledBatch {
             size_bytes: vec![1; rows as usize],
         }),
         outcome: Some(drop.iter().map(outcome).collect()),
+        real_drop: Some(occupancy.iter().map(|&full| (full > 520).then_some(ADMISSION)).collect()),
         features: vec![queue, occupancy],
         drop,
-        real_drop: None,
+        ecn_mark: None,
     }
 }

@@ -76,6 +76,7 @@ pub fn batch() -> LabelledBatch {
         drop: rows.map(|row| row.5.is_drop()).to_vec(),
         outcome: Some(rows.map(|row| row.5).to_vec()),
         real_drop: None,
+        ecn_mark: None,
     }
 }
 
@@ -95,6 +96,7 @@ pub fn single_rows() -> Vec<LabelledBatch> {
         drop: vec![all.drop[at]],
         outcome: all.outcome.as_ref().map(|outcome| vec![outcome[at]]),
         real_drop: None,
+        ecn_mark: None,
     };
     (0..all.drop.len()).map(one).collect()
 }

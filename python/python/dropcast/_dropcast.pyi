@@ -139,6 +139,7 @@ def train(
 def train_per(
     bar: Any, roles: dict[str, Any], settings: list[str], per: str
 ) -> tuple[list[tuple[str, Model | None]], str]: ...
+def traces_in(folder: str) -> list[os.PathLike[str]]: ...
 def write_file(path: str, bytes: bytes) -> None: ...
 
 # Work in parts, for distributed engines: dropcast.partitions and dropcast.ray.
@@ -158,7 +159,7 @@ class Training:
 
 class Partition:
     def __init__(
-        self, spec: str, threads: int, memory_limit_mib: int | None, scratch: str
+        self, spec: str, threads: int, memory_limit: int | None, scratch: str
     ) -> None: ...
     def answer(self, question: bytes) -> bytes: ...
     @property

@@ -98,8 +98,14 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         self._is_whole = _is_whole(X)
         columns = self._columns(X)
         trace = _dropcast.Trace.of_columns("X", names, columns, drop.astype(bool))
-        roles = {"data": [trace], "validation": [], "test": []}
-        roles |= {"threads": self._threads(), "memory_limit": None, "beside": None}
+        roles = {
+            "data": [trace],
+            "validation": [],
+            "test": [],
+            "threads": self._threads(),
+            "memory_limit": None,
+            "beside": None,
+        }
         arguments = as_arguments(self._settings(names))
         self._model = Model(_dropcast.train(Bar(False), roles, arguments, False)[0])
         return self

@@ -35,6 +35,7 @@ def collect(
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
     on_bad_row: str = "fail",
+    threads: None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> Trace:
@@ -47,6 +48,8 @@ def collect(
     items = as_list(events)
     paths = [os.fspath(item) for item in items if is_path(item)]
     frames = [item for item in items if not is_path(item)]
+    if threads is not None or any(os.path.isdir(path) for path in paths):
+        raise InputError("events: a folder is labelled by the command, python -m dropcast collect")
     if paths and frames:
         raise InputError("events: are files and frames; give either")
     name = "events" if len(frames) == 1 else "events {}"
@@ -183,7 +186,7 @@ def sweep(
     file, a dict's to a new temporary folder.
     """
     path, settings = None, None
-    if is_path(config):
+    if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
             raise InputError("data: a sweep's file names its data; give a dict, or leave it out")
@@ -340,8 +343,8 @@ def simulate(
         of = None if workload is None else os.fspath(workload)
         frame = _dropcast.generate(Bar(progress), topology, of, changes, path)
         return path if frame is None else frame
-    given = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
-    _refuse(given, "is said by the experiment; leave it out")
+    said = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
+    _refuse(said, "is said by the experiment; leave it out")
     changed = {
         "policies": as_list(policy),
         "runs": runs,

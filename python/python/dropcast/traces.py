@@ -88,8 +88,11 @@ class Trace:
 
 
 def traces_of(data: Any) -> list[_dropcast.Trace]:
-    """Traces of paths, frames and traces, one or several."""
-    items = as_list(data)
+    """Traces of paths, folders, frames and traces, one or several."""
+    items: list[Any] = []
+    for item in as_list(data):
+        is_folder = is_path(item) and os.path.isdir(item)
+        items += _dropcast.traces_in(os.fspath(item)) if is_folder else [item]
     frames = sum(not is_path(item) and not isinstance(item, Trace) for item in items)
     traces = []
     for place, item in enumerate(items):

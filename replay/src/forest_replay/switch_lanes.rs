@@ -11,7 +11,7 @@ use crate::replay::{
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::{Buffer, Decision, Held, Lqd, Packet, Policy, situation};
+use dropcast_switch::{Buffer, Decision, Held, LineRate, Lqd, Packet, Policy, situation};
 use dropcast_train::{Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
@@ -32,10 +32,11 @@ enum VoteSwitch {
 }
 
 impl SwitchLanes {
-    /// A switch with empty buffers, in lanes of these policies.
+    /// A switch with empty buffers that drain like `drain`, in lanes of these policies.
     pub(super) fn new(
         spec: &SwitchSpec,
         options: &ReplayOptions,
+        drain: &LineRate,
         policies: impl Iterator<Item = VotePolicy>,
     ) -> Self {
         let lanes = policies.map(|policy| match policy {
@@ -43,9 +44,9 @@ impl SwitchLanes {
             VotePolicy::Followed => VoteSwitch::Followed(Box::default()),
         });
         SwitchLanes {
-            lqd: Lane::of_switch(spec, options, Lqd::new(options.victim)),
-            accepting: Lane::of_switch(spec, options, GivenThreshold::default()),
-            follow_lqd: DynLane::new(spec, options, ReplayPolicy::FollowLqd),
+            lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
+            accepting: Lane::of_switch(spec, options, drain, GivenThreshold::default()),
+            follow_lqd: DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd),
             lanes: lanes.collect(),
             counted: false,
         }
@@ -69,7 +70,7 @@ impl SwitchLanes {
             }
         }
         lqd.arrive(packet, time_ns);
-        let threshold_bytes = lqd.switch.buffer().lengths()[packet.queue];
+        let threshold_bytes = lqd.switch.buffer().shared_lengths()[packet.queue];
         accepting.switch.policy_mut().threshold_bytes = threshold_bytes;
         accepting.advance(time_ns);
         let asks = accepting.asks(packet);
@@ -132,8 +133,8 @@ impl Lane<GivenThreshold> {
     fn asks(&self, packet: &Packet) -> bool {
         let buffer = self.switch.buffer();
         let mut asks = false;
-        if buffer.shares(packet.queue) {
-            situation(buffer, self.switch.policy().threshold_bytes, packet).decide(|| {
+        if let Some(packet) = buffer.in_shared(packet) {
+            situation(buffer, self.switch.policy().threshold_bytes, &packet).decide(|| {
                 asks = true;
                 false
             });

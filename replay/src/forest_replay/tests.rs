@@ -23,8 +23,9 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
         Scheduler::RoundRobin,
         Scheduler::Dwrr,
     ]);
-    (4_u32..12, 0_u16..3, scheduler, any::<bool>()).prop_map(
-        |(buffer_bytes, transmit_ring_packets, scheduler, shared)| SwitchSpec {
+    (4_u32..12, 0_u16..3, scheduler, any::<bool>(), 0_u32..4).prop_map(
+        |(buffer_bytes, transmit_ring_packets, scheduler, shared, reserved)| SwitchSpec {
+            reserved_bytes: vec![reserved, reserved * u32::from(shared)],
             queues_per_port: 2,
             quantum_bytes: vec![2, 1],
             shared: vec![true, shared],
@@ -76,8 +77,8 @@ fn one_by_one(
     counted: &[bool],
     predicts: impl Fn(&[u32]) -> bool,
 ) -> Vec<Replayed> {
-    let mut replay =
-        Replay::new(meta.switches.clone().expect("a switch"), ReplayOptions::for_trace(meta));
+    let specs = meta.switches.clone().expect("a switch");
+    let mut replay = Replay::new(specs, ReplayOptions::for_trace(meta)).pausing(&meta.pauses);
     let columns = batch.arrivals.as_ref().expect("it has arrivals");
     for row in 0..batch.len() {
         let values: Vec<u32> = batch.features.iter().map(|column| column[row]).collect();
@@ -93,6 +94,7 @@ proptest! {
     fn every_lane_is_a_replay(
         spec in specs(),
         rows in rows(),
+        pauses in prop::collection::vec((0_u64..60, 0_u64..90, 0_u16..2, 0_u16..3, 0_u8..2), 0..5),
         counted in prop::collection::vec(any::<bool>(), 60),
         cut in 0_usize..60,
         threads in 1_usize..4,
@@ -105,7 +107,8 @@ proptest! {
                     .map(|policy| VoteLane { forest, threshold, policy })
             })
             .collect();
-        let meta = meta_of(spec);
+        let mut meta = meta_of(spec);
+        meta.set_pauses(pauses.into_iter().map(Pause::from).collect());
         let columns = meta.features.clone();
         let batch = |rows: &_, from_ns| batch_for(2, rows, from_ns);
         let threads = NonZeroUsize::new(threads).expect("not 0");

@@ -71,47 +71,32 @@ const QUEUE_HEADS: [&str; 10] = [
 
 pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
     page.section("switches", "By switch");
-    let rows: Vec<Vec<Cell>> = verdict
-        .switches
-        .iter()
-        .map(|switch| {
-            let mut row = vec![Cell::text(switch_name(verdict, switch.trace, switch.switch_id))];
-            row.push(Cell::Ratio(Some(switch.peak_occupancy), 3));
-            row.extend(cells(&switch.counts));
-            row
-        })
-        .collect();
-    let mut heads = vec!["switch", "fullest"];
-    heads.extend(HEADS);
-    let (heads, rows) = told(&heads, rows);
-    page.table("Packets and bytes at each switch.", &heads, &rows);
-}
-
-/// Packets and bytes of each kind.
-const HEADS: [&str; 12] = [
-    "arrivals",
-    "bytes",
-    "LQD drops",
-    "bytes",
-    "real drops",
-    "bytes",
-    "only real",
-    "bytes",
-    "only LQD",
-    "bytes",
-    "false positives",
-    "false negatives",
-];
-
-fn cells(counts: &DropCounts) -> Vec<Cell> {
-    let sent =
-        [Some(counts.arrived), Some(counts.lqd), counts.real, counts.only_real, counts.only_lqd];
-    let mut cells: Vec<Cell> = sent
-        .into_iter()
-        .flat_map(|sent| [sent.map(|sent| sent.packets), sent.map(|sent| sent.bytes)])
-        .map(Cell::Count)
-        .collect();
-    cells.push(Cell::Count(counts.confusion.map(|confusion| confusion.fp)));
-    cells.push(Cell::Count(counts.confusion.map(|confusion| confusion.fn_)));
-    cells
+    let named =
+        |switch: &SwitchDrops| Cell::text(switch_name(verdict, switch.trace, switch.switch_id));
+    let packets = |switch: &SwitchDrops| {
+        let counts = &switch.counts;
+        let mut row = vec![
+            named(switch),
+            Cell::Ratio(Some(switch.peak_occupancy), 3),
+            Cell::Count(Some(counts.arrived.packets)),
+        ];
+        row.extend(KINDS.map(|(_, of)| Cell::Count(of(counts))));
+        row
+    };
+    let bytes = |switch: &SwitchDrops| {
+        let DropCounts { arrived, lqd, real, only_real, only_lqd, .. } = switch.counts;
+        let sent = [Some(arrived), Some(lqd), real, only_real, only_lqd];
+        let cells = sent.map(|sent| Cell::Count(sent.map(|sent| sent.bytes)));
+        std::iter::once(named(switch)).chain(cells).collect()
+    };
+    let mut table = |caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>| {
+        let (heads, rows) = told(heads, rows);
+        page.table(caption, &heads, &rows);
+    };
+    let kinds = KINDS.map(|(name, _)| name);
+    let heads = [&["switch", "fullest", "arrivals"][..], &kinds].concat();
+    let switches = || verdict.switches.iter();
+    table("Packets at each switch.", &heads, switches().map(packets).collect());
+    let heads = [&["switch", "arrivals"][..], &kinds[..4]].concat();
+    table("Bytes at each switch.", &heads, switches().map(bytes).collect());
 }

@@ -4,6 +4,7 @@ mod best;
 mod forests;
 mod front;
 mod paper;
+mod recipe;
 mod shapes;
 
 use super::body::Body;
@@ -51,12 +52,12 @@ fn header(sweep: &SweepTable) -> String {
 
 fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     page.section("summary", "Summary");
+    best(page, sweep, recipes);
     let (front, shown) = (part_name(sweep.front.part), part_name(shown_part(sweep)));
     page.paragraph(&format!(
         "Forests are compared on {front} rows. Scores below are of {shown} rows unless stated \
          otherwise. Scores of a configuration are means over its seeds."
     ));
-    best(page, sweep, recipes);
     parts(page, sweep);
     if front == shown && front == "test" {
         page.warning(
@@ -69,7 +70,9 @@ fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     }
     if recipes.len() > 1 {
         let row = |recipe: &Recipe<'_>| {
-            vec![Cell::text(recipe.name.clone()), Cell::text(recipe.own_settings.clone())]
+            let first = recipe.shapes.first().map(|shape| &shape.summary.setting);
+            let name = first.map_or(Cell::text(""), |setting| recipe::cell(recipes, setting));
+            vec![name, Cell::text(recipe.own_settings.clone())]
         };
         let rows: Vec<_> = recipes.iter().map(row).collect();
         let caption = "Recipes: settings other than trees, depth and seed.";
@@ -100,7 +103,7 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     }
 }
 
-/// The best forest by the sweep's rule, regardless of size.
+/// The forest that is proposed, the knee of the front, and the best one regardless of size.
 fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {
@@ -110,25 +113,71 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let front = sweep.rows.iter().filter(|row| row.pareto);
     let scored = front.filter_map(|row| Some((score(row)?, row)));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| smaller(a.1, b.1)));
-    let Some((_, row)) = best else { return };
-    let shown = row.scores(shown_part(sweep));
+    let Some((_, best)) = best else { return };
+    let knee = sweep.front.knee(&sweep.rows).map_or(best, |at| &sweep.rows[at]);
+    let is_best = std::ptr::eq(knee, best);
+    page.lead(&format!(
+        "Proposed: {}. {}",
+        named(knee, recipes),
+        if is_best {
+            format!(
+                "It has the best {} on {} rows, and no smaller forest of the front comes close.",
+                measure.name(),
+                part_name(part)
+            )
+        } else {
+            format!(
+                "It is the knee of the Pareto front: more entries buy little {} on {} rows.",
+                measure.name(),
+                part_name(part)
+            )
+        }
+    ));
+    cards(page, sweep, knee);
+    if !is_best {
+        let of = |row: &SweepRow, part, measure: Measure| {
+            let value = row.scores(part).and_then(|scores| measure.value(scores));
+            crate::numbers::optional(value, 4)
+        };
+        let entries = |row: &SweepRow| {
+            row.size.ternary_entries.map_or_else(|| "?".to_owned(), crate::numbers::count)
+        };
+        let shown = shown_part(sweep);
+        page.paragraph(&format!(
+            "The best {0} on {1} rows, regardless of size, has {2}: {0} {3}, against {4} of the \
+             proposed one. On {5} rows its F1 is {6}, against {7}. It takes {8} ternary entries, \
+             against {9}.",
+            measure.name(),
+            part_name(part),
+            named(best, recipes),
+            of(best, part, measure),
+            of(knee, part, measure),
+            part_name(shown),
+            of(best, shown, Measure::F1),
+            of(knee, shown, Measure::F1),
+            entries(best),
+            entries(knee)
+        ));
+    }
+}
+
+fn named(row: &SweepRow, recipes: &[Recipe<'_>]) -> String {
     let recipe = match recipe_name(recipes, &row.setting) {
         "" => String::new(),
         name => format!(", {name}"),
     };
-    page.paragraph(&format!(
-        "The forest with the best {} on {} rows has {} of depth {}, seed {}{recipe}. Its scores \
-         on {} rows:",
-        measure.name(),
-        part_name(part),
-        match row.setting.trees {
-            1 => "1 tree".to_owned(),
-            trees => format!("{trees} trees"),
-        },
-        row.setting.max_depth,
-        row.seed,
-        part_name(shown_part(sweep))
-    ));
+    let trees = match row.setting.trees {
+        1 => "1 tree".to_owned(),
+        trees => format!("{trees} trees"),
+    };
+    format!("{trees} of depth {}{recipe}, seed {}", row.setting.max_depth, row.seed)
+}
+
+/// The scores of the proposed forest.
+fn cards(page: &mut Body, sweep: &SweepTable, row: &SweepRow) {
+    let part = shown_part(sweep);
+    page.paragraph(&format!("Its scores on {} rows:", part_name(part)));
+    let shown = row.scores(part);
     let of = |measure: Measure| Cell::Ratio(shown.and_then(|scores| measure.value(scores)), 4);
     page.cards(&[
         ("F1", of(Measure::F1)),

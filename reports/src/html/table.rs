@@ -1,11 +1,13 @@
 //! Tables whose numbers carry their exact values.
 
 use crate::numbers;
-use crate::plot::escape;
+use crate::plot::{colour, escape};
 
 /// The content of a cell.
 pub(super) enum Cell {
     Text(String),
+    /// A name with the colour of a series.
+    Series(String, usize),
     Count(Option<u64>),
     /// With this many decimals.
     Ratio(Option<f64>, usize),
@@ -29,6 +31,11 @@ impl Cell {
     pub(super) fn html(&self) -> String {
         match self {
             Cell::Text(text) => escape(text),
+            Cell::Series(name, series) => format!(
+                "<span class=\"key\" style=\"background:{}\"></span>{}",
+                colour(*series),
+                escape(name)
+            ),
             Cell::Count(None) | Cell::Ratio(None, _) => {
                 format!("<span class=\"none\">{}</span>", numbers::UNDEFINED)
             }
@@ -46,7 +53,7 @@ impl Cell {
     }
 
     fn class(&self) -> &'static str {
-        if matches!(self, Cell::Text(_)) { "" } else { " class=\"number\"" }
+        if matches!(self, Cell::Text(_) | Cell::Series(..)) { "" } else { " class=\"number\"" }
     }
 }
 

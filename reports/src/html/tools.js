@@ -75,7 +75,7 @@
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
     const keyed = [...body.rows].map((row) => ({ row, key: exact(row.cells[column]) }));
-    const isNumber = keyed.every(({ key }) => key === "" || !Number.isNaN(Number(key)));
+    const isNumber = keyed.every(({ key }) => key === "" || Number.isFinite(Number(key)));
     const order = (a, b) => {
       if (a.key === "" || b.key === "") return (a.key === "") - (b.key === "");
       const by = isNumber ? a.key - b.key : a.key.localeCompare(b.key, "en", { numeric: true });
@@ -118,8 +118,23 @@
       });
       bar.append(field);
     }
-    table.closest(".wide").after(bar);
+    const wide = table.closest(".wide");
+    const box = document.createElement("div");
+    box.className = "with-tools";
+    wide.replaceWith(box);
+    box.append(wide, bar);
   }
+
+  // A link to what is folded away opens it.
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target; at instanceof Element; at = at.parentElement) {
+      if (at.localName === "details") at.open = true;
+    }
+    target?.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  if (location.hash !== "") unfold();
 
   // The picture alone: without hit areas, on white, with its name.
   const alone = (svg) => {
@@ -127,7 +142,7 @@
     for (const marks of copy.querySelectorAll(".marks")) marks.remove();
     copy.setAttribute("color", "#1b1f24");
     const make = (name, attributes) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      const made = document.createElementNS(svg.namespaceURI, name);
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       return made;
     };

@@ -41,8 +41,9 @@
   });
   const show = () => {
     const at = Number(slider.value);
-    chosen.textContent = count(points[at].vote_threshold) + (at === own ? " (the model\u2019s)" : "");
-    slider.setAttribute("aria-valuetext", `vote threshold ${points[at].vote_threshold}`);
+    const threshold = at === own ? model.vote_threshold : points[at].vote_threshold;
+    chosen.textContent = count(threshold) + (at === own ? " (the model\u2019s)" : "");
+    slider.setAttribute("aria-valuetext", `vote threshold ${threshold}`);
     for (const update of shown) update(points[at]);
   };
   slider.addEventListener("input", show);

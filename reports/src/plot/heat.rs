@@ -39,7 +39,7 @@ impl HeatFigure {
         for (row, name) in self.rows.iter().enumerate() {
             let (_, middle) = plot.place(0.0, (rows - row) as f64 - 0.5);
             canvas.text(name, (plot.across.start - GAP, middle), Anchor::End);
-            canvas.marks.begin(&format!("{} {name}", self.y.label));
+            canvas.marks.begin(format!("{} {name}", self.y.label).trim());
             for column in 0..self.columns.len() {
                 self.draw_cell(canvas, &plot, (row, column), size);
             }
@@ -75,7 +75,9 @@ impl HeatFigure {
         let (x, y) = (&self.columns[column], &self.rows[row]);
         let (x_label, y_label) = (&self.x.label, &self.y.label);
         let reading = self.value.reading(value);
-        canvas.marks.area(from, to, x, value, format!("{x_label} {x}, {y_label} {y}: {reading}"));
+        let row = format!("{y_label} {y}");
+        let text = format!("{x_label} {x}, {}: {reading}", row.trim());
+        canvas.marks.area(from, to, x, value, text);
     }
 
     fn written(&self, value: f64) -> String {
@@ -93,7 +95,7 @@ impl HeatFigure {
 
     /// The largest size at which every value fits its cell. Smaller than [`LEGIBLE`] none is written.
     fn text_size(&self, plot: &Plot, columns: usize) -> i32 {
-        let cell = (plot.across.end - plot.across.start) / columns as i32 - 8;
+        let cell = (plot.across.end - plot.across.start) / columns as i32 - 5;
         let values = self.cells.iter().flatten().flatten();
         let widest = values.map(|&value| width(&self.written(value), TEXT)).max().unwrap_or(1);
         (TEXT * cell / widest.max(1)).min(TEXT)

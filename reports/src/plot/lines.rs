@@ -78,7 +78,7 @@ fn heights(point: &Point) -> impl Iterator<Item = f64> {
     [point.y, low, high].into_iter()
 }
 
-pub(super) fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
+fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     let shown: Vec<&Point> = shown(series).collect();
     let places: Vec<_> = shown.iter().map(|point| plot.place(point.x, point.y)).collect();
     for point in &shown {
@@ -96,6 +96,21 @@ pub(super) fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, loo
     let every =
         if !joined || places.len() <= MARKED { 1 } else { places.len().div_ceil(MARKED * 3 / 8) };
     places.iter().step_by(every).for_each(|&place| canvas.marker(place, series.draw, look));
+}
+
+/// Draws the line of a series, and markers where its value is highest among its neighbours.
+pub(super) fn draw_peaks(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
+    let places: Vec<_> = shown(series).map(|point| plot.place(point.x, point.y)).collect();
+    if places.len() > 1 {
+        canvas.line(&path(&places, series.draw), series.draw, look);
+    }
+    for near in places.chunks((places.len() / 8).max(1)) {
+        // Lower on the canvas is a higher number.
+        if let Some(&peak) = near.iter().min_by_key(|place| place.1).filter(|p| p.1 < plot.down.end)
+        {
+            canvas.marker(peak, series.draw, look);
+        }
+    }
 }
 
 /// Labels beside their points. Labels that would overlap another are left out.

@@ -49,6 +49,11 @@ pub(super) struct Look {
     pub(super) marker: Marker,
 }
 
+/// The colour of the series with this number, as CSS writes it.
+pub(crate) fn colour(series: usize) -> String {
+    look(series).colour.to_string()
+}
+
 /// The look of the series with this number. Lists of 6, 4 and 5: no look comes back within 60 series.
 pub(super) fn look(series: usize) -> Look {
     Look {

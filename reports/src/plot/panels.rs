@@ -2,7 +2,7 @@
 
 use super::canvas::{Axes, Canvas, Sample, paint, width};
 use super::figure::{PanelFigure, Series};
-use super::lines::{draw_series, mark};
+use super::lines::{draw_peaks, mark};
 use super::palette::look;
 use super::svg::{Page, TEXT};
 use super::ticks::Ruler;
@@ -52,7 +52,7 @@ impl PanelFigure {
             let upwards = Axes { ruler: y, label: panel.y.label.clone(), has_grid: true };
             let plot = canvas.axes(widest + 64, across, upwards);
             for series in &panel.series {
-                draw_series(canvas, &plot, series, look(next));
+                draw_peaks(canvas, &plot, series, look(next));
                 let points = series.points.iter().filter(|point| point.y != 0.0).cloned();
                 let told = Series { points: points.collect(), ..series.clone() };
                 mark(canvas, &plot, (&self.x, &panel.y), &told);

@@ -41,6 +41,7 @@ pub fn sweep_tables(table: &SweepTable) -> String {
         "test F1",
     ));
     text.push_str(&front_rows(table));
+    text.push_str(&knee(table));
     text.push_str(&best_models(table));
     text
 }
@@ -72,6 +73,20 @@ fn front_rows(table: &SweepTable) -> String {
         ));
     }
     text
+}
+
+/// The row at which more entries begin to buy little.
+fn knee(table: &SweepTable) -> String {
+    let Some(at) = table.front.knee(&table.rows) else { return String::new() };
+    let row = &table.rows[at];
+    format!(
+        "\nThe knee of the front, where more entries begin to buy little: {} x {}, seed {}, with {} \
+         entries.\n",
+        row.setting.trees,
+        row.setting.max_depth,
+        row.seed,
+        row.size.ternary_entries.unwrap_or_default()
+    )
 }
 
 /// The saved model of each feature set, one on each line.

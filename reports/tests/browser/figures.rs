@@ -51,7 +51,19 @@ pub(crate) fn expected(report: &Value) -> Shown {
     }
     importance(report, &mut add);
     distributions(report, &mut add);
-    throughput(report, &mut add);
+    throughput(list(&report["replay"]["total"]["policies"]), &mut add);
+    verdict(&report["verdict"], &mut add);
+    shown
+}
+
+/// Every point of a verdict's own page.
+pub(crate) fn expected_of_verdict(json: &Value) -> Shown {
+    let mut shown = Shown::new();
+    let mut add = |figure: &str, series: &str, points: Vec<(String, f64)>| {
+        shown.insert((figure.to_owned(), series.to_owned()), points);
+    };
+    throughput(list(&json["policies"]), &mut add);
+    verdict(json, &mut add);
     shown
 }
 
@@ -86,7 +98,61 @@ fn distributions(report: &Value, add: &mut Add<'_>) {
     }
 }
 
-fn throughput(report: &Value, add: &mut Add<'_>) {
+/// One trace, one switch: drops over time, in episodes, by port.
+fn verdict(verdict: &Value, add: &mut Add<'_>) {
+    let Some(whole) = verdict["timelines"].get(0) else { return };
+    let origin_ns = whole["begin_ns"].as_f64().unwrap();
+    timeline("Occupancy and drops over time", whole, origin_ns, add);
+    for (rank, episode) in list(&verdict["episodes"]).iter().enumerate() {
+        timeline(&format!("Episode {}", rank + 1), &episode["timeline"], origin_ns, add);
+    }
+    let queues = list(&verdict["queues"]);
+    let kinds: [(&str, &[&str]); 6] = [
+        ("LQD drops", &["lqd", "packets"]),
+        ("real drops", &["real", "packets"]),
+        ("only real", &["only_real", "packets"]),
+        ("only LQD", &["only_lqd", "packets"]),
+        ("false positives", &["confusion", "fp"]),
+        ("false negatives", &["confusion", "fn"]),
+    ];
+    for (name, path) in kinds {
+        let of = |queue: &Value| {
+            let value = path.iter().fold(&queue["counts"], |value, field| &value[*field]);
+            Some((queue["port"].to_string(), value.as_f64()?))
+        };
+        let points: Vec<(String, f64)> = queues.iter().filter_map(of).collect();
+        if points.iter().any(|point| point.1 > 0.0) {
+            add("Drops and errors by port", name, points);
+        }
+    }
+}
+
+fn timeline(figure: &str, timeline: &Value, origin_ns: f64, add: &mut Add<'_>) {
+    let [begin_ns, bin_ns] = ["begin_ns", "bin_ns"].map(|of| timeline[of].as_f64().unwrap());
+    let time = |at: usize| ((begin_ns - origin_ns) / 1e6 + at as f64 * (bin_ns / 1e6)).to_string();
+    let columns = [
+        ("LQD's buffer", &timeline["peak_occupancy"]),
+        ("LQD drops", &timeline["lqd_packets"]),
+        ("real drops", &timeline["real"]["packets"]),
+        ("false positives", &timeline["errors"]["false_positives"]),
+        ("false negatives", &timeline["errors"]["false_negatives"]),
+    ];
+    for (name, column) in columns {
+        let values = list(column);
+        let mut points: Vec<(usize, f64)> = values
+            .iter()
+            .enumerate()
+            .filter_map(|(at, value)| Some((at, value.as_f64()?)))
+            .collect();
+        if name != "LQD's buffer" {
+            points.extend(points.last().map(|&(at, value)| (at + 1, value)));
+        }
+        let shown = points.into_iter().filter(|point| point.1 != 0.0);
+        add(figure, name, shown.map(|(at, value)| (time(at), value)).collect());
+    }
+}
+
+fn throughput(policies: &[Value], add: &mut Add<'_>) {
     let names = [
         ("lqd", "LQD"),
         ("credence", "Credence"),
@@ -102,7 +168,6 @@ fn throughput(report: &Value, add: &mut Add<'_>) {
             let (_, name) = names.iter().find(|(id, _)| policy["policy"] == *id)?;
             Some(((*name).to_owned(), 1.0 - policy[format!("{unit}_to_lqd")].as_f64()?))
         };
-        let policies = list(&report["replay"]["total"]["policies"]);
         add("Throughput lost against LQD", unit, policies.iter().filter_map(lost).collect());
     }
 }

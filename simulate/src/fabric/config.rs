@@ -227,6 +227,7 @@ impl FabricConfig {
             transmit_ring_packets: self.transmit_ring_packets,
             pushable: (0..queues).map(|queue| queues == 1 || queue > 0).collect(),
             shared: vec![true; queues],
+            reserved_bytes: Vec::new(),
             quantum_bytes: self.quantum_bytes.clone(),
             role: Some(role.to_owned()),
         }

@@ -220,7 +220,7 @@ impl<F: FnMut(EventBatch)> Sink for PacketEvents<F> {
     fn packet_event(&mut self, event: &Event) {
         self.batch.events.push(*event);
         if self.batch.events.len() == BATCH_EVENTS {
-            let next = EventBatch { events: Vec::with_capacity(BATCH_EVENTS) };
+            let next = EventBatch::new(Vec::with_capacity(BATCH_EVENTS));
             (self.take)(std::mem::replace(&mut self.batch, next));
         }
     }

@@ -96,7 +96,7 @@ impl Iterator for LeafArrivals {
         {
             events.push(event);
         }
-        (!events.is_empty()).then_some(EventBatch { events })
+        (!events.is_empty()).then_some(EventBatch::new(events))
     }
 }
 

@@ -258,7 +258,7 @@ impl Iterator for FabricArrivals {
         while events.len() < BATCH_EVENTS && self.now_ns < self.duration_ns {
             self.run_until((self.now_ns + self.hop_ns).min(self.duration_ns), &mut events);
         }
-        (!events.is_empty()).then_some(EventBatch { events })
+        (!events.is_empty()).then_some(EventBatch::new(events))
     }
 }
 

@@ -10,7 +10,7 @@ pub struct CompletePartitioning;
 impl Policy for CompletePartitioning {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let sharers = (0..buffer.queues()).filter(|&queue| buffer.shares(queue)).count() as u64;
-        let after = u64::from(buffer.lengths()[packet.queue]) + u64::from(packet.size_bytes);
+        let after = u64::from(buffer.shared_lengths()[packet.queue]) + u64::from(packet.size_bytes);
         let is_within = after * sharers <= u64::from(buffer.capacity_bytes());
         if is_within && buffer.fits(packet.size_bytes) {
             Decision::Accept

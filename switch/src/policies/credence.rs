@@ -124,7 +124,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
 
     /// Thresholds by queue, bytes.
     pub fn thresholds(&self) -> &[u32] {
-        self.lqd.buffer().lengths()
+        self.lqd.buffer().shared_lengths()
     }
 
     /// The predictor.
@@ -159,7 +159,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let Credence { lqd, predictor, real, fallback, values } = self;
-        let threshold_bytes = lqd.buffer().lengths()[packet.queue];
+        let threshold_bytes = lqd.buffer().shared_lengths()[packet.queue];
         let verdict = situation(buffer, threshold_bytes, packet).decide(|| {
             if let Some(RealQueues { features, history }) = real {
                 features.observe(buffer, history, packet.queue, values);

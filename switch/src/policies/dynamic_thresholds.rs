@@ -57,7 +57,7 @@ impl DynamicThresholdsParameters {
 /// The rule of every threshold policy: accept if the packet fits and its queue, without the packet,
 /// is below the threshold.
 pub(crate) fn decide_below(buffer: &Buffer, packet: &Packet, threshold_bytes: f64) -> Decision {
-    let is_below = f64::from(buffer.lengths()[packet.queue]) < threshold_bytes;
+    let is_below = f64::from(buffer.shared_lengths()[packet.queue]) < threshold_bytes;
     if is_below && buffer.fits(packet.size_bytes) { Decision::Accept } else { Decision::Reject }
 }
 

@@ -24,7 +24,7 @@ impl<S: Service> FollowLqd<S> {
 
     /// Thresholds by queue, bytes.
     pub fn thresholds(&self) -> &[u32] {
-        self.lqd.buffer().lengths()
+        self.lqd.buffer().shared_lengths()
     }
 }
 
@@ -37,7 +37,7 @@ pub fn situation(buffer: &Buffer, threshold_bytes: u32, packet: &Packet) -> Situ
         buffer_bytes: buffer.capacity_bytes(),
         // Ports are numbered by 16 bits.
         ports: buffer.ports() as u32,
-        queue_bytes: buffer.lengths()[packet.queue],
+        queue_bytes: buffer.shared_lengths()[packet.queue],
         size_bytes: packet.size_bytes,
         threshold_bytes,
     }

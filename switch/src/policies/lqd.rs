@@ -23,7 +23,7 @@ impl Lqd {
         if self.victim == Victim::Tail || !buffer.is_pushable(packet.queue) {
             return false;
         }
-        let own = u64::from(buffer.lengths()[packet.queue]) + u64::from(packet.size_bytes);
+        let own = u64::from(buffer.shared_lengths()[packet.queue]) + u64::from(packet.size_bytes);
         let longest_bytes = u64::from(longest.1);
         own > longest_bytes || (own == longest_bytes && packet.queue <= longest.0)
     }

@@ -61,7 +61,7 @@ fn file_name(features: &[String], nth: usize) -> String {
     let set = FeatureSet::try_from(features.to_vec()).ok();
     let name = match set.as_ref().and_then(FeatureSet::name) {
         Some(name) => name.to_owned(),
-        None => features.join("-"),
+        None => features.join("-").replace(':', "_"),
     };
     let name = if name.len() > LONGEST_NAME { format!("set-{nth}") } else { name };
     format!("models/best-{name}.json")

@@ -1,7 +1,10 @@
 //! The Pareto front of a sweep.
 
-use super::{FrontMeasure, FrontPart, FrontRule, SweepRow};
+use super::{FrontMeasure, FrontPart, FrontRule, Spread, SweepRow};
 use std::cmp::Ordering;
+
+/// What the knee may lose of the gain from the smallest to the best of the front.
+const KNEE_LOSS: f64 = 0.1;
 
 impl FrontRule {
     /// What rows of a sweep are compared by: `eta` if it was measured, on validation rows if the
@@ -25,6 +28,24 @@ impl FrontRule {
             FrontMeasure::EtaPackets => scores.eta_packets,
             FrontMeasure::F1 => scores.f1.map(|f1| -f1),
         }
+    }
+
+    /// The knee of the Pareto front among `rows`, where more entries begin to buy little: the smallest
+    /// of the front with nine tenths of what it gains from its smallest to its best, or as good as
+    /// the best within one standard deviation over the seeds of the best's configuration. `None`
+    /// without a front.
+    pub fn knee(&self, rows: &[SweepRow]) -> Option<usize> {
+        let on_front = rows.iter().enumerate().filter(|(_, row)| row.pareto);
+        let mut front: Vec<(usize, u64, f64)> = on_front
+            .filter_map(|(at, row)| Some((at, row.size.ternary_entries?, self.badness(row)?)))
+            .collect();
+        front.sort_by(|a, b| a.1.cmp(&b.1).then(b.2.total_cmp(&a.2)));
+        let (&(_, _, worst), &(best_at, _, best)) = (front.first()?, front.last()?);
+        let same = rows.iter().filter(|row| row.setting == rows[best_at].setting);
+        let over_seeds: Vec<f64> = same.filter_map(|row| self.badness(row)).collect();
+        let noise = Spread::measure(&over_seeds).and_then(|spread| spread.sd).unwrap_or(0.0);
+        let enough = best + noise.max(KNEE_LOSS * (worst - best));
+        front.iter().find(|(_, _, badness)| *badness <= enough).map(|(at, ..)| *at)
     }
 
     /// Which of `rows` are Pareto-optimal in size and measure. Of rows equal in both, only the

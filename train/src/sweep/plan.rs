@@ -148,7 +148,7 @@ impl SweepGroup {
     /// The setting of one of its rows.
     pub fn setting(&self, (trees, max_depth): (u16, u8), vote: VoteRule) -> SweepSetting {
         SweepSetting {
-            features: self.features.names(),
+            features: self.features.spelled(),
             trees,
             max_depth,
             max_bins: self.max_bins,

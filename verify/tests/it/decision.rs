@@ -1,5 +1,10 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
+mod in_c;
+mod in_ebpf;
+mod in_rust;
+mod in_verilog;
+
 use crate::agreement::missing;
 use crate::event_log::sample;
 use crate::forests::{Shape, random_forest};
@@ -8,28 +13,27 @@ use dropcast_data::{
     Event, EventKind, EventOptions, EventReader, Scheduler, SwitchSpec, SwitchSpecs, Victim,
     read_switches,
 };
-use dropcast_export::{ExportError, Origin, Target, export};
-use dropcast_features::FeatureSet;
+use dropcast_export::{EmittedFile, ExportError, Origin, Target, export};
+use dropcast_features::{FeatureSet, Memory};
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_oracle::{DriftRule, Verdict};
 use dropcast_simulate::LeafWorkload;
 use dropcast_switch::{
     Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, situation,
 };
-use dropcast_verify::{FoundTool, Tool, VerifyError};
+use dropcast_verify::VerifyError;
+use in_c::{COMPILERS, Compiler, GCC, WARNINGS};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Arrivals at a switch, its departures, and what Credence decided about each arrival.
 struct Decided {
     /// 0 arrival or 1 departure, port, queue, bytes, low and high half of the time.
     records: Vec<[u32; 6]>,
     expected: Vec<Verdict>,
-    falls_back: bool,
 }
 
 /// Hears of the departures of the switch's own queues.
@@ -75,7 +79,7 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
         records.push(record(0, place, event.size_bytes, event.time_ns));
         expected.push(verdict);
     }
-    Decided { records, expected, falls_back }
+    Decided { records, expected }
 }
 
 /// A model and its switch.
@@ -104,89 +108,14 @@ impl Model {
     }
 }
 
-/// A compiler of one of the languages.
-struct Compiler {
-    tool: Tool,
-    target: &'static str,
-    standard: &'static str,
-    extension: &'static str,
-}
-
-const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
-const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
-const CLANGXX: Tool =
-    Tool { command: "clang++", version_arguments: &["--version"], package: "clang" };
-
-const COMPILERS: [Compiler; 4] = [
-    Compiler { tool: GCC, target: "c", standard: "-std=c99", extension: "c" },
-    Compiler { tool: CLANG, target: "c", standard: "-std=c99", extension: "c" },
-    Compiler { tool: GXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
-    Compiler { tool: CLANGXX, target: "cpp", standard: "-std=c++17", extension: "cc" },
-];
-
-const WARNINGS: [&str; 6] =
-    ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion"];
-
-/// Prints one byte for each arrival, its verdict. Checks that `init` refuses other switches.
-const MAIN: &str = include_str!("decision/main.c");
-
-impl Compiler {
-    /// The verdicts of the compiled decision; `None` without the compiler.
-    fn decide(&self, model: &Model, decided: &Decided, packets: Option<u32>) -> Option<Vec<u8>> {
-        let compiler = found(self.tool)?;
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        self.compile(&compiler, folder.path(), model, packets);
-        let bytes: Vec<u8> =
-            decided.records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
-        let mut child = Command::new(folder.path().join("decide"))
-            .args(decided.falls_back.then_some("fall back"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("piped");
-        let output = std::thread::scope(|scope| {
-            scope.spawn(move || stdin.write_all(&bytes));
-            child.wait_with_output().expect("it ends")
-        });
-        assert!(output.status.success(), "{}: {}", self.tool.command, output.status);
-        Some(output.stdout)
-    }
-
-    fn compile(&self, tool: &FoundTool, folder: &Path, model: &Model, packets: Option<u32>) {
-        write_files(folder, model, self.target);
-        let define = packets.map_or(String::new(), |n| format!("#define M_PACKETS {n}u\n"));
-        let main = if self.target == "cpp" { in_cpp(MAIN) } else { MAIN.to_owned() };
-        let rates: Vec<String> =
-            model.spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
-        let text = define + &main.replace("LINE_RATES", &rates.join(", "));
-        let file = format!("decide.{}", self.extension);
-        fs::write(folder.join(&file), text).expect("written");
-        let mut command = tool.in_folder(folder);
-        command.args([self.standard, "-O2"]).args(WARNINGS).args([&file, "-o", "decide"]);
-        let output = command.output().expect("it starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
-/// The same program for the C++ header.
-fn in_cpp(main: &str) -> String {
-    main.replace(
-        "#include \"m_decision.h\"",
-        "#include \"m_decision.hpp\"\nusing namespace m_oracle;",
-    )
-    .replace("m_decision state", "m_oracle::decision state")
-    .replace("m_decision.hpp", "M.hpp")
-    .replace("m_oracle", "@")
-    .replace("m_", "")
-    .replace("M_", "")
-    .replace('@', "m_oracle")
-    .replace("M.hpp", "m_decision.hpp")
+/// The files of a target.
+fn files_of(model: &Model, target: &str) -> Vec<EmittedFile> {
+    let target: Target = target.parse().expect("a target");
+    export(&model.forest, &model.origin(), target).expect("exportable")
 }
 
 fn write_files(folder: &Path, model: &Model, target: &str) {
-    let target: Target = target.parse().expect("a target");
-    for file in export(&model.forest, &model.origin(), target).expect("exportable") {
+    for file in files_of(model, target) {
         fs::write(folder.join(file.name), file.bytes).expect("written");
     }
 }
@@ -211,8 +140,33 @@ fn agree_if(
 ) -> [u64; 5] {
     let decided = decided(model, events, falls_back);
     let codes: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
+    let places = packets.map_or(65_535, |packets| packets as usize);
+    let Model { spec, features, forest } = model;
+    let in_rust = in_rust::decide(spec, features, forest, &decided.records, places, falls_back);
+    assert_eq!(in_rust, decided.expected, "{features}, {spec:?}");
+    let has_dwrr = spec.scheduler == Scheduler::Dwrr && spec.queues_per_port > 1;
+    if compilers.len() > 1 && !has_dwrr {
+        let files = files_of(model, "ebpf");
+        let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
+        assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
+    }
+    if compilers.len() > 1 && !has_dwrr && !needs_averages(features) {
+        let files = files_of(model, "verilog");
+        for simulator in [in_verilog::ICARUS, in_verilog::VERILATOR] {
+            let simulated =
+                in_verilog::decide(&files, simulator, &decided.records, places, falls_back);
+            let agrees = simulated.is_none_or(|verdicts| codes.starts_with(&verdicts));
+            assert!(agrees, "{}: {features}, {spec:?}", simulator.command);
+        }
+    }
     for compiler in compilers {
-        let Some(verdicts) = compiler.decide(model, &decided, packets) else { continue };
+        if compiler.target == "ebpf" && has_dwrr {
+            continue;
+        }
+        let files = files_of(model, compiler.target);
+        let records = &decided.records;
+        let verdicts = compiler.decide(&files, spec, records, packets, falls_back);
+        let Some(verdicts) = verdicts else { continue };
         assert_eq!(verdicts.len(), codes.len());
         let differing = verdicts.iter().zip(&codes).filter(|(a, b)| a != b).count();
         let first = verdicts.iter().zip(&codes).position(|(a, b)| a != b);
@@ -232,6 +186,11 @@ fn agree_if(
         counts[usize::from(code)] += 1;
     }
     counts
+}
+
+/// Averages take a module of their own in Verilog.
+fn needs_averages(features: &FeatureSet) -> bool {
+    features.features().iter().any(|of| of.memory() == Memory::MovingAverages)
 }
 
 /// The order of the exported enum.
@@ -329,6 +288,26 @@ fn crowds_and_trickles() -> Vec<Event> {
         }
     };
     (0..6 * PART).map(event).collect()
+}
+
+/// The exported constants and memory, compiled by rustc.
+#[test]
+fn the_exported_rust_decides_alike() {
+    let input = sample();
+    for (features, spec, events) in [
+        ("level4", input.spec.clone(), input.events),
+        ("paper4", any_switch(4).0, any_switch(4).1),
+        ("paper4,rank", any_switch(7).0, any_switch(7).1),
+    ] {
+        let model = Model::random(&spec, features, 1);
+        let files = files_of(&model, "dct");
+        let decided = decided(&model, &events, false);
+        let (size, verdicts) = in_rust::compiled(&files, &spec, &decided.records);
+        let expected: Vec<u8> = decided.expected.iter().map(|&verdict| code(verdict)).collect();
+        assert!(verdicts == expected, "{features}");
+        let text = String::from_utf8(files[1].bytes.clone()).expect("text");
+        assert!(text.contains(&format!("// State: {size} bytes")), "{size}: {text}");
+    }
 }
 
 fn events_of(workload: &LeafWorkload) -> Vec<Event> {
@@ -457,6 +436,27 @@ fn the_pages_program_compiles() {
         let output = command.output().expect("it starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// docs/htsim.md, at a switch with one queue for each port.
+#[test]
+fn the_htsim_class_compiles() {
+    let page = include_str!("../../../docs/htsim.md");
+    let (_, rest) = page.split_once("```cpp\n").expect("a class");
+    let (class, _) = rest.split_once("```").expect("it ends");
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 25_200);
+    let model = Model::random(&spec, "level4", 1);
+    let origin = Origin { model_name: "example".to_owned(), ..model.origin() };
+    let Some(gxx) = found(GXX) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in export(&model.forest, &origin, "cpp".parse().expect("a target")).expect("fine") {
+        fs::write(folder.path().join(file.name), file.bytes).expect("written");
+    }
+    fs::write(folder.path().join("class.cc"), class).expect("written");
+    let mut command = gxx.in_folder(folder.path());
+    command.args(["-std=c++17", "-O2", "-c"]).args(WARNINGS).arg("class.cc");
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn run<S: Service>(
 fn expected(input: &Input) -> Vec<Vec<u32>> {
     let specs = SwitchSpecs::Same(input.spec.clone());
     let tracer = Tracer::new(specs, input.settings, FeatureSet::all());
-    let events = [Ok::<_, CollectError>(EventBatch { events: input.events.clone() })];
+    let events = [Ok::<_, CollectError>(EventBatch::new(input.events.clone()))];
     let mut rows = Vec::new();
     for batch in trace(tracer, events) {
         let batch = batch.expect("valid events");

@@ -1,9 +1,10 @@
 //! The best model of each feature set, ready to be used.
 
+use super::recipe;
 use crate::html::body::Body;
 use crate::html::table::Cell;
 use crate::sweep_figures;
-use crate::sweep_view::{Measure, Recipe, part_name, recipe_name};
+use crate::sweep_view::{Measure, Recipe, part_name};
 use dropcast_train::{FrontPart, SweepBest, SweepRow, SweepTable};
 
 pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
@@ -56,6 +57,6 @@ fn model(recipes: &[Recipe<'_>], best: &SweepBest, row: &SweepRow) -> Vec<Cell> 
         score(FrontPart::Validation, Measure::F1),
         score(FrontPart::Test, Measure::F1),
         Cell::text(best.model.clone()),
-        Cell::text(recipe_name(recipes, &row.setting)),
+        recipe::cell(recipes, &row.setting),
     ]
 }

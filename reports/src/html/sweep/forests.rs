@@ -1,5 +1,6 @@
 //! Every configuration.
 
+use super::recipe;
 use crate::html::body::Body;
 use crate::html::table::Cell;
 use crate::numbers;
@@ -21,7 +22,7 @@ pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {
     }
     let shapes = recipes.iter().flat_map(|recipe| recipe.shapes.iter().map(move |s| (recipe, s)));
     let rows: Vec<Vec<Cell>> =
-        shapes.take(MOST).map(|(recipe, shape)| row(recipe, shape, part)).collect();
+        shapes.take(MOST).map(|(_, shape)| row(recipes, shape, part)).collect();
     let heads = [
         "trees\u{D7}depth",
         "recipe",
@@ -38,13 +39,13 @@ pub(super) fn write(page: &mut Body, recipes: &[Recipe<'_>], part: FrontPart) {
     page.table("Means over seeds; F1 also of the worst and the best seed.", &heads, &rows);
 }
 
-fn row(recipe: &Recipe<'_>, shape: &Shape<'_>, part: FrontPart) -> Vec<Cell> {
+fn row(recipes: &[Recipe<'_>], shape: &Shape<'_>, part: FrontPart) -> Vec<Cell> {
     let summary = shape.summary;
     let mean = |part, measure| Cell::Ratio(shape.score(part, measure).map(|score| score.mean), 4);
     let f1 = shape.score(part, Measure::F1);
     vec![
         Cell::text(format!("{}\u{D7}{}", summary.setting.trees, summary.setting.max_depth)),
-        Cell::text(recipe.name.clone()),
+        recipe::cell(recipes, &summary.setting),
         Cell::whole(summary.seeds),
         Cell::Ratio(summary.ternary_entries.map(|entries| entries.mean), 0),
         mean(part, Measure::F1),

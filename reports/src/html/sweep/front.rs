@@ -1,9 +1,10 @@
 //! The Pareto front: quality against size.
 
+use super::recipe;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
-use crate::sweep_view::{Measure, Recipe, part_name, recipe_name};
+use crate::sweep_view::{Measure, Recipe, part_name};
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
 pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
@@ -59,7 +60,7 @@ fn forest(recipes: &[Recipe<'_>], row: &SweepRow) -> Vec<Cell> {
         score(FrontPart::Validation, Measure::F1),
         score(FrontPart::Test, Measure::F1),
         Cell::text(row.model.clone().unwrap_or_default()),
-        Cell::text(recipe_name(recipes, &row.setting)),
+        recipe::cell(recipes, &row.setting),
     ]
 }
 

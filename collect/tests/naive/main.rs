@@ -1,267 +1,49 @@
 //! The tracer against a slow, obvious second implementation, on random small traces.
 
+mod reference;
+
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
     CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, LabelledBatch, Outcome,
-    Scheduler, SwitchSpec, SwitchSpecs, Victim,
+    Pause, PauseSchedule, Scheduler, SwitchSpec, SwitchSpecs, Victim,
 };
 use dropcast_features::FeatureSet;
+use dropcast_switch::{Fit, LineRate, Packet, VirtualLqd};
 use proptest::prelude::*;
-
-/// A row of the naive tracer: all features in column order, and its outcome.
-type Row = ([u32; 12], Outcome);
-
-/// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
-struct Naive {
-    spec: SwitchSpec,
-    settings: CollectSettings,
-    queues: Vec<Vec<(usize, u32)>>,
-    averages: Vec<(u32, u64)>,
-    occupancy_average: (u32, u64),
-    /// By port: when it may dequeue its next packet, and the queue whose turn it is.
-    ports: Vec<(u64, usize)>,
-    /// By port: the start and end of each of its transmissions.
-    wire: Vec<Vec<(u64, u64)>>,
-    credit: Vec<u32>,
-    /// By queue, its history: time, bytes that arrived, length afterwards.
-    events: Vec<Vec<(u64, u32, u32)>>,
-}
-
-impl Naive {
-    fn new(spec: &SwitchSpec, settings: CollectSettings) -> Self {
-        Naive {
-            spec: spec.clone(),
-            settings,
-            queues: vec![Vec::new(); spec.queues()],
-            averages: vec![(0, 0); spec.queues()],
-            occupancy_average: (0, 0),
-            ports: vec![(0, 0); spec.ports()],
-            wire: vec![Vec::new(); spec.ports()],
-            credit: vec![0; spec.queues()],
-            events: vec![Vec::new(); spec.queues()],
-        }
-    }
-
-    fn queue_bytes(&self, queue: usize) -> u32 {
-        self.queues[queue].iter().map(|&(_, bytes)| bytes).sum()
-    }
-
-    fn class(&self, queue: usize) -> usize {
-        queue % usize::from(self.spec.queues_per_port)
-    }
-
-    fn shares(&self, queue: usize) -> bool {
-        self.spec.shared[self.class(queue)]
-    }
-
-    fn shared_lengths(&self) -> Vec<u32> {
-        (0..self.queues.len())
-            .map(|queue| if self.shares(queue) { self.queue_bytes(queue) } else { 0 })
-            .collect()
-    }
-
-    fn occupancy(&self) -> u32 {
-        self.shared_lengths().iter().sum()
-    }
-
-    fn mix(&self, (old, at): (u32, u64), x: u32, now: u64) -> (u32, u64) {
-        let tau = self.spec.base_rtt_ns;
-        let g = (now - at).min(tau) as f64 / tau as f64;
-        ((g * x as f64 + (1.0 - g) * old as f64).trunc() as u32, now)
-    }
-
-    fn update_averages(&mut self, queue: usize, now: u64) {
-        self.averages[queue] = self.mix(self.averages[queue], self.queue_bytes(queue), now);
-        self.occupancy_average = self.mix(self.occupancy_average, self.occupancy(), now);
-    }
-
-    fn log(&mut self, queue: usize, arrived: u32, now: u64) {
-        let length = self.queue_bytes(queue);
-        self.events[queue].push((now, arrived, length));
-    }
-
-    /// The projected length of a queue some eighths of a base RTT ahead, from its whole history.
-    fn expected(&self, queue: usize, eighths: u64) -> u64 {
-        let tau = self.spec.base_rtt_ns;
-        let window = (tau / 8).max(1);
-        let (mut recent, mut last) = (0, 0);
-        for &(now, arrived, _) in &self.events[queue] {
-            recent -= recent * (now - last).min(window) / window;
-            recent += u64::from(arrived);
-            last = now;
-        }
-        let rate = self.spec.line_rate_bps[queue / usize::from(self.spec.queues_per_port)];
-        match self.events[queue].last() {
-            Some(&(_, _, length)) if length > 0 => {
-                let drain = rate * eighths * tau / 64_000_000_000;
-                (u64::from(length) + eighths * recent).saturating_sub(drain)
-            }
-            _ => 0,
-        }
-    }
-
-    fn depart(&mut self, queue: usize, now: u64, rows: &mut [Row]) {
-        let (row, _) = self.queues[queue].remove(0);
-        rows[row].1 = Outcome::Departed;
-        self.update_averages(queue, now);
-        self.log(queue, 0, now);
-    }
-
-    /// Line rate: the port that may send earliest (ties: lowest) sends, as long as it is not later
-    /// than `now`. `ports` also covers idle ports: an empty port may send when its next packet
-    /// arrives.
-    fn serve(&mut self, now: u64, rows: &mut [Row]) {
-        let per_port = usize::from(self.spec.queues_per_port);
-        loop {
-            let next = (0..self.spec.ports())
-                .filter(|port| {
-                    (port * per_port..(port + 1) * per_port).any(|q| !self.queues[q].is_empty())
-                })
-                .min_by_key(|&port| (self.ports[port].0, port));
-            let Some(port) = next.filter(|&port| self.ports[port].0 <= now) else { return };
-            let (time, turn) = self.ports[port];
-            let order: Vec<usize> = match self.spec.scheduler {
-                Scheduler::StrictPriority => (0..per_port).collect(),
-                _ => (0..per_port).map(|step| (turn + step) % per_port).collect(),
-            };
-            let class = order
-                .into_iter()
-                .find(|class| !self.queues[port * per_port + class].is_empty())
-                .expect("the port is backlogged");
-            let queue = port * per_port + class;
-            let bytes = self.queues[queue][0].1;
-            let begins = time.max(self.wire[port].last().map_or(0, |&(_, end)| end));
-            self.wire[port].push((begins, begins + self.spec.wire_time_ns(port, bytes)));
-            self.ports[port] = (self.next_out(port).max(time), (class + 1) % per_port);
-            self.depart(queue, time, rows);
-        }
-    }
-
-    /// When the next packet may leave the buffer: when the last one ends, or, with a ring of `r`
-    /// slots, when the `r`-th before it begins.
-    fn next_out(&self, port: usize) -> u64 {
-        let sent = &self.wire[port];
-        match usize::from(self.spec.transmit_ring_packets) {
-            0 => sent.last().map_or(0, |&(_, end)| end),
-            ring => sent.len().checked_sub(ring).map_or(0, |at| sent[at].0),
-        }
-    }
-
-    fn observe_departure(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut [Row]) {
-        self.credit[queue] += bytes;
-        while !self.queues[queue].is_empty() && self.queues[queue][0].1 <= self.credit[queue] {
-            self.credit[queue] -= self.queues[queue][0].1;
-            self.depart(queue, now, rows);
-        }
-        if self.queues[queue].is_empty() {
-            self.credit[queue] = 0;
-        }
-    }
-
-    fn features(&self, queue: usize) -> [u32; 12] {
-        let own = self.queue_bytes(queue);
-        let lengths = self.shared_lengths();
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        let shared = || (0..self.queues.len()).filter(|&queue| self.shares(queue));
-        let projected: u64 = shared().map(|queue| self.expected(queue, 16)).sum();
-        let level = |eighths| {
-            shared().map(|queue| self.expected(queue, eighths).min(own.into())).sum::<u64>() as u32
-        };
-        [
-            own,
-            self.averages[queue].0,
-            self.occupancy(),
-            self.occupancy_average.0,
-            longest,
-            lengths.iter().filter(|&&bytes| bytes > own).count() as u32,
-            longest.saturating_sub(own),
-            projected as u32,
-            lengths.iter().map(|&bytes| bytes.min(own)).sum(),
-            level(2),
-            level(8),
-            level(16),
-        ]
-    }
-
-    /// Steps 3 and 4 of the virtual LQD; returns whether the packet was accepted.
-    fn admit(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut [Row]) -> bool {
-        let capacity = self.spec.buffer_bytes;
-        while self.occupancy() + bytes > capacity {
-            let candidate = |q: usize| {
-                let counts = self.settings.victim == Victim::Arrival && q == queue;
-                self.queue_bytes(q) + if counts { bytes } else { 0 }
-            };
-            let longest = (0..self.queues.len())
-                .filter(|&q| self.spec.pushable[self.class(q)] && self.shares(q))
-                .filter(|&q| candidate(q) > 0)
-                .max_by_key(|&q| (candidate(q), std::cmp::Reverse(q)));
-            let Some(victim) = longest else { return false };
-            if self.settings.victim == Victim::Arrival && victim == queue {
-                return false;
-            }
-            let (row, _) = self.queues[victim].pop().expect("it is not empty");
-            rows[row].1 = Outcome::PushedOut;
-            self.update_averages(victim, now);
-            self.log(victim, 0, now);
-        }
-        !self.settings.strict_fit || self.occupancy() + bytes < capacity
-    }
-
-    fn arrive(&mut self, queue: usize, bytes: u32, now: u64, rows: &mut Vec<Row>) {
-        let row = rows.len();
-        // Packets not removed by the end are transmitted.
-        rows.push((self.features(queue), Outcome::Departed));
-        if self.shares(queue) && !self.admit(queue, bytes, now, rows) {
-            rows[row].1 = Outcome::Rejected;
-            self.log(queue, bytes, now);
-            return;
-        }
-        let per_port = usize::from(self.spec.queues_per_port);
-        let port = queue / per_port;
-        let was_idle = (port * per_port..(port + 1) * per_port).all(|q| self.queues[q].is_empty());
-        if was_idle {
-            self.ports[port].0 = self.ports[port].0.max(now);
-        }
-        self.queues[queue].push((row, bytes));
-        self.log(queue, bytes, now);
-    }
-
-    fn run(mut self, events: &[Event]) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for event in events {
-            let queue = self.spec.queue_index(event.port, event.queue);
-            let (now, bytes) = (event.time_ns, event.size_bytes);
-            match (self.settings.departures, event.kind) {
-                (_, EventKind::Drop(DropReason::PushOut)) => {}
-                (Departures::LineRate, EventKind::Arrival | EventKind::Drop(_)) => {
-                    self.serve(now, &mut rows);
-                    self.arrive(queue, bytes, now, &mut rows);
-                }
-                (Departures::LineRate, EventKind::Departure) => {}
-                (Departures::Observed, EventKind::Arrival | EventKind::Drop(_)) => {
-                    self.arrive(queue, bytes, now, &mut rows);
-                }
-                (Departures::Observed, EventKind::Departure) => {
-                    self.observe_departure(queue, bytes, now, &mut rows);
-                }
-            }
-        }
-        rows
-    }
-}
+use reference::{Naive, Row};
 
 fn specs() -> impl Strategy<Value = SwitchSpec> {
-    (1u16..5, 1u8..4, 3u32..40, 1u64..60, any::<bool>(), 0u32..3, 0u16..4, any::<[bool; 6]>())
-        .prop_map(|(ports, queues, buffer, rtt, strict, overhead, ring, class)| {
+    (
+        1u16..5,
+        1u8..4,
+        3u32..40,
+        1u64..60,
+        any::<bool>(),
+        0u32..3,
+        0u16..4,
+        any::<[bool; 6]>(),
+        prop::collection::vec(0u32..6, 0..2),
+    )
+        .prop_map(|(ports, queues, buffer, rtt, strict, overhead, ring, class, reserved)| {
             let queues_per_port = usize::from(queues);
+            let shared: Vec<bool> =
+                (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect();
+            let bytes = |&bytes: &u32| {
+                shared
+                    .iter()
+                    .zip(0..)
+                    .map(move |(&shared, q)| u32::from(shared) * (bytes + q))
+                    .collect()
+            };
             SwitchSpec {
+                reserved_bytes: reserved.first().map_or_else(Vec::new, bytes),
                 queues_per_port: queues,
                 scheduler: if strict { Scheduler::StrictPriority } else { Scheduler::RoundRobin },
                 wire_overhead_bytes: overhead,
                 transmit_ring_packets: ring,
                 // Mostly true: a switch without push-outs tests little.
                 pushable: (0..queues_per_port).map(|q| q == 0 || class[q]).collect(),
-                shared: (0..queues_per_port).map(|q| q == 1 || class[3 + q] || class[q]).collect(),
+                shared,
                 ..SwitchSpec::uniform(ports, 4_000_000_000, buffer, rtt)
             }
         })
@@ -300,6 +82,11 @@ fn events(steps: &[Step], spec: &SwitchSpec) -> Vec<Event> {
         .collect()
 }
 
+/// The events that are about packets.
+fn packets(events: &[Event]) -> Vec<Event> {
+    events.iter().copied().filter(|event| event.kind.has_packet()).collect()
+}
+
 fn rows_of(batches: &[LabelledBatch], switch_id: u16) -> Vec<Row> {
     let mut rows = Vec::new();
     for batch in batches {
@@ -325,13 +112,23 @@ proptest! {
             (0u64..12, 0u16..3, 0u16..5, 0u8..4, 1u32..9, prop::bool::weighted(0.3)),
             0..150,
         ),
+        pauses in prop::collection::vec(0usize..14, 150),
+        has_pauses in any::<bool>(),
         batch_rows in 1usize..40,
     ) {
-        let events = events(&steps, &spec);
+        let mut events = events(&steps, &spec);
+        for (event, &pause) in events.iter_mut().zip(&pauses) {
+            match pause {
+                0 | 1 => event.kind = EventKind::Pause,
+                2 | 3 => event.kind = EventKind::Resume,
+                _ => {}
+            }
+        }
+        let events = if has_pauses { events } else { packets(&events) };
         let tracer = Tracer::new(SwitchSpecs::Same(spec.clone()), settings, FeatureSet::all());
         let input = events
             .chunks(batch_rows)
-            .map(|events| Ok::<_, CollectError>(EventBatch { events: events.to_vec() }));
+            .map(|events| Ok::<_, CollectError>(EventBatch::new(events.to_vec())));
         let batches: Vec<_> = trace(tracer, input).collect::<Result<_, _>>().expect("valid events");
 
         let arrivals = events.iter().filter(|event| event.kind == EventKind::Arrival);
@@ -353,6 +150,108 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// What a replay knows of pauses, the times in a trace's footer, has the effect of the rows.
+    #[test]
+    fn recorded_pauses_stop_what_the_rows_stopped(
+        spec in specs(),
+        steps in prop::collection::vec(
+            (0u64..9, 0u16..1, 0u16..5, 0u8..4, 1u32..9, prop::bool::weighted(0.0)),
+            0..120,
+        ),
+        pauses in prop::collection::vec(0usize..8, 120),
+    ) {
+        let mut events = events(&steps, &spec);
+        for (event, &pause) in events.iter_mut().zip(&pauses) {
+            event.kind = match pause {
+                0 => EventKind::Pause,
+                1 => EventKind::Resume,
+                _ => EventKind::Arrival,
+            };
+        }
+        let specs = SwitchSpecs::Same(spec.clone());
+        let mut tracer = Tracer::new(specs, CollectSettings::default(), FeatureSet::all());
+        let mut batches = vec![tracer.push(&EventBatch::new(events.clone())).expect("valid")];
+        let schedule = PauseSchedule::new(&tracer.pauses(), 0, &spec);
+        batches.push(tracer.finish());
+
+        let service = LineRate::new(&spec).pausing(schedule);
+        let mut lqd =
+            VirtualLqd::new(&spec, Victim::Tail, Fit::Exact, service, FeatureSet::all());
+        let mut rows: Vec<Row> = Vec::new();
+        for event in packets(&events) {
+            let queue = spec.queue_index(event.port, event.queue);
+            let mut left = Vec::new();
+            lqd.advance(event.time_ns, |id, outcome| left.push((id, outcome)));
+            let mut values = [0; 12];
+            lqd.observe(queue, &mut values);
+            let packet = Packet::new(rows.len() as u64, queue, event.size_bytes);
+            rows.push((values, Outcome::Departed));
+            if !lqd.admit(&packet, event.time_ns, |id, outcome| left.push((id, outcome))) {
+                left.push((packet.id, Outcome::Rejected));
+            }
+            for (id, outcome) in left {
+                rows[id as usize].1 = outcome;
+            }
+        }
+        prop_assert_eq!(rows_of(&batches, 0), rows);
+    }
+}
+
+#[test]
+fn a_paused_queue_keeps_its_packets_and_other_queues_send() {
+    let spec = SwitchSpec {
+        queues_per_port: 2,
+        pushable: vec![true; 2],
+        shared: vec![true; 2],
+        // One byte per nanosecond.
+        ..SwitchSpec::uniform(1, 8_000_000_000, 3, 100)
+    };
+    let mut tracer =
+        Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
+    let of = |time_ns, queue, kind| Event { queue, kind, ..arrival(time_ns, 0, 0) };
+    let (pause, resume, arrives) = (EventKind::Pause, EventKind::Resume, EventKind::Arrival);
+    let events = vec![
+        of(0, 1, pause),
+        of(5, 1, arrives),
+        of(5, 1, arrives),
+        of(6, 0, arrives),
+        of(9, 1, arrives),
+        // The buffer is full of packets of the paused queue: one of them is pushed out.
+        of(10, 0, arrives),
+        of(20, 1, resume),
+        of(20, 1, resume),
+        of(25, 0, pause),
+        of(30, 0, arrives),
+    ];
+    let rows = tracer.push(&EventBatch::new(events)).expect("valid");
+    let pause =
+        |from_ns, until_ns, queue| Pause { from_ns, until_ns, switch_id: 0, port: 0, queue };
+    assert_eq!(tracer.pauses(), [pause(1, 21, 1), pause(26, 31, 0)]);
+    let rest = tracer.finish();
+    assert_eq!([rows.features[2].clone(), rest.features[2].clone()].concat(), [0, 1, 2, 2, 3, 0]);
+    let dropped = [false, false, false, true, false, false];
+    assert_eq!([rows.drop, rest.drop].concat(), dropped);
+}
+
+#[test]
+fn marks_stand_in_the_rows_of_their_packets() {
+    let spec = SwitchSpec::uniform(1, 8_000_000_000, 3, 100);
+    let tracer = || {
+        let specs = SwitchSpecs::Same(spec.clone());
+        Tracer::new(specs, CollectSettings::default(), FeatureSet::paper4())
+    };
+    let marked = Event { flags: Event::ECN_MARK, ..arrival(7, 0, 0) };
+    let events = EventBatch::new(vec![arrival(0, 0, 0), marked, arrival(50, 0, 0)]);
+    let mut telling = tracer().with_ecn_marks();
+    let rows = [telling.push(&events).expect("valid"), telling.finish()];
+    let marks = rows.map(|rows| rows.ecn_mark.expect("the input tells")).concat();
+    assert_eq!(marks, [false, true, false]);
+    assert_eq!(tracer().push(&events).expect("valid").ecn_mark, None);
+}
+
 /// The row that each push-out is about, by looking at all rows before it: rows of dropped packets by
 /// place in the input, and how many push-outs are of none.
 fn real_drops(events: &[Event]) -> (Vec<Option<DropReason>>, u64) {
@@ -360,7 +259,7 @@ fn real_drops(events: &[Event]) -> (Vec<Option<DropReason>>, u64) {
     let mut unmatched = 0;
     for &event in events {
         match event.kind {
-            EventKind::Departure => {}
+            EventKind::Departure | EventKind::Pause | EventKind::Resume => {}
             EventKind::Arrival => rows.push((event, None)),
             EventKind::Drop(DropReason::PushOut) => {
                 let like = |event: &Event| {
@@ -408,7 +307,7 @@ proptest! {
             let specs = SwitchSpecs::Same(spec.clone());
             let mut tracer = Tracer::new(specs, settings, FeatureSet::all()).with_push_outs();
             let push = |events: &[Event]| {
-                tracer.push(&EventBatch { events: events.to_vec() }).expect("valid events")
+                tracer.push(&EventBatch::new(events.to_vec())).expect("valid events")
             };
             let mut batches: Vec<_> = events.chunks(batch_rows).map(push).collect();
             let unmatched = tracer.unmatched_push_outs();
@@ -448,7 +347,7 @@ fn rows_are_held_for_push_outs_only_as_long_as_they_can_come() {
     let tracer =
         Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
     let mut tracer = tracer.with_push_outs();
-    let mut push = |event: Event| tracer.push(&EventBatch { events: vec![event] }).expect("valid");
+    let mut push = |event: Event| tracer.push(&EventBatch::new(vec![event])).expect("valid");
     assert_eq!(push(arrival(0, 0, 0)).len(), 0);
     assert_eq!(push(arrival(9_999, 0, 1)).len(), 0, "the first may still be pushed out");
     assert_eq!(push(arrival(10_001, 0, 1)).len(), 1);
@@ -468,9 +367,9 @@ fn a_silent_switch_does_not_hold_the_rows_of_others() {
     let spec = SwitchSpec::uniform(2, 8_000_000_000, 10, 100);
     let mut tracer =
         Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
-    let first = EventBatch { events: vec![arrival(0, 7, 0), arrival(0, 7, 0)] };
+    let first = EventBatch::new(vec![arrival(0, 7, 0), arrival(0, 7, 0)]);
     assert_eq!(tracer.push(&first).expect("valid").len(), 1, "the second waits for the port");
-    let later = EventBatch { events: vec![arrival(50, 8, 0)] };
+    let later = EventBatch::new(vec![arrival(50, 8, 0)]);
     assert_eq!(tracer.push(&later).expect("valid").len(), 2, "all have left by then");
 }
 
@@ -480,7 +379,7 @@ fn rows_that_wait_are_limited() {
     let settings = CollectSettings { departures: Departures::Observed, ..Default::default() };
     let mut tracer = Tracer::new(SwitchSpecs::Same(spec), settings, FeatureSet::paper4())
         .with_max_waiting_rows(3);
-    let batch = EventBatch { events: (0..4).map(|time| arrival(time, 0, 1)).collect() };
+    let batch = EventBatch::new((0..4).map(|time| arrival(time, 0, 1)).collect());
     let error = tracer.push(&batch).expect_err("nothing departs");
     assert!(matches!(error, CollectError::TooManyWaiting { limit: 3, row: 0, port: 1, .. }));
     // The advice names nothing that is already on.
@@ -502,7 +401,7 @@ fn events_for_what_a_switch_lacks_are_refused() {
     let push = |event| {
         let settings = CollectSettings::default();
         Tracer::new(each.clone(), settings, FeatureSet::paper4())
-            .push(&EventBatch { events: vec![event] })
+            .push(&EventBatch::new(vec![event]))
     };
     assert!(matches!(
         push(arrival(5, 2, 0)),
@@ -518,7 +417,7 @@ fn a_queue_beside_the_buffer_overflows_at_four_gigabytes_and_not_in_a_panic() {
     let mut tracer =
         Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), FeatureSet::paper4());
     let huge = |time_ns| Event { size_bytes: 4_000_000_000, ..arrival(time_ns, 0, 0) };
-    let rows = tracer.push(&EventBatch { events: (0..3).map(huge).collect() }).expect("valid");
+    let rows = tracer.push(&EventBatch::new((0..3).map(huge).collect())).expect("valid");
     assert_eq!(rows.outcome.expect("traced"), [Outcome::Departed], "it is on the wire");
     let rest = tracer.finish();
     assert_eq!(rest.outcome.expect("traced"), [Outcome::Departed, Outcome::Rejected]);

@@ -1,0 +1,113 @@
+//! Many switches, many files: a folder of events in, a folder of labelled traces out.
+
+use crate::room::Room;
+use std::collections::BTreeMap;
+
+/// Two runs: one of a file for each of two switches, one of a file with both.
+fn room() -> Room {
+    let room = Room::with_a_run();
+    room.write("leaf.toml", room.read("runs/small/switch.toml"));
+    let line = |switch: u16, at: u64| format!("{},{},{},1500\n", at * 100, switch, at % 3);
+    let all = |switch: u16| -> String { (0..2_000).map(|at| line(switch, at)).collect() };
+    let without = |switch: u16| -> String {
+        (0..2_000)
+            .map(|at| format!("{},{},1500\n", at * 100, (at + u64::from(switch)) % 3))
+            .collect()
+    };
+    for switch in [3, 9] {
+        let text = format!("time_ns,port,size_bytes\n{}", without(switch));
+        room.write(&format!("events/run=1/switch={switch}/log.csv"), text);
+    }
+    let mut both: Vec<String> =
+        [all(3), all(9)].concat().lines().map(|line| format!("{line}\n")).collect();
+    both.sort_by_key(|line| line.split(',').next().unwrap().parse::<u64>().unwrap());
+    room.write(
+        "events/run=2/log.csv",
+        format!("time_ns,switch_id,port,size_bytes\n{}", both.concat()),
+    );
+    room.write("events/run=1/_SUCCESS", "");
+    room
+}
+
+const COLLECT: &str = "collect --events events --switch leaf.toml -o traces";
+
+fn traces(room: &Room) -> BTreeMap<String, Vec<u8>> {
+    room.files().into_iter().filter(|(name, _)| name.starts_with("traces/")).collect()
+}
+
+#[test]
+fn a_folder_is_labelled_switch_by_switch() {
+    let room = room();
+    let mut transcript = format!("{}\n", room.dropcast(COLLECT));
+    let first = traces(&room);
+    transcript.push_str(&first.keys().map(|name| format!("{name}\n")).collect::<String>());
+    // Nothing has changed, so nothing is done.
+    transcript.push_str(&format!("\n{}\n", room.dropcast(COLLECT)));
+    assert!(traces(&room) == first);
+    // A trace is that of its switch alone.
+    room.good("collect --events events/run=1/switch=3/log.csv --switch leaf.toml -o alone.parquet");
+    let told = |file: &str| {
+        let text = room.good(&format!("inspect {file} --format json"));
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["rows"].clone()
+    };
+    assert_eq!(told("traces/run=1/switch=3/part-0.parquet"), told("alone.parquet"));
+    // One input changes, one trace is damaged, one run is new, one is gone.
+    let log = String::from_utf8(room.read("events/run=1/switch=9/log.csv")).unwrap();
+    room.write("events/run=1/switch=9/log.csv", log + "999999999,0,1500\n");
+    room.write("traces/run=2/switch=9/part-0.parquet", "damaged");
+    room.write("events/run=4/log.csv", room.read("events/run=2/log.csv"));
+    transcript.push_str(&format!("{}\n", room.dropcast(COLLECT)));
+    std::fs::remove_dir_all(room.path("events/run=4")).unwrap();
+    transcript.push_str(&format!("{}\n", room.dropcast(COLLECT)));
+    // The same bytes as from the beginning, at any number of threads.
+    let again = traces(&room);
+    std::fs::remove_dir_all(room.path("traces")).unwrap();
+    room.good(&format!("{COLLECT} --threads 1"));
+    assert!(traces(&room) == again);
+    insta::assert_snapshot!(transcript);
+    // A folder stands for its traces.
+    let verdict = room.good("report --data traces");
+    assert!(verdict.contains("8,001 packets arrive"), "{verdict}");
+}
+
+#[test]
+fn a_killed_job_goes_on_where_it_was() {
+    let room = room();
+    room.good(COLLECT);
+    let whole = traces(&room);
+    // As after a kill: a trace that the manifest does not tell of, and a manifest of a part.
+    let manifest = String::from_utf8(room.read("traces/manifest.json")).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    json["folders"].as_object_mut().unwrap().remove("run=2").unwrap();
+    room.write("traces/manifest.json", serde_json::to_string(&json).unwrap());
+    room.write("traces/run=2/switch=3/part-0.parquet", "half");
+    let said = room.good(COLLECT);
+    assert!(said.contains("labelled 1 folders, kept 2"), "{said}");
+    assert!(traces(&room) == whole);
+}
+
+#[test]
+fn folders_that_cannot_be_labelled() {
+    let room = room();
+    room.write("mine/manifest.json", "{}");
+    room.write("none/.hidden", "");
+    room.write("wrong/switch=x/log.csv", "time_ns,port,size_bytes\n0,0,1\n");
+    room.write("bad/run=1/log.csv", "time_ns,port,size_bytes\n0,99,1\n");
+    let mut transcript = String::new();
+    for typed in [
+        "collect --events events --switch leaf.toml -o traces.parquet",
+        "collect --events events --switch leaf.toml -o -",
+        "collect --events events --switch leaf.toml -o mine",
+        "collect --events events -o traces",
+        "collect --events none --switch leaf.toml -o traces",
+        "collect --events wrong --switch leaf.toml -o traces",
+        "collect --events bad --switch leaf.toml -o traces",
+        "report --data none",
+    ] {
+        // Runs that are labelled before one fails stay, so folders may be there.
+        let said = room.dropcast(typed);
+        assert_eq!(said.code, Some(1), "{said}");
+        transcript.push_str(&format!("{said}\n"));
+    }
+    insta::assert_snapshot!(transcript);
+}

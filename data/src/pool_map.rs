@@ -1,0 +1,78 @@
+//! Switches whose ports share several buffers: each pool is a switch of its own (`docs/switch.md`).
+
+use crate::{Event, SwitchSpecs};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// `[[pool]]` of a switch description file: ports that share one buffer of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// The switch in the events.
+    pub of: u16,
+    /// Its ports that draw on this pool. The first is port 0 of the pool, the next port 1, and so on.
+    pub ports: Vec<u16>,
+    /// The described switch that is this pool.
+    pub switch: u16,
+}
+
+/// Where the ports of switches with several pools belong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PoolMap(BTreeMap<(u16, u16), (u16, u16)>);
+
+impl PoolMap {
+    /// The map of pools that [`check`] found to be sound.
+    pub(crate) fn new(pools: &[Pool]) -> Self {
+        let of = |pool: &Pool| {
+            let (of, switch) = (pool.of, pool.switch);
+            let places = pool.ports.clone().into_iter().zip(0..);
+            places.map(move |(port, place)| ((of, port), (switch, place)))
+        };
+        PoolMap(pools.iter().flat_map(of).collect())
+    }
+
+    /// Moves an event to its pool.
+    pub(crate) fn apply(&self, event: &mut Event) {
+        if let Some(&(switch_id, port)) = self.0.get(&(event.switch_id, event.port)) {
+            (event.switch_id, event.port) = (switch_id, port);
+        }
+    }
+}
+
+/// Says what is wrong with pools of these switches, if something is.
+pub(crate) fn check(pools: &[Pool], specs: &SwitchSpecs) -> Option<String> {
+    let mut taken: BTreeMap<(u16, u16), u16> = BTreeMap::new();
+    for Pool { of, ports, switch } in pools {
+        let described = match specs {
+            SwitchSpecs::Each(each) => each.get(switch).map(crate::SwitchSpec::ports),
+            SwitchSpecs::Same(_) => None,
+        };
+        let Some(described) = described else {
+            return Some(format!("pool: switch {switch} has no [[switch]] with that id"));
+        };
+        if ports.len() != described {
+            return Some(format!(
+                "pool: switch {switch} has {described} ports, but {} ports of switch {of} are listed",
+                ports.len()
+            ));
+        }
+        for &port in ports {
+            if let Some(other) = taken.insert((*of, port), *switch) {
+                return Some(format!(
+                    "pool: port {port} of switch {of} is in pools {other} and {switch}"
+                ));
+            }
+        }
+        if pools.iter().any(|pool| pool.of == *switch) {
+            return Some(format!(
+                "pool: switch {switch} is a pool, and is divided into pools, too"
+            ));
+        }
+        if pools.iter().filter(|pool| pool.switch == *switch).count() > 1 {
+            return Some(format!(
+                "pool: switch {switch} is a pool twice; list all its ports in one"
+            ));
+        }
+    }
+    None
+}

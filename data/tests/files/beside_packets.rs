@@ -1,0 +1,158 @@
+//! What events tell beside packets: pauses of queues, ECN marks, columns of the user's own.
+
+use crate::{Scratch, story, switches};
+use arrow_array::{ArrayRef, Int64Array, StringArray, UInt16Array, UInt32Array};
+use dropcast_data::{
+    EventBatch, EventColumns, EventFiles, EventKind, EventOptions, LabelledBatch, OnBadRow, Pause,
+    TraceMeta, TraceReader, TraceWriter,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn options() -> EventOptions {
+    let own = vec!["hops".to_owned(), "flags".to_owned()];
+    let columns = EventColumns { own, ..EventColumns::default() };
+    let (specs, on_bad_row) = (Some(switches()), OnBadRow::Skip);
+    EventOptions { columns, specs, on_bad_row, ..EventOptions::default() }
+}
+
+fn read(paths: &[PathBuf]) -> EventBatch {
+    let mut all = EventBatch::default();
+    let mut files = EventFiles::open(paths, &options()).unwrap();
+    assert!(files.tells_marks());
+    for batch in files.by_ref() {
+        let batch = batch.unwrap();
+        all.events.extend(batch.events);
+        all.own.extend(batch.own);
+    }
+    all
+}
+
+/// Time, kind, whether marked, and the user's own columns, of each event.
+fn told(batch: &EventBatch) -> Vec<(u64, EventKind, bool, [u32; 2])> {
+    let own = batch.own.chunks_exact(2).map(|own| [own[0], own[1]]);
+    let events = batch.events.iter().zip(own);
+    events.map(|(e, own)| (e.time_ns, e.kind, e.is_marked(), own)).collect()
+}
+
+const TEXT: &str = "\
+time_ns,port,queue,size_bytes,kind,ecn_mark,hops,flags
+1,0,1,100,+,1,7,4
+2,9,1,100,+,1,8,0
+3,0,1,0,PAUSE,0,9,0
+4,0,1,100,+,2,10,0
+5,0,1,0,xon,0,11,3
+6,0,1,100,+,0,-1,0
+7,0,1,0,+,0,12,0
+8,0,1,100,-,0,4294967295,0
+";
+
+fn expected() -> Vec<(u64, EventKind, bool, [u32; 2])> {
+    vec![
+        (1, EventKind::Arrival, true, [7, 4]),
+        (3, EventKind::Pause, false, [9, 0]),
+        (5, EventKind::Resume, false, [11, 3]),
+        (8, EventKind::Departure, false, [u32::MAX, 0]),
+    ]
+}
+
+/// The text above as Parquet.
+fn parquet(scratch: &Scratch) -> PathBuf {
+    let rows: Vec<Vec<&str>> = TEXT.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let numbers = |at: usize| rows.iter().map(move |row| row[at].parse::<i64>().unwrap());
+    let columns: [(&str, ArrayRef); 8] = [
+        ("time_ns", Arc::new(Int64Array::from_iter_values(numbers(0)))),
+        ("port", Arc::new(UInt16Array::from_iter_values(numbers(1).map(|n| n as u16)))),
+        ("queue", Arc::new(Int64Array::from_iter_values(numbers(2)))),
+        ("size_bytes", Arc::new(UInt32Array::from_iter_values(numbers(3).map(|n| n as u32)))),
+        ("kind", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row[4])))),
+        ("ecn_mark", Arc::new(Int64Array::from_iter_values(numbers(5)))),
+        ("hops", Arc::new(Int64Array::from_iter_values(numbers(6)))),
+        ("flags", Arc::new(Int64Array::from_iter_values(numbers(7)))),
+    ];
+    scratch.parquet("events.parquet", &columns)
+}
+
+#[test]
+fn text_and_parquet_tell_the_same_beside_packets() {
+    let scratch = Scratch::new();
+    let (text, parquet) = (scratch.file("events.csv", TEXT), parquet(&scratch));
+    assert_eq!(told(&read(&[text.clone()])), expected());
+    assert_eq!(told(&read(&[parquet.clone()])), expected());
+    // Merged, each event keeps its own values.
+    let twice = expected().into_iter().flat_map(|row| [row, row]).collect::<Vec<_>>();
+    let merged = EventFiles::open(&[text, parquet], &options()).unwrap();
+    let merged: Vec<EventBatch> = merged.map(|batch| batch.unwrap()).collect();
+    assert_eq!(merged.iter().flat_map(told).collect::<Vec<_>>(), twice);
+}
+
+#[test]
+fn a_column_that_is_no_integer_is_refused() {
+    let scratch = Scratch::new();
+    let refuse = |path: &Path| {
+        let error = EventFiles::open(&[path.to_owned()], &options()).err().unwrap();
+        story(&error, scratch.0.path())
+    };
+    let text = scratch.file("events.csv", "time_ns,port,size_bytes,flags\n1,0,1,0\n");
+    let error = refuse(&text);
+    assert!(error.starts_with("events.csv: has no column \"hops\""), "{error}");
+    let one = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let words = Arc::new(StringArray::from(vec!["x"])) as ArrayRef;
+    let columns = [
+        ("time_ns", one()),
+        ("port", one()),
+        ("size_bytes", one()),
+        ("flags", one()),
+        ("hops", words),
+    ];
+    let error = refuse(&scratch.parquet("events.parquet", &columns));
+    assert!(error.contains("events.parquet") && error.contains("hops"), "{error}");
+}
+
+#[test]
+fn a_trace_keeps_marks_and_pauses() {
+    let scratch = Scratch::new();
+    let path = scratch.path("trace.parquet");
+    let mut meta = TraceMeta::new("dropcast 0.1.0", switches(), vec!["rank".to_owned()]);
+    let rows = |marks: Option<Vec<bool>>, told: Option<Vec<_>>| LabelledBatch {
+        arrivals: Some(dropcast_data::ArrivalColumns {
+            time_ns: vec![1, 2],
+            switch_id: vec![0; 2],
+            port: vec![0; 2],
+            queue: vec![0; 2],
+            size_bytes: vec![10; 2],
+        }),
+        features: vec![vec![3, 4]],
+        drop: vec![false; 2],
+        outcome: Some(vec![dropcast_data::Outcome::Departed; 2]),
+        real_drop: told,
+        ecn_mark: marks,
+    };
+    let (one, all) = (Some(vec![false, true]), Some(vec![true; 2]));
+    let dropped = Some(vec![None, Some(dropcast_data::DropReason::Policy)]);
+    let pauses = vec![Pause { from_ns: 1, until_ns: 5, switch_id: 0, port: 3, queue: 1 }];
+    let mut writer = TraceWriter::create_with_marks(&path, &meta).unwrap();
+    writer.write(&rows(one.clone(), None)).unwrap();
+    // The column of real drops begins here, after that of marks.
+    writer.write(&rows(all.clone(), dropped)).unwrap();
+    assert!(writer.write(&rows(None, None)).is_err());
+    let mut writer = TraceWriter::create_with_marks(&path, &meta).unwrap();
+    writer.write(&rows(one, None)).unwrap();
+    let dropped = Some(vec![None, Some(dropcast_data::DropReason::Policy)]);
+    writer.write(&rows(all, dropped.clone())).unwrap();
+    writer.set_pauses(pauses.clone()).unwrap();
+    writer.finish().unwrap();
+    let mut reader = TraceReader::open(&path, &["rank".to_owned()]).unwrap();
+    meta.set_pauses(pauses.clone());
+    assert_eq!((reader.meta().clone(), reader.meta().schema_version), (meta.clone(), 2));
+    let batch = reader.next().unwrap().unwrap();
+    assert_eq!(batch.ecn_mark, Some(vec![false, true, true, true]));
+    assert_eq!(batch.real_drop.map(|told| told[2..].to_vec()), dropped);
+
+    let path = scratch.path("trace.arrow");
+    let mut writer =
+        TraceWriter::create_with_marks(&path, &TraceMeta::new("", switches(), vec![])).unwrap();
+    assert!(writer.set_pauses(Vec::new()).is_ok());
+    let error = writer.set_pauses(pauses).unwrap_err().to_string();
+    assert!(error.contains("write Parquet"), "{error}");
+}

@@ -1,0 +1,62 @@
+//! The whole decision for eBPF, and an XDP program that decides about packets described in frames.
+
+use crate::ExportError;
+use crate::c::preamble;
+use crate::checked::Checked;
+use crate::decision::{self, Words};
+use crate::tracker::Dialect;
+use dropcast_data::{Scheduler, SwitchSpec};
+
+/// `NAME_decision.bpf.h`.
+pub(super) fn header(
+    model: &Checked<'_>,
+    switch: &SwitchSpec,
+    dialect: &Dialect<'_>,
+) -> Result<String, ExportError> {
+    if switch.scheduler == Scheduler::Dwrr && switch.queues_per_port > 1 {
+        return Err(ExportError::Decision {
+            target: "ebpf",
+            problem: "nothing bounds the rounds of the scheduler dwrr, which the verifier needs"
+                .to_owned(),
+        });
+    }
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    let usage = format!(
+        " * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model:
+ * {name}_init makes a state, {name}_arrival decides about a packet that arrives, {name}_departure
+ * hears of one that leaves. Virtual LQD runs inside, at line rate. One CPU for each state, which is a
+ * value of a map. Linux 5.17. Include vmlinux.h or linux/types.h before, for __u32 and __u64.
+ *
+{costs}",
+        costs = decision::costs(model, switch, true),
+    );
+    let words = Words {
+        target: "ebpf",
+        dialect,
+        u16_type: "__u16",
+        row: &format!("struct {name}_row x;"),
+        predicts: &format!("{name}_drop"),
+        is_bounded: true,
+        constant: |name, value| format!("#define {name} {value}\n"),
+    };
+    let guard = format!("DROPCAST_{upper}_DECISION_BPF_H");
+    let code = decision::code(model, switch, &words)?;
+    Ok([
+        preamble::about(model, &format!("{name}_decision.bpf.h"), &usage),
+        format!("#ifndef {guard}\n#define {guard}\n\n#include \"{name}.bpf.h\"\n"),
+        code.replace("_all(state, at, x)", "_all(state, at, &x)")
+            .replace(&format!("{name}_drop(x)"), &format!("{name}_drop(&x)")),
+        format!("#endif /* {guard} */\n"),
+    ]
+    .join("\n"))
+}
+
+/// `NAME_decision.bpf.c`.
+pub(super) fn program(model: &Checked<'_>) -> String {
+    let usage = " * @prefixxdp, an XDP program, decides about packets that frames tell it of: see docs/ebpf.md.
+";
+    let about = preamble::about(model, &format!("{}_decision.bpf.c", model.prefix), usage);
+    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
+    let text = format!("{about}\n{}", include_str!("decision.bpf.c"));
+    text.replace("@prefix", &format!("{name}_")).replace("@C", &format!("{upper}_"))
+}

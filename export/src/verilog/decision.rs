@@ -1,0 +1,529 @@
+//! The whole decision as a state machine: virtual LQD, thresholds, safeguard, features, prediction.
+//!
+//! It does what the exported C does (`decision/`), one step for each clock.
+
+use super::{about, predictor};
+use crate::ExportError;
+use crate::checked::Checked;
+use crate::decision::{self, LEAST_BYTES, Rate};
+use crate::ident::identifier;
+use crate::tracker;
+use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_oracle::{DriftMonitor, DriftRule};
+
+const MODULE: &str = include_str!("decision.v");
+
+const WHAT: &str = "\
+Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1): virtual LQD at line
+rate, thresholds, safeguard, features and prediction, and the precision of predictions. While ready,
+tell it of an arrival or a departure; decided is 1 when the verdict about an arrival is there. If the
+verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
+After rst, it clears one queue for each clock before it is ready.
+
+Needs the module of the forest in the file beside. docs/verilog.md says how many clocks it takes.
+";
+
+/// The file of the module.
+///
+/// # Errors
+/// If the model does not fit the switch, or the switch has what the module cannot do.
+pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
+    decision::check(model, switch, "verilog")?;
+    let refuse = |problem: &str| {
+        Err(ExportError::Decision { target: "verilog", problem: problem.to_owned() })
+    };
+    let kept = tracker::kept(model);
+    if kept.averages {
+        return refuse("an average takes up to 160 clocks for each queue that a packet leaves");
+    }
+    if switch.scheduler == Scheduler::Dwrr && switch.queues_per_port > 1 {
+        return refuse("nothing bounds the clocks of the rounds of the scheduler dwrr");
+    }
+    let rates = decision::rates(switch, "verilog")?;
+    let name = name(model);
+    let (ports, queues) = (switch.ports(), switch.queues());
+    let packets = packets(switch);
+    let (port_bits, queue_bits) = (index_bits(ports), index_bits(queues));
+    // Wide enough for a place of 32 bytes and more.
+    let place_bits = u32::BITS - (2 * packets).leading_zeros();
+    let divide_bits = divide_bits(switch, &rates, kept.arrivals);
+    let rule = DriftRule::default();
+    let text = MODULE
+        .replace("@ABOUT\n", &about::about(model, &name, WHAT))
+        .replace("@FORGET\n", if kept.arrivals { FORGET } else { "" })
+        .replace("@MEMORY\n", if kept.arrivals { MEMORY } else { "" })
+        .replace("@RATE_FUNCTIONS\n", &rate_functions(switch, &rates, kept.arrivals))
+        .replace("@PUSHABLE\n", &pushable(switch))
+        .replace("@FEATURES\n", &features(model))
+        .replace("@TURN_WIRES\n", &turn_registers(switch))
+        .replace("@CLEAR_MEMORY\n", if kept.arrivals { CLEAR_MEMORY } else { "" })
+        .replace("@CLEAR_TURN\n", &turn_clears(switch))
+        .replace("@FIRST", &first(switch))
+        .replace("@PICK\n", &pick(switch))
+        .replace("@SEND", &send(switch, divide_bits))
+        .replace("@CHANGE\n", if kept.arrivals { CHANGE } else { NO_CHANGE })
+        .replace("@CLEAR_SUMS\n", &sums(model, |sum| sum.clear.clone()))
+        .replace("@SUMS\n", &sums(model, |sum| sum.add.clone()))
+        .replace("@PREDICTOR\n", &predictor_of(model))
+        .replace("@MODULE", &name)
+        .replace("@RATES", &line_rates(switch))
+        .replace("@PER_PORT", &switch.queues_per_port.to_string())
+        .replace("@PORTS", &ports.to_string())
+        .replace("@BUFFER", &switch.buffer_bytes.to_string())
+        .replace("@RTT", &switch.base_rtt_ns.to_string())
+        .replace("@LEAST", &LEAST_BYTES.to_string())
+        .replace("@MOST_PACKETS", &((1_u32 << place_bits) - 1).to_string())
+        .replace("@PACKETS", &packets.to_string())
+        .replace("@LONG", &u64::from(switch.buffer_bytes).div_ceil(ports as u64).to_string())
+        .replace("@PORT_ZEROS", &(32 - port_bits).to_string())
+        .replace("@PORT_TOP", &(port_bits - 1).to_string())
+        .replace("@PORT_BITS", &port_bits.to_string())
+        .replace("@QUEUE_TOP", &(queue_bits - 1).to_string())
+        .replace("@QUEUE_BITS", &queue_bits.to_string())
+        .replace("@PLACE_TOP", &(place_bits - 1).to_string())
+        .replace("@PLACE_BITS", &place_bits.to_string())
+        .replace("@LAST_PORT", &(ports - 1).to_string())
+        .replace("@LAST_QUEUE", &(queues - 1).to_string())
+        .replace("@DIVIDE_TOP", &(divide_bits - 1).to_string())
+        .replace("@DIVIDE_BITS", &divide_bits.to_string())
+        .replace("@WINDOW_BITS", &rule.window_bits.to_string())
+        .replace("@WINDOW", &(switch.base_rtt_ns / 8).max(1).to_string())
+        .replace("@FALL_BELOW", &rule.fall_below.to_string())
+        .replace("@RECOVER_AT", &rule.recover_at.to_string())
+        .replace("@ONE", &DriftMonitor::ONE.to_string())
+        .replace("@STEP", &(DriftMonitor::ONE / rule.window()).to_string());
+    Ok(text)
+}
+
+/// Places for packets, by default.
+pub(super) fn packets(switch: &SwitchSpec) -> u32 {
+    switch.buffer_bytes.div_ceil(LEAST_BYTES).max(1)
+}
+
+/// The module's name.
+pub(super) fn name(model: &Checked<'_>) -> String {
+    format!("{}_decision", model.prefix)
+}
+
+/// Bits of an index below `count`.
+pub(super) fn index_bits(count: usize) -> u32 {
+    (usize::BITS - (count - 1).leading_zeros()).max(1)
+}
+
+/// Bits of the largest dividend.
+fn divide_bits(switch: &SwitchSpec, rates: &[Rate], arrivals: bool) -> u32 {
+    let bits = |number: u64| u64::BITS - number.leading_zeros();
+    let largest = |rate: &Rate| {
+        let bytes = u64::from(switch.buffer_bytes) + u64::from(switch.wire_overhead_bytes);
+        bits(bytes * rate.numerator + rate.denominator)
+    };
+    let wire = rates.iter().map(largest).max().unwrap_or(1);
+    if arrivals { wire.max(32 + bits((switch.base_rtt_ns / 8).max(1))) } else { wire }.max(2)
+}
+
+/// Line rates, port 0 last.
+pub(super) fn line_rates(switch: &SwitchSpec) -> String {
+    let rates: Vec<String> =
+        switch.line_rate_bps.iter().rev().map(|rate| format!("64'd{rate}")).collect();
+    rates.join(", ")
+}
+
+const FORGET: &str = "    localparam [4:0] FORGET   = 5'd9;\n";
+
+const MEMORY: &str = "    // Recent arrivals of each queue, and its last event.
+    reg [31:0]         recent [0:@LAST_QUEUE];
+    reg [63:0]         heard_ns [0:@LAST_QUEUE];
+";
+
+const CLEAR_MEMORY: &str =
+    "                recent[at] <= 32'd0;\n                heard_ns[at] <= 64'd0;\n";
+
+const CHANGE: &str =
+    "            // Older arrivals are forgotten, in proportion to the time since the last event.
+            CHANGE: begin
+                at_port <= @PORT_BITS'd0;
+                heard_ns[changed] <= time_ns;
+                rest <= 64'd0;
+                dividend <= forgotten[@DIVIDE_TOP:0];
+                divisor <= 64'd@WINDOW;
+                state <= then;
+                if (elapsed_ns >= 64'd@WINDOW)
+                    recent[changed] <= arrived_bytes;
+                else if (elapsed_ns == 64'd0 || recent[changed] == 32'd0)
+                    recent[changed] <= saturated({1'b0, recent[changed]} + {1'b0, arrived_bytes});
+                else begin
+                    bits_left <= 7'd@DIVIDE_BITS;
+                    state <= FORGET;
+                end
+            end
+            FORGET: begin
+                if (bits_left == 7'd0) begin
+                    recent[changed] <= saturated(
+                        {1'b0, recent[changed] - quotient[31:0]} + {1'b0, arrived_bytes});
+                    state <= then;
+                end
+            end
+";
+
+const NO_CHANGE: &str = "            CHANGE: begin
+                at_port <= @PORT_BITS'd0;
+                state <= then;
+            end
+";
+
+/// Functions of the ports' rates.
+fn rate_functions(switch: &SwitchSpec, rates: &[Rate], arrivals: bool) -> String {
+    let is_uniform = rates.iter().all(|rate| rate == &rates[0]);
+    let by = |bits: u32, value: &dyn Fn(usize) -> String, count: usize| {
+        if is_uniform {
+            return value(0);
+        }
+        // A chain of comparisons: ports with rates of their own are few.
+        let mut text = value(count - 1);
+        for at in (0..count - 1).rev() {
+            text = format!("of == {bits}'d{at} ? {} : {text}", value(at));
+        }
+        text
+    };
+    let (port_bits, queue_bits) = (index_bits(switch.ports()), index_bits(switch.queues()));
+    let overhead = switch.wire_overhead_bytes;
+    let dividend = by(
+        port_bits,
+        &|port| {
+            let Rate { numerator, denominator, .. } = rates[port];
+            format!(
+                "({{32'd0, size}} + 64'd{overhead}) * 64'd{numerator} + 64'd{}",
+                denominator - 1
+            )
+        },
+        rates.len(),
+    );
+    let divisor = by(port_bits, &|port| format!("64'd{}", rates[port].denominator), rates.len());
+    let mut text = format!(
+        "    // The time on the wire of a packet is a quotient.
+    function [@DIVIDE_TOP:0] wire_dividend;
+        input [@PORT_TOP:0] of;
+        input [31:0] size;
+        reg   [63:0] full;
+        begin
+            full = {dividend};
+            wire_dividend = full[@DIVIDE_TOP:0];
+        end
+    endfunction
+
+    function [63:0] wire_divisor;
+        input [@PORT_TOP:0] of;
+        wire_divisor = {divisor};
+    endfunction
+
+    // The first queue of a port.
+    function [@QUEUE_TOP:0] first_queue;
+        input [@PORT_TOP:0] of;
+        reg   [31:0] full;
+        begin
+            full = {{{zeros}'d0, of}} * 32'd@PER_PORT;
+            first_queue = full[@QUEUE_TOP:0];
+        end
+    endfunction
+",
+        zeros = 32 - port_bits,
+    );
+    if arrivals {
+        let per_port = usize::from(switch.queues_per_port);
+        let drained = by(
+            queue_bits,
+            &|queue| format!("64'd{}", rates[queue / per_port].drain_bytes),
+            switch.queues(),
+        );
+        text += &format!(
+            "
+    // Bytes that the port of a queue sends in two base RTTs.
+    function [63:0] drain_bytes;
+        input [@QUEUE_TOP:0] of;
+        drain_bytes = {drained};
+    endfunction
+
+    function [31:0] saturated;
+        input [32:0] sum;
+        saturated = sum[32] ? 32'hffffffff : sum[31:0];
+    endfunction
+
+    wire [63:0] elapsed_ns = time_ns > heard_ns[changed] ? time_ns - heard_ns[changed] : 64'd0;
+    wire [63:0] forgotten = {{32'd0, recent[changed]}} * {{32'd0, elapsed_ns[31:0]}};
+"
+        );
+    }
+    text
+}
+
+fn pushable(switch: &SwitchSpec) -> String {
+    let per_port = usize::from(switch.queues_per_port);
+    let bits = (0..switch.queues()).rev().map(|queue| match switch.pushable[queue % per_port] {
+        true => '1',
+        false => '0',
+    });
+    format!(
+        "    // Whether packets may be pushed out of a queue.
+    function is_pushable;
+        input [@QUEUE_TOP:0] of;
+        reg   [{top}:0] mask;
+        begin
+            mask = {count}'b{bits};
+            is_pushable = mask[of];
+        end
+    endfunction
+",
+        top = switch.queues() - 1,
+        count = switch.queues(),
+        bits = bits.collect::<String>(),
+    )
+}
+
+/// A sum over all queues.
+struct Sum {
+    name: &'static str,
+    /// Declarations, lines of `ADVANCED`, lines of `SCAN`.
+    declared: String,
+    clear: String,
+    add: String,
+}
+
+/// The sums that the model's features need.
+fn needed(model: &Checked<'_>) -> Vec<Sum> {
+    let has = |names: &[&str]| {
+        model.origin.columns.iter().any(|column| names.contains(&column.name.as_str()))
+    };
+    let mut sums = Vec::new();
+    let mut ahead = |name: &'static str, eighths: u32, limit: &str| {
+        sums.push(Sum {
+            name,
+            declared: format!(
+                "    reg  [63:0] {name};
+    wire [63:0] coming_{eighths}{name} = {{32'd0, bytes[at]}} + 64'd{eighths} * {{32'd0, recent[at]}};
+    wire [63:0] drained_{eighths}{name} = drain_bytes(at) / 64'd{parts};
+    wire [63:0] ahead_{name} = bytes[at] != 32'd0 && coming_{eighths}{name} > drained_{eighths}{name}
+        ? coming_{eighths}{name} - drained_{eighths}{name} : 64'd0;
+",
+                parts = 16 / eighths,
+            ),
+            clear: format!("                {name} <= 64'd0;\n"),
+            add: format!("                {name} <= {name} + {};\n", limit.replace('@', name)),
+        });
+    };
+    let limited = "(ahead_@ < {32'd0, bytes[own]} ? ahead_@ : {32'd0, bytes[own]})";
+    for (feature, eighths) in
+        [("level_in_quarter_rtt", 2), ("level_in_one_rtt", 8), ("level_in_two_rtts", 16)]
+    {
+        if has(&[feature]) {
+            ahead(feature, eighths, limited);
+        }
+    }
+    if has(&["projected_occupancy"]) {
+        ahead("projected_occupancy", 16, "ahead_@");
+    }
+    let mut simple = |name: &'static str, bits: u32, add: &str| {
+        sums.push(Sum {
+            name,
+            declared: format!("    reg  [{}:0] {name};\n", bits - 1),
+            clear: format!("                {name} <= {bits}'d0;\n"),
+            add: format!("                {add}\n"),
+        });
+    };
+    if has(&["level_occupancy"]) {
+        simple(
+            "level_occupancy",
+            64,
+            "level_occupancy <= level_occupancy
+                    + {32'd0, bytes[at] < bytes[own] ? bytes[at] : bytes[own]};",
+        );
+    }
+    if has(&["longest_queue", "longest_gap"]) {
+        simple("most_bytes", 32, "most_bytes <= bytes[at] > most_bytes ? bytes[at] : most_bytes;");
+    }
+    if has(&["rank"]) {
+        simple("rank", 32, "rank <= rank + {31'd0, bytes[at] > bytes[own]};");
+    }
+    sums
+}
+
+fn sums(model: &Checked<'_>, of: impl Fn(&Sum) -> String) -> String {
+    needed(model).iter().map(of).collect()
+}
+
+/// The declarations of the sums, and the values of the row.
+fn features(model: &Checked<'_>) -> String {
+    let mut text = "    // The features.\n".to_owned() + &sums(model, |sum| sum.declared.clone());
+    for column in &model.origin.columns {
+        let value = match column.name.as_str() {
+            "queue_length" => "bytes[own]".to_owned(),
+            "occupancy" => "buffer_bytes".to_owned(),
+            "longest_queue" => "most_bytes".to_owned(),
+            "rank" => "rank".to_owned(),
+            "longest_gap" => "most_bytes > bytes[own] ? most_bytes - bytes[own] : 32'd0".to_owned(),
+            sum => {
+                let sum = needed(model).into_iter().find(|of| of.name == sum).map(|of| of.name);
+                let sum = sum.unwrap_or_default();
+                format!("{sum}[63:32] != 32'd0 ? 32'hffffffff : {sum}[31:0]")
+            }
+        };
+        text += &format!("    wire [31:0] row_{} = {value};\n", identifier(&column.name));
+    }
+    text
+}
+
+fn predictor_of(model: &Checked<'_>) -> String {
+    let inputs: String = model
+        .origin
+        .columns
+        .iter()
+        .map(|column| {
+            let name = identifier(&column.name);
+            format!("        .in_{name}(row_{name}),\n")
+        })
+        .collect();
+    format!(
+        "    /* verilator lint_off PINCONNECTEMPTY */
+    {} forest (
+        .clk(clk),
+        .rst(rst),
+        .valid_in(state == ASK),
+{inputs}        .valid_out(answers),
+        .score(),
+        .drop(predicts)
+    );
+    /* verilator lint_on PINCONNECTEMPTY */
+",
+        predictor::name(model)
+    )
+}
+
+/// Whether a port's queues are served in turn.
+fn takes_turns(switch: &SwitchSpec) -> bool {
+    switch.queues_per_port > 1 && switch.scheduler == Scheduler::RoundRobin
+}
+
+fn turn_registers(switch: &SwitchSpec) -> String {
+    let mut text = String::new();
+    if switch.queues_per_port > 1 {
+        text += "    // The queue of the port that is looked at, and how many were.
+    reg [7:0] offset, step;
+    wire [31:0] full_candidate = {@PORT_ZEROS'd0, first_port} * 32'd@PER_PORT + {24'd0, offset};
+    wire [@QUEUE_TOP:0] candidate = full_candidate[@QUEUE_TOP:0];
+    wire [7:0] next_offset = offset == 8'd@PER_PORT - 8'd1 ? 8'd0 : offset + 8'd1;
+";
+    }
+    if takes_turns(switch) {
+        text += "    reg [7:0] turn [0:@LAST_PORT];\n";
+    }
+    let ring = switch.transmit_ring_packets;
+    if ring > 0 {
+        text += &format!(
+            "    // Transmit rings: when the last packet has been sent, and when the last ones began to be.
+    reg [63:0] sent_ns [0:@LAST_PORT];
+    reg [63:0] begun_ns [0:{last}];
+    reg [8:0]  ring_next [0:@LAST_PORT];
+    reg [8:0]  ring_begun [0:@LAST_PORT];
+    wire [63:0] begins_ns = sent_ns[first_port] > time_ns ? sent_ns[first_port] : time_ns;
+    wire [8:0]  ring_after = ring_next[first_port] == 9'd{top} ? 9'd0 : ring_next[first_port] + 9'd1;
+    wire [31:0] ring_base = {{{zeros}'d0, first_port}} * 32'd{ring};
+    wire [31:0] ring_newest = ring_base + {{23'd0, ring_next[first_port]}};
+    wire [31:0] ring_oldest = ring_base + {{23'd0, ring_after}};
+    wire [63:0] oldest_ns = {oldest};
+",
+            last = switch.ports() * usize::from(ring) - 1,
+            top = ring - 1,
+            zeros = 32 - index_bits(switch.ports()),
+            oldest = if ring == 1 { "begins_ns" } else { "begun_ns[ring_oldest]" },
+        );
+    }
+    text
+}
+
+fn turn_clears(switch: &SwitchSpec) -> String {
+    let mut text = String::new();
+    if takes_turns(switch) {
+        text += "                turn[at_port] <= 8'd0;\n";
+    }
+    if switch.transmit_ring_packets > 0 {
+        text += "                sent_ns[at_port] <= 64'd0;
+                ring_next[at_port] <= 9'd0;
+                ring_begun[at_port] <= 9'd0;
+";
+    }
+    text
+}
+
+fn first(switch: &SwitchSpec) -> String {
+    if switch.queues_per_port == 1 {
+        return "                at <= first_queue(first_port);\n".to_owned();
+    }
+    let offset = if takes_turns(switch) { "turn[first_port]" } else { "8'd0" };
+    format!("                offset <= {offset};\n                step <= 8'd0;\n")
+}
+
+fn pick(switch: &SwitchSpec) -> String {
+    let idle = "                    due_ns[first_port] <= NEVER;\n                    \
+        state <= EARLIEST;\n";
+    let found = |queue: &str| {
+        format!(
+            "                then <= EARLIEST;
+                waited <= 1'b0;
+                changed <= {queue};
+                place <= head[{queue}];
+"
+        )
+    };
+    if switch.queues_per_port == 1 {
+        return format!(
+            "            // The port's queue.
+            PICK: begin
+{}                if (bytes[at] == 32'd0) begin
+{idle}                end else
+                    state <= READ;
+            end
+",
+            found("at")
+        );
+    }
+    let turn = if takes_turns(switch) {
+        "                    turn[first_port] <= next_offset;\n"
+    } else {
+        ""
+    };
+    format!(
+        "            // The queue that the port serves next, one queue for each clock.
+            PICK: begin
+{found}                if (bytes[candidate] != 32'd0) begin
+{turn}                    state <= READ;
+                end else if (step == 8'd@PER_PORT - 8'd1) begin
+{idle}                end
+                offset <= next_offset;
+                step <= step + 8'd1;
+            end
+",
+        found = found("candidate")
+    )
+}
+
+fn send(switch: &SwitchSpec, divide_bits: u32) -> String {
+    let wire = match 64 - divide_bits {
+        0 => "quotient".to_owned(),
+        zeros => format!("{{{zeros}'d0, quotient}}"),
+    };
+    let ring = switch.transmit_ring_packets;
+    if ring == 0 {
+        return format!("                    due_ns[first_port] <= time_ns + {wire};\n");
+    }
+    format!(
+        "                    sent_ns[first_port] <= begins_ns + {wire};
+                    begun_ns[ring_newest] <= begins_ns;
+                    ring_next[first_port] <= ring_after;
+                    if (ring_begun[first_port] < 9'd{ring})
+                        ring_begun[first_port] <= ring_begun[first_port] + 9'd1;
+                    if (ring_begun[first_port] + 9'd1 < 9'd{ring})
+                        due_ns[first_port] <= time_ns;
+                    else
+                        due_ns[first_port] <= oldest_ns > time_ns ? oldest_ns : time_ns;
+"
+    )
+}

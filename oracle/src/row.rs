@@ -1,0 +1,144 @@
+//! The features of an arriving packet, from virtual LQD. `docs/features.md` defines them; tests compare
+//! them with those of `dropcast-features`.
+
+use crate::memory::{Needs, QueueState};
+use crate::virtual_lqd::VirtualLqd;
+use crate::{NotReady, SwitchConstants};
+
+/// A row has at most this many values: more features are not known.
+pub(crate) const MOST_FEATURES: usize = 12;
+
+/// Features by the codes of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feature {
+    QueueLength,
+    AvgQueueLength,
+    Occupancy,
+    AvgOccupancy,
+    LongestQueue,
+    Rank,
+    LongestGap,
+    ProjectedOccupancy,
+    LevelOccupancy,
+    /// The level after this many eighths of a base RTT.
+    LevelAhead(u32),
+}
+
+impl Feature {
+    fn with_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0 => Feature::QueueLength,
+            1 => Feature::AvgQueueLength,
+            2 => Feature::Occupancy,
+            3 => Feature::AvgOccupancy,
+            4 => Feature::LongestQueue,
+            5 => Feature::Rank,
+            6 => Feature::LongestGap,
+            7 => Feature::ProjectedOccupancy,
+            8 => Feature::LevelOccupancy,
+            9 => Feature::LevelAhead(2),
+            10 => Feature::LevelAhead(8),
+            11 => Feature::LevelAhead(16),
+            _ => return None,
+        })
+    }
+}
+
+/// The features of a model, in the order of its rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    features: [Feature; MOST_FEATURES],
+    length: usize,
+}
+
+impl Columns {
+    /// The features with these codes.
+    pub(crate) fn new(codes: &[u8]) -> Result<Self, NotReady> {
+        let mut features = [Feature::QueueLength; MOST_FEATURES];
+        for (at, &code) in codes.iter().enumerate() {
+            let place = features.get_mut(at).ok_or(NotReady::UnknownFeature(code))?;
+            *place = Feature::with_code(code).ok_or(NotReady::UnknownFeature(code))?;
+        }
+        Ok(Columns { features, length: codes.len() })
+    }
+
+    fn features(&self) -> &[Feature] {
+        &self.features[..self.length]
+    }
+
+    /// The memory that they need.
+    pub(crate) fn needs(&self) -> Needs {
+        let any = |of: fn(&Feature) -> bool| self.features().iter().any(of);
+        Needs {
+            arrivals: any(|of| matches!(of, Feature::LevelAhead(_) | Feature::ProjectedOccupancy)),
+            averages: any(|of| matches!(of, Feature::AvgQueueLength | Feature::AvgOccupancy)),
+            dwrr: false,
+        }
+    }
+
+    /// The row of a packet that arrives for `queue`, before it is added.
+    pub(crate) fn observe(&self, lqd: &VirtualLqd<'_>, queue: usize) -> [u32; MOST_FEATURES] {
+        let mut row = [0; MOST_FEATURES];
+        for (value, &feature) in row.iter_mut().zip(self.features()) {
+            *value = observed(feature, lqd, queue);
+        }
+        row
+    }
+
+    /// How many values a row has.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+}
+
+fn observed(feature: Feature, lqd: &VirtualLqd<'_>, queue: usize) -> u32 {
+    let own = lqd.memory.queues[queue].bytes;
+    let lengths = || lqd.queues().iter().map(|queue| queue.bytes);
+    let longest = || lengths().max().unwrap_or(0);
+    match feature {
+        Feature::QueueLength => own,
+        Feature::AvgQueueLength => lqd.memory.averages[queue].value(),
+        Feature::Occupancy => lqd.occupancy_bytes,
+        Feature::AvgOccupancy => lqd.memory.averages[lqd.queues().len()].value(),
+        Feature::LongestQueue => longest(),
+        Feature::Rank => lengths().filter(|&bytes| bytes > own).count() as u32,
+        Feature::LongestGap => longest().saturating_sub(own),
+        Feature::ProjectedOccupancy => saturated(expected(lqd, 16).sum()),
+        Feature::LevelOccupancy => {
+            saturated(lengths().map(|bytes| u64::from(bytes.min(own))).sum())
+        }
+        Feature::LevelAhead(eighths) => {
+            saturated(expected(lqd, eighths).map(|bytes| bytes.min(own.into())).sum())
+        }
+    }
+}
+
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// The expected bytes in each queue that is not empty, after this many eighths of a base RTT.
+fn expected<'a>(lqd: &'a VirtualLqd<'_>, eighths: u32) -> impl Iterator<Item = u64> + 'a {
+    let per_port = lqd.switch.queues_per_port as usize;
+    let ports = lqd.queues().chunks_exact(per_port).enumerate();
+    ports.flat_map(move |(port, queues)| {
+        let drained = lqd.drain_bytes(port) / u64::from(16 / eighths);
+        queues.iter().filter(|queue| queue.bytes > 0).map(move |queue: &QueueState| {
+            let coming = u64::from(eighths) * u64::from(queue.recent_bytes);
+            (u64::from(queue.bytes) + coming).saturating_sub(drained)
+        })
+    })
+}
+
+/// The recent arrivals of a queue, `elapsed_ns` after its last event; `features/src/projection.rs`
+/// defines them.
+pub(crate) fn recent_bytes(
+    switch: &SwitchConstants<'_>,
+    recent_bytes: u32,
+    arrived_bytes: u32,
+    elapsed_ns: u64,
+) -> u32 {
+    let window_ns = (switch.base_rtt_ns / 8).max(1);
+    let forgotten = u64::from(recent_bytes) * elapsed_ns.min(window_ns) / window_ns;
+    (recent_bytes - forgotten as u32).saturating_add(arrived_bytes)
+}

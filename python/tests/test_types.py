@@ -1,0 +1,29 @@
+"""The types say what the package is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dropcast
+
+PACKAGE = Path(dropcast.__file__).parent
+
+
+def test_stubs_are_those_of_the_compiled_part():
+    pytest.importorskip("mypy")
+    said = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "dropcast._dropcast", "--ignore-missing-stub"],
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_the_package_is_typed():
+    pytest.importorskip("mypy")
+    arguments = ["-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", PACKAGE]
+    said = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,68 @@
+//! The exported XDP program in the kernel.
+
+use crate::agreement::missing;
+use crate::ebpf::kernel_did;
+use crate::replay::found;
+use dropcast_data::SwitchSpec;
+use dropcast_export::EmittedFile;
+use dropcast_verify::{Tool, VerifyError};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
+const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
+
+/// The verdicts of the program; `None` if a tool is missing or the kernel does not permit it.
+pub(crate) fn decide(
+    files: &[EmittedFile],
+    spec: &SwitchSpec,
+    records: &[[u32; 6]],
+    packets: Option<u32>,
+    falls_back: bool,
+) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (clang, gcc) = (found(CLANG)?, found(GCC)?);
+    for file in files {
+        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
+    }
+    let mut compile = clang.in_folder(folder.path());
+    compile.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-c"]);
+    compile.args(packets.map(|packets| format!("-DM_PACKETS={}u", packets.next_power_of_two())));
+    compile.args(["m_decision.bpf.c", "-o", "m_decision.bpf.o"]);
+    let output = compile.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rates: Vec<String> = spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
+    let loader = include_str!("kernel.c")
+        .replace("SWITCH_PORTS", &spec.ports().to_string())
+        .replace("SWITCH_QUEUES", &spec.queues_per_port.to_string())
+        .replace("SWITCH_BUFFER", &spec.buffer_bytes.to_string())
+        .replace("SWITCH_RTT", &spec.base_rtt_ns.to_string())
+        .replace("LINE_RATES", &rates.join(", "));
+    fs::write(folder.path().join("loader.c"), loader).expect("written");
+    let mut compile = gcc.in_folder(folder.path());
+    compile.args(["-O1", "-Wall", "-Wextra", "loader.c", "-o", "loader", "-lbpf"]);
+    let output = compile.output().expect("it starts");
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("bpf/libbpf.h: No such file"), "{said}");
+        missing(&VerifyError::missing("libbpf", "libbpf-dev"));
+        return None;
+    }
+    run(folder.path(), records, falls_back)
+}
+
+fn run(folder: &Path, records: &[[u32; 6]], falls_back: bool) -> Option<Vec<u8>> {
+    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
+    fs::write(folder.join("records"), bytes).expect("written");
+    let mut loader = Command::new(folder.join("loader"));
+    loader.args(falls_back.then_some("fall back")).current_dir(folder);
+    loader.stdin(fs::File::open(folder.join("records")).expect("written")).stdout(Stdio::piped());
+    let output = loader.output().expect("it starts");
+    if !kernel_did(&output) {
+        return None;
+    }
+    std::io::stderr().write_all(&output.stderr).expect("stderr is writable");
+    Some(output.stdout)
+}

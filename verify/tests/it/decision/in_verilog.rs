@@ -1,0 +1,86 @@
+//! The exported state machine in a simulator.
+
+use crate::replay::found;
+use dropcast_export::EmittedFile;
+use dropcast_verify::Tool;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+pub(crate) const ICARUS: Tool =
+    Tool { command: "iverilog", version_arguments: &["-V"], package: "iverilog" };
+
+pub(crate) const VERILATOR: Tool =
+    Tool { command: "verilator", version_arguments: &["--version"], package: "verilator" };
+
+/// Icarus Verilog is an interpreter; it gets this many packets.
+const FEW: usize = 1500;
+
+/// The verdicts of the module, of the first packets if the simulator is slow; `None` without it.
+pub(crate) fn decide(
+    files: &[EmittedFile],
+    simulator: Tool,
+    records: &[[u32; 6]],
+    packets: usize,
+    falls_back: bool,
+) -> Option<Vec<u8>> {
+    let tool = found(simulator)?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    for file in files {
+        fs::write(path.join(&file.name), &file.bytes).expect("written");
+    }
+    let module = fs::read_to_string(path.join("m_decision.v")).expect("exported");
+    let (_, most) = module.split_once("; at most ").expect("the module says so");
+    let most = most.split_once('.').and_then(|(most, _)| most.parse().ok()).expect("a number");
+    let packets = packets.min(most);
+    let records =
+        if simulator.command == "iverilog" { &records[..records.len().min(FEW)] } else { records };
+    let mut text = String::new();
+    for [kind, port, queue, size_bytes, low, high] in records {
+        writeln!(text, "{kind:x} {port:x} {queue:x} {size_bytes:x} {high:x}{low:08x}")
+            .expect("text");
+    }
+    fs::write(path.join("packets.hex"), text).expect("written");
+    let sources = ["m_predictor.v", "m_decision.v", "m_decision_tb.v"];
+    let set = format!("-Pm_decision_tb.PACKETS={packets}");
+    let mut build = tool.in_folder(path);
+    let mut run = if simulator.command == "iverilog" {
+        build
+            .args(["-g2001", "-Wall", "-s", "m_decision_tb", &set, "-o", "simulate"])
+            .args(sources);
+        let mut run = Command::new("vvp");
+        run.args(["-n", "simulate"]);
+        run
+    } else {
+        build.args(["--binary", "--timing", "-Wall", "-CFLAGS", "-O1", "-Mdir", "built"]);
+        build.args(["-o", "simulate", "--top-module", "m_decision_tb"]);
+        build.arg(format!("-GPACKETS={packets}")).args(sources);
+        Command::new(path.join("built/simulate"))
+    };
+    succeed(&mut build);
+    run.current_dir(path).args(["+packets=packets.hex", "+verdicts=verdicts"]);
+    let printed = succeed(run.args(falls_back.then_some("+fall_back")));
+    assert!(!printed.contains("ERROR"), "{packets} places, {most} at most: {printed}");
+    let stderr = &mut std::io::stderr();
+    writeln!(stderr, "{}: {} calls, {}", simulator.command, records.len(), printed.trim())
+        .expect("stderr is writable");
+    let verdicts = read(&path.join("verdicts"));
+    let arrivals = records.iter().filter(|record| record[0] == 0).count();
+    assert_eq!(verdicts.len(), arrivals);
+    Some(verdicts)
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    let text = fs::read_to_string(path).expect("written by the simulation");
+    text.lines().map(|line| line.parse().expect("a verdict")).collect()
+}
+
+fn succeed(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

@@ -1,0 +1,144 @@
+/* Loads the exported XDP program, fills in the constants of its switch, and runs it on a frame for each
+ * record from standard input. Prints one byte for each arrival, its verdict. Checks that constants of other
+ * switches are refused. Exit status 77: not permitted. */
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORTS = SWITCH_PORTS };
+
+struct constants {
+    uint64_t buffer_bytes;
+    uint64_t base_rtt_ns;
+    uint64_t line_rate_bps[PORTS];
+    uint32_t ports;
+    uint32_t queues_per_port;
+    uint32_t falls_back;
+    uint32_t readiness;
+};
+
+struct event {
+    uint8_t addresses[12];
+    uint16_t ethertype;
+    uint16_t port;
+    uint16_t queue;
+    uint32_t kind;
+    uint32_t size_bytes;
+    uint32_t time_high;
+    uint32_t time_low;
+} __attribute__((packed));
+
+static int program, constants_map;
+
+static int fail(const char *doing, int error)
+{
+    error = error < 0 ? -error : error;
+    fprintf(stderr, "%s: %s\n", doing, strerror(error));
+    return error == EPERM || error == ENOSYS ? 77 : 1;
+}
+
+static int run(struct event *event, uint32_t *answer)
+{
+    struct event out;
+    LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = event, .data_size_in = sizeof *event,
+                .data_out = &out, .data_size_out = sizeof out);
+    const int error = bpf_prog_test_run_opts(program, &options);
+
+    *event = out;
+    *answer = options.retval;
+    return error;
+}
+
+static int set(const struct constants *constants)
+{
+    const uint32_t first = 0;
+
+    return bpf_map_update_elem(constants_map, &first, constants, BPF_ANY);
+}
+
+/* Every constant but one is right. */
+static int refuses_others(const struct constants *right)
+{
+    struct event event = {.ethertype = htons(0x88b5)};
+    uint32_t answer;
+    int other;
+
+    for (other = 0; other < 5; other++) {
+        struct constants constants = *right, told;
+        const uint32_t first = 0;
+
+        constants.ports += other == 0;
+        constants.queues_per_port += other == 1;
+        constants.buffer_bytes += other == 2;
+        constants.base_rtt_ns += other == 3;
+        constants.line_rate_bps[PORTS - 1] += other == 4;
+        if (set(&constants) != 0 || run(&event, &answer) != 0 || answer != XDP_ABORTED
+            || bpf_map_lookup_elem(constants_map, &first, &told) != 0
+            || told.readiness != 2u + (uint32_t)other)
+            return 0;
+    }
+    event.ethertype = 0;
+    return run(&event, &answer) == 0 && answer == XDP_PASS;
+}
+
+int main(int argc, char **argv)
+{
+    struct constants constants = {
+        .buffer_bytes = SWITCH_BUFFER,
+        .base_rtt_ns = SWITCH_RTT,
+        .line_rate_bps = {LINE_RATES},
+        .ports = PORTS,
+        .queues_per_port = SWITCH_QUEUES,
+        .falls_back = argc > 1,
+    };
+    struct bpf_object *object = bpf_object__open_file("m_decision.bpf.o", NULL);
+    struct bpf_prog_info info;
+    uint32_t record[6], size = sizeof info, answer;
+    int error;
+
+    (void)argv;
+    if (!object)
+        return fail("opening", errno);
+    error = bpf_object__load(object);
+    if (error != 0)
+        return fail("loading", error);
+    program = bpf_program__fd(bpf_object__find_program_by_name(object, "m_xdp"));
+    constants_map = bpf_object__find_map_fd_by_name(object, "m_switch");
+    memset(&info, 0, sizeof info);
+    if (bpf_obj_get_info_by_fd(program, &info, &size) != 0)
+        return fail("asking for the program", errno);
+    fprintf(stderr, "%u instructions, %u looked at by the verifier\n", info.xlated_prog_len / 8,
+            info.verified_insns);
+    if (!refuses_others(&constants) || set(&constants) != 0)
+        return 2;
+    while (fread(record, sizeof record, 1, stdin) == 1) {
+        struct event event = {
+            .ethertype = htons(0x88b5),
+            .port = htons((uint16_t)record[1]),
+            .queue = htons((uint16_t)record[2]),
+            .kind = htonl(record[0]),
+            .size_bytes = htonl(record[3]),
+            .time_high = htonl(record[5]),
+            .time_low = htonl(record[4]),
+        };
+        error = run(&event, &answer);
+        if (error != 0)
+            return fail("running", error);
+        if (record[0] == 0) {
+            const uint32_t verdict = ntohl(event.kind);
+
+            if (answer != (verdict <= 1 ? XDP_PASS : XDP_DROP))
+                return 3;
+            putchar((int)verdict);
+        } else if (answer != XDP_PASS) {
+            return 4;
+        }
+    }
+    bpf_object__close(object);
+    return 0;
+}
