@@ -1,6 +1,5 @@
 //! The packets a switch holds.
 
-use crate::Packet;
 use crate::longest::Longest;
 use dropcast_data::SwitchSpec;
 use dropcast_features::{Backlog, BufferView, bytes_up_to};
@@ -104,18 +103,16 @@ impl Buffer {
         &self.shared_lengths
     }
 
-    /// The packet as the shared buffer sees it, of the size that it adds there; none if it adds nothing,
-    /// because it fits into the reserved bytes of its queue or the queue draws on no shared buffer.
-    pub fn in_shared(&self, packet: &Packet) -> Option<Packet> {
-        let queue = packet.queue;
+    /// What a packet of `size_bytes` for `queue` adds to the shared buffer: 0 if it fits into the reserved
+    /// bytes of its queue, or the queue draws on no shared buffer.
+    pub fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
         if !self.shares[queue] {
-            return None;
+            return 0;
         }
-        let after = u64::from(self.lengths[queue]) + u64::from(packet.size_bytes);
+        let after = u64::from(self.lengths[queue]) + u64::from(size_bytes);
         let after = after.saturating_sub(u64::from(self.reserved[queue]));
-        let size_bytes = after - u64::from(self.shared_lengths[queue]);
         // At most the packet's own size.
-        (size_bytes > 0).then_some(Packet { size_bytes: size_bytes as u32, ..*packet })
+        (after - u64::from(self.shared_lengths[queue])) as u32
     }
 
     /// Whether packets of a queue may be pushed out.

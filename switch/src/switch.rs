@@ -109,9 +109,13 @@ impl<P: Policy, S: Service> Switch<P, S> {
     }
 
     fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
-        // What it adds to the shared buffer grows smaller when its own queue is pushed out from.
-        while let Some(packet) = self.buffer.in_shared(packet) {
-            match self.policy.decide(&self.buffer, &packet, now) {
+        loop {
+            // Grows smaller when the packet's own queue is pushed out from.
+            let size_bytes = self.buffer.shared_part(packet.queue, packet.size_bytes);
+            if size_bytes == 0 {
+                return true;
+            }
+            match self.policy.decide(&self.buffer, &Packet { size_bytes, ..*packet }, now) {
                 Decision::Accept => return true,
                 Decision::Reject => return false,
                 Decision::PushOut(queue) => {
@@ -123,6 +127,5 @@ impl<P: Policy, S: Service> Switch<P, S> {
                 }
             }
         }
-        true
     }
 }

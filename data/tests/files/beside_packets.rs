@@ -116,7 +116,7 @@ fn a_trace_keeps_marks_and_pauses() {
     let mut meta = TraceMeta::new("dropcast 0.1.0", switches(), vec!["rank".to_owned()]);
     let rows = |marks: Option<Vec<bool>>, told: Option<Vec<_>>| LabelledBatch {
         arrivals: Some(dropcast_data::ArrivalColumns {
-            time_ns: vec![1, 2],
+            time_ns: vec![1; 2],
             switch_id: vec![0; 2],
             port: vec![0; 2],
             queue: vec![0; 2],

@@ -15,7 +15,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 #[test]
 fn the_switches_on_the_page_are_valid() {
     let examples = blocks("switch.md", "toml");
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     let leaf = SwitchSpecs::from_toml(&examples[0]).unwrap();
     assert_eq!(leaf.get(0).unwrap().queues(), 40);
     let several = SwitchSpecs::from_toml(&examples[1]).unwrap();

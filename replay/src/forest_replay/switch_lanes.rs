@@ -133,7 +133,9 @@ impl Lane<GivenThreshold> {
     fn asks(&self, packet: &Packet) -> bool {
         let buffer = self.switch.buffer();
         let mut asks = false;
-        if let Some(packet) = buffer.in_shared(packet) {
+        let size_bytes = buffer.shared_part(packet.queue, packet.size_bytes);
+        if size_bytes > 0 {
+            let packet = Packet { size_bytes, ..*packet };
             situation(buffer, self.switch.policy().threshold_bytes, &packet).decide(|| {
                 asks = true;
                 false
