@@ -36,7 +36,7 @@ const EVENTS: [(&str, &str); 21] = [
     ("queue-out-of-range", "time_ns,port,queue,size_bytes\n0,0,1,100\n"),
     ("size-0", "time_ns,port,size_bytes\n0,0,0\n"),
     ("size-over-buffer", "time_ns,port,size_bytes\n0,0,2001\n"),
-    ("no-such-kind", "time_ns,port,size_bytes,kind\n0,0,100,3\n"),
+    ("no-such-kind", "time_ns,port,size_bytes,kind\n0,0,100,9\n"),
     ("departure-first", "time_ns,port,size_bytes,kind\n0,0,100,0\n1,0,100,1\n2,0,100,1\n"),
     ("field-too-few", "time_ns,port,size_bytes\n0,0\n"),
     ("field-too-many", "time_ns,port,size_bytes\n0,0,100,7\n"),
@@ -159,7 +159,6 @@ fn outputs_that_cannot_be() {
         "collect --events events.parquet -o nowhere/out.parquet".to_owned(),
         "collect --events events.parquet -o model.json/out.parquet".to_owned(),
         "collect --events events.parquet -o runs".to_owned(),
-        "collect --events events.parquet -o -".to_owned(),
         "collect --events events.parquet -o ./events.parquet".to_owned(),
         "collect --events events.parquet --switch runs/small/switch.toml -o runs/small/switch.toml"
             .to_owned(),

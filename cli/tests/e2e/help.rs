@@ -114,7 +114,8 @@ fn commands_in(text: &str) -> Vec<String> {
     let commands = indented.filter_map(|line| {
         let last = line.rsplit(" | ").next()?.trim();
         let arguments = last.strip_prefix("dropcast ")?;
-        Some(arguments.split(" #").next()?.trim().to_owned())
+        let arguments = arguments.split(" #").next()?.split(" > ").next()?;
+        Some(arguments.trim().to_owned())
     });
     commands.collect()
 }

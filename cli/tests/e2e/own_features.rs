@@ -7,10 +7,10 @@ use serde_json::Value;
 const SWITCH: &str = "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\n\
                       base_rtt_ns = 50_000\n";
 
-/// Bursts of 40 packets of 1,000 bytes for two ports: the buffer holds 20. `late` tells those at the end
+/// Bursts of 40 packets of 1,000 bytes for two ports: the buffer holds 20. `burst_end` tells those at the end
 /// of a burst, which LQD drops.
 fn events() -> String {
-    let mut text = "time_ns,port,size_bytes,late,place\n".to_owned();
+    let mut text = "time_ns,port,size_bytes,burst_end,place\n".to_owned();
     for burst in 0..300_u64 {
         for place in 0..40_u64 {
             let time_ns = burst * 400_000 + place * 100;
@@ -33,14 +33,16 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
     room.write("leaf.toml", SWITCH);
     room.write("events.csv", events());
     let collect = "collect --events events.csv --switch leaf.toml --features paper4";
-    room.good(&format!("{collect} --feature late --feature place -o trace.parquet"));
-    let train = "train --data trace.parquet --features occupancy --n-estimators 1 --max-depth 2";
-    room.good(&format!("{train} --feature late -o model.json"));
+    room.good(&format!("{collect} --feature burst_end --feature place -o trace.parquet"));
+    let train = "train --data trace.parquet --features occupancy --max-features all --max-depth 3";
+    room.good(&format!("{train} --feature place --feature burst_end -o model.json"));
     let model: Value = serde_json::from_slice(&room.read("model.json")).unwrap();
-    assert_eq!(model["forest"]["features"], serde_json::json!(["occupancy", "late"]));
+    assert_eq!(model["forest"]["features"], serde_json::json!(["occupancy", "place", "burst_end"]));
     assert_eq!(model["features"][1]["unit"], "own");
-    let used = model["forest"]["trees"][0]["nodes"][0]["split"]["feature"].as_u64();
-    assert_eq!(used, Some(1), "the column tells the drops: {model}");
+    let trees = model["forest"]["trees"].as_array().unwrap().iter();
+    let mut nodes = trees.flat_map(|tree| tree["nodes"].as_array().unwrap());
+    let uses_place = |node: &Value| node["split"]["feature"].as_u64() == Some(1);
+    assert!(nodes.any(uses_place), "the place in the burst tells the drops: {model}");
 
     let report = "report --model model.json --data trace.parquet --rows all --format json";
     let report: Value = serde_json::from_str(&room.good(report)).unwrap();
@@ -52,23 +54,23 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
     }
     for (name, bytes) in room.files().iter().filter(|(name, _)| name.starts_with("tables/")) {
         let text = String::from_utf8_lossy(bytes);
-        assert!(name.ends_with(".dct") || text.contains("late"), "{name}");
+        assert!(text.contains("burst_end") || !text.contains("occupancy"), "{name}");
     }
     let header = room.files().iter().find(|(name, _)| name.ends_with(".h")).unwrap().1.clone();
     let header = String::from_utf8(header).unwrap();
     assert!(header.contains("whoever asks for a prediction supplies it"), "{header}");
-    assert!(header.contains("late is not dropcast's: the caller supplies it"), "{header}");
+    assert!(header.contains("place is not dropcast's: the caller supplies it"), "{header}");
 
     let error = bad(&room, "export model.json --target c --switch leaf.toml -o decision");
-    assert!(error.contains("late is not dropcast's: the caller supplies it"), "{error}");
+    assert!(error.contains("place is not dropcast's: the caller supplies it"), "{error}");
     room.write("loop.toml", EXPERIMENT);
     let error = bad(
         &room,
         "simulate --experiment loop.toml --policy credence:model=model.json --runs 1 -o looped",
     );
-    assert!(error.contains("model.json needs late, a feature of your own"), "{error}");
+    assert!(error.contains("model.json: needs place, a feature of your own"), "{error}");
     let error = bad(&room, &format!("{train} --feature nowhere -o other.json"));
-    assert!(error.contains("nowhere") && error.contains("late, place"), "{error}");
+    assert!(error.contains("nowhere") && error.contains("burst_end, place"), "{error}");
     let error = bad(&room, &format!("{train} --feature rank -o other.json"));
     assert!(error.contains("\"rank\""), "{error}");
     let error =
@@ -81,15 +83,18 @@ fn a_sweep_compares_sets_with_columns_of_the_users_own() {
     let room = Room::new();
     room.write("leaf.toml", SWITCH);
     room.write("events.csv", events());
-    let features = "--features occupancy,own:late";
+    let features = "--features occupancy,own:burst_end";
     let collect = "collect --events events.csv --switch leaf.toml";
     room.good(&format!("{collect} {features} -o trace.parquet"));
     room.write(
         "sweep.toml",
-        "data = [\"trace.parquet\"]\n[axes]\nfeatures = [\"occupancy\", \"occupancy,own:late\"]\n\
+        "data = [\"trace.parquet\"]\n[axes]\nfeatures = [\"occupancy\", \"occupancy,own:burst_end\"]\n\
          trees = [1]\nmax_depth = [2]\n",
     );
     room.good("sweep sweep.toml -o swept");
     let names: Vec<String> = room.files().into_keys().collect();
-    assert!(names.contains(&"swept/models/best-occupancy-own_late.json".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"swept/models/best-occupancy-own_burst_end.json".to_owned()),
+        "{names:?}"
+    );
 }
