@@ -133,7 +133,7 @@ impl ForestReplay {
             };
         let specs = &self.specs;
         self.threads.map(self.groups.iter_mut().collect(), |group| {
-            group.arrive(&packets, &scores, specs, &new_switch);
+            group.arrive(&packets, &scores, specs, new_switch);
         });
         self.rows += batch.len() as u64;
         Ok(())

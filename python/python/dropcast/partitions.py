@@ -79,7 +79,7 @@ class Training:
         seed: int = 1,
         **settings: Any,
     ) -> None:
-        roles = [list(data), list(validation), list(test)]
+        roles = list(data), list(validation), list(test)
         self._training = _dropcast.Training(*roles, settings_json(**settings), seed)
 
     def partitions(self, count: int) -> list[str]:

@@ -41,7 +41,7 @@ __all__ = ["Collected", "Fold", "Trained", "collect", "leave_one_out", "sweep", 
 _FAN_IN = 16
 
 #: Tasks depend on their arguments alone, so Ray may run them as often as it must.
-_TASK = {"num_cpus": 1, "max_retries": -1, "scheduling_strategy": "SPREAD"}
+_TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": -1, "scheduling_strategy": "SPREAD"}
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -121,8 +121,9 @@ def train(
     roles = _summaries([data, validation, test], settings)
     training = Training(*roles, seed=seed, **settings)
     shares = training._training.partitions(workers)
+    worker: Any = _Worker  # Ray's types know no options of actors.
     actors = [
-        _Worker.options(scheduling_strategy=home).remote(spec, rows, threads, memory_limit)
+        worker.options(scheduling_strategy=home).remote(spec, rows, threads, memory_limit)
         for (rows, spec), home in zip(shares, _homes())
     ]
     steps: list[dict[str, Any]] = []
@@ -418,7 +419,7 @@ def _begin() -> None:
         ray.init(log_to_driver=False)
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    local = {"address": "local", "_node_ip_address": "127.0.0.1"}
+    local: dict[str, Any] = {"address": "local", "_node_ip_address": "127.0.0.1"}
     ray.init(include_dashboard=False, log_to_driver=False, **local)
 
 
@@ -483,7 +484,7 @@ def _files(paths: Paths) -> list[str]:
     """Files, with those of folders in the order of their paths."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: list[str] = []
-    for path in map(os.fspath, given):
+    for path in [os.fspath(path) for path in given]:
         if _is_uri(path):
             found.extend(_files_of_uri(path))
         elif os.path.isdir(path):
