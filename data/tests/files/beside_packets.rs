@@ -77,8 +77,8 @@ fn parquet(scratch: &Scratch) -> PathBuf {
 fn text_and_parquet_tell_the_same_beside_packets() {
     let scratch = Scratch::new();
     let (text, parquet) = (scratch.file("events.csv", TEXT), parquet(&scratch));
-    assert_eq!(told(&read(&[text.clone()])), expected());
-    assert_eq!(told(&read(&[parquet.clone()])), expected());
+    assert_eq!(told(&read(std::slice::from_ref(&text))), expected());
+    assert_eq!(told(&read(std::slice::from_ref(&parquet))), expected());
     // Merged, each event keeps its own values.
     let twice = expected().into_iter().flat_map(|row| [row, row]).collect::<Vec<_>>();
     let merged = EventFiles::open(&[text, parquet], &options()).unwrap();
