@@ -103,6 +103,57 @@ impl LabelledBatch {
         self.drop.is_empty()
     }
 
+    /// Takes the rows from number `row` on out of the batch.
+    pub fn split_off(&mut self, row: usize) -> LabelledBatch {
+        let arrivals = self.arrivals.as_mut().map(|arrivals| ArrivalColumns {
+            time_ns: arrivals.time_ns.split_off(row),
+            switch_id: arrivals.switch_id.split_off(row),
+            port: arrivals.port.split_off(row),
+            queue: arrivals.queue.split_off(row),
+            size_bytes: arrivals.size_bytes.split_off(row),
+        });
+        LabelledBatch {
+            arrivals,
+            features: self.features.iter_mut().map(|column| column.split_off(row)).collect(),
+            drop: self.drop.split_off(row),
+            outcome: self.outcome.as_mut().map(|outcome| outcome.split_off(row)),
+            real_drop: self.real_drop.as_mut().map(|real_drop| real_drop.split_off(row)),
+            ecn_mark: self.ecn_mark.as_mut().map(|ecn_mark| ecn_mark.split_off(row)),
+        }
+    }
+
+    /// Adds rows with the same columns behind its own.
+    pub fn append(&mut self, mut rows: LabelledBatch) {
+        if self.is_empty() {
+            *self = rows;
+            return;
+        }
+        if self.real_drop.is_some() || rows.real_drop.is_some() {
+            // Rows that are known to have no real drop have no such column.
+            let none = |rows| vec![None; rows];
+            let (own, added) = (self.len(), rows.len());
+            let real_drop = self.real_drop.get_or_insert_with(|| none(own));
+            real_drop.append(&mut rows.real_drop.take().unwrap_or_else(|| none(added)));
+        }
+        if let (Some(arrivals), Some(more)) = (&mut self.arrivals, &mut rows.arrivals) {
+            arrivals.time_ns.append(&mut more.time_ns);
+            arrivals.switch_id.append(&mut more.switch_id);
+            arrivals.port.append(&mut more.port);
+            arrivals.queue.append(&mut more.queue);
+            arrivals.size_bytes.append(&mut more.size_bytes);
+        }
+        for (column, more) in self.features.iter_mut().zip(&mut rows.features) {
+            column.append(more);
+        }
+        self.drop.append(&mut rows.drop);
+        if let (Some(outcome), Some(more)) = (&mut self.outcome, &mut rows.outcome) {
+            outcome.append(more);
+        }
+        if let (Some(ecn_mark), Some(more)) = (&mut self.ecn_mark, &mut rows.ecn_mark) {
+            ecn_mark.append(more);
+        }
+    }
+
     /// Keeps the rows for which `keep`, one value per row, is true.
     pub fn retain(&mut self, keep: &[bool]) {
         fn column<T>(values: &mut Vec<T>, keep: &[bool]) {

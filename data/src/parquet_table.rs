@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use std::fs::File;
+use std::ops::Range;
 
 /// A Parquet file whose footer has been read.
 pub(crate) struct ParquetTable {
@@ -23,6 +24,8 @@ pub(crate) struct ParquetTable {
     opened: File,
     hash: FileHash,
     builder: ParquetRecordBatchReaderBuilder<File>,
+    /// The rows to read; `None` for all.
+    kept: Option<Range<u64>>,
 }
 
 /// The batches of some columns.
@@ -42,7 +45,7 @@ impl ParquetTable {
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
-        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder })
+        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder, kept: None })
     }
 
     /// The columns.
@@ -61,10 +64,20 @@ impl ParquetTable {
         self.builder.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
     }
 
+    /// Reads only these rows, which the file must have.
+    pub(crate) fn keep(&mut self, rows: Range<u64>) {
+        self.kept = Some(rows);
+    }
+
     /// Starts to read the columns at `roots`, ascending.
     pub(crate) fn read(self, roots: &[usize]) -> Result<ParquetBatches, DataError> {
-        let rows_left = self.rows();
-        let ParquetTable { file, opened, hash, builder } = self;
+        let all = self.rows();
+        let ParquetTable { file, opened, hash, mut builder, kept } = self;
+        let rows_left = kept.as_ref().map_or(all, |rows| rows.end - rows.start);
+        if let Some(rows) = kept {
+            let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+            builder = builder.with_offset(count(rows.start)).with_limit(count(rows_left));
+        }
         let is_read = |root: usize| roots.binary_search(&root).is_ok();
         let bad = attempt(&file, || bad_page(&opened, builder.metadata(), is_read))?;
         if let Some((column, bad)) = bad {

@@ -9,6 +9,7 @@ use crate::parquet_table::{ParquetBatches, ParquetTable};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use std::fs::File;
+use std::ops::Range;
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 65_536;
@@ -102,6 +103,13 @@ impl Table {
             Stored::Parquet(table) => Some(table.rows()),
             Stored::Arrow(_) => None,
             Stored::Frame(frame) => Some(frame.rows()),
+        }
+    }
+
+    /// Reads only these rows of a Parquet file, which must have them.
+    pub(crate) fn keep(&mut self, rows: Range<u64>) {
+        if let Stored::Parquet(table) = &mut self.stored {
+            table.keep(rows);
         }
     }
 

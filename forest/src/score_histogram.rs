@@ -2,11 +2,12 @@
 //! curve.
 
 use crate::Confusion;
+use serde::{Deserialize, Serialize};
 
 /// How many rows of each class got each score.
 ///
 /// Exact and mergeable: the histogram of a data set is the sum of those of its parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoreHistogram {
     accepts: Vec<u64>,
     drops: Vec<u64>,

@@ -3,57 +3,19 @@
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::settings::TracerSettings;
+use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventFiles, EventKind, EventReader, Frame, InputProvenance,
-    LabelledBatch, Outcome, Pause, SwitchSpecs, TraceMeta, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Outcome, Pause,
+    SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where events come from.
-pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
-    /// Whether they can tell of push-outs, which are about packets that arrived before.
-    fn may_push_out(&self) -> bool;
-
-    /// Whether they tell which packets the real switch marked (ECN).
-    fn tells_marks(&self) -> bool {
-        false
-    }
-
-    /// What was read of each input, once the iterator has ended.
-    fn inputs(&self) -> Vec<InputProvenance>;
-}
-
-impl Events for EventReader {
-    fn may_push_out(&self) -> bool {
-        EventReader::may_push_out(self)
-    }
-
-    fn tells_marks(&self) -> bool {
-        EventReader::tells_marks(self)
-    }
-
-    fn inputs(&self) -> Vec<InputProvenance> {
-        vec![self.provenance()]
-    }
-}
-
-impl Events for EventFiles {
-    fn may_push_out(&self) -> bool {
-        EventFiles::may_push_out(self)
-    }
-
-    fn tells_marks(&self) -> bool {
-        EventFiles::tells_marks(self)
-    }
-
-    fn inputs(&self) -> Vec<InputProvenance> {
-        self.provenance()
-    }
-}
+pub use crate::events_source::Events;
+pub use crate::switch_pieces::{SwitchPiece, cut_switches};
 
 /// What was labelled.
 #[derive(Debug, Default, Serialize)]
@@ -136,6 +98,48 @@ pub fn collect(
     writer.set_pauses(read.pauses)?;
     writer.finish()?;
     Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// As [`collect`], for one piece of one switch. The trace has the same bytes as when
+/// [`join_pieces`] makes it of smaller pieces.
+///
+/// # Errors
+/// Those of [`collect`].
+pub fn collect_piece(
+    events: impl Events,
+    specs: SwitchSpecs,
+    settings: &TracerSettings,
+    piece: &SwitchPiece,
+    max_waiting_rows: usize,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Collected, PipelineError> {
+    let own = settings.features.split_own().1.len();
+    let events = PieceEvents { events, piece, own };
+    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings), events.tells_marks())?;
+    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
+    let (collected, read) = labelling.label(events, |rows| writer.write(rows))?;
+    writer.finish(read.inputs, read.pauses)?;
+    Ok(Collected { trace: path.to_owned(), ..collected })
+}
+
+/// Makes one trace of pieces of a switch that follow each other, one at least.
+///
+/// # Errors
+/// If one cannot be read, or the trace cannot be written.
+pub fn join_pieces(pieces: &[PathBuf], path: &Path) -> Result<(), PipelineError> {
+    let Some(first) = pieces.first() else {
+        return Err(PipelineError::unfit(path.display(), "has no pieces to be made of"));
+    };
+    let first = TraceReader::open(first, &[])?;
+    let meta = first.meta().clone();
+    let mut writer = EvenTrace::create(path, &meta, first.columns().ecn_mark)?;
+    for piece in pieces {
+        for rows in TraceReader::open(piece, &meta.features)? {
+            writer.write(rows?)?;
+        }
+    }
+    writer.finish(meta.inputs, meta.pauses)
 }
 
 /// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.

@@ -2,6 +2,7 @@
 
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
+use dropcast_data::LabelledBatch;
 use dropcast_forest::Forest;
 use dropcast_replay::{ForestReplay, LanesSent};
 use dropcast_train::{Part, Sent, Split, VoteLane, VoteReplay, rows_to_replay};
@@ -50,6 +51,17 @@ impl Replays<'_> {
         forests: &[&Forest],
         lanes: &[VoteLane],
     ) -> Result<LanesSent, PipelineError> {
+        self.replay_at(part, forests, lanes, None)
+    }
+
+    /// The same at some switches.
+    pub(crate) fn replay_at(
+        &self,
+        part: Part,
+        forests: &[&Forest],
+        lanes: &[VoteLane],
+        switches: Option<&BTreeSet<u16>>,
+    ) -> Result<LanesSent, PipelineError> {
         let mut all = LanesSent::default();
         for lanes in lanes.chunks(MOST_LANES) {
             // Of the forests, those of these lanes.
@@ -59,7 +71,7 @@ impl Replays<'_> {
             let lanes: Vec<VoteLane> =
                 lanes.iter().map(|lane| VoteLane { forest: place(lane.forest), ..*lane }).collect();
             let forests: Vec<&Forest> = used.iter().map(|&forest| forests[forest]).collect();
-            let LanesSent { lqd, lanes } = self.pass(part, &forests, &lanes)?;
+            let LanesSent { lqd, lanes } = self.pass(part, &forests, &lanes, switches)?;
             all.lqd = lqd;
             all.lanes.extend(lanes);
         }
@@ -71,6 +83,7 @@ impl Replays<'_> {
         part: Part,
         forests: &[&Forest],
         lanes: &[VoteLane],
+        switches: Option<&BTreeSet<u16>>,
     ) -> Result<LanesSent, PipelineError> {
         let mut sum = LanesSent::default();
         for one in self.traces.one_by_one() {
@@ -83,13 +96,25 @@ impl Replays<'_> {
             let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
                 .map_err(failed)?;
             for rows in rows_to_replay(&one, columns.len(), self.split, self.seed, part)? {
-                let (batch, is_of_part) = rows?;
+                let (mut batch, mut is_of_part) = rows?;
+                if let Some(switches) = switches {
+                    keep_switches(&mut batch.batch, &mut is_of_part, switches);
+                }
                 replay.add(&batch.batch, &is_of_part).map_err(failed)?;
             }
             sum.add(&replay.finish());
         }
         Ok(sum)
     }
+}
+
+/// Keeps the rows of some switches, and their flags.
+fn keep_switches(batch: &mut LabelledBatch, flags: &mut Vec<bool>, switches: &BTreeSet<u16>) {
+    let Some(arrivals) = &batch.arrivals else { return };
+    let keep: Vec<bool> = arrivals.switch_id.iter().map(|id| switches.contains(id)).collect();
+    let mut kept = keep.iter();
+    flags.retain(|_| kept.next().copied().unwrap_or(false));
+    batch.retain(&keep);
 }
 
 /// Forests replayed on the rows of one part, on which votes are chosen.

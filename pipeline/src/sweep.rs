@@ -8,6 +8,6 @@ mod squeezing;
 mod swept;
 mod swept_rows;
 
-pub use engine::{sweep, sweep_on};
+pub use engine::{sweep, sweep_on, sweep_share};
 pub use settings::SweepSettings;
 pub use swept::Swept;

@@ -10,6 +10,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
 use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, TrainError};
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -253,7 +254,6 @@ impl LabelledTrace {
     /// # Errors
     /// If it cannot be read, or lacks one.
     pub fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
-        let name = path.display().to_string();
         if path.as_os_str() == "-" {
             let problem = "labelled traces are read several times; save standard input in a file";
             return Err(PipelineError::unfit("standard input", problem));
@@ -263,9 +263,19 @@ impl LabelledTrace {
         let sha256 = sha256_file(path)?;
         let file_name =
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-        let rows = Arc::new(TraceFile { path: path.to_owned(), sha256: sha256.clone() });
         let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::new(name, origin, meta, rows))
+        Ok(LabelledTrace::in_file(path.to_owned(), origin, meta, None))
+    }
+
+    /// A trace whose rows are in a file; if `rows` are given, only these.
+    pub(crate) fn in_file(
+        path: PathBuf,
+        origin: DataOrigin,
+        meta: TraceMeta,
+        rows: Option<Range<u64>>,
+    ) -> Self {
+        let (name, sha256) = (path.display().to_string(), origin.sha256.clone());
+        LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, sha256, rows }))
     }
 
     /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
@@ -315,11 +325,17 @@ pub(crate) fn run_of(sha256: &str) -> u64 {
 struct TraceFile {
     path: PathBuf,
     sha256: String,
+    /// All, if none are given.
+    rows: Option<Range<u64>>,
 }
 
 impl TraceRows for TraceFile {
     fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
-        let batches = TraceReader::open(&self.path, features)?;
+        // Of some rows there is no hash to compare.
+        let batches = match self.rows.clone() {
+            None => TraceReader::open(&self.path, features)?,
+            Some(rows) => TraceReader::open_rows(&self.path, features, rows)?,
+        };
         Ok(Box::new(SameFile { file: self, batches, ended: false }))
     }
 }

@@ -110,6 +110,31 @@ impl OpenRoles {
     }
 }
 
+/// The rule that chooses the vote threshold: the one that was set, or the default; where rows
+/// cannot be replayed, F1.
+pub(crate) fn vote_rule(
+    set: Option<VoteRule>,
+    replays: &Replays<'_>,
+    progress: &dyn Progress,
+) -> Result<VoteRule, PipelineError> {
+    match set {
+        Some(vote) => {
+            if vote.replays() {
+                replays.check()?;
+            }
+            Ok(vote)
+        }
+        None if replays.are_possible() => Ok(VoteRule::default()),
+        None => {
+            progress.note(
+                "the vote threshold is chosen by F1: these rows cannot be replayed, so whether \
+                 the forest does harm is not known",
+            );
+            Ok(VoteRule::F1)
+        }
+    }
+}
+
 /// Refuses split settings where whole files are kept apart and none is divided.
 ///
 /// # Errors
@@ -230,7 +255,7 @@ impl<'a> Training<'a> {
             seed: self.settings.seed,
             threads: self.threads(),
         };
-        let vote = self.vote(&replays)?;
+        let vote = vote_rule(self.settings.vote, &replays, self.progress)?;
         // Rules that replay choose when the forest is there.
         let first_vote = if vote.replays() { VoteRule::F1 } else { vote };
         let mut fitted = match &self.settings.budget {
@@ -244,27 +269,6 @@ impl<'a> Training<'a> {
             choose_votes(vote, &replays, std::slice::from_mut(&mut fitted))?;
         }
         Ok(fitted)
-    }
-
-    /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
-    /// cannot be replayed, F1.
-    fn vote(&self, replays: &Replays<'_>) -> Result<VoteRule, PipelineError> {
-        match self.settings.vote {
-            Some(vote) => {
-                if vote.replays() {
-                    replays.check()?;
-                }
-                Ok(vote)
-            }
-            None if replays.are_possible() => Ok(VoteRule::default()),
-            None => {
-                self.progress.note(
-                    "the vote threshold is chosen by F1: these rows cannot be replayed, so \
-                     whether the forest does harm is not known",
-                );
-                Ok(VoteRule::F1)
-            }
-        }
     }
 
     /// The same trees, with leaf weights that fit the training rows together.

@@ -4,6 +4,7 @@
 mod errors;
 mod frame;
 mod model;
+mod partitions;
 mod pipeline;
 mod settings;
 mod trace;
@@ -18,6 +19,11 @@ mod _dropcast {
     use crate::frame::{PyFrame, integer_columns, write_file};
     #[pymodule_export]
     use crate::model::{Model, features, import_bytes, import_trees, targets};
+    #[pymodule_export]
+    use crate::partitions::{
+        Partition, Training, cut_events, finish_sweep, join, label_piece, merge, merge_replays,
+        replay, share_of_sweep, summarize_trace,
+    };
     #[pymodule_export]
     use crate::pipeline::{
         Report, command, cross_validate, experiment, generate, report, sweep, train, train_per,

@@ -99,6 +99,14 @@ pub enum TrainError {
     /// The temporary file for rows that do not fit into memory failed.
     #[error("cannot write rows to the temporary file or read them back")]
     Spill(#[source] std::io::Error),
+    /// Bytes between a training and its partitions that are not what they should be.
+    #[error("{what} between the training and its partitions {problem}")]
+    Message {
+        /// What the bytes should be.
+        what: &'static str,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// The vote threshold could not be chosen.
     #[error(transparent)]
     Vote(#[from] VoteError),

@@ -11,7 +11,8 @@ use crate::{
     VoteRule,
 };
 use dropcast_features::FeatureSet;
-use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext};
+use dropcast_forest::binning::Bins;
+use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext, Tree};
 use std::num::NonZeroUsize;
 
 /// What to train, and how. The model depends on everything here except `threads`.
@@ -226,28 +227,67 @@ pub fn fit_many(
     tasks: &[ForestTask],
     threads: NonZeroUsize,
 ) -> Result<Vec<Fitted>, TrainError> {
+    let nested = nest(&rows.task, tasks)?;
+    let threads = Threads::new(threads);
+    let plan = |group: &NestedTasks<'_>| group.plan(&rows.task, rows.rows.bins(), rows.classes);
+    let plans = nested.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let forests = grow_forests(&rows.rows, plans.clone(), &threads)?;
+    let mut grown = Vec::new();
+    for ((group, plan), trees) in nested.iter().zip(&plans).zip(forests) {
+        let columns = plan.columns().to_vec();
+        let scores = scores_of_prefixes(&rows.rows, &columns, &trees, &group.sizes(), &threads)?;
+        grown.push(Grown { columns, trees, scores });
+    }
+    finish_all(&rows.task, rows.rows.bins(), &nested, &grown)
+}
+
+/// Groups tasks whose forests are parts of one forest.
+///
+/// # Errors
+/// [`TrainError::Rows`] if rows that are read like this do not serve a task.
+pub(crate) fn nest<'a>(
+    read: &ReadTask,
+    tasks: &'a [ForestTask],
+) -> Result<Vec<NestedTasks<'a>>, TrainError> {
     let mut nested: Vec<NestedTasks<'_>> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
-        task.check(rows)?;
+        task.check(read)?;
         match nested.iter_mut().find(|group| task.is_related(group.tasks[0].1)) {
             Some(group) => group.tasks.push((at, task)),
             None => nested.push(NestedTasks { tasks: vec![(at, task)] }),
         }
     }
-    let threads = Threads::new(threads);
-    let plans = nested.iter().map(|group| group.plan(rows)).collect::<Result<Vec<_>, _>>()?;
-    let forests = grow_forests(&rows.rows, &plans, &threads)?;
+    Ok(nested)
+}
+
+/// A grown forest that contains the forests of nested tasks.
+#[derive(Debug)]
+pub(crate) struct Grown {
+    /// The columns of its features.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) trees: Vec<GrowingTree>,
+    /// The scores for each of the sizes of the tasks.
+    pub(crate) scores: Vec<PartScores>,
+}
+
+/// The models of all tasks, in their order.
+pub(crate) fn finish_all(
+    read: &ReadTask,
+    bins: &[Bins],
+    nested: &[NestedTasks<'_>],
+    grown: &[Grown],
+) -> Result<Vec<Fitted>, TrainError> {
     let mut fitted: Vec<(usize, Fitted)> = Vec::new();
-    for ((group, plan), trees) in nested.iter().zip(&plans).zip(forests) {
-        fitted.extend(group.finish(rows, plan, &trees, &threads)?);
+    for (group, grown) in nested.iter().zip(grown) {
+        fitted.extend(group.finish(read, bins, grown)?);
     }
     fitted.sort_unstable_by_key(|&(at, _)| at);
     Ok(fitted.into_iter().map(|(_, fitted)| fitted).collect())
 }
 
 impl ForestTask {
-    fn check(&self, rows: &TrainingRows) -> Result<(), TrainError> {
-        let (read, params) = (&rows.task, self.params.get());
+    fn check(&self, read: &ReadTask) -> Result<(), TrainError> {
+        let params = self.params.get();
         if self.features.is_empty() {
             return Err(TrainError::NoFeatures);
         }
@@ -279,13 +319,19 @@ impl ForestTask {
 }
 
 /// Tasks whose forests are parts of one forest, at least one; each with its index among all tasks.
-struct NestedTasks<'a> {
+pub(crate) struct NestedTasks<'a> {
     tasks: Vec<(usize, &'a ForestTask)>,
 }
 
 impl NestedTasks<'_> {
-    /// The one forest.
-    fn plan(&self, rows: &TrainingRows) -> Result<ForestPlan, TrainError> {
+    /// The one forest; the rows are in `bins`, and `classes` are the accepted and dropped ones that
+    /// train.
+    pub(crate) fn plan(
+        &self,
+        read: &ReadTask,
+        bins: &[Bins],
+        classes: (u64, u64),
+    ) -> Result<ForestPlan, TrainError> {
         let all = self.tasks.iter().map(|(_, task)| task.params.get());
         let first = self.tasks[0].1;
         let largest = ForestParams {
@@ -293,32 +339,36 @@ impl NestedTasks<'_> {
             max_depth: all.map(|params| params.max_depth).max().unwrap_or(1),
             ..first.params.get().clone()
         };
-        let (read, wanted) = (rows.task.features.features(), first.features.features());
+        let (read, wanted) = (read.features.features(), first.features.features());
         let column = |feature| read.iter().position(|read| read == feature);
         let columns: Option<Vec<usize>> = wanted.iter().map(column).collect();
         let columns = columns.ok_or(TrainError::Rows { what: "features" })?;
-        Ok(ForestPlan::new(&rows.rows, largest, columns, rows.classes))
+        Ok(ForestPlan::new(bins, largest, columns, classes))
     }
 
-    /// The tasks' forests, scored in one pass.
-    fn finish(
-        &self,
-        rows: &TrainingRows,
-        plan: &ForestPlan,
-        trees: &[GrowingTree],
-        threads: &Threads,
-    ) -> Result<Vec<(usize, Fitted)>, TrainError> {
+    /// The distinct sizes of the forests (number of trees, depth), ascending.
+    pub(crate) fn sizes(&self) -> Vec<(usize, usize)> {
         let mut sizes: Vec<(usize, usize)> =
             self.tasks.iter().map(|(_, task)| task.size()).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let scores = scores_of_prefixes(&rows.rows, plan.columns(), trees, &sizes, threads)?;
+        sizes
+    }
+
+    /// The tasks' models.
+    fn finish(
+        &self,
+        read: &ReadTask,
+        bins: &[Bins],
+        grown: &Grown,
+    ) -> Result<Vec<(usize, Fitted)>, TrainError> {
+        let sizes = self.sizes();
         let fitted = self.tasks.iter().map(|&(at, task)| {
             let size = task.size();
             let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
-            let trees: Vec<GrowingTree> =
-                trees[..size.0].iter().map(|tree| tree.truncated(size.1)).collect();
-            Ok((at, finish(rows, plan, task, &trees, scores[nth].clone())?))
+            let tree = |tree: &GrowingTree| tree.truncated(size.1).finish(bins, &grown.columns);
+            let trees = grown.trees[..size.0].iter().map(tree).collect();
+            Ok((at, finish(read, task, trees, grown.scores[nth].clone())?))
         });
         fitted.collect()
     }
@@ -326,18 +376,12 @@ impl NestedTasks<'_> {
 
 /// Chooses the vote threshold and measures.
 fn finish(
-    rows: &TrainingRows,
-    plan: &ForestPlan,
+    read: &ReadTask,
     task: &ForestTask,
-    trees: &[GrowingTree],
+    trees: Vec<Tree>,
     scores: PartScores,
 ) -> Result<Fitted, TrainError> {
-    let read = &rows.task;
-    let forest = Forest {
-        features: task.features.names(),
-        vote_threshold: 0,
-        trees: trees.iter().map(|tree| tree.finish(rows.rows.bins(), plan.columns())).collect(),
-    };
+    let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
     let provenance = Provenance {
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
         data: read.data.clone(),

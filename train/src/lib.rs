@@ -40,7 +40,7 @@
 //!
 //! The modules are the steps: `splits` divides rows into parts, `bins` and `rows` store them as
 //! bins, `growth` grows trees, `votes` chooses a vote threshold, `budgets` squeezes a forest into a
-//! budget, and `sweep` compares many forests.
+//! budget, and `sweep` compares many forests. `partition` trains on rows that are in many places.
 
 mod bins;
 mod budgets;
@@ -48,6 +48,7 @@ mod error;
 mod fit;
 mod growth;
 mod params;
+mod partition;
 mod provenance;
 mod random;
 mod rows;
@@ -66,6 +67,7 @@ pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
+pub use partition::{Partition, PartitionedFit, merge_answers};
 pub use provenance::{DataOrigin, Model, Provenance};
 pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};

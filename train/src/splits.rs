@@ -9,7 +9,7 @@ mod tests;
 mod times;
 
 pub use part::{Part, RunSwitch};
-pub(crate) use plan::{Parts, SplitPlan};
+pub(crate) use plan::{Parts, SplitPlan, run_cuts};
 pub use settings::{SplitBy, SplitError, SplitSettings};
 pub use split::Split;
 pub(crate) use times::RunTimes;

@@ -6,10 +6,11 @@ use super::table::{TraceTable, meta_of};
 use crate::arrow_stream::looks_like_arrow;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, Input, recorded_name};
+use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::table::Table;
 use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// Reads labelled rows: a trace of `dropcast collect`, Parquet or Arrow IPC made elsewhere with the same columns,
@@ -65,6 +66,33 @@ impl TraceReader {
                 start_table(&file, Table::parquet(&file, opened, hash)?, None, features)?
             }
         };
+        Ok(Self::new(file, path, meta, source))
+    }
+
+    /// As [`open`](Self::open), for some of the rows of a Parquet file: those with these numbers,
+    /// from 0. The file is not hashed.
+    ///
+    /// # Errors
+    /// Also if it is not Parquet, or has fewer rows.
+    pub fn open_rows(
+        path: &Path,
+        features: &[String],
+        rows: Range<u64>,
+    ) -> Result<Self, DataError> {
+        let file = shown(path);
+        let opened = std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?;
+        let mut table = Table::parquet(&file, opened, FileHash::known(String::new()))?;
+        let has = table.rows().unwrap_or(0);
+        if rows.end > has || rows.start > rows.end {
+            let problem = format!("has {has} rows, not rows {} to {}", rows.start, rows.end);
+            return Err(DataError::file(&file, problem, "it changed, begin again"));
+        }
+        let first = rows.start;
+        table.keep(rows);
+        let (meta, mut source) = start_table(&file, table, None, features)?;
+        if let Source::Table(table) = &mut source {
+            table.begin_at(first);
+        }
         Ok(Self::new(file, path, meta, source))
     }
 

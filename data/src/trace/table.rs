@@ -116,6 +116,11 @@ impl TraceTable {
         }
     }
 
+    /// The number of the first row that is read.
+    pub(crate) fn begin_at(&mut self, row: u64) {
+        self.row = row;
+    }
+
     /// The next rows; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<LabelledBatch>, DataError> {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
@@ -149,7 +154,7 @@ impl TraceTable {
         self.batches.hash()
     }
 
-    /// Rows read so far.
+    /// Rows read so far, and those before the first that is read.
     pub(crate) fn rows(&self) -> u64 {
         self.row
     }

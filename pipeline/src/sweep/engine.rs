@@ -82,6 +82,29 @@ pub fn sweep_on(
     Ok(swept)
 }
 
+/// Trains the share `nth` of `of` of a sweep's settings into `folder`, as parts that [`sweep`]
+/// takes up when it resumes there. Nothing else is written: the parts of all shares together make
+/// the sweep.
+///
+/// # Errors
+/// Those of [`sweep`].
+pub fn sweep_share(
+    settings: &SweepSettings,
+    folder: &Path,
+    (nth, of): (usize, usize),
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(), PipelineError> {
+    settings.check()?;
+    let plan = settings.plan()?;
+    let sweep = Sweep::open(settings, settings.open()?, resources)?;
+    let folder = SweepFolder::open(folder, true)?;
+    progress.begin("sweep");
+    sweep.train_groups(&plan, &folder, |at| at % of.max(1) == nth, progress)?;
+    progress.end("a share of the forests");
+    Ok(())
+}
+
 /// Chooses among models, by their files' names and texts, as `refine` does without training.
 fn choose_in_loop(
     settings: &LoopSettings,
@@ -125,6 +148,9 @@ struct Sweep {
     memory_limit_mib: Option<u64>,
 }
 
+/// A finished part, and what it took if that is known.
+type KeptPart = (SweepPart, Option<PartTimes>);
+
 /// What [`SweepFolder::finish`] writes.
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
@@ -154,14 +180,16 @@ impl Sweep {
         Ok(sweep)
     }
 
-    fn train(
+    /// Trains the groups that are wanted and not finished yet, by their numbers; returns what is
+    /// finished, and how long the rows were read, milliseconds.
+    fn train_groups(
         &self,
         plan: &SweepPlan,
         folder: &SweepFolder,
+        is_wanted: impl Fn(usize) -> bool,
         progress: &dyn Progress,
-    ) -> Result<Found, PipelineError> {
-        progress.begin("sweep");
-        let SweptRows { traces, split, .. } = &self.rows;
+    ) -> Result<(Vec<Option<KeptPart>>, f64), PipelineError> {
+        let split = &self.rows.split;
         let data = self.rows.hashes();
         let key = |group| PartKey {
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")),
@@ -171,11 +199,12 @@ impl Sweep {
             eta: self.rows.eta,
             group,
         };
-        let mut parts: Vec<Option<(SweepPart, Option<PartTimes>)>> = Vec::new();
+        let mut parts: Vec<Option<KeptPart>> = Vec::new();
         for group in &plan.groups {
             parts.push(folder.finished(&key(group))?);
         }
-        let pending: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].is_none()).collect();
+        let is_pending = |at: &usize| parts[*at].is_none() && is_wanted(*at);
+        let pending: Vec<usize> = (0..parts.len()).filter(is_pending).collect();
         let (mut read_ms, mut rows) = (0.0, None);
         for pending in self.batches(plan, pending) {
             check(progress)?;
@@ -193,6 +222,18 @@ impl Sweep {
                 parts[at] = Some((part, Some(times)));
             }
         }
+        Ok((parts, read_ms))
+    }
+
+    fn train(
+        &self,
+        plan: &SweepPlan,
+        folder: &SweepFolder,
+        progress: &dyn Progress,
+    ) -> Result<Found, PipelineError> {
+        progress.begin("sweep");
+        let SweptRows { traces, split, .. } = &self.rows;
+        let (parts, read_ms) = self.train_groups(plan, folder, |_| true, progress)?;
         let none = vec![None; plan.rows];
         let mut timings = SweepTimings { read_ms, fit_ms: none.clone(), measure_ms: none };
         let mut finished = Vec::new();

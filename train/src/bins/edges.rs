@@ -1,10 +1,12 @@
 //! The choice of the edges of a feature's bins.
 
+use crate::rows::row_kind::MOST_COUNTED;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Row counts of a feature's values, or of narrow ranges of values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ValueCounts {
     /// How many values a range holds.
     width: u32,
@@ -20,6 +22,21 @@ impl ValueCounts {
     pub(crate) fn new(width: u32, ranges: impl Iterator<Item = (u32, [u64; 2])>) -> Self {
         let (values, counts) = ranges.unzip();
         ValueCounts { width, values, counts }
+    }
+
+    /// How many values a range holds, and the counts by range.
+    pub(super) fn ranges(&self) -> (u32, impl Iterator<Item = (u32, [u64; 2])>) {
+        (self.width, self.values.iter().copied().zip(self.counts.iter().copied()))
+    }
+
+    /// Whether there are as many counts as ranges, in ascending order, and no count is so large that
+    /// sums would overflow.
+    pub(crate) fn is_sound(&self) -> bool {
+        let fits = |counts: &[u64; 2]| counts.iter().all(|&count| count <= MOST_COUNTED);
+        self.width.is_power_of_two()
+            && self.values.len() == self.counts.len()
+            && self.values.is_sorted_by(|a, b| a < b)
+            && self.counts.iter().all(fits)
     }
 
     /// Up to `most` edges, the most useful first: alternately one that divides the rows evenly and

@@ -2,6 +2,7 @@
 
 use crate::bins::edges::ValueCounts;
 use crate::rows::training_marks::TrainingMarks;
+use std::collections::BTreeMap;
 
 /// Counts the rows of a feature by value and class: exactly while values are few or small, on a
 /// fine grid otherwise. Memory is bounded, every row counts, and row order does not matter.
@@ -58,6 +59,36 @@ impl ValueSketch {
             Counts::Many(grid) => grid.finish(),
         }
     }
+}
+
+/// The counts of all rows of two sketches: what one sketch of these rows would have counted.
+pub(crate) fn merge_counts(a: &ValueCounts, b: &ValueCounts) -> ValueCounts {
+    let ((a_width, a_ranges), (b_width, b_ranges)) = (a.ranges(), b.ranges());
+    let mut ranges: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    let mut add = |(value, counts): (u32, [u64; 2])| {
+        let sum = ranges.entry(value).or_default();
+        *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+    };
+    a_ranges.for_each(&mut add);
+    b_ranges.for_each(&mut add);
+    let largest = ranges.last_key_value().map_or(0, |(&value, _)| value);
+    let is_exact = a_width.max(b_width) == 1;
+    if is_exact && (ranges.len() <= FEW || shift_for(largest) == 0) {
+        return ValueCounts::new(1, ranges.into_iter());
+    }
+    // A wide range begins at a multiple of its width, so its largest value needs no more bits.
+    let shift = shift_for(largest).max(a_width.max(b_width).trailing_zeros());
+    let mut cells: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    for (value, counts) in ranges {
+        let sum = cells.entry(value >> shift << shift).or_default();
+        *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+    }
+    ValueCounts::new(1 << shift, cells.into_iter())
+}
+
+/// The cells of a grid that values of these bits need are this shift wide.
+fn shift_for(bits: u32) -> u32 {
+    (u32::BITS - bits.leading_zeros()).saturating_sub(GRID_BITS)
 }
 
 /// Training rows of a value or a cell.
@@ -223,7 +254,7 @@ impl Grid {
 
     /// Widens the cells until values of these bits have one.
     fn widen_for(&mut self, bits: u32) {
-        let shift = (u32::BITS - bits.leading_zeros()).saturating_sub(GRID_BITS);
+        let shift = shift_for(bits);
         if shift <= self.shift {
             return;
         }
@@ -285,7 +316,6 @@ mod tests {
     use crate::rows::source::RunRows;
     use crate::splits::Parts;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     /// From rows of class 0 or 1; class 2 does not train.
     fn sketch(rows: &[(u32, u8)], batch: usize) -> ValueCounts {
@@ -336,7 +366,9 @@ mod tests {
             let expected = counted(&rows);
             prop_assert_eq!(sketch(&rows, batch), expected.clone());
             rows.reverse();
-            prop_assert_eq!(sketch(&rows, batch), expected);
+            prop_assert_eq!(sketch(&rows, batch), expected.clone());
+            let (head, tail) = rows.split_at(batch.min(rows.len()));
+            prop_assert_eq!(merge_counts(&sketch(head, 7), &sketch(tail, 99)), expected);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::random::Purpose;
 use crate::rows::row_kind::RowKind;
+use serde::{Deserialize, Serialize};
 
 /// Trees that share a hash: each uses 16 of its 64 bits.
 pub(crate) const LANES: usize = 4;
@@ -9,7 +10,7 @@ pub(crate) const LANES: usize = 4;
 pub(crate) const MOST_DRAWS: u8 = Poisson::MOST as u8;
 
 /// The draws of [`LANES`] trees.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bootstrap {
     pub(crate) seed: u64,
     /// The first tree's number is `LANES` times this.
@@ -58,7 +59,7 @@ impl Bootstrap {
 /// `n` draws with replacement from `n` rows draw each row binomially (n, 1/n), which is Poisson(1)
 /// in the limit; independent draws per row make sampling independent of row order (Oza and Russell,
 /// Online bagging and boosting, 2001). Chances are rounded to 1/65,536.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Poisson {
     /// A draw is the number of these limits that 16 random bits exceed, both minus 2^15: every
     /// x86-64 has SIMD comparisons of signed numbers.

@@ -3,12 +3,15 @@
 use crate::growth::best_split::{Counts, SplitRule, rows, sum};
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::growth::growing::GrowingTree;
-use crate::growth::histogram::{Counted, CountedQuad, NodeHistogram, count_level};
+use crate::growth::histogram::{
+    Counted, CountedLevel, CountedQuad, LevelCounts, NodeHistogram, count_level,
+};
 use crate::random::Purpose;
 use crate::rows::binned::BinnedRows;
 use crate::threads::Threads;
 use crate::{ForestParams, TrainError};
-use dropcast_forest::binning::CoarserBins;
+use dropcast_forest::binning::{Bins, CoarserBins};
+use std::collections::VecDeque;
 
 #[cfg(test)]
 mod cart;
@@ -26,10 +29,10 @@ pub(crate) struct ForestPlan {
 }
 
 impl ForestPlan {
-    /// A forest on these columns of `rows`, whose training rows are `accepts` accepted and `drops`
-    /// dropped ones, neither 0.
+    /// A forest on these columns of rows in `bins`, whose training rows are `accepts` accepted and
+    /// `drops` dropped ones, neither 0.
     pub(crate) fn new(
-        rows: &BinnedRows,
+        bins: &[Bins],
         params: ForestParams,
         columns: Vec<usize>,
         (accepts, drops): (u64, u64),
@@ -40,7 +43,7 @@ impl ForestPlan {
             min_samples_leaf: u64::from(params.min_samples_leaf),
         };
         let max_bins = usize::from(params.max_bins);
-        let bins = columns.iter().map(|&at| rows.bins()[at].coarser(max_bins)).collect();
+        let bins = columns.iter().map(|&at| bins[at].coarser(max_bins)).collect();
         let poisson = params.bootstrap.then(|| Poisson::new(params.max_samples.unwrap_or(1.0)));
         ForestPlan { params, columns, bins, rule, poisson }
     }
@@ -62,93 +65,136 @@ impl ForestPlan {
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 /// Grows the trees of forests on the training rows of `rows`.
+pub(crate) fn grow_forests(
+    rows: &BinnedRows,
+    plans: Vec<ForestPlan>,
+    threads: &Threads,
+) -> Result<Vec<Vec<GrowingTree>>, TrainError> {
+    let mut growing = GrowingForests::new(plans, threads.count());
+    while let Some(level) = growing.to_count() {
+        let counts = count_level(rows, &level, threads)?;
+        growing.split(counts)?;
+    }
+    Ok(growing.finish())
+}
+
+/// Forests while they grow: what to count next, and the splits once it is counted.
 ///
 /// Each level is one pass over all rows for as many trees as memory allows. A pass needs only the
 /// trees grown so far; rows carry no state from pass to pass.
-pub(crate) fn grow_forests(
-    rows: &BinnedRows,
-    plans: &[ForestPlan],
-    threads: &Threads,
-) -> Result<Vec<Vec<GrowingTree>>, TrainError> {
-    let mut forests = vec![Vec::new(); plans.len()];
-    let mut waiting = plans.iter().enumerate().flat_map(|(forest, plan)| {
-        let quads = usize::from(plan.params.n_estimators).div_ceil(LANES);
-        (0..quads).map(move |quad| (forest, Quad::new(plan, quad)))
-    });
-    let mut next = waiting.next();
-    while next.is_some() {
-        let (mut group, mut bytes) = (Vec::new(), 0);
-        while let Some((_, quad)) = &next {
-            bytes += LANES * quad.plan.bytes_per_tree(threads.count());
-            if bytes > HISTOGRAM_BYTES && !group.is_empty() {
-                break;
-            }
-            group.extend(next.take());
-            next = waiting.next();
-        }
-        let mut level = 0;
-        while group.iter().any(|(_, quad)| quad.grows()) {
-            grow_level(rows, level, &mut group, threads)?;
-            level += 1;
-        }
-        for (forest, quad) in group {
-            forests[forest].extend(quad.trees.into_iter().map(|growth| growth.tree));
-        }
-    }
-    Ok(forests)
+#[derive(Debug)]
+pub(crate) struct GrowingForests {
+    plans: Vec<ForestPlan>,
+    /// Number of threads that count.
+    threads: usize,
+    /// Quads of trees that have not begun to grow, by forest and number.
+    waiting: VecDeque<(usize, usize)>,
+    /// Those that grow now, by forest.
+    group: Vec<(usize, Quad)>,
+    /// Their level.
+    level: usize,
+    grown: Vec<Vec<GrowingTree>>,
 }
 
-fn grow_level(
-    rows: &BinnedRows,
-    level: usize,
-    group: &mut [(usize, Quad<'_>)],
-    threads: &Threads,
-) -> Result<(), TrainError> {
-    let counted: Vec<CountedQuad<'_>> = group.iter().map(|(_, quad)| quad.to_count()).collect();
-    let found = count_level(rows, level, &counted, threads)?;
-    drop(counted);
-    for ((_, quad), found) in group.iter_mut().zip(found) {
-        for (growth, found) in quad.trees.iter_mut().zip(found) {
-            growth.split_level(quad.plan, level, found);
+impl GrowingForests {
+    /// Forests that have not begun to grow; their rows are counted on this many threads.
+    pub(crate) fn new(plans: Vec<ForestPlan>, threads: usize) -> Self {
+        let quads = plans.iter().enumerate().flat_map(|(forest, plan)| {
+            let quads = usize::from(plan.params.n_estimators).div_ceil(LANES);
+            (0..quads).map(move |quad| (forest, quad))
+        });
+        let (waiting, grown) = (quads.collect(), vec![Vec::new(); plans.len()]);
+        let mut growing =
+            GrowingForests { plans, threads, waiting, group: Vec::new(), level: 0, grown };
+        growing.begin_group();
+        growing
+    }
+
+    /// What to count next; `None` once all trees are grown.
+    pub(crate) fn to_count(&self) -> Option<CountedLevel> {
+        if self.group.is_empty() {
+            return None;
+        }
+        let quads =
+            self.group.iter().map(|(forest, quad)| quad.to_count(&self.plans[*forest])).collect();
+        Some(CountedLevel { level: self.level, quads })
+    }
+
+    /// Splits the nodes of the level that was counted.
+    ///
+    /// # Errors
+    /// [`TrainError::SourceChanged`] if the counts are not of the same rows as before.
+    pub(crate) fn split(&mut self, counts: LevelCounts) -> Result<(), TrainError> {
+        for ((forest, quad), counts) in self.group.iter_mut().zip(counts.0) {
+            for (growth, counts) in quad.trees.iter_mut().zip(counts) {
+                growth.split_level(&self.plans[*forest], self.level, counts)?;
+            }
+        }
+        self.level += 1;
+        if !self.group.iter().any(|(_, quad)| quad.grows()) {
+            for (forest, quad) in std::mem::take(&mut self.group) {
+                self.grown[forest].extend(quad.trees.into_iter().map(|growth| growth.tree));
+            }
+            self.begin_group();
+        }
+        Ok(())
+    }
+
+    /// The trees of each forest.
+    pub(crate) fn finish(self) -> Vec<Vec<GrowingTree>> {
+        self.grown
+    }
+
+    /// Begins as many trees as memory allows.
+    fn begin_group(&mut self) {
+        self.level = 0;
+        let mut bytes = 0;
+        while let Some(&(forest, quad)) = self.waiting.front() {
+            let plan = &self.plans[forest];
+            bytes += LANES * plan.bytes_per_tree(self.threads);
+            if bytes > HISTOGRAM_BYTES && !self.group.is_empty() {
+                return;
+            }
+            self.group.push((forest, Quad::new(plan, quad)));
+            self.waiting.pop_front();
         }
     }
-    Ok(())
 }
 
 /// Trees that share their draws.
-struct Quad<'a> {
-    plan: &'a ForestPlan,
+#[derive(Debug)]
+struct Quad {
     bootstrap: Bootstrap,
     trees: Vec<Growth>,
 }
 
-impl<'a> Quad<'a> {
-    fn new(plan: &'a ForestPlan, quad: usize) -> Self {
+impl Quad {
+    fn new(plan: &ForestPlan, quad: usize) -> Self {
         let first = quad * LANES;
         let after = usize::from(plan.params.n_estimators).min(first + LANES);
         let depth = usize::from(plan.params.max_depth);
         let bootstrap =
             Bootstrap { seed: plan.params.random_state, quad: quad as u64, poisson: plan.poisson };
         let trees = (first..after).map(|tree| Growth::new(tree as u64, depth)).collect();
-        Quad { plan, bootstrap, trees }
+        Quad { bootstrap, trees }
     }
 
     fn grows(&self) -> bool {
         self.trees.iter().any(|growth| !growth.next.is_empty())
     }
 
-    fn to_count(&self) -> CountedQuad<'_> {
+    fn to_count(&self, plan: &ForestPlan) -> CountedQuad {
         let lanes = std::array::from_fn(|lane| self.trees.get(lane).map(Growth::to_count));
-        let params = &self.plan.params;
+        let params = &plan.params;
         // Without these two settings draws are enough: they show whether a class has rows at all,
         // and a single row is of one class anyway.
         let distinct = params.min_samples_leaf > 1 || params.min_samples_split > 2;
-        let columns = &self.plan.columns;
-        CountedQuad { bootstrap: self.bootstrap, distinct, columns, lanes }
+        CountedQuad { bootstrap: self.bootstrap, distinct, columns: plan.columns.clone(), lanes }
     }
 }
 
 /// A growing tree.
+#[derive(Debug)]
 struct Growth {
     number: u64,
     tree: GrowingTree,
@@ -158,12 +204,13 @@ struct Growth {
 
 /// The two children of a node, or the root alone. Only the child with fewer rows is counted; the
 /// other's counts are the parent's minus these.
+#[derive(Debug)]
 struct Siblings {
     counted: Child,
     other: Option<(Child, NodeHistogram)>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Child {
     /// Its index on its level.
     place: u8,
@@ -178,20 +225,26 @@ impl Growth {
         Growth { number, tree: GrowingTree::new(depth), next }
     }
 
-    fn to_count(&self) -> Counted<'_> {
+    fn to_count(&self) -> Counted {
         let places = self.next.iter().map(|siblings| siblings.counted.place).collect();
-        Counted { tree: &self.tree, places }
+        Counted { tree: self.tree.clone(), places }
     }
 
     /// Splits the open nodes of `level`; `counted` are the histograms of those counted.
-    fn split_level(&mut self, plan: &ForestPlan, level: usize, counted: Vec<NodeHistogram>) {
+    fn split_level(
+        &mut self,
+        plan: &ForestPlan,
+        level: usize,
+        counted: Vec<NodeHistogram>,
+    ) -> Result<(), TrainError> {
         for (siblings, histogram) in std::mem::take(&mut self.next).into_iter().zip(counted) {
             if let Some((other, parent)) = siblings.other {
-                let left = parent.without(&histogram);
+                let left = parent.without(&histogram).ok_or(TrainError::SourceChanged)?;
                 self.split(plan, level, other, left);
             }
             self.split(plan, level, siblings.counted, histogram);
         }
+        Ok(())
     }
 
     fn split(&mut self, plan: &ForestPlan, level: usize, node: Child, histogram: NodeHistogram) {

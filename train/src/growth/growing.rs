@@ -4,11 +4,12 @@ use crate::rows::binned::{BLOCK_ROWS, Block};
 use dropcast_forest::binning::BINS;
 use dropcast_forest::binning::Bins;
 use dropcast_forest::{Node, Tree};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A tree of fixed depth whose nodes are numbered by level: the children of node `n` are
 /// `2n + 1` and `2n + 2`. Below an early leaf, every row goes left.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GrowingTree {
     /// By inner node, the feature and the last bin that goes left.
     tests: Vec<Test>,
@@ -18,7 +19,7 @@ pub(crate) struct GrowingTree {
     weights: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Test {
     feature: u16,
     bin: u8,
@@ -68,6 +69,17 @@ impl GrowingTree {
             is_split: vec![false; inner],
             weights: vec![0; 2 * inner + 1],
         }
+    }
+
+    /// Whether it is a complete tree that tests these features only, at least `depth` deep.
+    pub(crate) fn is_sound(&self, features: usize, depth: usize) -> bool {
+        let inner = self.tests.len();
+        inner.checked_add(1).is_some_and(usize::is_power_of_two)
+            && inner >= GrowingTree::first(depth.min(8))
+            && depth <= 8
+            && self.is_split.len() == inner
+            && self.weights.len() == 2 * inner + 1
+            && self.tests.iter().all(|test| usize::from(test.feature) < features)
     }
 
     /// Number of the first node of a level.

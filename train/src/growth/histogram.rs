@@ -4,10 +4,12 @@
 mod cells;
 mod count_level;
 mod counted;
+mod level_counts;
 mod node_histogram;
 mod quad;
 mod root;
 
 pub(crate) use count_level::count_level;
-pub(crate) use counted::{Counted, CountedQuad};
+pub(crate) use counted::{Counted, CountedLevel, CountedQuad};
+pub(crate) use level_counts::LevelCounts;
 pub(crate) use node_histogram::{Count, NodeHistogram};

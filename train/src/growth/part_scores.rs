@@ -2,10 +2,11 @@
 
 use crate::splits::Part;
 use dropcast_forest::ScoreHistogram;
+use serde::{Deserialize, Serialize};
 
 /// Scores of the training, validation and test rows, in the order of [`Part`]; chunks hold no other
 /// rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartScores(pub(crate) [ScoreHistogram; 3]);
 
 impl PartScores {
@@ -17,7 +18,7 @@ impl PartScores {
         &mut self.0[part as usize]
     }
 
-    pub(super) fn merge(&mut self, other: &PartScores) {
+    pub(crate) fn merge(&mut self, other: &PartScores) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.merge(other));
     }
 }

@@ -166,6 +166,17 @@ impl ChunkWriter {
         ChunkWriter { rows, open: BTreeMap::new(), bytes: 0, limit_bytes }
     }
 
+    /// The same, where as many rows of each kind come before, elsewhere.
+    pub(crate) fn after(
+        mut self,
+        before: impl Iterator<Item = (RowKind, u64)>,
+        features: usize,
+    ) -> Self {
+        let open = |(kind, before)| (kind, Open { before, ..Open::new(features) });
+        self.open = before.map(open).collect();
+        self
+    }
+
     /// Adds the next rows.
     pub(crate) fn add(&mut self, sorted: SortedRows) -> Result<(), TrainError> {
         let SortedRows { kinds, mut columns } = sorted;

@@ -7,12 +7,22 @@ use std::collections::BTreeMap;
 /// input has none) and its number among their rows, from 0. Its part in a random split is a
 /// function of the seed and these; its bootstrap draws use its number among the rows of its
 /// `RowKind`.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RowNumbers {
     next: BTreeMap<(u64, u16), u64>,
 }
 
 impl RowNumbers {
+    /// Begins with these numbers of each run and switch: of rows that came before.
+    pub(crate) fn after(next: BTreeMap<(u64, u16), u64>) -> Self {
+        RowNumbers { next }
+    }
+
+    /// Rows of each run and switch, with those that came before.
+    pub(crate) fn rows(self) -> BTreeMap<(u64, u16), u64> {
+        self.next
+    }
+
     /// The numbers of the next rows.
     pub(crate) fn number(&mut self, rows: &RunRows<'_>) -> Vec<u64> {
         let mut numbers = Vec::with_capacity(rows.len());

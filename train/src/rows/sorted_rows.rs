@@ -47,6 +47,11 @@ impl SortedRows {
     }
 }
 
+/// The kinds of rows with their numbers of rows, without the rows left out.
+pub(crate) fn kinds(rows: &RunRows<'_>, parts: &Parts) -> Vec<(RowKind, usize)> {
+    places(rows, parts).into_iter().map(|places| (places.kind, places.rows)).collect()
+}
+
 /// The positions of each kind.
 fn places(rows: &RunRows<'_>, parts: &Parts) -> Vec<Places> {
     let mut found = FoundPlaces { run: rows.run, places: Vec::new(), known: Vec::new() };

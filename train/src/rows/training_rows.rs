@@ -12,6 +12,7 @@ use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
 use dropcast_features::FeatureSet;
 use dropcast_forest::SwitchContext;
 use dropcast_forest::binning::Bins;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
 /// Which rows to read, and what is known about them.
@@ -79,7 +80,8 @@ impl TrainingRows {
         }
         let times = RunTimes::read(source, features, &task.split)?;
         let plan = SplitPlan::new(&task.split, task.seed, times);
-        let pass = Pass { source, features, plan: &plan, threads: &Threads::new(task.threads) };
+        let (before, threads) = (RowNumbers::default(), Threads::new(task.threads));
+        let pass = Pass { source, features, plan: &plan, before: &before, threads: &threads };
         let (bins, classes) = find_bins(&pass, usize::from(task.max_bins) - 1)?;
         let rows = bin_rows(&pass, &bins, ChunkWriter::new(spill))?;
         drop(plan);
@@ -112,9 +114,26 @@ fn find_bins<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     most: usize,
 ) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
+    let (sketches, counts) = count_values(pass, |_, _| (), |()| {})?;
+    let classes = counts.check()?;
+    let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
+    Ok((pass.threads.map(sketches, bins), classes))
+}
+
+/// Counts the training rows by value of each feature, and by class. In the same pass any thread
+/// looks at each piece and the parts of its rows; `see` is called with what it found.
+pub(crate) fn count_values<S: BatchSource + ?Sized, T: Send>(
+    pass: &Pass<'_, S>,
+    look: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
+    mut see: impl FnMut(T),
+) -> Result<(Vec<ValueSketch>, RowCounts), TrainError> {
     let mut sketches = vec![ValueSketch::new(); pass.features];
     let mut counts = RowCounts::default();
-    pass.each_prepared(TrainingMarks::new, |pieces, marks| {
+    let prepare =
+        |rows: &RunRows<'_>, parts: &Parts| (TrainingMarks::new(rows, parts), look(rows, parts));
+    pass.each_prepared(prepare, |pieces, prepared| {
+        let (marks, found): (Vec<TrainingMarks>, Vec<T>) = prepared.into_iter().unzip();
+        found.into_iter().for_each(&mut see);
         for (rows, marks) in pieces.iter().zip(&marks) {
             counts.add(rows, marks);
         }
@@ -126,13 +145,11 @@ fn find_bins<S: BatchSource + ?Sized>(
         });
         Ok(())
     })?;
-    let classes = counts.check()?;
-    let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
-    Ok((pass.threads.map(sketches, bins), classes))
+    Ok((sketches, counts))
 }
 
 /// Bins and stores all rows.
-fn bin_rows<S: BatchSource + ?Sized>(
+pub(crate) fn bin_rows<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     bins: &[Bins],
     mut writer: ChunkWriter,
@@ -145,12 +162,14 @@ fn bin_rows<S: BatchSource + ?Sized>(
 }
 
 /// The settings of a pass over a source.
-struct Pass<'a, S: ?Sized> {
-    source: &'a S,
+pub(crate) struct Pass<'a, S: ?Sized> {
+    pub(crate) source: &'a S,
     /// Number of features.
-    features: usize,
-    plan: &'a SplitPlan<'a>,
-    threads: &'a Threads,
+    pub(crate) features: usize,
+    pub(crate) plan: &'a SplitPlan<'a>,
+    /// The numbers of the rows that come before, elsewhere.
+    pub(crate) before: &'a RowNumbers,
+    pub(crate) threads: &'a Threads,
 }
 
 impl<S: BatchSource + ?Sized> Pass<'_, S> {
@@ -161,7 +180,7 @@ impl<S: BatchSource + ?Sized> Pass<'_, S> {
         prepare: impl Fn(&RunRows<'_>, &Parts) -> T + Sync,
         mut visit: impl FnMut(&[RunRows<'_>], Vec<T>) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        let mut numbers = RowNumbers::default();
+        let mut numbers = self.before.clone();
         let plan = self.plan;
         each_gathered(self.source, self.features, |pieces| {
             let mut number =
@@ -176,11 +195,11 @@ impl<S: BatchSource + ?Sized> Pass<'_, S> {
 }
 
 /// Rows of the source.
-#[derive(Clone, Copy, Debug, Default)]
-struct RowCounts {
-    all: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowCounts {
+    pub(crate) all: u64,
     /// Accepted and dropped training rows.
-    train: [u64; 2],
+    pub(crate) train: [u64; 2],
 }
 
 impl RowCounts {
@@ -191,8 +210,14 @@ impl RowCounts {
         self.train[1] += drops;
     }
 
+    /// Adds the counts of other rows.
+    pub(crate) fn merge(&mut self, other: RowCounts) {
+        self.all += other.all;
+        self.train = [self.train[0] + other.train[0], self.train[1] + other.train[1]];
+    }
+
     /// Accepted and dropped training rows, if a forest can be trained on them.
-    fn check(self) -> Result<(u64, u64), TrainError> {
+    pub(crate) fn check(self) -> Result<(u64, u64), TrainError> {
         match self {
             RowCounts { all: 0, .. } => Err(TrainError::NoRows),
             RowCounts { all, train: [0, 0] } => Err(TrainError::NoTrainingRows { rows: all }),

@@ -1,10 +1,13 @@
 //! The parts that rows belong to.
 
+use serde::{Deserialize, Serialize};
+
 /// A switch of a run.
 pub type RunSwitch = (u64, u16);
 
 /// The part of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Trees grow from its rows.
     Train,

@@ -20,8 +20,11 @@ pub(crate) struct SplitPlan<'a> {
 impl<'a> SplitPlan<'a> {
     /// The plan of `split`; `times` must have seen every row if the split needs times.
     pub(crate) fn new(split: &'a Split, seed: u64, times: RunTimes) -> Self {
-        let cuts =
-            times.by_run().into_iter().map(|(run, times)| (run, cuts(split, &times))).collect();
+        SplitPlan::with_cuts(split, seed, run_cuts(split, times))
+    }
+
+    /// The plan of `split` with the [`run_cuts`] of all rows.
+    pub(crate) fn with_cuts(split: &'a Split, seed: u64, cuts: BTreeMap<u64, Vec<u64>>) -> Self {
         SplitPlan { split, seed, cuts }
     }
 
@@ -116,6 +119,11 @@ impl Parts {
             Parts::Each(parts) => parts[at],
         }
     }
+}
+
+/// By run, the start times of blocks after the first; none if the split does not need times.
+pub(crate) fn run_cuts(split: &Split, times: RunTimes) -> BTreeMap<u64, Vec<u64>> {
+    times.by_run().into_iter().map(|(run, times)| (run, cuts(split, &times))).collect()
 }
 
 /// Where to cut a run: `times` are its rows' times, ascending, each with a number of rows.

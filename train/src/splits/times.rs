@@ -1,9 +1,11 @@
 //! Arrival times of a run's rows, in bounded memory.
 
+use super::part::RunSwitch;
 use super::split::Split;
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::{RowArrivals, RunRows, each_gathered};
 use crate::{BatchSource, TrainError};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Arrival times of each run's rows, for splits by time.
@@ -12,7 +14,7 @@ use std::collections::BTreeMap;
 /// are made at shares of the rows. For each switch, the times of 16,384 to 32,768 evenly spaced
 /// rows are kept: a cut is exact for fewer rows than that, and otherwise off by at most 1/16,384 of
 /// a switch's rows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunTimes {
     switches: BTreeMap<(u64, u16), SpacedTimes>,
 }
@@ -20,7 +22,7 @@ pub(crate) struct RunTimes {
 const TIMES_KEPT: usize = 1 << 15;
 
 /// The time of every `spacing`th row of a switch.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SpacedTimes {
     spacing: u64,
     times_ns: Vec<u64>,
@@ -35,12 +37,53 @@ impl RunTimes {
     ) -> Result<Self, TrainError> {
         let mut times = RunTimes::default();
         if split.needs_times() {
-            let mut numbers = RowNumbers::default();
-            each_gathered(source, features, |pieces| {
-                pieces.iter().try_for_each(|rows| times.add(split, rows, &numbers.number(rows)))
-            })?;
+            times.read_all(source, features, split, RowNumbers::default())?;
         }
         Ok(times)
+    }
+
+    /// Reads a part of all rows: those after `before`, where each run and switch has `all` rows.
+    pub(crate) fn read_some<S: BatchSource + ?Sized>(
+        source: &S,
+        features: usize,
+        split: &Split,
+        before: RowNumbers,
+        all: &BTreeMap<RunSwitch, u64>,
+    ) -> Result<Self, TrainError> {
+        let spaced = |(&of, &rows): (&RunSwitch, &u64)| {
+            let mut spacing = 1;
+            while rows.div_ceil(spacing) > TIMES_KEPT as u64 {
+                spacing *= 2;
+            }
+            (of, SpacedTimes { spacing, times_ns: Vec::new() })
+        };
+        let mut times = RunTimes { switches: all.iter().map(spaced).collect() };
+        times.read_all(source, features, split, before)?;
+        times.switches.retain(|_, spaced| !spaced.times_ns.is_empty());
+        Ok(times)
+    }
+
+    /// Adds the times of other rows.
+    pub(crate) fn merge(&mut self, other: RunTimes) {
+        for (of, spaced) in other.switches {
+            let none = || SpacedTimes { spacing: spaced.spacing, times_ns: Vec::new() };
+            let own = self.switches.entry(of).or_insert_with(none);
+            own.times_ns.extend(spaced.times_ns);
+            // In one order, so that sums do not depend on theirs.
+            own.times_ns.sort_unstable();
+        }
+    }
+
+    fn read_all<S: BatchSource + ?Sized>(
+        &mut self,
+        source: &S,
+        features: usize,
+        split: &Split,
+        mut numbers: RowNumbers,
+    ) -> Result<(), TrainError> {
+        each_gathered(source, features, |pieces| {
+            pieces.iter().try_for_each(|rows| self.add(split, rows, &numbers.number(rows)))
+        })
     }
 
     /// Adds the next rows; `numbers` are their row numbers in their run and switch.

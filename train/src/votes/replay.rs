@@ -26,7 +26,8 @@ impl Sent {
 }
 
 /// The policy that a forest's predictions are replayed with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum VotePolicy {
     /// FollowLQD on the arrivals without the predicted drops: the denominator of `eta`
     /// (Credence, Definition 1).
@@ -36,7 +37,7 @@ pub enum VotePolicy {
 }
 
 /// One replay: a forest at a vote threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteLane {
     /// Index of the forest.
     pub forest: usize,

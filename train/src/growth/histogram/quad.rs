@@ -10,7 +10,7 @@ use dropcast_forest::binning::BinMasks;
 
 /// Counts of nodes on one level.
 pub(super) struct QuadCounter<'a> {
-    quad: &'a CountedQuad<'a>,
+    quad: &'a CountedQuad,
     words: Vec<LaneWord>,
     /// On level 0.
     root: Option<RootCells>,
@@ -51,7 +51,7 @@ impl Scratch {
 }
 
 impl<'a> QuadCounter<'a> {
-    pub(super) fn new(quad: &'a CountedQuad<'a>, level: usize) -> Self {
+    pub(super) fn new(quad: &'a CountedQuad, level: usize) -> Self {
         let features = quad.columns.len();
         let cells = |lane: usize| {
             let nodes = quad.lanes[lane].as_ref().map_or(0, |counted| counted.places.len());
@@ -73,7 +73,7 @@ impl<'a> QuadCounter<'a> {
         for cells in &mut self.cells {
             cells.make_room(chunk.chunk.rows as u64);
         }
-        for block in chunk.blocks(self.quad.columns) {
+        for block in chunk.blocks(&self.quad.columns) {
             match &mut self.root {
                 Some(root) => {
                     let draws = &mut scratch.draws[..block.rows];
@@ -104,7 +104,7 @@ impl<'a> QuadCounter<'a> {
 
 impl LaneWord {
     /// Packs the trees of a quad into words.
-    fn of_quad(quad: &CountedQuad<'_>, level: usize) -> Vec<Self> {
+    fn of_quad(quad: &CountedQuad, level: usize) -> Vec<Self> {
         let mut words: Vec<(u32, Vec<LaneBits>)> = Vec::new();
         for (lane, counted) in quad.lanes.iter().enumerate() {
             let nodes = counted.as_ref().map_or(0, |counted| counted.places.len() as u32);
@@ -124,7 +124,7 @@ impl LaneWord {
         words.into_iter().map(|(_, lanes)| LaneWord::new(quad, level, lanes)).collect()
     }
 
-    fn new(quad: &CountedQuad<'_>, level: usize, lanes: Vec<LaneBits>) -> Self {
+    fn new(quad: &CountedQuad, level: usize, lanes: Vec<LaneBits>) -> Self {
         let all = lanes.iter().fold(0, |all, bits| all | bits.mask << bits.first);
         let mut masks = BinMasks::new(all);
         for bits in &lanes {

@@ -1,0 +1,45 @@
+//! Where events come from.
+
+use dropcast_data::{DataError, EventBatch, EventFiles, EventReader, InputProvenance};
+
+/// Where events come from.
+pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
+    /// Whether they can tell of push-outs, which are about packets that arrived before.
+    fn may_push_out(&self) -> bool;
+
+    /// Whether they tell which packets the real switch marked (ECN).
+    fn tells_marks(&self) -> bool {
+        false
+    }
+
+    /// What was read of each input, once the iterator has ended.
+    fn inputs(&self) -> Vec<InputProvenance>;
+}
+
+impl Events for EventReader {
+    fn may_push_out(&self) -> bool {
+        EventReader::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventReader::tells_marks(self)
+    }
+
+    fn inputs(&self) -> Vec<InputProvenance> {
+        vec![self.provenance()]
+    }
+}
+
+impl Events for EventFiles {
+    fn may_push_out(&self) -> bool {
+        EventFiles::may_push_out(self)
+    }
+
+    fn tells_marks(&self) -> bool {
+        EventFiles::tells_marks(self)
+    }
+
+    fn inputs(&self) -> Vec<InputProvenance> {
+        self.provenance()
+    }
+}
