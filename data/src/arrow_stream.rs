@@ -5,9 +5,9 @@
 //! format").
 
 use crate::DataError;
+use crate::batch::BATCH_ROWS;
 use crate::guard::guarded;
 use crate::input::TextInput;
-use crate::table::BATCH_ROWS;
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;

@@ -7,7 +7,7 @@ use crate::error::shown;
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use temporary::Temporary;
+use temporary::{Temporary, directory};
 
 /// A file being written for its target. [`commit`](Self::commit) replaces the target; dropping the
 /// file before that, or ending the program however, leaves the target unchanged and nothing else.
@@ -148,13 +148,6 @@ fn refuse_irregular(file: &str, found: io::Result<Metadata>) -> Result<(), DataE
         _ => return Ok(()),
     };
     Err(DataError::file(file, problem, "name a file to write"))
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(unix)]

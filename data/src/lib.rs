@@ -53,6 +53,8 @@ mod arrow_stream;
 #[cfg(feature = "files")]
 mod atomic;
 #[cfg(feature = "files")]
+mod batch;
+#[cfg(feature = "files")]
 mod capture;
 #[cfg(feature = "files")]
 mod capture_map;

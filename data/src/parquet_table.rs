@@ -3,12 +3,12 @@
 mod pages;
 
 use crate::DataError;
+use crate::batch::BATCH_ROWS;
 use crate::guard::guarded;
 use crate::input::FileHash;
-use crate::table::BATCH_ROWS;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use pages::bad_page;
+use pages::{REMEDY, bad_page};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -112,7 +112,6 @@ impl ParquetBatches {
     }
 }
 
-const REMEDY: &str = "it is damaged or incomplete, make or copy it again";
 const BROKEN: &str =
     "is not a whole Parquet file; it is damaged or incomplete, make or copy it again";
 

@@ -2,6 +2,7 @@
 
 use crate::DataError;
 use crate::arrow_stream::{ArrowBatches, ArrowStream};
+use crate::batch::BATCH_ROWS;
 use crate::cell::is_integer;
 use crate::frame::{Frame, FrameBatches};
 use crate::input::{FileHash, TextInput};
@@ -10,9 +11,6 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use std::fs::File;
 use std::ops::Range;
-
-/// Rows of a batch, at most.
-pub(crate) const BATCH_ROWS: usize = 65_536;
 
 /// A table of which only the columns are known yet.
 pub(crate) struct Table {

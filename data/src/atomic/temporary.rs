@@ -1,6 +1,5 @@
 //! A file that is not yet in its place.
 
-use super::directory;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
@@ -67,6 +66,14 @@ impl Write for Temporary {
 
     fn flush(&mut self) -> io::Result<()> {
         self.as_file().flush()
+    }
+}
+
+/// The folder that a file is in.
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 
@@ -142,15 +149,22 @@ mod unnamed {
     #[cfg(test)]
     mod tests {
         use super::*;
+        use std::io::Write;
+
+        fn write(target: &Path, text: &[u8]) {
+            let mut file = create(directory(target)).unwrap();
+            file.write_all(text).unwrap();
+            put(&file, target).unwrap();
+        }
 
         #[test]
         fn what_a_killed_writer_left_is_removed() {
             let folder = tempfile::tempdir().unwrap();
             let target = folder.path().join("out");
-            crate::write_atomic(&target, b"old").unwrap();
+            write(&target, b"old");
             let left = name_of_a_link(folder.path());
             std::fs::write(&left, "left").unwrap();
-            crate::write_atomic(&target, b"new").unwrap();
+            write(&target, b"new");
             assert_eq!(std::fs::read(&target).unwrap(), b"new");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         }
@@ -162,7 +176,7 @@ mod unnamed {
             let texts = ["a".repeat(100_000), "b".repeat(50_000), "c".repeat(7)];
             std::thread::scope(|scope| {
                 for text in &texts {
-                    let write = || crate::write_atomic(&target, text.as_bytes()).unwrap();
+                    let write = || write(&target, text.as_bytes());
                     scope.spawn(move || (0..50).for_each(|_| write()));
                 }
             });

@@ -2,11 +2,11 @@
 
 use super::backlog::Backlog;
 use super::gate::{Gate, ROUNDED_TIME};
+use crate::batch::BATCH_ROWS;
 use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers};
 use crate::capture_map::{CaptureMap, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
-use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 
 /// Bit 1 of an event's flags.

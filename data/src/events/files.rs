@@ -1,8 +1,8 @@
 //! Packet events of several files, merged by time.
 
 use super::reader::{EventOptions, EventReader};
+use crate::batch::BATCH_ROWS;
 use crate::error::shown;
-use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

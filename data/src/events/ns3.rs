@@ -2,12 +2,12 @@
 
 use super::gate::{Gate, ROUNDED_TIME};
 use super::time::read_time;
+use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, excerpt};
 use crate::input::TextInput;
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
-use crate::table::BATCH_ROWS;
 use crate::{DataError, DropReason, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
 
 /// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.

@@ -4,9 +4,9 @@ use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::kind::{read_kind, read_reason, with_mark, with_reason};
 use super::time::read_time;
+use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
-use crate::table::BATCH_ROWS;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, TimeUnit};
 
 /// The events of a text.

@@ -10,6 +10,9 @@ use parquet::file::reader::ChunkReader;
 use std::fmt;
 use std::io::Read;
 
+/// What to do about damage.
+pub(super) const REMEDY: &str = "it is damaged or incomplete, make or copy it again";
+
 /// The largest page that is read, bytes before compression. Common writers make pages of 1 MiB.
 const MOST_PAGE_BYTES: u64 = 64 << 20;
 
@@ -55,7 +58,7 @@ impl BadPage {
     /// What to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            BadPage::Damaged | BadPage::TooManyValues(_) => super::REMEDY,
+            BadPage::Damaged | BadPage::TooManyValues(_) => REMEDY,
             BadPage::TooLarge(_) => "write it with smaller pages (1 MiB is usual)",
             BadPage::Encoding => "write the words plain or with a dictionary",
         }

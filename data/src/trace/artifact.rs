@@ -1,8 +1,8 @@
 //! The Credence artifact's own labelled CSV (inet-tub/ns3-datacenter).
 
+use crate::batch::BATCH_ROWS;
 use crate::cell::BadCell;
 use crate::csv::{CsvRow, CsvRows};
-use crate::table::BATCH_ROWS;
 use crate::{DataError, LabelledBatch, RowPlace};
 
 /// Our names of the artifact's feature columns.

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn shares_that_are_no_binary_fractions_are_decided_alike() {
-        let trees = [stump(9.0, [-0.2, 0.4]), stump(19.0, [-0.7, 0.1]), stump(4.0, [-0.3, 0.3])];
+        let trees = [stump(9.0, [-0.2, 0.4]), stump(19.0, [-0.6, 0.1]), stump(4.0, [-0.3, 0.3])];
         let forest = model(&trees).unwrap().forest;
         for x in 0..25 {
             let sum: f64 = trees
