@@ -134,3 +134,16 @@ impl Memory<'_> {
         Ok(())
     }
 }
+
+/// The recent arrivals of a queue, `elapsed_ns` after its last event; `features/src/projection.rs`
+/// defines them.
+pub(crate) fn recent_bytes(
+    switch: &SwitchConstants<'_>,
+    recent_bytes: u32,
+    arrived_bytes: u32,
+    elapsed_ns: u64,
+) -> u32 {
+    let window_ns = (switch.base_rtt_ns / 8).max(1);
+    let forgotten = u64::from(recent_bytes) * elapsed_ns.min(window_ns) / window_ns;
+    (recent_bytes - forgotten as u32).saturating_add(arrived_bytes)
+}

@@ -1,9 +1,9 @@
 //! The features of an arriving packet, from virtual LQD. `docs/features.md` defines them; tests compare
 //! them with those of `dropcast-features`.
 
+use crate::NotReady;
 use crate::memory::{Needs, QueueState};
 use crate::virtual_lqd::VirtualLqd;
-use crate::{NotReady, SwitchConstants};
 
 /// A row has at most this many values: more features are not known.
 pub(crate) const MOST_FEATURES: usize = 12;
@@ -128,17 +128,4 @@ fn expected<'a>(lqd: &'a VirtualLqd<'_>, eighths: u32) -> impl Iterator<Item = u
             (u64::from(queue.bytes) + coming).saturating_sub(drained)
         })
     })
-}
-
-/// The recent arrivals of a queue, `elapsed_ns` after its last event; `features/src/projection.rs`
-/// defines them.
-pub(crate) fn recent_bytes(
-    switch: &SwitchConstants<'_>,
-    recent_bytes: u32,
-    arrived_bytes: u32,
-    elapsed_ns: u64,
-) -> u32 {
-    let window_ns = (switch.base_rtt_ns / 8).max(1);
-    let forgotten = u64::from(recent_bytes) * elapsed_ns.min(window_ns) / window_ns;
-    (recent_bytes - forgotten as u32).saturating_add(arrived_bytes)
 }

@@ -5,8 +5,7 @@
 //! in O(1) and has every option. This one needs no heap and has only the defaults: the tail of the
 //! longest pushable queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`.
 
-use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState};
-use crate::row::recent_bytes;
+use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState, recent_bytes};
 use crate::{DriftMonitor, SwitchConstants};
 
 /// The packets that push-out Longest Queue Drop would hold in a switch whose ports always serve.
