@@ -14,6 +14,7 @@ use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_oracle::{DriftMonitor, DriftRule};
 use layout::Layout;
+use memory::wrapped;
 
 /// How a C dialect spells the decision.
 pub(crate) struct Words<'a> {
@@ -314,11 +315,6 @@ fn lines(rates: &[Rate]) -> String {
 /// Whether all ports have the same rate.
 fn is_uniform(rates: &[Rate]) -> bool {
     rates.iter().all(|rate| rate == &rates[0])
-}
-
-/// Values of an array, eight to a line.
-fn wrapped(values: &[String]) -> String {
-    values.chunks(8).map(|line| format!("        {},\n", line.join(", "))).collect()
 }
 
 const LOWEST: &str = include_str!("decision/lowest.h");

@@ -23,7 +23,7 @@ def test_stubs_are_those_of_the_compiled_part():
 
 def test_the_package_is_typed():
     pytest.importorskip("mypy")
-    arguments = ["-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", PACKAGE]
-    said = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True)
+    arguments = ["-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", "-p", "dropcast"]
+    said = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     assert said.returncode == 0, said.stdout
     assert (PACKAGE / "py.typed").exists()

@@ -160,7 +160,7 @@ pub(super) fn longest(switch: &SwitchSpec) -> String {
             true => "0xffffffffu".to_owned(),
             false => "0u".to_owned(),
         };
-        let masks = super::wrapped(&(0..scanned(switch)).map(of).collect::<Vec<_>>());
+        let masks = wrapped(&(0..scanned(switch)).map(of).collect::<Vec<_>>());
         let table = format!("    static const @u32 pushable[@SCANNED] = {{\n{masks}    }};\n");
         (table, "pushable[at] & ")
     };
@@ -179,4 +179,9 @@ pub(super) fn longest(switch: &SwitchSpec) -> String {
 }}
 "
     )
+}
+
+/// Values of an array, eight to a line.
+pub(super) fn wrapped(values: &[String]) -> String {
+    values.chunks(8).map(|line| format!("        {},\n", line.join(", "))).collect()
 }
