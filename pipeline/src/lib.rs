@@ -40,6 +40,7 @@ mod error;
 mod events_source;
 pub mod fabric_oracle;
 pub mod files;
+mod folders;
 #[cfg(feature = "polars")]
 pub mod frames;
 pub mod generate;

@@ -1,7 +1,7 @@
 //! Labelled traces that are open: what training, sweeps and reports read.
 
 use crate::PipelineError;
-use crate::collect_folder::traces_in;
+use crate::folders::traces_in;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
