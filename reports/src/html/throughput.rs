@@ -2,10 +2,10 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
-use crate::{figures, numbers};
+use crate::{figures, numbers, verdict_words};
 use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
 use dropcast_pipeline::verdict::Verdict;
-use dropcast_replay::ReplayPolicy;
+use dropcast_replay::{ReplayPolicy, Sent};
 
 pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Verdict>) {
     page.section("policies", "What every policy transmits");
@@ -22,7 +22,7 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
     if let Some(verdict) = verdict {
         let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
         let model = replay.total.policies.iter().find(credence);
-        super::verdict::policies(page, verdict, model.map(|model| model.sent));
+        with_and_without(page, verdict, model.map(|model| model.sent));
     } else {
         policies(page, "All switches together.", &replay.total);
     }
@@ -84,4 +84,28 @@ pub(super) fn data(policies: &[PolicySection]) -> Data<'static> {
         heads: &["policy", "packets, as a share of LQD's", "bytes, as a share of LQD's"],
         groups: vec![("", policies.iter().map(row).collect())],
     }
+}
+
+/// What is transmitted with and without an oracle; `model` is what Credence transmits with a model.
+pub(super) fn with_and_without(page: &mut Body, verdict: &Verdict, model: Option<Sent>) {
+    let mut all = verdict_words::rows(verdict);
+    if let Some(sent) = model {
+        all.insert(1, ("Credence, this model".to_owned(), sent));
+    }
+    let lqd = all.first().map(|(_, sent)| *sent).unwrap_or_default();
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    let cells: Vec<Vec<Cell>> = all
+        .iter()
+        .map(|(name, sent)| {
+            vec![
+                Cell::text(name),
+                Cell::Count(Some(sent.packets)),
+                Cell::Ratio(share(sent.packets, lqd.packets), 5),
+                Cell::Count(Some(sent.bytes)),
+                Cell::Ratio(share(sent.bytes, lqd.bytes), 5),
+            ]
+        })
+        .collect();
+    let heads = ["policy", "packets sent", "of LQD's", "bytes sent", "of LQD's"];
+    page.table("With and without an oracle.", &heads, &cells);
 }
