@@ -1,6 +1,6 @@
 //! Virtual LQD at one switch.
 
-use crate::waiting::{Row, Waiting, half};
+use crate::waiting::Waiting;
 use dropcast_data::{
     CollectSettings, Departures, DropReason, Event, EventKind, Outcome, Pause, PauseChange,
     SwitchSpec,
@@ -137,23 +137,9 @@ fn arrival<S: dropcast_switch::Service>(
     waiting: &mut Waiting,
 ) {
     let mut values = [0; Feature::ALL.len()];
-    lqd.observe(queue, &mut values);
+    let values = lqd.observe(queue, &mut values);
     let packet = Packet::new(waiting.next_number(), queue, event.size_bytes);
-    let row = Row {
-        time_ns: event.time_ns,
-        size_bytes: event.size_bytes,
-        switch_id: event.switch_id,
-        port: event.port,
-        queue: event.queue,
-        real_drop: match event.kind {
-            EventKind::Drop(reason) => Some(reason),
-            _ => None,
-        },
-        is_marked: event.is_marked(),
-        flow: half(event.flow_hash),
-        values,
-    };
-    waiting.push(row, own);
+    waiting.push(event, values, own);
     let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));
     if !accepted {
         waiting.resolve(packet.id, Outcome::Rejected);

@@ -1,136 +1,202 @@
 //! Rows that wait for their label.
 
-use dropcast_data::{ArrivalColumns, DropReason, Event, LabelledBatch, Outcome};
-use dropcast_features::Feature;
-use std::collections::VecDeque;
+use dropcast_data::{ArrivalColumns, DropReason, Event, EventKind, LabelledBatch, Outcome};
 
-/// An arrival with its features.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
-    pub(crate) time_ns: u64,
-    pub(crate) size_bytes: u32,
-    pub(crate) switch_id: u16,
-    pub(crate) port: u16,
-    pub(crate) queue: u8,
-    /// Why the real switch dropped the packet, if it did.
-    pub(crate) real_drop: Option<DropReason>,
-    /// Whether the real switch marked the packet (ECN).
-    pub(crate) is_marked: bool,
-    /// Half of the flow's hash, enough to find a packet that is pushed out.
-    pub(crate) flow: u32,
-    /// Only the first entries are used, one per feature.
-    pub(crate) values: [u32; Feature::ALL.len()],
-}
-
-/// Rows in order of arrival, from the first on that may not be given out yet. A row's number is the count of
-/// arrivals before it.
+/// Rows in order of arrival, from the first on that may not be given out yet: a column for each thing that is
+/// known of a row. A row's number is the count of arrivals before it.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    rows: VecDeque<(Row, Option<Outcome>)>,
-    /// How many columns of the user's own there are.
-    pub(crate) own_columns: usize,
-    /// Their values, row by row.
-    own: VecDeque<u32>,
-    /// Number of the first row.
+    /// Number of the first row in the columns.
     first: u64,
-    /// Whether some row so far was dropped by the real switch.
-    tells_real_drops: bool,
-    /// Whether the input tells which packets the real switch marked.
-    pub(crate) tells_marks: bool,
+    /// Rows at the front of the columns that were given out.
+    given: usize,
+    arrivals: ArrivalColumns,
+    /// Computed features, then the user's own columns.
+    features: Vec<Vec<u32>>,
+    outcome: Vec<Option<Outcome>>,
+    /// Why the real switch dropped the packet, if it did; none while no row was dropped.
+    real_drop: Option<Vec<Option<DropReason>>>,
+    /// Whether the real switch marked the packet (ECN), if the input tells.
+    ecn_mark: Option<Vec<bool>>,
+    /// Half of the flow's hash, enough to find a packet that is pushed out, if the input tells of push-outs.
+    flow: Option<Vec<u32>>,
 }
 
 impl Waiting {
+    /// No rows, with so many columns of features.
+    pub(crate) fn new(features: usize) -> Self {
+        Waiting { features: vec![Vec::new(); features], ..Waiting::default() }
+    }
+
+    /// Adds columns of the user's own.
+    pub(crate) fn add_features(&mut self, columns: usize) {
+        self.features.resize(self.features.len() + columns, Vec::new());
+    }
+
+    /// The input tells which packets the real switch marked.
+    pub(crate) fn tell_marks(&mut self) {
+        self.ecn_mark = Some(Vec::new());
+    }
+
+    /// The input tells which packets the real switch pushed out.
+    pub(crate) fn tell_push_outs(&mut self) {
+        self.flow = Some(Vec::new());
+    }
+
     /// The number the next row will get.
     pub(crate) fn next_number(&self) -> u64 {
-        self.first + self.rows.len() as u64
+        self.first + self.outcome.len() as u64
     }
 
+    /// Rows that wait.
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.outcome.len() - self.given
     }
 
-    /// Adds a row with its values of the user's own columns.
-    pub(crate) fn push(&mut self, row: Row, own: &[u32]) {
-        self.own.extend(own);
-        self.tells_real_drops |= row.real_drop.is_some();
-        self.rows.push_back((row, None));
+    /// Expects this many rows more.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.arrivals.time_ns.reserve(rows);
+        self.arrivals.switch_id.reserve(rows);
+        self.arrivals.port.reserve(rows);
+        self.arrivals.queue.reserve(rows);
+        self.arrivals.size_bytes.reserve(rows);
+        self.features.iter_mut().for_each(|column| column.reserve(rows));
+        self.outcome.reserve(rows);
     }
 
-    /// The row that the others wait for, and its number.
-    pub(crate) fn first(&self) -> Option<(u64, &Row)> {
-        self.rows.front().map(|(row, _)| (self.first, row))
+    /// Adds a row for an arrival with its features and its values of the user's own columns.
+    pub(crate) fn push(&mut self, event: &Event, values: &[u32], own: &[u32]) {
+        self.arrivals.time_ns.push(event.time_ns);
+        self.arrivals.switch_id.push(event.switch_id);
+        self.arrivals.port.push(event.port);
+        self.arrivals.queue.push(event.queue);
+        self.arrivals.size_bytes.push(event.size_bytes);
+        for (column, &value) in self.features.iter_mut().zip(values.iter().chain(own)) {
+            column.push(value);
+        }
+        self.outcome.push(None);
+        if let EventKind::Drop(reason) = event.kind {
+            self.set_real_drop(self.outcome.len() - 1, reason);
+        } else if let Some(real_drop) = &mut self.real_drop {
+            real_drop.push(None);
+        }
+        if let Some(ecn_mark) = &mut self.ecn_mark {
+            ecn_mark.push(event.is_marked());
+        }
+        if let Some(flow) = &mut self.flow {
+            flow.push(half(event.flow_hash));
+        }
+    }
+
+    /// The row in this place of the columns was dropped by the real switch.
+    fn set_real_drop(&mut self, at: usize, reason: DropReason) {
+        let real_drop = self.real_drop.get_or_insert_default();
+        real_drop.resize(self.outcome.len(), None);
+        real_drop[at] = Some(reason);
+    }
+
+    /// The arrival that the others wait for, and its number.
+    pub(crate) fn first(&self) -> Option<(u64, Place)> {
+        let at = self.given;
+        let place = Place {
+            time_ns: *self.arrivals.time_ns.get(at)?,
+            switch_id: self.arrivals.switch_id[at],
+            port: self.arrivals.port[at],
+            queue: self.arrivals.queue[at],
+        };
+        Some((self.first + at as u64, place))
     }
 
     /// Gives row `number` its outcome.
     pub(crate) fn resolve(&mut self, number: u64, outcome: Outcome) {
         let at = usize::try_from(number - self.first).expect("as many rows as fit in memory");
-        self.rows[at].1 = Some(outcome);
+        self.outcome[at] = Some(outcome);
     }
 
     /// The real switch pushes out the last packet of a queue that has this size and flow. Returns
     /// whether there is one among these rows.
     pub(crate) fn push_out(&mut self, event: &Event) -> bool {
-        let is_it = |(row, _): &&mut (Row, Option<Outcome>)| {
-            row.port == event.port
-                && row.queue == event.queue
-                && row.switch_id == event.switch_id
-                && row.size_bytes == event.size_bytes
-                && row.flow == half(event.flow_hash)
-                && row.real_drop.is_none()
+        let Some(flow) = &self.flow else { return false };
+        let is_it = |&at: &usize| {
+            flow[at] == half(event.flow_hash)
+                && self.arrivals.port[at] == event.port
+                && self.arrivals.queue[at] == event.queue
+                && self.arrivals.switch_id[at] == event.switch_id
+                && self.arrivals.size_bytes[at] == event.size_bytes
+                && self.real_drop.as_ref().is_none_or(|dropped| dropped[at].is_none())
         };
-        let found = self.rows.iter_mut().rev().find(is_it);
-        if let Some((row, _)) = found {
-            row.real_drop = Some(DropReason::PushOut);
-            self.tells_real_drops = true;
-            return true;
-        }
-        false
+        let Some(at) = (self.given..self.outcome.len()).rev().find(is_it) else { return false };
+        self.set_real_drop(at, DropReason::PushOut);
+        true
     }
 
     /// Removes and returns the rows before the first that has no label. Of the last `most_held` rows,
     /// those that arrived at `held_since_ns` or later stay, too.
-    pub(crate) fn take_known(
-        &mut self,
-        features: usize,
-        held_since_ns: u64,
-        most_held: usize,
-    ) -> LabelledBatch {
-        let sure = self.rows.len().saturating_sub(most_held);
-        let is_known = |(at, (row, outcome)): &(usize, &(Row, Option<Outcome>))| {
-            outcome.is_some() && (row.time_ns < held_since_ns || *at < sure)
-        };
-        let known = self.rows.iter().enumerate().take_while(is_known).count();
-        let rows = || self.rows.iter().take(known).map(|(row, _)| row);
+    pub(crate) fn take_known(&mut self, held_since_ns: u64, most_held: usize) -> LabelledBatch {
+        let sure = self.outcome.len().saturating_sub(most_held);
+        let outcomes = self.outcome[self.given..].iter().map_while(|&outcome| outcome);
+        let may_go =
+            |&(at, _): &(usize, Outcome)| at < sure || self.arrivals.time_ns[at] < held_since_ns;
         let outcome: Vec<Outcome> =
-            self.rows.iter().take(known).filter_map(|&(_, outcome)| outcome).collect();
-        let computed = (0..features).map(|nth| rows().map(|row| row.values[nth]).collect());
-        let columns = self.own_columns;
-        let known_own = known * columns;
-        let own = (0..columns)
-            .map(|nth| self.own.range(..known_own).skip(nth).step_by(columns).copied().collect());
+            (self.given..).zip(outcomes).take_while(may_go).map(|(_, outcome)| outcome).collect();
+        let rows = self.given..self.given + outcome.len();
         let batch = LabelledBatch {
             arrivals: Some(ArrivalColumns {
-                time_ns: rows().map(|row| row.time_ns).collect(),
-                switch_id: rows().map(|row| row.switch_id).collect(),
-                port: rows().map(|row| row.port).collect(),
-                queue: rows().map(|row| row.queue).collect(),
-                size_bytes: rows().map(|row| row.size_bytes).collect(),
+                time_ns: self.arrivals.time_ns[rows.clone()].to_vec(),
+                switch_id: self.arrivals.switch_id[rows.clone()].to_vec(),
+                port: self.arrivals.port[rows.clone()].to_vec(),
+                queue: self.arrivals.queue[rows.clone()].to_vec(),
+                size_bytes: self.arrivals.size_bytes[rows.clone()].to_vec(),
             }),
-            features: computed.chain(own).collect(),
+            features: self.features.iter().map(|column| column[rows.clone()].to_vec()).collect(),
             drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
             outcome: Some(outcome),
-            ecn_mark: self.tells_marks.then(|| rows().map(|row| row.is_marked).collect()),
-            real_drop: self.tells_real_drops.then(|| rows().map(|row| row.real_drop).collect()),
+            ecn_mark: self.ecn_mark.as_ref().map(|column| column[rows.clone()].to_vec()),
+            real_drop: self.real_drop.as_ref().map(|column| column[rows.clone()].to_vec()),
         };
-        self.rows.drain(..known);
-        self.own.drain(..known_own);
-        self.first += known as u64;
+        self.given = rows.end;
+        // Moves each row at most once on average.
+        if self.given > self.outcome.len() / 2 {
+            self.forget_given();
+        }
         batch
+    }
+
+    fn forget_given(&mut self) {
+        let rows = ..self.given;
+        self.arrivals.time_ns.drain(rows);
+        self.arrivals.switch_id.drain(rows);
+        self.arrivals.port.drain(rows);
+        self.arrivals.queue.drain(rows);
+        self.arrivals.size_bytes.drain(rows);
+        for column in &mut self.features {
+            column.drain(rows);
+        }
+        self.outcome.drain(rows);
+        if let Some(column) = &mut self.real_drop {
+            column.drain(rows);
+        }
+        if let Some(column) = &mut self.ecn_mark {
+            column.drain(rows);
+        }
+        if let Some(column) = &mut self.flow {
+            column.drain(rows);
+        }
+        self.first += self.given as u64;
+        self.given = 0;
     }
 }
 
+/// When and where a packet arrived.
+pub(crate) struct Place {
+    pub(crate) time_ns: u64,
+    pub(crate) switch_id: u16,
+    pub(crate) port: u16,
+    pub(crate) queue: u8,
+}
+
 /// Half of a hash.
-pub(crate) fn half(hash: u64) -> u32 {
+fn half(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
@@ -138,9 +204,57 @@ pub(crate) fn half(hash: u64) -> u32 {
 mod tests {
     use super::*;
 
+    fn arrival(time_ns: u64) -> Event {
+        let kind = EventKind::Arrival;
+        let (flow_hash, size_bytes, switch_id, port, queue, flags) = (0, 1, 0, 0, 0, 0);
+        Event { time_ns, flow_hash, size_bytes, switch_id, port, queue, kind, flags }
+    }
+
     /// The help of `--max-waiting-rows` and the default limit count on it.
     #[test]
-    fn a_waiting_row_takes_80_bytes() {
-        assert_eq!(size_of::<(Row, Option<Outcome>)>(), 80);
+    fn a_waiting_row_takes_18_bytes_and_4_for_each_feature() {
+        let mut waiting = Waiting::new(3);
+        waiting.push(&arrival(0), &[1, 2, 3], &[]);
+        let Waiting { arrivals, features, outcome, .. } = &waiting;
+        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } = arrivals;
+        let features: usize = features.iter().map(|column| size_of_val(&column[..])).sum();
+        let others = [
+            size_of_val(&time_ns[..]),
+            size_of_val(&switch_id[..]),
+            size_of_val(&port[..]),
+            size_of_val(&queue[..]),
+            size_of_val(&size_bytes[..]),
+            size_of_val(&outcome[..]),
+        ];
+        assert_eq!((others.iter().sum::<usize>(), features), (18, 3 * 4));
+    }
+
+    #[test]
+    fn rows_leave_in_order_of_arrival_once_they_are_known() {
+        let mut waiting = Waiting::new(1);
+        let mut given = Vec::new();
+        for number in 0..100_u32 {
+            waiting.push(&arrival(u64::from(number)), &[number], &[]);
+            // Row 10 is known last of the first forty.
+            match number {
+                10 => {}
+                40 => waiting.resolve(10, Outcome::PushedOut),
+                _ => waiting.resolve(u64::from(number), Outcome::Departed),
+            }
+            let batch = waiting.take_known(u64::MAX, 0);
+            given.extend(batch.features[0].iter().copied().zip(batch.drop));
+            let first = waiting.first().map(|(first, _)| first);
+            let expected = match number {
+                0..10 => None,
+                10..40 => Some(10),
+                _ => Some(40),
+            };
+            assert_eq!(first, expected);
+        }
+        assert_eq!(given, (0..40).map(|number| (number, number == 10)).collect::<Vec<_>>());
+        waiting.resolve(40, Outcome::Departed);
+        assert_eq!(waiting.take_known(50, 100).len(), 10, "later ones are held");
+        assert_eq!(waiting.take_known(50, 5).len(), 45, "but no more than five");
+        assert_eq!((waiting.len(), waiting.next_number()), (5, 100));
     }
 }

@@ -121,6 +121,7 @@ impl SwitchSpec {
     }
 
     /// Time on the wire of a packet that takes `size_bytes` in the buffer, rounded up, nanoseconds.
+    #[inline]
     pub fn wire_time_ns(&self, port: usize, size_bytes: u32) -> u64 {
         let bits = (u64::from(size_bytes) + u64::from(self.wire_overhead_bytes)) * 8;
         let rate_bps = self.line_rate_bps[port];

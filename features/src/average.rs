@@ -18,16 +18,27 @@ pub struct MovingAverage {
 
 impl MovingAverage {
     /// The current average.
+    #[inline]
     pub fn value(self) -> u32 {
         self.value
     }
 
     /// Updates the average with the value `x`, which holds from `now_ns` on.
+    #[inline]
     pub fn update(&mut self, x: u32, now_ns: u64, tau_ns: u64) {
         let dt_ns = now_ns.saturating_sub(self.updated_ns).min(tau_ns);
-        let g = dt_ns as f64 / tau_ns as f64;
+        let g = to_f64(dt_ns) / to_f64(tau_ns);
         self.value = (g * f64::from(x) + (1.0 - g) * f64::from(self.value)) as u32;
         self.updated_ns = now_ns;
+    }
+}
+
+/// Signed integers are converted in one instruction, unsigned ones are not.
+#[inline]
+fn to_f64(time_ns: u64) -> f64 {
+    match i64::try_from(time_ns) {
+        Ok(signed) => signed as f64,
+        Err(_) => time_ns as f64,
     }
 }
 
@@ -51,6 +62,7 @@ impl Averages {
 
     /// A packet left `queue` (departed or was pushed out) at `now_ns`; `queue_bytes` remain in the
     /// queue and `occupancy_bytes` in the buffer.
+    #[inline]
     pub(crate) fn removed(
         &mut self,
         queue: usize,
@@ -63,11 +75,13 @@ impl Averages {
     }
 
     /// The average length of `queue`, bytes.
+    #[inline]
     pub(crate) fn queue_bytes(&self, queue: usize) -> u32 {
         self.queues[queue].value()
     }
 
     /// The average occupancy, bytes.
+    #[inline]
     pub(crate) fn occupancy_bytes(&self) -> u32 {
         self.occupancy.value()
     }

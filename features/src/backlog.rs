@@ -26,6 +26,7 @@ impl<const N: usize> Backlog<N> {
     }
 
     /// Sets the lengths of a queue.
+    #[inline]
     pub fn set(&mut self, queue: usize, lengths: [u32; N]) {
         let place = self.places[queue] as usize;
         if lengths == [0; N] {

@@ -40,6 +40,7 @@ impl History {
 
     /// A packet of `size_bytes` arrived for `queue` and was accepted or rejected; `buffer` is the
     /// buffer after that.
+    #[inline]
     pub fn arrived(
         &mut self,
         buffer: &impl BufferView,
@@ -53,6 +54,7 @@ impl History {
     }
 
     /// A packet departed or was pushed out from `queue`; `buffer` is the buffer after that.
+    #[inline]
     pub fn removed(&mut self, buffer: &impl BufferView, queue: usize, now_ns: u64) {
         if let Some(averages) = &mut self.averages {
             averages.removed(queue, buffer.queue_bytes(queue), buffer.occupancy_bytes(), now_ns);
@@ -64,12 +66,14 @@ impl History {
 
     /// # Panics
     /// If none of its features is an average.
+    #[inline]
     pub(crate) fn averages(&self) -> &Averages {
         self.averages.as_ref().expect("averages are kept if a feature needs them")
     }
 
     /// # Panics
     /// If none of its features is a projection.
+    #[inline]
     pub(crate) fn projection(&self) -> &Projection {
         self.projection.as_ref().expect("projections are kept if a feature needs them")
     }

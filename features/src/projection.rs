@@ -100,18 +100,21 @@ impl Projection {
     }
 
     /// The projected occupancy, bytes.
+    #[inline]
     pub(crate) fn occupancy_bytes(&self) -> u32 {
         saturated(self.total_bytes)
     }
 
     /// Bytes expected in the shared buffer at the horizon if all queues were then cut down to
     /// `level_bytes`.
+    #[inline]
     pub(crate) fn bytes_up_to(&self, horizon: Horizon, level_bytes: u32) -> u32 {
         saturated(bytes_up_to(self.expected_bytes.bytes(horizon as usize), level_bytes))
     }
 
     /// An event of `queue` at `now_ns`: `arrived_bytes` arrived (0 if packets left); `buffer` is
     /// the state after it.
+    #[inline]
     pub(crate) fn changed(
         &mut self,
         buffer: &impl BufferView,
@@ -169,6 +172,7 @@ mod tests {
         fn queue_bytes(&self, queue: usize) -> u32 {
             self.0[queue]
         }
+        #[inline]
         fn occupancy_bytes(&self) -> u32 {
             self.0[..N - 1].iter().sum()
         }
@@ -178,6 +182,7 @@ mod tests {
         fn queues_longer_than(&self, bytes: u32) -> u32 {
             self.0[..N - 1].iter().filter(|&&length| length > bytes).count() as u32
         }
+        #[inline]
         fn bytes_up_to(&self, level_bytes: u32) -> u64 {
             self.0[..N - 1].iter().map(|&length| u64::from(length.min(level_bytes))).sum()
         }

@@ -14,7 +14,6 @@ mod leaf;
 mod poisson;
 mod senders;
 mod sources;
-mod tournament;
 mod traffic;
 
 pub use arrivals::LeafArrivals;

@@ -93,18 +93,21 @@ impl Buffer {
     }
 
     /// Length of every queue, bytes.
+    #[inline]
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
     /// What each queue has in the shared buffer: its length without its reserved bytes; 0 for queues that
     /// do not draw on it.
+    #[inline]
     pub fn shared_lengths(&self) -> &[u32] {
         &self.shared_lengths
     }
 
     /// What a packet of `size_bytes` for `queue` adds to the shared buffer: 0 if it fits into the reserved
     /// bytes of its queue, or the queue draws on no shared buffer.
+    #[inline]
     pub fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
         if !self.shares[queue] {
             return 0;
@@ -116,16 +119,19 @@ impl Buffer {
     }
 
     /// Whether packets of a queue may be pushed out.
+    #[inline]
     pub fn is_pushable(&self, queue: usize) -> bool {
         self.pushable[queue]
     }
 
     /// Whether adding a packet of `size_bytes` would exceed the capacity, regardless of [`Fit`].
+    #[inline]
     pub fn overflows(&self, size_bytes: u32) -> bool {
         u64::from(self.occupancy_bytes) + u64::from(size_bytes) > u64::from(self.capacity_bytes)
     }
 
     /// Whether there is room for a packet of `size_bytes`.
+    #[inline]
     pub fn fits(&self, size_bytes: u32) -> bool {
         let after = u64::from(self.occupancy_bytes) + u64::from(size_bytes);
         match self.fit {
@@ -136,6 +142,7 @@ impl Buffer {
 
     /// Whether a queue's length would still fit 32 bits with `size_bytes` more. Matters only for
     /// queues outside the shared buffer, whose length has no other bound.
+    #[inline]
     pub fn can_count(&self, queue: usize, size_bytes: u32) -> bool {
         self.lengths[queue].checked_add(size_bytes).is_some()
     }
@@ -148,6 +155,7 @@ impl Buffer {
     }
 
     /// The packet at the head of a queue.
+    #[inline]
     pub fn head(&self, queue: usize) -> Option<&Held> {
         self.fifos[queue].front()
     }
@@ -156,28 +164,28 @@ impl Buffer {
     pub fn packets(&self) -> impl Iterator<Item = &Held> {
         self.fifos.iter().flatten()
     }
-
+    #[inline]
     pub(crate) fn push(&mut self, queue: usize, packet: Held) {
         self.fifos[queue].push_back(packet);
         self.set_length(queue, self.lengths[queue] + packet.size_bytes);
     }
-
+    #[inline]
     pub(crate) fn pop_head(&mut self, queue: usize) -> Option<Held> {
         let packet = self.fifos[queue].pop_front()?;
         self.forget(queue, packet);
         Some(packet)
     }
-
+    #[inline]
     pub(crate) fn pop_tail(&mut self, queue: usize) -> Option<Held> {
         let packet = self.fifos[queue].pop_back()?;
         self.forget(queue, packet);
         Some(packet)
     }
-
+    #[inline]
     fn forget(&mut self, queue: usize, packet: Held) {
         self.set_length(queue, self.lengths[queue] - packet.size_bytes);
     }
-
+    #[inline]
     fn set_length(&mut self, queue: usize, bytes: u32) {
         self.lengths[queue] = bytes;
         if self.shares[queue] {
@@ -199,11 +207,11 @@ impl BufferView for Buffer {
     fn queues(&self) -> usize {
         self.lengths.len()
     }
-
+    #[inline]
     fn queue_bytes(&self, queue: usize) -> u32 {
         if self.shares[queue] { self.shared_lengths[queue] } else { self.lengths[queue] }
     }
-
+    #[inline]
     fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes
     }
@@ -219,7 +227,7 @@ impl BufferView for Buffer {
     fn bytes_up_to(&self, level_bytes: u32) -> u64 {
         bytes_up_to(self.shared_backlog.bytes(0), level_bytes)
     }
-
+    #[inline]
     fn shares(&self, queue: usize) -> bool {
         self.shares[queue]
     }

@@ -47,6 +47,7 @@ mod predictor;
 mod registry;
 mod service;
 mod switch;
+mod tournament;
 mod turn;
 mod virtual_lqd;
 
@@ -69,5 +70,6 @@ pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
 pub use registry::{BuildError, NameError};
 pub use service::{LineRate, Observed, Service, Slotted};
 pub use switch::{NoObserver, Observer, Removal, Switch};
+pub use tournament::Tournament;
 pub use turn::Turn;
 pub use virtual_lqd::VirtualLqd;

@@ -37,7 +37,7 @@ impl Longest {
             blocks: (0..queues.div_ceil(BLOCK).max(1)).map(first).collect(),
         }
     }
-
+    #[inline]
     pub(crate) fn set(&mut self, queue: usize, bytes: u32) {
         let before = std::mem::replace(&mut self.bytes[queue], bytes);
         let longest = self.blocks[queue / BLOCK].get_mut();
@@ -52,6 +52,7 @@ impl Longest {
     }
 
     /// The longest queue and its length; any queue, with length 0, when all are empty.
+    #[inline]
     pub(crate) fn winner(&self) -> (usize, u32) {
         let blocks = self.blocks.iter().enumerate();
         unpacked(blocks.map(|(block, longest)| self.of_block(block, longest)).max().unwrap_or(0))

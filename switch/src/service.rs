@@ -1,10 +1,8 @@
 //! The time models: when packets leave.
 
-use crate::{Buffer, Turn};
-use dropcast_data::{PauseChange, PauseSchedule, SwitchSpec};
-use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
+use crate::{Buffer, Tournament, Turn};
+use dropcast_data::{PauseChange, PauseSchedule, Scheduler, SwitchSpec};
+use std::collections::VecDeque;
 
 /// Chooses which packet leaves next, and when. Time never goes back.
 pub trait Service {
@@ -28,8 +26,9 @@ pub struct Slotted {
 }
 
 impl Service for Slotted {
+    #[inline]
     fn arrived(&mut self, _: usize, _: u64) {}
-
+    #[inline]
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         while self.slot < now {
             while self.queue < buffer.queues() {
@@ -59,36 +58,31 @@ impl Service for Slotted {
 pub struct LineRate {
     spec: SwitchSpec,
     /// When each busy or backlogged port may dequeue its next packet.
-    due: BinaryHeap<Reverse<Due>>,
+    due: Tournament,
+    /// The port that became due last, and when, if it was idle: it often sends all that it has before
+    /// any other port is due, and never enters `due`.
+    woken: Option<(u64, usize)>,
     ports: Vec<Port>,
+    queues: Vec<Queue>,
     /// Pauses and resumptions that are to come.
     schedule: PauseSchedule,
     /// By queue: whether it is paused. Empty while none has ever been.
     paused: Vec<bool>,
 }
 
-/// A time and a port, in one number: it compares without branches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Due(u128);
-
-impl Due {
-    fn new(time_ns: u64, port: usize) -> Self {
-        Due(u128::from(time_ns) << 64 | port as u128)
-    }
-
-    fn time_ns(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-
-    fn port(self) -> usize {
-        self.0 as usize
-    }
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    port: usize,
+    /// The size of the last packet and its time on the wire: it takes a division.
+    last: (u32, u64),
 }
 
 #[derive(Clone, Debug, Default)]
 struct Port {
-    /// Its entry in `due`.
+    /// Its time in `due` or `woken`.
     due_ns: Option<u64>,
+    /// When a port that is not in `due` may dequeue a packet.
+    free_ns: u64,
     /// End of transmission of the last dequeued packet.
     sent_ns: u64,
     /// Transmission starts of the last dequeued packets, one per ring slot.
@@ -103,11 +97,13 @@ impl Port {
         let later = |ns: &u64| (*ns).max(now_ns);
         self.due_ns == other.due_ns
             && self.turn == other.turn
+            && later(&self.free_ns) == later(&other.free_ns)
             && later(&self.sent_ns) == later(&other.sent_ns)
             && self.ring_ns.iter().map(later).eq(other.ring_ns.iter().map(later))
     }
 
     /// A packet is dequeued at `now`; returns when the next one may be.
+    #[inline]
     fn send(&mut self, now: u64, wire_ns: u64, ring_packets: usize) -> u64 {
         let begins_ns = self.sent_ns.max(now);
         self.sent_ns = begins_ns.saturating_add(wire_ns);
@@ -127,9 +123,14 @@ impl LineRate {
     /// The service of a switch whose ports are idle.
     pub fn new(spec: &SwitchSpec) -> Self {
         let turn = Turn::new(spec);
+        let queues = usize::from(spec.queues_per_port);
+        let queue =
+            |queue| Queue { port: queue / queues, last: (0, spec.wire_time_ns(queue / queues, 0)) };
         LineRate {
             spec: spec.clone(),
-            due: BinaryHeap::new(),
+            due: Tournament::new(spec.ports()),
+            woken: None,
+            queues: (0..spec.queues()).map(queue).collect(),
             ports: vec![Port { turn, ..Port::default() }; spec.ports()],
             schedule: PauseSchedule::default(),
             paused: Vec::new(),
@@ -154,14 +155,49 @@ impl LineRate {
         self.ports.iter().zip(&other.ports).all(|(a, b)| a.continues_like(b, now_ns))
     }
 
+    /// The port that is due first, and when; the lowest of these.
+    #[inline]
+    fn first_due(&self) -> (u64, usize) {
+        let (port, time_ns) = self.due.first();
+        let first = (time_ns, port);
+        self.woken.map_or(first, |woken| first.min(woken))
+    }
+
+    /// The first port will next be due at this time.
+    #[inline]
+    fn set_due(&mut self, port: usize, due_ns: Option<u64>) {
+        self.ports[port].due_ns = due_ns;
+        let was_woken = self.woken.take_if(|(_, woken)| *woken == port).is_some();
+        if !was_woken || due_ns.is_some() {
+            self.due.set(port, due_ns.unwrap_or(Tournament::NEVER));
+        }
+    }
+
+    /// The time on the wire of a packet of this queue.
+    #[inline]
+    fn wire_time_ns(&mut self, queue: usize, size_bytes: u32) -> u64 {
+        let Queue { port, last } = &mut self.queues[queue];
+        if last.0 != size_bytes {
+            *last = (size_bytes, self.spec.wire_time_ns(*port, size_bytes));
+        }
+        last.1
+    }
+
+    /// Bytes in all queues of a port.
+    fn port_bytes(&self, buffer: &Buffer, port: usize) -> u64 {
+        let queues = usize::from(self.spec.queues_per_port);
+        let first = port * queues;
+        buffer.lengths()[first..first + queues].iter().copied().map(u64::from).sum()
+    }
+
     /// Applies the next pause or resumption if it is not after `now`, nor after any departure before.
     /// Returns whether it did.
+    #[inline]
     fn change(&mut self, now: u64) -> bool {
         let Some(&PauseChange { time_ns, queue, is_paused }) = self.schedule.first() else {
             return false;
         };
-        let first = self.due.peek().map_or(u64::MAX, |due| due.0.time_ns());
-        if time_ns > now.min(first) {
+        if time_ns > now.min(self.first_due().0) {
             return false;
         }
         self.schedule.pass();
@@ -175,37 +211,47 @@ impl LineRate {
 }
 
 impl Service for LineRate {
+    #[inline]
     fn arrived(&mut self, queue: usize, now: u64) {
-        let port = queue / usize::from(self.spec.queues_per_port);
-        if self.ports[port].due_ns.is_none() {
-            self.ports[port].due_ns = Some(now);
-            self.due.push(Reverse(Due::new(now, port)));
+        let port = self.queues[queue].port;
+        let Port { due_ns, free_ns, .. } = &mut self.ports[port];
+        if due_ns.is_none() {
+            let due = now.max(*free_ns);
+            *due_ns = Some(due);
+            if let Some((time_ns, before)) = self.woken.replace((due, port)) {
+                self.due.set(before, time_ns);
+            }
         }
     }
 
+    #[inline]
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         loop {
             if self.change(now) {
                 continue;
             }
-            let mut first = self.due.peek_mut().filter(|due| due.0.time_ns() <= now)?;
-            let (time, port) = (first.0.time_ns(), first.0.port());
+            let (time, port) = self.first_due();
+            if time > now || time == Tournament::NEVER {
+                return None;
+            }
             let turn = &mut self.ports[port].turn;
             let picked = match self.paused.as_slice() {
                 [] => turn.pick(&self.spec, buffer, port),
                 paused => turn.pick_unpaused(&self.spec, buffer, port, paused),
             };
             let Some(queue) = picked else {
-                self.ports[port].due_ns = None;
-                PeekMut::pop(first);
+                self.set_due(port, None);
                 continue;
             };
             let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
-            let wire_ns = self.spec.wire_time_ns(port, size_bytes);
+            let wire_ns = self.wire_time_ns(queue, size_bytes);
             let ring_packets = usize::from(self.spec.transmit_ring_packets);
             let due_ns = self.ports[port].send(time, wire_ns, ring_packets);
-            self.ports[port].due_ns = Some(due_ns);
-            *first = Reverse(Due::new(due_ns, port));
+            self.ports[port].free_ns = due_ns;
+            // DWRR forgets its deficits when the port is due and has nothing to send.
+            let stays = self.spec.scheduler == Scheduler::Dwrr
+                || self.port_bytes(buffer, port) > u64::from(size_bytes);
+            self.set_due(port, stays.then_some(due_ns));
             return Some((time, queue));
         }
     }
@@ -239,8 +285,9 @@ impl Observed {
 }
 
 impl Service for Observed {
+    #[inline]
     fn arrived(&mut self, _: usize, _: u64) {}
-
+    #[inline]
     fn next(&mut self, buffer: &Buffer, _: u64) -> Option<(u64, usize)> {
         let (time, queue) = self.departure?;
         let credit_bytes = &mut self.credit_bytes[queue];

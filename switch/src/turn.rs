@@ -22,6 +22,7 @@ impl Turn {
 
     /// The queue of a port to serve now, or `None` if all are empty. The caller then dequeues its
     /// head.
+    #[inline]
     pub fn pick(&mut self, spec: &SwitchSpec, buffer: &Buffer, port: usize) -> Option<usize> {
         let queues = usize::from(spec.queues_per_port);
         let first = port * queues;
@@ -44,7 +45,7 @@ impl Turn {
             lengths.map(|(&bytes, &is_paused)| if is_paused { 0 } else { bytes }).collect();
         self.pick_of(spec, buffer, first, &lengths)
     }
-
+    #[inline]
     fn pick_of(
         &mut self,
         spec: &SwitchSpec,
@@ -61,7 +62,7 @@ impl Turn {
         };
         picked.map(|queue| first + queue)
     }
-
+    #[inline]
     fn pick_round_robin(&mut self, lengths: &[u32]) -> Option<usize> {
         let backlogged = |queue: &usize| lengths[*queue] > 0;
         let picked =

@@ -44,9 +44,11 @@ impl<S: Service> VirtualLqd<S> {
         self.switch.advance(now, &mut Watch { history: &mut self.history, left });
     }
 
-    /// The features of a packet that arrives now for `queue`, before it is added.
-    pub fn observe(&self, queue: usize, values: &mut [u32]) {
+    /// Writes the features of a packet that arrives now for `queue`, before it is added, to the first of
+    /// `values` and returns these.
+    pub fn observe<'a>(&self, queue: usize, values: &'a mut [u32]) -> &'a [u32] {
         self.features.observe(self.switch.buffer(), &self.history, queue, values);
+        &values[..self.features.len()]
     }
 
     /// A packet arrives at `now`; the queues must be advanced to `now`. Returns whether LQD accepts

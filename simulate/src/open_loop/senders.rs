@@ -1,7 +1,7 @@
 //! Senders: sources start flows, links turn them into packets, all on one clock.
 
 use crate::open_loop::ingress::{Ack, Flow, Framing, Link, Packet};
-use crate::open_loop::tournament::{NEVER, Tournament};
+use dropcast_switch::Tournament;
 
 /// A set of sources.
 pub(crate) trait Sources {
@@ -87,7 +87,7 @@ impl<S: Sources> Senders<S> {
     }
 
     fn proceed(&mut self, link: usize, now_ns: u64) {
-        let next = self.links[link].proceed(now_ns, &self.framing).unwrap_or(NEVER);
+        let next = self.links[link].proceed(now_ns, &self.framing).unwrap_or(Tournament::NEVER);
         self.clocks.set(self.sources.count() + link, next);
     }
 

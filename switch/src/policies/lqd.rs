@@ -30,6 +30,7 @@ impl Lqd {
 }
 
 impl Policy for Lqd {
+    #[inline]
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.overflows(packet.size_bytes) {
             return if buffer.fits(packet.size_bytes) {

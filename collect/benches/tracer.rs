@@ -1,7 +1,7 @@
 //! Speed of the tracer on generated arrivals: one core, without reading files.
 //!
-//! `cargo bench -p dropcast --bench tracer` prints events per second for each way of draining the
-//! queues and each set of features. Fixed seed; the fastest of several passes counts, because other
+//! `cargo bench -p dropcast-collect --bench tracer` prints events per second for each way of draining the
+//! queues and each set of features, on two switches. Words after `--` choose among the lines. Fixed seed; the fastest of several passes counts, because other
 //! load only slows a pass down.
 
 use dropcast_collect::Tracer;
@@ -14,29 +14,63 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-const PASSES: usize = 5;
+const PASSES: usize = 9;
 
 fn main() -> std::io::Result<()> {
-    let workload = LeafWorkload::default();
-    let spec = workload.switch_spec().expect("the defaults are valid");
-    let arrivals: Vec<EventBatch> = workload.arrivals().expect("the defaults are valid").collect();
-    let both = with_departures(&spec, &arrivals);
-    let sets = [FeatureSet::paper4(), FeatureSet::level4(), FeatureSet::all()];
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let mut out = std::io::stdout().lock();
-    for (departures, events) in [(Departures::LineRate, &arrivals), (Departures::Observed, &both)] {
-        for set in &sets {
-            let settings = CollectSettings { departures, ..CollectSettings::default() };
-            let (events, rate) = fastest(&spec, settings, set, events);
-            writeln!(
-                out,
-                "tracer {departures:10} {:2} features from {:20} {events:9} events  {:6.1} M events/s",
-                set.len(),
-                set.features()[0],
-                rate / 1e6
-            )?;
+    for (name, spec, arrivals) in [leaf(), wide()] {
+        let both = with_departures(&spec, &arrivals);
+        for (departures, events) in
+            [(Departures::LineRate, &arrivals), (Departures::Observed, &both)]
+        {
+            for set in [FeatureSet::paper4(), FeatureSet::level4(), FeatureSet::all()] {
+                let settings = CollectSettings { departures, ..CollectSettings::default() };
+                let set_name = set.name().unwrap_or("all");
+                let case = format!("tracer {name:20} {departures:10} {set_name:8}");
+                if !wanted.iter().all(|word| case.contains(word)) {
+                    continue;
+                }
+                let (events, rate) = fastest(&spec, settings, &set, events);
+                writeln!(out, "{case} {events:9} events  {:6.1} M events/s", rate / 1e6)?;
+            }
         }
     }
     Ok(())
+}
+
+/// The default leaf: 20 ports of 2 queues.
+fn leaf() -> (&'static str, SwitchSpec, Vec<EventBatch>) {
+    let workload = LeafWorkload::default();
+    let spec = workload.switch_spec().expect("the defaults are valid");
+    let arrivals = workload.arrivals().expect("the defaults are valid").collect();
+    ("20 ports x 2 queues", spec, arrivals)
+}
+
+/// A leaf of 128 ports, with its data in seven queues of each, by flow.
+fn wide() -> (&'static str, SwitchSpec, Vec<EventBatch>) {
+    let workload = LeafWorkload {
+        servers: 112,
+        uplinks: 16,
+        buffer_bytes: 6_736_896,
+        load: 0.6,
+        incast_per_server_hz: 8.0,
+        outgoing_incast_per_server_hz: 10.0,
+        duration_ns: 50_000_000,
+        ..LeafWorkload::default()
+    };
+    let narrow = workload.switch_spec().expect("its ports are valid");
+    let spec = SwitchSpec {
+        queues_per_port: 8,
+        shared: vec![true; 8],
+        pushable: [vec![false], vec![true; 7]].concat(),
+        ..narrow
+    };
+    let mut arrivals: Vec<EventBatch> = workload.arrivals().expect("its ports are valid").collect();
+    for event in arrivals.iter_mut().flat_map(|batch| &mut batch.events) {
+        event.queue *= 1 + (event.flow_hash % 7) as u8;
+    }
+    ("128 ports x 8 queues", spec, arrivals)
 }
 
 /// Number of events, and events per second in the fastest pass.
