@@ -1,7 +1,7 @@
 //! Properties of real switches that a description may name but that are not modelled.
 
 /// Keys, and why each is refused or what to do instead.
-const KEYS: [(&str, &str); 21] = [
+const KEYS: [(&str, &str); 22] = [
     ("headroom_bytes", HEADROOM),
     ("headroom", HEADROOM),
     ("reserved", RESERVED),
@@ -21,7 +21,8 @@ const KEYS: [(&str, &str); 21] = [
     ("multicast", MULTICAST),
     ("shaping_rate_bps", SHAPING),
     ("max_rate_bps", SHAPING),
-    ("alpha", THRESHOLDS),
+    ("alpha", ALPHA),
+    ("dynamic_threshold_alpha", ALPHA),
     ("queue_limit_bytes", THRESHOLDS),
 ];
 
@@ -43,6 +44,8 @@ const CUT_THROUGH: &str =
 const CELLS: &str = "a packet takes its bytes. Round size_bytes of the events up to whole cells";
 const MULTICAST: &str = "each copy of a packet is an arrival of its own. Leave it out";
 const SHAPING: &str = "a port sends at line_rate_bps. Give the shaped rate there";
+const ALPHA: &str = "LQD has no thresholds. The alpha with which Dynamic Thresholds is replayed beside it \
+                     is dt_alpha";
 const THRESHOLDS: &str = "LQD has no thresholds; those of other policies are not part of the switch. \
                           Leave it out";
 

@@ -23,7 +23,7 @@ pub enum Scheduler {
 /// One shared-buffer switch. Checked: a value of this type is consistent.
 ///
 /// Queues are numbered `port * queues_per_port + queue` wherever a single index is used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SpecText", into = "SpecText")]
 pub struct SwitchSpec {
     /// Shared buffer `B`, bytes.
@@ -52,6 +52,9 @@ pub struct SwitchSpec {
     pub reserved_bytes: Vec<u32>,
     /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
     pub quantum_bytes: Vec<u32>,
+    /// By queue within a port: the `alpha` with which Dynamic Thresholds is replayed. Empty where the
+    /// description tells none.
+    pub dt_alpha: Vec<f64>,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
     pub role: Option<String>,
 }
@@ -88,6 +91,7 @@ impl SwitchSpec {
             shared: vec![true],
             reserved_bytes: Vec::new(),
             quantum_bytes: Vec::new(),
+            dt_alpha: Vec::new(),
             role: None,
         }
     }
@@ -244,6 +248,8 @@ struct SpecText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quantum_bytes: Option<OneOrEach<u32>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    dt_alpha: Option<OneOrEach<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
 }
 
@@ -305,6 +311,11 @@ impl TryFrom<SpecText> for SwitchSpec {
         if quantum_bytes.contains(&0) {
             return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
         }
+        let dt_alpha = text.dt_alpha.map(|alpha| alpha.expand("dt_alpha", queues)).transpose()?;
+        let dt_alpha = dt_alpha.unwrap_or_default();
+        if let Some(alpha) = dt_alpha.iter().find(|alpha| !(alpha.is_finite() && **alpha > 0.0)) {
+            return Err(wrong("dt_alpha", format!("is {alpha}, expected a number above 0")));
+        }
         let shared = text.shared.expand("shared", queues)?;
         let reserved_bytes = reserved(text.reserved_bytes, &shared, buffer_bytes)?;
         Ok(SwitchSpec {
@@ -319,6 +330,7 @@ impl TryFrom<SpecText> for SwitchSpec {
             shared,
             reserved_bytes,
             quantum_bytes,
+            dt_alpha,
             role: text.role,
         })
     }
@@ -368,6 +380,7 @@ impl From<SwitchSpec> for SpecText {
                 .then(|| OneOrEach::shorten(spec.reserved_bytes)),
             quantum_bytes: (!spec.quantum_bytes.is_empty())
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
+            dt_alpha: (!spec.dt_alpha.is_empty()).then(|| OneOrEach::shorten(spec.dt_alpha)),
             role: spec.role,
         }
     }
@@ -478,7 +491,7 @@ mod tests {
         assert_eq!(spec.wire_time_ns(0, 1432), 1172);
         assert_eq!(spec.wire_time_ns(0, 36), 56, "55.2, rounded up");
         assert_eq!(spec.wire_time_ns(0, u32::MAX), 3_435_973_863, "(2^32 + 32) * 0.8, rounded up");
-        let spec = SwitchSpec { reserved_bytes: vec![0, 3_000], ..spec };
+        let spec = SwitchSpec { reserved_bytes: vec![0, 3_000], dt_alpha: vec![64.0, 0.5], ..spec };
         assert_eq!((spec.reserved_bytes_of(6), spec.reserved_bytes_of(7)), (0, 3_000));
         let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
         assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
@@ -496,6 +509,8 @@ mod tests {
         check(("ports = 20", "ports = 0"), "ports: is 0");
         check(("1_052_672", "5_000_000_000"), "buffer_bytes: is 5000000000");
         check(("32_000", "0"), "base_rtt_ns");
+        check(("32_000", "32_000\ndt_alpha = -1.0"), "dt_alpha: is -1, expected a number above 0");
+        check(("32_000", "32_000\nalpha = 1.0"), "dt_alpha");
         check(("10_000_000_000", "[1, 2]"), "line_rate_bps: has 2 values");
         check(("pushable", "pushible"), "pushible");
         check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");

@@ -6,7 +6,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::Model;
 
 /// A forest's origin: the model, its features and the tool, for emitted files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     /// Name of the model. Emitted files and the identifiers in emitted code are named after it.
     pub model_name: String,

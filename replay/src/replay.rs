@@ -6,8 +6,9 @@
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
 use dropcast_switch::{
-    Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
-    Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch, Victim,
+    Alphas, Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit,
+    FollowLqd, Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch,
+    Victim,
 };
 use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,7 @@ impl ReplayPolicy {
         options: &ReplayOptions,
         drain: &LineRate,
     ) -> Box<dyn LanePolicy> {
-        let ReplayOptions { victim, fit, alpha } = *options;
+        let ReplayOptions { victim, fit } = *options;
         let service = || drain.clone();
         match self {
             ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
@@ -124,7 +125,7 @@ impl ReplayPolicy {
                 let predictions = Recorded(is_predicted as fn(u64) -> bool);
                 Box::new(Credence::new(spec, victim, fit, service(), predictions))
             }
-            ReplayPolicy::DynamicThresholds => Box::new(DynamicThresholds::new(alpha)),
+            ReplayPolicy::DynamicThresholds => Box::new(DynamicThresholds::with(dt_alpha(spec))),
             ReplayPolicy::Harmonic => Box::new(Harmonic::default()),
             ReplayPolicy::CompleteSharing => Box::new(CompleteSharing),
             ReplayPolicy::CompletePartitioning => Box::new(CompletePartitioning),
@@ -132,26 +133,27 @@ impl ReplayPolicy {
     }
 }
 
-/// Options of the replayed switches.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Options of the replayed switches. The default is that of labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// LQD's choice of victims.
     pub victim: Victim,
     /// When a packet fits, for every policy.
     pub fit: Fit,
-    /// The `alpha` of Dynamic Thresholds.
-    pub alpha: f64,
 }
 
-/// The defaults of labels, and the `alpha` of the Credence paper.
-impl Default for ReplayOptions {
-    fn default() -> Self {
-        ReplayOptions {
-            victim: Victim::default(),
-            fit: Fit::default(),
-            alpha: DynamicThresholds::PAPER_ALPHA,
-        }
-    }
+/// The `alpha` with which a switch replays Dynamic Thresholds: that of its description, else that of the
+/// Credence paper.
+///
+/// # Panics
+/// If the description has one that is not positive.
+pub fn dt_alpha(spec: &SwitchSpec) -> Alphas {
+    let alpha = match spec.dt_alpha.as_slice() {
+        [] => vec![DynamicThresholds::PAPER_ALPHA],
+        [first, others @ ..] if others.iter().all(|other| other == first) => vec![*first],
+        by_queue => by_queue.to_vec(),
+    };
+    Alphas::new(alpha).expect("descriptions are checked")
 }
 
 impl ReplayOptions {
@@ -159,15 +161,17 @@ impl ReplayOptions {
     pub fn for_trace(meta: &TraceMeta) -> Self {
         let collect = meta.collect.unwrap_or_default();
         let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
-        ReplayOptions { victim: collect.victim, fit, ..ReplayOptions::default() }
+        ReplayOptions { victim: collect.victim, fit }
     }
 }
 
 /// The result of one switch's replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     /// Ports of the switch, the papers' `N`.
     pub ports: u16,
+    /// The `alpha` of Dynamic Thresholds ([`dt_alpha`]).
+    pub dt_alpha: Alphas,
     /// All that arrived.
     pub arrived: Sent,
     /// What each policy transmitted, in the order of [`ReplayPolicy::ALL`].
@@ -359,6 +363,7 @@ impl SwitchReplay {
         tallies.insert(CREDENCE, self.credence.finish());
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
+            dt_alpha: dt_alpha(&self.spec),
             arrived: self.arrived,
             sent: std::array::from_fn(|at| tallies[at].sent),
             followed: self.followed.finish().sent,

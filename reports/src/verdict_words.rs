@@ -4,6 +4,7 @@ use crate::numbers::{count, ratio};
 use dropcast_data::DropReason;
 use dropcast_pipeline::verdict::{Conclusion, DropCounts, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_switch::Alphas;
 
 /// The verdict in one sentence.
 pub fn verdict_sentence(verdict: &Verdict) -> String {
@@ -159,13 +160,22 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     rows.extend(others.map(|section| {
         let name = match section.policy {
             ReplayPolicy::DynamicThresholds => {
-                format!("{}, alpha {}", section.policy.name(), verdict.dynamic_thresholds_alpha)
+                format!(
+                    "{}, {}",
+                    section.policy.name(),
+                    alpha(verdict.dynamic_thresholds_alpha.as_ref())
+                )
             }
             policy => policy.name().to_owned(),
         };
         (name, section.sent)
     }));
     rows
+}
+
+/// The alpha of Dynamic Thresholds, in words.
+pub(crate) fn alpha(common: Option<&Alphas>) -> String {
+    common.map_or_else(|| "alpha of each switch".to_owned(), |alpha| format!("alpha {alpha}"))
 }
 
 fn sent(verdict: &Verdict, policy: ReplayPolicy) -> Sent {
@@ -206,7 +216,7 @@ mod tests {
             dropped: sent(10_000),
             occupancy: Some(OccupancySection { p50: 0.1, p90: 0.2, p99: 0.3, peak: 0.314 }),
             congestion: CongestionSection { episodes: 1, most_drops: 10, longest_ns: 2_500 },
-            dynamic_thresholds_alpha: 0.5,
+            dynamic_thresholds_alpha: Alphas::try_from(0.5).ok(),
             policies: policies.map(section).to_vec(),
             perfect_oracle: sent(100_000),
             perfect_oracle_packets_to_lqd: Some(1.0),

@@ -1,6 +1,7 @@
 //! The `alpha` of policies by thresholds, by queue within a port.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The factor of a threshold on the free buffer, for each queue within a port (each priority).
 /// Positive and finite. Written as one number, or as a list whose last number serves all further
@@ -27,6 +28,14 @@ impl Alphas {
     /// The alpha of a queue within a port.
     pub fn at(&self, queue_in_port: usize) -> f64 {
         self.0[queue_in_port.min(self.0.len() - 1)]
+    }
+}
+
+/// One number, or a list by queue.
+impl fmt::Display for Alphas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&numbers.join(", "))
     }
 }
 

@@ -255,6 +255,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 pushable: kinds.iter().map(|kind| kind.0).collect(),
                 shared: kinds.iter().map(|kind| kind.1).collect(),
                 reserved_bytes: Vec::new(),
+                dt_alpha: Vec::new(),
                 quantum_bytes: kinds
                     .iter()
                     .filter(|_| scheduler == Scheduler::Dwrr)

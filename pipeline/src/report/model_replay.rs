@@ -1,6 +1,6 @@
 //! A model's predictions replayed: the arrivals of labelled traces through every policy.
 
-use super::replay_section::totals;
+use super::replay_section::{common_dt_alpha, totals};
 use super::source::{BuildError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
 use dropcast_data::LabelledBatch;
@@ -147,7 +147,9 @@ impl<'m> ModelReplay<'m> {
         }
         Ok(ReplaySection {
             time_model: "continuous".to_owned(),
-            dynamic_thresholds_alpha: ReplayOptions::default().alpha,
+            dynamic_thresholds_alpha: common_dt_alpha(
+                self.replayed.iter().map(|(_, replayed)| replayed),
+            ),
             total: totals(self.replayed.iter().map(|(_, replayed)| replayed)),
             switches: self.replayed.into_iter().map(|(section, _)| section).collect(),
         })

@@ -2,6 +2,7 @@
 
 use dropcast_forest::Confusion;
 use dropcast_replay::{ReplayPolicy, Replayed, Sent};
+use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Results of the replays of one or more switches.
@@ -71,6 +72,15 @@ impl ReplayTotals {
     pub fn from_switches<'a>(switches: impl IntoIterator<Item = &'a Replayed>) -> Self {
         totals(switches.into_iter())
     }
+}
+
+/// The `alpha` of Dynamic Thresholds, unless it differs among the switches.
+pub(crate) fn common_dt_alpha<'a>(
+    switches: impl IntoIterator<Item = &'a Replayed>,
+) -> Option<Alphas> {
+    let mut alphas = switches.into_iter().map(|replayed| &replayed.dt_alpha);
+    let first = alphas.next()?;
+    alphas.all(|alpha| alpha == first).then(|| first.clone())
 }
 
 /// The results of some switches together.
@@ -154,6 +164,7 @@ mod tests {
         let sent = |packets| Sent { packets, bytes: packets * 100 };
         Replayed {
             ports,
+            dt_alpha: Alphas::try_from(f64::from(ports)).expect("positive"),
             arrived: sent(confusion.total()),
             sent: [sent(lqd); ReplayPolicy::ALL.len()],
             followed: sent(followed),
@@ -178,6 +189,8 @@ mod tests {
         assert_eq!(both.eta.bound, Some(100.0 / 70.0));
         assert_eq!(both.eta.packets, Some(100.0 / 80.0));
         assert_eq!(both.policies[4].packets_to_lqd, Some(1.0));
+        assert_eq!(common_dt_alpha([&one, &one]).as_ref(), Some(&one.dt_alpha));
+        assert_eq!(common_dt_alpha([&one, &two]), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::verdict::Verdict;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
 use dropcast_export::Resources;
 use dropcast_forest::{Confusion, ImportOrigin, Metrics, SwitchContext};
+use dropcast_switch::Alphas;
 use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
@@ -155,8 +156,9 @@ impl From<Confusion> for PredictionSection {
 pub struct ReplaySection {
     /// `continuous`: packets of any size, drained at line rate.
     pub time_model: String,
-    /// The `alpha` of Dynamic Thresholds.
-    pub dynamic_thresholds_alpha: f64,
+    /// The `alpha` of Dynamic Thresholds, one or one for each queue of a port; null if it is not the same at
+    /// every switch.
+    pub dynamic_thresholds_alpha: Option<Alphas>,
     /// All switches together.
     pub total: ReplayTotals,
     /// Each switch of each trace.

@@ -8,7 +8,7 @@ use super::places::Places;
 use super::real_drops::Reasons;
 use super::timeline::Timeline;
 use super::value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
-use crate::report::{BuildError, ReplayTotals};
+use crate::report::{BuildError, ReplayTotals, common_dt_alpha};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::num::NonZeroUsize;
@@ -173,7 +173,7 @@ impl Judge {
             dropped: self.counts.lqd,
             occupancy,
             congestion,
-            dynamic_thresholds_alpha: ReplayOptions::default().alpha,
+            dynamic_thresholds_alpha: common_dt_alpha(&self.replayed),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,
             perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),

@@ -9,6 +9,7 @@ use super::real_drops::ReasonSection;
 use super::timeline::TimelineSection;
 use crate::report::{PolicySection, ReplayTotals};
 use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Verdict`] as JSON.
@@ -29,8 +30,9 @@ pub struct Verdict {
     pub occupancy: Option<OccupancySection>,
     /// Times in which LQD drops.
     pub congestion: CongestionSection,
-    /// The `alpha` of Dynamic Thresholds below.
-    pub dynamic_thresholds_alpha: f64,
+    /// The `alpha` of Dynamic Thresholds below, one or one for each queue of a port; null if it is not the same
+    /// at every switch.
+    pub dynamic_thresholds_alpha: Option<Alphas>,
     /// What LQD and the policies without predictions transmit.
     pub policies: Vec<PolicySection>,
     /// What Credence transmits with a perfect oracle: every label known when its packet arrives.

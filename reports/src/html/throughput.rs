@@ -14,8 +14,8 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
         &format!(
             "The same arrivals through every policy. A bar is what the policy loses against \
              push-out LQD: no bar is as good as LQD, a bar to the left is better. Credence uses \
-             this model; always accept is Credence without predictions; Dynamic Thresholds has \u{3B1} = {}.",
-            replay.dynamic_thresholds_alpha
+             this model; always accept is Credence without predictions; Dynamic Thresholds has {}.",
+            verdict_words::alpha(replay.dynamic_thresholds_alpha.as_ref())
         ),
         &data(&replay.total.policies),
     );

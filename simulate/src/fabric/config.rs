@@ -228,6 +228,7 @@ impl FabricConfig {
             pushable: (0..queues).map(|queue| queues == 1 || queue > 0).collect(),
             shared: vec![true; queues],
             reserved_bytes: Vec::new(),
+            dt_alpha: Vec::new(),
             quantum_bytes: self.quantum_bytes.clone(),
             role: Some(role.to_owned()),
         }

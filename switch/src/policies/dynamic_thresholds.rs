@@ -23,6 +23,11 @@ impl DynamicThresholds {
         DynamicThresholds::per_queue(vec![alpha])
     }
 
+    /// These `alpha`.
+    pub fn with(alpha: Alphas) -> Self {
+        DynamicThresholds { alpha }
+    }
+
     /// An `alpha` for each queue within a port; the last one serves all further queues.
     ///
     /// # Panics
