@@ -82,8 +82,30 @@ pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
         ));
     }
     sentences.extend(real_drop_sentences(verdict));
+    if let Some(marked) = verdict.counts.marked {
+        sentences.push(format!(
+            "The real switch marks {} packets ({} bytes) with congestion experienced (ECN).",
+            count(marked.packets),
+            count(marked.bytes)
+        ));
+    }
+    if let Some(pauses) = verdict.pauses {
+        sentences.push(format!(
+            "Queues are paused (PFC) {}; {} us in all, the longest {} us.",
+            times(pauses.pauses),
+            ratio(pauses.total_ns as f64 / 1e3, 1),
+            ratio(pauses.longest_ns as f64 / 1e3, 1)
+        ));
+    }
     sentences.push(CAVEAT.to_owned());
     sentences
+}
+
+fn times(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        number => format!("{} times", count(number)),
+    }
 }
 
 /// What the real switch dropped against LQD. Nothing if the traces tell of no real drops.
@@ -197,7 +219,8 @@ mod tests {
     use super::*;
     use dropcast_pipeline::report::PolicySection;
     use dropcast_pipeline::verdict::{
-        CongestionSection, LevelThreshold, OccupancySection, ReasonSection, VERDICT_SCHEMA_VERSION,
+        CongestionSection, LevelThreshold, OccupancySection, PauseSection, ReasonSection,
+        VERDICT_SCHEMA_VERSION,
     };
 
     fn verdict(conclusion: Conclusion, threshold_bytes: u64) -> Verdict {
@@ -234,6 +257,7 @@ mod tests {
                 real: Some(sent(30_000)),
                 only_real: Some(sent(25_000)),
                 only_lqd: Some(sent(5_000)),
+                marked: Some(sent(7_000)),
                 confusion: None,
             },
             real_reasons: vec![ReasonSection {
@@ -241,6 +265,7 @@ mod tests {
                 dropped: sent(30_000),
                 only_real: sent(25_000),
             }],
+            pauses: Some(PauseSection { pauses: 2, total_ns: 4_500, longest_ns: 3_000 }),
             timelines: Vec::new(),
             episodes: Vec::new(),
             switches: Vec::new(),

@@ -57,6 +57,13 @@ fn pauses_stop_virtual_lqd_and_every_replay() {
     let verdict: Value = serde_json::from_str(&verdict).unwrap();
     let sent = &verdict["policies"][0]["sent"]["packets"];
     assert_eq!(sent.as_u64(), paused["drops"].as_u64().map(|drops| 9_000 - drops));
+    assert_eq!(
+        (&verdict["pauses"]["pauses"], &verdict["counts"]["marked"]["packets"]),
+        (&9.into(), &900.into())
+    );
+    let text = room.good("report --data paused.parquet");
+    assert!(text.contains("Queues are paused (PFC) 9 times"), "{text}");
+    assert!(text.contains("marks 900 packets"), "{text}");
 
     let error = bad(&room, "collect --events events.csv --switch leaf.toml -o paused.arrow");
     assert!(error.contains("paused.arrow: cannot hold pauses of queues"), "{error}");

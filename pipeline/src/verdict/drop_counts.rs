@@ -18,6 +18,9 @@ pub struct DropCounts {
     pub only_real: Option<Sent>,
     /// What LQD would have dropped and the real switch did not.
     pub only_lqd: Option<Sent>,
+    /// What the real switch marked (ECN).
+    #[serde(default)]
+    pub marked: Option<Sent>,
     /// The model's predictions against the labels.
     pub confusion: Option<Confusion>,
 }
@@ -30,6 +33,8 @@ pub(super) struct Counted {
     pub(super) by_lqd: bool,
     /// Whether and why the real switch dropped it; none if the trace does not tell.
     pub(super) by_real: Option<Option<DropReason>>,
+    /// Whether the real switch marked it (ECN); none if the trace does not tell.
+    pub(super) marked: Option<bool>,
     /// Whether the model predicts a drop; none without a model.
     pub(super) predicted: Option<bool>,
 }
@@ -41,13 +46,16 @@ impl DropCounts {
         if packet.by_lqd {
             self.lqd.add(one);
         }
+        let count = |sum: &mut Option<Sent>, is: bool| {
+            let sum = sum.get_or_insert_default();
+            if is {
+                sum.add(one);
+            }
+        };
+        if let Some(is_marked) = packet.marked {
+            count(&mut self.marked, is_marked);
+        }
         if let Some(reason) = packet.by_real {
-            let count = |sum: &mut Option<Sent>, is: bool| {
-                let sum = sum.get_or_insert_default();
-                if is {
-                    sum.add(one);
-                }
-            };
             count(&mut self.real, reason.is_some());
             count(&mut self.only_real, reason.is_some() && !packet.by_lqd);
             count(&mut self.only_lqd, reason.is_none() && packet.by_lqd);
@@ -69,6 +77,7 @@ impl DropCounts {
         sum(&mut self.real, other.real);
         sum(&mut self.only_real, other.only_real);
         sum(&mut self.only_lqd, other.only_lqd);
+        sum(&mut self.marked, other.marked);
         if let Some(confusion) = &other.confusion {
             self.confusion.get_or_insert_default().merge(confusion);
         }

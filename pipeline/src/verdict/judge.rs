@@ -4,6 +4,7 @@ use super::congestion::Congestion;
 use super::drop_counts::{Counted, DropCounts};
 use super::episodes::Episodes;
 use super::level_thresholds::{LevelThresholds, TraceLevels, share};
+use super::pauses::PauseSection;
 use super::places::Places;
 use super::real_drops::Reasons;
 use super::timeline::Timeline;
@@ -24,6 +25,7 @@ pub struct Judge {
     thresholds: LevelThresholds,
     counts: DropCounts,
     reasons: Reasons,
+    pauses: PauseSection,
     timelines: Vec<Timeline>,
     episodes: Episodes,
     places: Places,
@@ -50,6 +52,7 @@ impl Judge {
             thresholds: LevelThresholds::default(),
             counts: DropCounts::default(),
             reasons: Reasons::default(),
+            pauses: PauseSection::default(),
             timelines: Vec::new(),
             episodes: Episodes::default(),
             places: Places::default(),
@@ -75,6 +78,7 @@ impl Judge {
         let replay = Replay::new(specs.clone(), options).pausing(&meta.pauses);
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
+        self.pauses.add(&meta.pauses);
         self.open = Some(OpenTrace { specs: specs.clone(), options, replay, levels, rows: 0 });
         Ok(())
     }
@@ -119,6 +123,7 @@ impl Judge {
                 size_bytes: arrival.size_bytes,
                 by_lqd: dropped,
                 by_real: batch.real_drop.as_ref().map(|reasons| reasons[at]),
+                marked: batch.ecn_mark.as_ref().map(|marks| marks[at]),
                 predicted: predicted.map(|predicted| predicted[at]),
             };
             let Arrival { time_ns, switch_id, port, queue, .. } = arrival;
@@ -182,6 +187,7 @@ impl Judge {
             conclusion: Conclusion::new(&totals, perfect_oracle, self.counts.lqd),
             counts: self.counts,
             real_reasons: self.reasons.sections(),
+            pauses: (self.pauses.pauses > 0).then_some(self.pauses),
             timelines: self.timelines.iter().map(Timeline::section).collect(),
             episodes: self.episodes.finish(),
             switches: self.places.switches(),

@@ -167,7 +167,8 @@ mod tests {
             let mut arrivals = Vec::new();
             for (step, size_bytes, by_lqd, permille) in steps {
                 time_ns += step;
-                let packet = Counted { size_bytes, by_lqd, by_real: None, predicted: Some(true) };
+                let packet =
+                    Counted { size_bytes, by_lqd, by_real: None, marked: None, predicted: Some(true) };
                 timeline.at(time_ns).add(&packet, permille);
                 arrivals.push((time_ns, size_bytes, by_lqd, permille));
             }

@@ -4,6 +4,7 @@ use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
 use super::episodes::EpisodeSection;
 use super::level_thresholds::LevelThreshold;
+use super::pauses::PauseSection;
 use super::places::{QueueDrops, SwitchDrops};
 use super::real_drops::ReasonSection;
 use super::timeline::TimelineSection;
@@ -13,7 +14,7 @@ use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 2;
+pub const VERDICT_SCHEMA_VERSION: u32 = 3;
 
 /// What an oracle could be worth on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +50,9 @@ pub struct Verdict {
     pub counts: DropCounts,
     /// What the real switch dropped, by reason; empty if the traces tell of no real drops.
     pub real_reasons: Vec<ReasonSection>,
+    /// Times in which queues may not send (PFC); null if there are none.
+    #[serde(default)]
+    pub pauses: Option<PauseSection>,
     /// Each trace over time.
     pub timelines: Vec<TimelineSection>,
     /// The worst episodes of congestion, those with the most drops first.
