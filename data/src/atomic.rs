@@ -2,8 +2,8 @@
 
 mod temporary;
 
-use crate::DataError;
 use crate::error::shown;
+use crate::{DataError, objects};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +30,13 @@ impl AtomicFile {
     /// regular file (a directory, a device, a pipe).
     pub fn create(path: &Path) -> Result<Self, DataError> {
         let file = shown(path);
+        if objects::is_object(path) {
+            // An object appears whole once all its bytes are sent; until then they are here.
+            let temporary = Temporary::beside(&std::env::temp_dir().join("object"))
+                .map_err(DataError::io(&file, "be stored before it is sent"))?;
+            let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
+            return Ok(AtomicFile { file, target: path.to_owned(), writer });
+        }
         let target = target(path)?;
         let directory = directory(&target);
         if !directory.is_dir() {
@@ -61,6 +68,10 @@ impl AtomicFile {
         let AtomicFile { file, target, writer } = self;
         let written = writer.into_inner().map_err(io::IntoInnerError::into_error);
         let temporary = written.map_err(DataError::io(&file, "be written"))?;
+        if objects::is_object(&target) {
+            let mut bytes = temporary.into_file().map_err(DataError::io(&file, "be read"))?;
+            return objects::put(&target, &mut bytes);
+        }
         temporary.as_file().sync_all().map_err(DataError::io(&file, "be written"))?;
         refuse_irregular(&file, std::fs::symlink_metadata(&target))?;
         temporary.put(&target).map_err(DataError::io(&file, "be put in place"))?;

@@ -7,8 +7,8 @@ pub(crate) use hash::{FileHash, hex};
 pub use hash::{sha256, sha256_file};
 pub(crate) use text::{Compression, TextInput};
 
-use crate::DataError;
 use crate::error::shown;
+use crate::{DataError, objects};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -37,14 +37,16 @@ impl Input {
     pub(crate) fn open(path: &Path, expect: Expect) -> Result<Self, DataError> {
         let file = shown(path);
         let cannot_read = || DataError::io(&file, "be read");
-        let regular = if path.as_os_str() == "-" { None } else { Some(open_file(path, &file)?) };
+        let is_stream = path.as_os_str() == "-" || objects::is_object(path);
+        let regular = if is_stream { None } else { Some(open_file(path, &file)?) };
         let seekable = match &regular {
             Some(opened) => opened.metadata().map_err(cannot_read())?.is_file(),
             None => false,
         };
         let mut source: Bytes = match &regular {
             Some(opened) => Box::new(opened.try_clone().map_err(cannot_read())?),
-            None => Box::new(io::stdin()),
+            None if path.as_os_str() == "-" => Box::new(io::stdin()),
+            None => objects::open(path)?,
         };
         let mut head = Vec::new();
         source.by_ref().take(4).read_to_end(&mut head).map_err(cannot_read())?;
@@ -80,6 +82,13 @@ impl Input {
             }
         }
     }
+}
+
+/// An object as a file that can be read from its end.
+pub(crate) fn fetch(path: &Path) -> Result<File, DataError> {
+    let (fetched, _) =
+        spool(objects::open(path)?).map_err(DataError::io(&shown(path), "be spooled"))?;
+    Ok(fetched)
 }
 
 /// The name under which an input is recorded.

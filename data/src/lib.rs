@@ -87,6 +87,8 @@ mod ns3;
 #[cfg(feature = "files")]
 mod ns3_map;
 #[cfg(feature = "files")]
+mod objects;
+#[cfg(feature = "files")]
 mod parquet_table;
 #[cfg(feature = "files")]
 mod pool_map;
@@ -127,11 +129,13 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
+pub use objects::{is_object, is_object_folder, list_objects, remove_object};
+#[cfg(feature = "files")]
 pub use pool_map::Pool;
 #[cfg(feature = "files")]
 pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]
-pub use small_file::{check_regular, read_small};
+pub use small_file::{check_regular, read_head, read_small};
 #[cfg(feature = "files")]
 pub use switch_file::{SwitchFile, read_switch_file, read_switches};
 #[cfg(feature = "files")]

@@ -1,7 +1,7 @@
 //! Files that are read whole.
 
-use crate::DataError;
 use crate::error::shown;
+use crate::{DataError, objects};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -29,15 +29,27 @@ pub fn check_regular(path: &Path) -> Result<(), DataError> {
 /// If the file cannot be read, is larger, or is [no regular file](check_regular): a device may have no
 /// end.
 pub fn read_small(path: &Path) -> Result<Vec<u8>, DataError> {
-    let file = shown(path);
-    check_regular(path)?;
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(DataError::io(&file, "be read"))?;
+    let bytes = read_head(path, MOST_BYTES + 1)?;
     if bytes.len() as u64 > MOST_BYTES {
         let hint = "expected a model, a switch description or settings";
-        return Err(DataError::file(&file, "is larger than 256 MiB", hint));
+        return Err(DataError::file(&shown(path), "is larger than 256 MiB", hint));
     }
+    Ok(bytes)
+}
+
+/// Reads the beginning of a file or an object, this many bytes at most.
+///
+/// # Errors
+/// If it cannot be read, or is [no regular file](check_regular).
+pub fn read_head(path: &Path, most_bytes: u64) -> Result<Vec<u8>, DataError> {
+    let file = shown(path);
+    let failed = || DataError::io(&file, "be read");
+    check_regular(path)?;
+    let source: Box<dyn Read> = match objects::is_object(path) {
+        true => objects::open(path)?,
+        false => Box::new(File::open(path).map_err(failed())?),
+    };
+    let mut bytes = Vec::new();
+    source.take(most_bytes).read_to_end(&mut bytes).map_err(failed())?;
     Ok(bytes)
 }

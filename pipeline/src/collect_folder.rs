@@ -8,7 +8,7 @@
 
 use crate::PipelineError;
 use crate::collect::{Collected, count_departures, meta_of};
-use crate::files::{FolderLock, create_folder};
+use crate::files::{FolderLock, create_folder, read_text};
 use crate::folders::{Group, groups};
 pub use crate::folders::{MANIFEST, traces_in};
 use crate::progress::{Progress, check};
@@ -17,10 +17,11 @@ use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     DataError, Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs,
-    TraceWriter, sha256, sha256_file, write_atomic,
+    TraceWriter, is_object, remove_object, sha256, sha256_file, write_atomic,
 };
 use dropcast_train::Threads;
 use serde::{Deserialize, Serialize};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -93,7 +94,7 @@ pub struct FolderJob<'a> {
     pub settings: &'a TracerSettings,
     /// Rows of a switch that wait for their label, at most.
     pub max_waiting_rows: usize,
-    /// Each thread labels a folder at a time.
+    /// Threads share the folders, and the switches of each.
     pub resources: Resources,
 }
 
@@ -113,8 +114,7 @@ impl FolderJob<'_> {
         if groups.is_empty() {
             return Err(PipelineError::unfit(input.display(), "holds no files of events"));
         }
-        create_folder(output)?;
-        let _lock = FolderLock::take(output.join(".lock"), output)?;
+        let _lock = lock(output)?;
         progress.begin("collect");
         let earlier = self.earlier(output)?;
         let manifest = Mutex::new(Manifest { folders: BTreeMap::new(), ..self.manifest()? });
@@ -130,7 +130,7 @@ impl FolderJob<'_> {
                 tell(&group.folder, entry.clone())?;
                 return Ok(false);
             }
-            let entry = self.label(&group, output, progress)?;
+            let entry = self.label(&group, output, &threads, progress)?;
             tell(&group.folder, entry)?;
             Ok(true)
         });
@@ -169,7 +169,7 @@ impl FolderJob<'_> {
     /// What an earlier job with these settings has finished.
     fn earlier(&self, output: &Path) -> Result<Manifest, PipelineError> {
         let ours = self.manifest()?;
-        let Ok(text) = std::fs::read_to_string(output.join(MANIFEST)) else { return Ok(ours) };
+        let Ok(text) = read_text(&output.join(MANIFEST)) else { return Ok(ours) };
         let refused = || {
             let problem = "is not a manifest that this program wrote; choose another folder";
             PipelineError::unfit(output.join(MANIFEST).display(), problem)
@@ -186,6 +186,7 @@ impl FolderJob<'_> {
         &self,
         group: &Group,
         output: &Path,
+        threads: &Threads,
         progress: &dyn Progress,
     ) -> Result<FolderEntry, PipelineError> {
         let switch_id = switch_of(&group.folder)?;
@@ -206,20 +207,20 @@ impl FolderJob<'_> {
         let mut switches: BTreeMap<u16, OneSwitch> = BTreeMap::new();
         for batch in events.by_ref() {
             check(progress)?;
-            for (switch_id, batch) in by_switch(batch?) {
-                let switch = match switches.entry(switch_id) {
-                    std::collections::btree_map::Entry::Occupied(switch) => switch.into_mut(),
-                    std::collections::btree_map::Entry::Vacant(new) => {
-                        let file = self.trace_file(&group.folder, switch_id);
-                        new.insert(begin(switch_id, file)?)
-                    }
-                };
-                progress.advance(batch.events.len());
-                switch.departures += count_departures(&batch);
-                let rows = switch.tracer.push(&batch)?;
-                switch.collected.add(&rows);
-                switch.writer.write(&rows)?;
+            let batch = batch?;
+            progress.advance(batch.events.len());
+            let mut batches = by_switch(batch);
+            for &switch_id in batches.keys() {
+                if let Entry::Vacant(new) = switches.entry(switch_id) {
+                    new.insert(begin(switch_id, self.trace_file(&group.folder, switch_id))?);
+                }
             }
+            let work: Vec<(&mut OneSwitch, EventBatch)> = switches
+                .iter_mut()
+                .filter_map(|(switch_id, switch)| Some((switch, batches.remove(switch_id)?)))
+                .collect();
+            let pushed = threads.map(work, |(switch, batch)| switch.push(&batch));
+            pushed.into_iter().collect::<Result<(), PipelineError>>()?;
         }
         let inputs = events.provenance();
         if switches.is_empty() {
@@ -255,7 +256,9 @@ impl FolderJob<'_> {
             _ => specs.clone(),
         };
         let path = output.join(&file);
-        create_folder(path.parent().unwrap_or(output))?;
+        if !is_object(&path) {
+            create_folder(path.parent().unwrap_or(output))?;
+        }
         let writer = TraceWriter::create(&path, &meta_of(&specs, self.settings))?;
         let (computed, own) = self.settings.features.split_own();
         let tracer = Tracer::new(specs, self.settings.collect(), computed)
@@ -300,6 +303,17 @@ struct OneSwitch {
     departures: usize,
 }
 
+impl OneSwitch {
+    /// Labels its next events and writes the rows whose label is known.
+    fn push(&mut self, batch: &EventBatch) -> Result<(), PipelineError> {
+        self.departures += count_departures(batch);
+        let rows = self.tracer.push(batch)?;
+        self.collected.add(&rows);
+        self.writer.write(&rows)?;
+        Ok(())
+    }
+}
+
 const PART: &str = "part-0.parquet";
 
 /// The switch that a path names with `switch=N`.
@@ -324,6 +338,15 @@ fn by_switch(batch: EventBatch) -> BTreeMap<u16, EventBatch> {
     switches
 }
 
+/// Makes the folder and takes its lock. Object stores have neither folders nor locks.
+fn lock(output: &Path) -> Result<Option<FolderLock>, PipelineError> {
+    if is_object(output) {
+        return Ok(None);
+    }
+    create_folder(output)?;
+    FolderLock::take(output.join(".lock"), output).map(Some)
+}
+
 /// Whether the files of a folder and its traces are those of the manifest.
 fn is_as_told(entry: &FolderEntry, group: &Group, output: &Path) -> bool {
     let names =
@@ -342,6 +365,10 @@ fn remove_what_is_gone(output: &Path, earlier: &Manifest, now: &Manifest) -> Res
     };
     for gone in files(earlier).difference(&files(now)) {
         let path = output.join(gone);
+        if is_object(&path) {
+            remove_object(&path)?;
+            continue;
+        }
         match std::fs::remove_file(&path) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 let file = path.display().to_string();

@@ -1,7 +1,8 @@
 //! Files under a folder.
 
 use crate::PipelineError;
-use dropcast_data::DataError;
+use dropcast_data::{DataError, is_object, list_objects};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The file that tells what was labelled.
@@ -38,6 +39,9 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
 /// The files under a folder, folder by folder. Hidden ones, those that begin with `_` (marks of other
 /// engines) and manifests are passed over.
 pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
+    if is_object(input) {
+        return Ok(groups_of_objects(input, list_objects(input)?));
+    }
     let mut groups = Vec::new();
     let mut folders = vec![(PathBuf::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -52,7 +56,7 @@ pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let shown = name.to_string_lossy();
-            if shown.starts_with(['.', '_']) || shown == MANIFEST {
+            if is_passed_over(&shown) {
                 continue;
             }
             if entry.path().is_dir() {
@@ -68,4 +72,41 @@ pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
     }
     groups.sort_unstable_by(|one, other| one.folder.cmp(&other.folder));
     Ok(groups)
+}
+
+/// Whether a file or folder of this name holds no events.
+fn is_passed_over(name: &str) -> bool {
+    name.starts_with(['.', '_']) || name == MANIFEST
+}
+
+/// The objects under a URL, in order of their names, by folder.
+fn groups_of_objects(input: &Path, objects: Vec<PathBuf>) -> Vec<Group> {
+    let mut groups: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for object in objects {
+        let Ok(below) = object.strip_prefix(input) else { continue };
+        if below.iter().any(|part| is_passed_over(&part.to_string_lossy())) {
+            continue;
+        }
+        let folder = below.parent().unwrap_or(Path::new("")).to_owned();
+        groups.entry(folder).or_default().push(object);
+    }
+    groups.into_iter().map(|(folder, files)| Group { folder, files }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_grouped_like_files() {
+        let names =
+            ["a.csv", "b.csv", "run=1/c.csv", "run=1/_SUCCESS", ".x/d.csv", "manifest.json"];
+        let objects = names.map(|name| PathBuf::from(format!("s3://bucket/in/{name}"))).to_vec();
+        let groups = groups_of_objects(Path::new("s3://bucket/in/"), objects);
+        let found: Vec<_> = groups
+            .iter()
+            .map(|group| (group.folder.to_str().unwrap(), group.files.len()))
+            .collect();
+        assert_eq!(found, [("", 2), ("run=1", 1)]);
+    }
 }

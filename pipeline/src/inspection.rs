@@ -5,15 +5,14 @@ use crate::files::read_text;
 use crate::models::ModelFile;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    DataError, EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs,
-    TableShape, TraceMeta, TraceReader, check_regular, describe, read_small,
+    EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs, TableShape,
+    TraceMeta, TraceReader, describe, read_head, read_small,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 /// What a file holds.
@@ -150,7 +149,7 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
         let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
         return Err(PipelineError::unfit(path.display(), problem));
     }
-    let head = head_of(path)?;
+    let head = read_head(path, 64)?;
     if head.starts_with(&MAGIC) {
         return inspect_table(path);
     }
@@ -188,15 +187,6 @@ fn unknown(path: &Path) -> PipelineError {
     let problem = "is none of the files that inspect knows: packet events, captures, labelled traces, \
                    model.json, .dct, sweep.json, report.json";
     PipelineError::unfit(path.display(), problem)
-}
-
-fn head_of(path: &Path) -> Result<Vec<u8>, DataError> {
-    let failed =
-        |source| DataError::Io { file: path.display().to_string(), doing: "be read", source };
-    check_regular(path)?;
-    let mut head = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(64).read_to_end(&mut head).map_err(failed)?;
-    Ok(head)
 }
 
 fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {

@@ -4,7 +4,7 @@ use crate::PipelineError;
 use crate::folders::traces_in;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
-    SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
+    SwitchSpecs, TraceMeta, TraceReader, check_regular, is_object_folder, sha256_file,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
@@ -244,7 +244,10 @@ impl LabelledTrace {
     pub fn open_all(paths: &[PathBuf], features: &[String]) -> Result<Vec<Self>, PipelineError> {
         let mut files = Vec::new();
         for path in paths {
-            if path.is_dir() { files.extend(traces_in(path)?) } else { files.push(path.clone()) }
+            match path.is_dir() || is_object_folder(path) {
+                true => files.extend(traces_in(path)?),
+                false => files.push(path.clone()),
+            }
         }
         files.iter().map(|path| LabelledTrace::open(path, features)).collect()
     }

@@ -82,3 +82,44 @@ fn a_run_is_replaced_as_a_whole() {
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
     assert!(config.contains("n_estimators = 2"), "{config}");
 }
+
+/// With a GiB of address space, and so of memory: what does not fit is refused in words, not aborted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gibibyte_is_enough_for_every_hostile_file() {
+    let room = Room::with_a_run();
+    let switch = |ports: u32, queues: u32| {
+        format!(
+            "ports = {ports}\nqueues_per_port = {queues}\nline_rate_bps = 10_000_000_000\n\
+             buffer_bytes = 60_000\nbase_rtt_ns = 32_000\n"
+        )
+    };
+    let many = |number: u32, ports: u32, queues: u32| -> String {
+        (0..number).map(|id| format!("[[switch]]\nid = {id}\n{}", switch(ports, queues))).collect()
+    };
+    room.write("queues.toml", switch(65_535, 255));
+    room.write("switches.toml", many(4_000, 65_535, 255));
+    room.write("most.toml", many(4, 256, 255));
+    let rows: String =
+        (0..4_000).map(|row| format!("{row},{},{},1500\n", row % 4, row / 4 % 256)).collect();
+    room.write("events.csv", format!("time_ns,switch_id,port,size_bytes\n{rows}"));
+    File::create(room.path("sparse.json")).unwrap().set_len(6 << 30).unwrap();
+    for (typed, code) in [
+        ("collect --events events.csv --switch queues.toml -o refused.parquet", 1),
+        ("collect --events events.csv --switch switches.toml -o refused.parquet", 1),
+        ("collect --events events.csv --switch sparse.json -o refused.parquet", 1),
+        ("export sparse.json --target c -o tables", 1),
+        ("report --model sparse.json --data runs/small/trace.parquet", 1),
+        ("inspect sparse.json", 1),
+        // As many queues as there may be.
+        ("collect --events events.csv --switch most.toml -o most.parquet", 0),
+        ("report --data most.parquet --format html -o most.html", 0),
+    ] {
+        let limited =
+            format!("ulimit -v 1048576 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast"));
+        let output =
+            Command::new("sh").args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{typed}: {said}");
+    }
+}

@@ -14,6 +14,7 @@ mod import;
 mod inspect;
 mod map;
 mod ns3;
+mod objects;
 mod other_buffers;
 mod other_inputs;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]

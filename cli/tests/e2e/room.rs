@@ -93,6 +93,19 @@ impl Room {
         self.dropcast_on(typed, b"")
     }
 
+    /// As [`dropcast`](Self::dropcast), with variables of the environment.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn dropcast_with(&self, typed: &str, variables: &[(&str, &str)]) -> Said {
+        let mut command = self.command(typed.split_whitespace());
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        Said {
+            typed: typed.to_owned(),
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// As [`dropcast`](Self::dropcast), with something on standard input.
     pub(crate) fn dropcast_on(&self, typed: &str, stdin: &[u8]) -> Said {
         let mut child = self

@@ -1,7 +1,7 @@
 //! SHA-256 of inputs, beside the reading of them.
 
-use crate::DataError;
 use crate::error::shown;
+use crate::{DataError, objects};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
@@ -129,9 +129,13 @@ fn hash_bytes(bytes: impl Read, stop: &AtomicBool) -> io::Result<String> {
 /// # Errors
 /// If it cannot be read.
 pub fn sha256_file(path: &Path) -> Result<String, DataError> {
-    File::open(path)
-        .and_then(|file| hash_bytes(file, &AtomicBool::new(false)))
-        .map_err(DataError::io(&shown(path), "be hashed"))
+    let file = shown(path);
+    let failed = || DataError::io(&file, "be hashed");
+    let bytes: Box<dyn Read> = match objects::is_object(path) {
+        true => objects::open(path)?,
+        false => Box::new(File::open(path).map_err(failed())?),
+    };
+    hash_bytes(bytes, &AtomicBool::new(false)).map_err(failed())
 }
 
 /// SHA-256 of `bytes`, lower-case hex.

@@ -6,7 +6,8 @@ use super::table::{TraceTable, meta_of};
 use crate::arrow_stream::looks_like_arrow;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, recorded_name};
+use crate::input::{Expect, FileHash, Input, fetch, recorded_name};
+use crate::objects::is_object;
 use crate::table::Table;
 use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
@@ -80,7 +81,10 @@ impl TraceReader {
         rows: Range<u64>,
     ) -> Result<Self, DataError> {
         let file = shown(path);
-        let opened = std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?;
+        let opened = match is_object(path) {
+            true => fetch(path)?,
+            false => std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?,
+        };
         let mut table = Table::parquet(&file, opened, FileHash::known(String::new()))?;
         let has = table.rows().unwrap_or(0);
         if rows.end > has || rows.start > rows.end {

@@ -1,0 +1,153 @@
+//! Objects of a store in place of files: a server that speaks S3 on this machine (moto).
+
+use crate::room::Room;
+
+#[cfg(not(feature = "object-store"))]
+#[test]
+fn without_object_stores_it_says_how_to_build_it() {
+    let room = Room::new();
+    room.write("leaf.toml", LEAF);
+    for typed in [
+        "inspect s3://bucket/trace.parquet",
+        "report --data s3://bucket/trace.parquet",
+        "collect --events s3://bucket/in/ --switch leaf.toml -o out",
+    ] {
+        let said = room.dropcast(typed);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+        assert!(said.stderr.contains("build it with --features object-store"), "{said}");
+    }
+}
+
+#[cfg(not(feature = "object-store"))]
+const LEAF: &str =
+    "ports = 2\nline_rate_bps = 10_000_000_000\nbuffer_bytes = 60_000\nbase_rtt_ns = 32_000\n";
+
+#[cfg(feature = "object-store")]
+mod with_a_server {
+    use super::Room;
+    use crate::room::{Said, skipped};
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    /// A server with an empty bucket; ends with the test.
+    struct Store {
+        server: Child,
+        address: String,
+    }
+
+    impl Drop for Store {
+        fn drop(&mut self) {
+            let _ = self.server.kill();
+            let _ = self.server.wait();
+        }
+    }
+
+    impl Store {
+        /// None if the server is not installed, which is a failure in CI.
+        fn start() -> Option<Store> {
+            let installed = Command::new("python3").args(["-c", "import moto.server"]).output();
+            if !installed.is_ok_and(|output| output.status.success()) {
+                assert!(
+                    std::env::var_os("CI").is_none(),
+                    "CI needs moto: pip install 'moto[server]'"
+                );
+                skipped("moto is not installed");
+                return None;
+            }
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let address = format!("127.0.0.1:{port}");
+            let server = Command::new("python3")
+                .args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let store = Store { server, address };
+            let began = Instant::now();
+            while TcpStream::connect(&store.address).is_err() {
+                assert!(began.elapsed() < Duration::from_secs(60), "the server does not answer");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            store.ask("PUT /bucket");
+            Some(store)
+        }
+
+        /// The bytes of an answer.
+        fn ask(&self, what: &str) -> Vec<u8> {
+            let mut connection = TcpStream::connect(&self.address).unwrap();
+            // Who asks is told, and not checked.
+            let head = "Host: localhost\r\nContent-Length: 0\r\nConnection: close\r\nAuthorization: \
+                        AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, \
+                        SignedHeaders=host, Signature=none";
+            write!(connection, "{what} HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+            let mut answer = Vec::new();
+            connection.read_to_end(&mut answer).unwrap();
+            assert!(answer.starts_with(b"HTTP/1.1 200"), "{what}: {}", answer.escape_ascii());
+            let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+            answer.split_off(end + 4)
+        }
+
+        fn get(&self, name: &str) -> Vec<u8> {
+            self.ask(&format!("GET /bucket/{name}"))
+        }
+
+        fn dropcast(&self, room: &Room, typed: &str) -> Said {
+            room.dropcast_with(
+                typed,
+                &[
+                    ("AWS_ENDPOINT", &format!("http://{}", self.address)),
+                    ("AWS_ALLOW_HTTP", "true"),
+                    ("AWS_ACCESS_KEY_ID", "test"),
+                    ("AWS_SECRET_ACCESS_KEY", "test"),
+                    ("AWS_REGION", "us-east-1"),
+                ],
+            )
+        }
+
+        fn good(&self, room: &Room, typed: &str) -> String {
+            let said = self.dropcast(room, typed);
+            assert!(said.code == Some(0) && said.stderr.is_empty(), "{said}");
+            said.stdout
+        }
+    }
+
+    #[test]
+    fn objects_take_the_place_of_files() {
+        let Some(store) = Store::start() else { return };
+        let room = Room::new();
+        let good = |typed: &str| store.good(&room, typed);
+        std::fs::create_dir_all(room.path("in/run=1")).unwrap();
+        good("simulate --seed 7 -o in/run=1/events.parquet");
+        good("simulate --seed 7 -o s3://bucket/in/run=1/events.parquet");
+        assert!(store.get("in/run=1/events.parquet") == room.read("in/run=1/events.parquet"));
+        good("inspect s3://bucket/in/run=1/events.parquet --check");
+
+        good("collect --events in/run=1/events.parquet -o trace.parquet");
+        good("collect --events s3://bucket/in/run=1/events.parquet -o s3://bucket/trace.parquet");
+        assert!(store.get("trace.parquet") == room.read("trace.parquet"));
+        assert!(room.read("trace.parquet").len() > 10 << 20, "larger than two parts of an upload");
+        good("train --data trace.parquet -o model.json");
+        good("train --data s3://bucket/trace.parquet -o s3://bucket/model.json");
+        assert!(store.get("model.json") == room.read("model.json"));
+        let report = |from: &str| {
+            good(&format!(
+                "report --model {from}model.json --data {from}trace.parquet --format json"
+            ))
+        };
+        assert_eq!(report(""), report("s3://bucket/"));
+
+        // The manifest holds the hashes of all traces.
+        good("collect --events in -o out");
+        let said = good("collect --events s3://bucket/in/ -o s3://bucket/out/");
+        assert!(said.contains("labelled 1 folders, kept 0"), "{said}");
+        assert!(store.get("out/manifest.json") == room.read("out/manifest.json"));
+        let said = good("collect --events s3://bucket/in/ -o s3://bucket/out/");
+        assert!(said.contains("labelled 0 folders, kept 1"), "{said}");
+
+        let said = store.dropcast(&room, "inspect s3://bucket/absent.parquet");
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stderr.contains("s3://bucket/absent.parquet: cannot be opened"), "{said}");
+    }
+}
