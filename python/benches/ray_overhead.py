@@ -3,14 +3,14 @@
     python ray_overhead.py TRACE --dropcast ../../target/release/dropcast --workers 1 2
 
 Prints one line per number of workers: seconds of the command with as many threads, of Ray with as many
-workers, their ratio, rows per second and worker, and where the time went. Checks that the bytes are the same.
+workers, the least of some runs in turns, and the same in processor seconds, of all processes; their ratios;
+rows per second and worker; and where the time went. Checks that the bytes are the same.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import tempfile
 import time
@@ -23,10 +23,31 @@ import ray
 import dropcast.ray
 
 
-def seconds(work):
-    began = time.perf_counter()
+def processor_seconds():
+    """Of this process, Ray's and their children, also of those that have ended."""
+    parents, used = {}, {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue
+        process = int(stat.parent.name)
+        parents[process] = int(fields[1])
+        used[process] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def is_ours(process):
+        while process not in (0, os.getpid()):
+            process = parents.get(process, 0)
+        return process == os.getpid()
+
+    return sum(seconds for process, seconds in used.items() if is_ours(process))
+
+
+def cost(work):
+    """Seconds, processor seconds, and what was made."""
+    used, began = processor_seconds(), time.perf_counter()
     made = work()
-    return time.perf_counter() - began, made
+    return time.perf_counter() - began, processor_seconds() - used, made
 
 
 def main():
@@ -60,18 +81,21 @@ def main():
             return dropcast.ray.train(args.trace, workers=workers, vote=args.vote, progress=False)
 
         # In turns, so that both meet the same machine.
-        runs = [(seconds(command), seconds(on_ray)) for _ in range(args.runs)]
-        assert all(made[1].model_json == model.read_text() for _, made in runs), "other bytes"
-        alone = statistics.median(run[0][0] for run in runs)
-        together = statistics.median(run[1][0] for run in runs)
-        trained = runs[-1][1][1]
+        runs = [(cost(command), cost(on_ray)) for _ in range(args.runs)]
+        assert all(made.model_json == model.read_text() for _, (_, _, made) in runs), "other bytes"
+        alone, together = (
+            [min(run[side][measure] for run in runs) for measure in (0, 1)] for side in (0, 1)
+        )
+        trained = runs[-1][1][2]
         asked = sum(step["seconds"] for step in trained.steps)
         busy = max(worker["seconds"] for worker in trained.workers)
         print(
-            f"{rows:,} rows, {workers} workers: command {alone:.2f} s, Ray {together:.2f} s, "
-            f"ratio {together / alone:.2f}; {rows / together / workers:,.0f} rows/s per worker; "
+            f"{rows:,} rows, {workers} workers: command {alone[0]:.2f} s ({alone[1]:.2f} CPU s), "
+            f"Ray {together[0]:.2f} s ({together[1]:.2f} CPU s), "
+            f"ratio {together[0] / alone[0]:.2f} ({together[1] / alone[1]:.2f} in CPU time); "
+            f"{rows / together[0] / workers:,.0f} rows/s per worker; "
             f"questions {asked:.2f} s, of which the slowest worker is busy {busy:.2f} s; "
-            f"load {os.getloadavg()[0]:.1f}",
+            f"dropcast {dropcast.__version__}, Ray {ray.__version__}, load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
         print(json.dumps(trained.steps), flush=True)
