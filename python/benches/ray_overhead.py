@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -47,7 +48,9 @@ def cost(work):
     """Seconds, processor seconds, and what was made."""
     used, began = processor_seconds(), time.perf_counter()
     made = work()
-    return time.perf_counter() - began, processor_seconds() - used, made
+    took = time.perf_counter() - began, processor_seconds() - used
+    print(f"{work.__name__}: {took[0]:.2f} s, {took[1]:.2f} CPU s", file=sys.stderr, flush=True)
+    return *took, made
 
 
 def main():

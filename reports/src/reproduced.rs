@@ -25,7 +25,7 @@ pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
         }
         Reproduced::Fig15(recipes) => {
             let files =
-                ["paper", "ours"].into_iter().zip(recipes).map(|(whose, (recipe, rows))| {
+                ["paper", "ours"].into_iter().zip(recipes.iter()).map(|(whose, (recipe, rows))| {
                     let figure = fig15::figure(rows, recipe);
                     drawn(&figure, &format!("{name}-{whose}"), ("trees", "score"))
                 });

@@ -136,7 +136,7 @@ pub enum Reproduced {
         others: Vec<Fig14SweepRow>,
     },
     /// Figure 15, by the paper's recipe and by ours.
-    Fig15([(Recipe, Vec<Fig15Row>); 2]),
+    Fig15(Box<[(Recipe, Vec<Fig15Row>); 2]>),
 }
 
 impl Figure {
@@ -253,6 +253,7 @@ impl Fig15Settings {
         } else {
             self.data.clone()
         };
-        Ok(Reproduced::Fig15(fig15::measure_recipes(&data, self.seed, progress)?))
+        let measured = fig15::measure_recipes(&data, self.seed, progress)?;
+        Ok(Reproduced::Fig15(Box::new(measured)))
     }
 }
