@@ -15,6 +15,8 @@ import pytest
 from needs import needed
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# By default workers wait for whatever else the machine does.
+os.environ["RAY_worker_niceness"] = "0"
 # Otherwise Ray looks for a cluster on 127.0.0.1 at another address of this machine.
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 
