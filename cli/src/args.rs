@@ -1,16 +1,9 @@
 //! What can be said on the command line.
 
 mod collect;
-mod event_reading;
 mod output_path;
-mod reproduce;
 
 pub(crate) use collect::{BadRows, CollectArgs};
-use event_reading::EventReading;
-pub(crate) use event_reading::event_options;
-pub(crate) use reproduce::{
-    FabricFigureArgs, Fig14Args, Fig15Args, Figure, FigureScale, ReproduceArgs,
-};
 
 use self::output_path::output_path;
 use crate::output::Format;
@@ -20,10 +13,13 @@ use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::closed_loop::{NamedPolicy, RunFile};
 use dropcast_pipeline::cross_validation::Folds;
+use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::measure::ReportRows;
 use dropcast_pipeline::model_per::ModelPer;
-use dropcast_pipeline::refine::LoopSettings;
+use dropcast_pipeline::refine::RefineSettings;
+use dropcast_pipeline::reproduce::Figure;
+use dropcast_pipeline::run_task::RunTask;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::verification::VerificationTask;
 use dropcast_reports::ReportFormat;
@@ -77,27 +73,8 @@ Examples:
   dropcast run --events events.parquet --switch switch.toml --name mine
   dropcast run --config runs/mine/config.toml")]
 pub(crate) struct RunArgs {
-    /// Settings of the run; the command line takes precedence.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) config: Option<PathBuf>,
-    /// Packet events (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md) or captures
-    /// (docs/pcap.md) instead of generated events. Several files are merged by time.
-    #[arg(long, num_args = 1.., value_name = "PATH")]
-    pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: EventReading,
-    /// Name of the run, and of its folder.
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// Replace an earlier run of this name that has other settings.
-    #[arg(long)]
-    pub(crate) replace: bool,
-    /// Folder of all runs.
-    #[arg(long, default_value = "runs", value_name = "DIR")]
-    pub(crate) runs: PathBuf,
-    /// Seed of all randomness.
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
+    pub(crate) task: RunTask,
     /// Threads for training; they do not change the result.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -249,21 +226,7 @@ Examples:
 #[command(mut_args(hide_refused))]
 pub(crate) struct RefineArgs {
     #[command(flatten)]
-    pub(crate) closed_loop: LoopSettings,
-    /// Models to choose from.
-    #[arg(long, num_args = 1.., value_name = "MODEL")]
-    pub(crate) model: Vec<PathBuf>,
-    /// Labelled traces that train beside what Credence meets.
-    #[arg(long, num_args = 1.., value_name = "FILE")]
-    pub(crate) data: Vec<PathBuf>,
-    /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(crate) rounds: u32,
-    /// Runs that each round labels and trains on.
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) labelled_runs: u32,
-    #[command(flatten)]
-    pub(crate) settings: TrainSettings,
+    pub(crate) settings: RefineSettings,
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -543,6 +506,13 @@ pub(crate) struct InspectArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Reproduce a figure of the Credence paper: numbers as CSV, picture as SVG.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    #[command(subcommand)]
+    pub(crate) figure: Figure,
 }
 
 /// Print a shell's completions of this command.

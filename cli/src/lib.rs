@@ -6,7 +6,6 @@ mod commands;
 mod failure;
 mod output;
 mod progress;
-mod words;
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -49,7 +48,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Verify(args) => commands::verify::run(args, &progress),
         Command::Resources(args) => commands::resources::run(args, &progress),
         Command::Report(args) => commands::report::run(args, &progress),
-        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Inspect(args) => commands::inspect::run(args, &progress),
         Command::Reproduce(args) => commands::reproduce::run(args, &progress),
         Command::Completions(args) => commands::shell_files::completions(args),
         Command::Man(args) => commands::shell_files::man(args),

@@ -110,6 +110,11 @@ impl FolderJob<'_> {
         output: &Path,
         progress: &dyn Progress,
     ) -> Result<FolderCollected, PipelineError> {
+        let is_file = output.extension().is_some() && !output.is_dir();
+        if is_file || output.as_os_str() == "-" {
+            let problem = "the events are a folder; name a folder for their labelled traces";
+            return Err(PipelineError::setting("output", problem));
+        }
         let groups = groups(input)?;
         if groups.is_empty() {
             return Err(PipelineError::unfit(input.display(), "holds no files of events"));

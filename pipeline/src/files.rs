@@ -1,7 +1,7 @@
 //! Files that are read whole, and files that are written.
 
 use crate::PipelineError;
-use dropcast_data::{AtomicFile, DataError, read_small};
+use dropcast_data::{AtomicFile, DataError, read_small, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,20 @@ pub fn create_folder(path: &Path) -> Result<(), DataError> {
     let failed =
         |source| DataError::Io { file: path.display().to_string(), doing: "be created", source };
     std::fs::create_dir_all(path).map_err(failed)
+}
+
+/// Writes texts, each with the name of its file, into a folder. Returns the paths.
+///
+/// # Errors
+/// If one cannot be written.
+pub fn write_files(folder: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>, DataError> {
+    create_folder(folder)?;
+    let write = |(name, text): &(String, String)| {
+        let path = folder.join(name);
+        write_atomic(&path, text.as_bytes())?;
+        Ok(path)
+    };
+    files.iter().map(write).collect()
 }
 
 /// Checks, before any work, that `output` can be written and is none of the `inputs`.

@@ -3,6 +3,7 @@
 use crate::PipelineError;
 use crate::files::read_text;
 use crate::models::ModelFile;
+use crate::progress::Progress;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
     EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs, TableShape,
@@ -116,13 +117,20 @@ pub struct Checked {
 /// # Errors
 /// If it is neither, nothing describes its switches, or it is damaged. A labelled trace is read up to
 /// the first bad row, which is the error: no row of it can be left out.
-pub fn check(path: &Path, options: &EventOptions) -> Result<Checked, PipelineError> {
+pub fn check(
+    path: &Path,
+    options: &EventOptions,
+    progress: &dyn Progress,
+) -> Result<Checked, PipelineError> {
     match kind_of(path)? {
         Inspected::Events { .. } | Inspected::Stream { .. } => {
             let mut reader = EventReader::open(path, options.clone())?;
+            progress.begin("check");
             for batch in reader.by_ref() {
-                batch?;
+                crate::progress::check(progress)?;
+                progress.advance(batch?.events.len());
             }
+            progress.end("all events read");
             let InputProvenance { events, notes, .. } = reader.provenance();
             let problems = reader.problems();
             Ok(Checked { kind: "packet events", rows: events, problems, notes })
@@ -131,9 +139,14 @@ pub fn check(path: &Path, options: &EventOptions) -> Result<Checked, PipelineErr
             let features = meta.map_or_else(Vec::new, |meta| meta.features);
             let mut reader = TraceReader::open(path, &features)?;
             let mut rows = 0;
+            progress.begin("check");
             for batch in reader.by_ref() {
-                rows += batch?.len() as u64;
+                crate::progress::check(progress)?;
+                let read = batch?.len();
+                progress.advance(read);
+                rows += read as u64;
             }
+            progress.end("all rows read");
             let notes = reader.provenance().notes;
             Ok(Checked { kind: "labelled trace", rows, problems: Vec::new(), notes })
         }

@@ -7,8 +7,10 @@
 
 use crate::PipelineError;
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Experiment, NamedPolicy, Objective, Oracles, refuse_own,
+    Candidate, Choice, Chooser, Experiment, NamedPolicy, Objective, Oracles, read_oracle,
+    refuse_own,
 };
+use crate::files::{check_replaced, write_files};
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
@@ -17,7 +19,7 @@ use crate::training::train_on;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to refine, and how.
 #[derive(Clone, Debug)]
@@ -29,13 +31,57 @@ pub struct RefineTask {
     /// Models to choose from, with their names.
     pub models: Vec<(String, Model)>,
     /// Labelled traces that train beside what the loop gives; round 0 trains on them alone.
-    pub data: Vec<PathBuf>,
+    pub data: Vec<LabelledTrace>,
     /// How forests are trained; all rows train.
     pub train: TrainSettings,
     /// Most rounds of training on what Credence meets; 0 only chooses.
     pub rounds: u32,
     /// Runs that are labelled in each round.
     pub labelled_runs: u32,
+}
+
+/// How models are refined, as commands state it.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct RefineSettings {
+    /// What chooses.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub closed_loop: LoopSettings,
+    /// Models to choose from.
+    #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "MODEL"))]
+    pub model: Vec<PathBuf>,
+    /// Labelled traces that train beside what Credence meets.
+    #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "FILE"))]
+    pub data: Vec<PathBuf>,
+    /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 3))]
+    pub rounds: u32,
+    /// Runs that each round labels and trains on.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 2))]
+    pub labelled_runs: u32,
+    /// How forests are trained.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub train: TrainSettings,
+}
+
+impl RefineSettings {
+    /// The task, with its models and traces opened.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the experiment has too few runs to choose by.
+    pub fn open(&self) -> Result<RefineTask, PipelineError> {
+        let model = |path: &PathBuf| Ok((path.display().to_string(), read_oracle(path)?));
+        let RefineSettings { closed_loop, rounds, labelled_runs, train, .. } = self.clone();
+        Ok(RefineTask {
+            experiment: closed_loop.experiment()?,
+            objective: closed_loop.objective,
+            models: self.model.iter().map(model).collect::<Result<_, PipelineError>>()?,
+            data: LabelledTrace::open_all(&self.data, &train.features.names())?,
+            train,
+            rounds,
+            labelled_runs,
+        })
+    }
 }
 
 /// The closed loop that chooses, as files and commands state it.
@@ -62,8 +108,14 @@ impl LoopSettings {
     /// If its file cannot be read, or it has too few runs to choose by.
     pub fn experiment(&self) -> Result<Experiment, PipelineError> {
         let stated = self.experiment.as_deref();
-        let mut experiment =
-            stated.map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?;
+        self.applied_to(stated.map_or_else(|| Ok(Experiment::websearch()), Experiment::read)?)
+    }
+
+    /// An experiment with the stated runs.
+    ///
+    /// # Errors
+    /// If it has too few runs to choose by.
+    pub fn applied_to(&self, mut experiment: Experiment) -> Result<Experiment, PipelineError> {
         experiment.runs = self.runs.unwrap_or(experiment.runs);
         Chooser::check(&experiment)?;
         Ok(experiment)
@@ -86,6 +138,23 @@ pub struct Refined {
     /// The model, with the vote threshold that was chosen.
     #[serde(skip)]
     pub model: Model,
+}
+
+impl Refined {
+    /// Writes `model.json` and `rounds.json` into a folder.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), PipelineError> {
+        let rounds = serde_json::to_string_pretty(self).map_err(|error| PipelineError::Encode {
+            what: "rounds.json",
+            problem: error.to_string(),
+        })?;
+        let files = [("model.json", self.model.to_json()), ("rounds.json", rounds)];
+        check_replaced(folder, files.iter().map(|(name, _)| name))?;
+        write_files(folder, &files.map(|(name, text)| (name.to_owned(), text)))?;
+        Ok(())
+    }
 }
 
 /// One round.
@@ -113,7 +182,7 @@ pub fn refine(
 ) -> Result<Refined, PipelineError> {
     check(task)?;
     // Before the experiment runs.
-    LabelledTraces::open(&task.data, &task.train.features)?;
+    LabelledTraces::new(task.data.clone(), &task.train.features)?;
     let features = all_features(task)?;
     let chooser = Chooser::new(&task.experiment, &task.objective, &features, resources)?;
     let work = Work { task, resources, progress, chooser };
@@ -240,8 +309,7 @@ impl Work<'_> {
     /// Trains on the data and on what was labelled; returns rows and drops, too.
     fn train(&self, labelled: &[LabelledTrace]) -> Result<(Model, [u64; 2]), PipelineError> {
         let TrainSettings { features, .. } = &self.task.train;
-        let files = LabelledTraces::open(&self.task.data, features)?;
-        let all = files.traces().iter().chain(labelled).cloned().collect();
+        let all = self.task.data.iter().chain(labelled).cloned().collect();
         let traces = LabelledTraces::new(all, features)?;
         let settings = TrainSettings { vote: Some(VoteRule::F1), ..self.task.train.clone() };
         let fitted = train_on(&traces, &Split::None, &settings, self.resources, self.progress)?;

@@ -3,3 +3,8 @@
 pub mod fabric;
 pub mod fig14;
 pub mod fig15;
+mod figure;
+
+pub use figure::{
+    FabricFigureSettings, Fig14Settings, Fig15Settings, Figure, FigureScale, Reproduced,
+};

@@ -2,6 +2,7 @@
 
 use crate::PipelineError;
 use crate::collect::collect;
+use crate::event_reading::EventReading;
 use crate::files::{check_replaced, create_folder, spare_inputs};
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
@@ -15,9 +16,7 @@ use crate::training::{TraceRoles, train};
 use crate::verdict::{Verdict, judge};
 use crate::work_folder::WorkFolder;
 use dropcast_collect::Tracer;
-use dropcast_data::{
-    DataError, EventColumns, EventFiles, EventOptions, move_file, read_switch_file, write_atomic,
-};
+use dropcast_data::{DataError, EventFiles, OnBadRow, move_file, write_atomic};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Split, VoteRule};
@@ -251,12 +250,9 @@ fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<
 }
 
 fn open_events(settings: &RunSettings, events: &[PathBuf]) -> Result<EventFiles, PipelineError> {
-    let switch = settings.switch.as_deref().map(read_switch_file).transpose()?;
-    let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
-    let mut columns = EventColumns::parse(&settings.columns)?;
-    columns.own = settings.collect.features.split_own().1.names();
-    let time_unit = settings.time_unit;
-    let maps = maps.unwrap_or_default();
-    let options = EventOptions { specs, maps, columns, time_unit, ..EventOptions::default() };
+    let RunSettings { switch, columns, time_unit, collect, .. } = settings.clone();
+    let reading = EventReading { switch, columns, time_unit };
+    let mut options = reading.options(OnBadRow::Fail)?;
+    options.columns.own = collect.features.split_own().1.names();
     Ok(EventFiles::open(events, &options)?)
 }

@@ -1,8 +1,9 @@
 //! What tools of this machine measure of an exported forest.
 
 use crate::PipelineError;
-use crate::progress::Progress;
-use dropcast_export::{Measured, Origin, Target, Vectors, export};
+use crate::models::ModelFile;
+use crate::progress::{Progress, check};
+use dropcast_export::{Measured, Origin, Resources, Target, Vectors, export};
 use dropcast_forest::Forest;
 use dropcast_verify::{Built, LogicCells, synthesise};
 
@@ -12,22 +13,44 @@ const RANDOM_ROWS: usize = 10_000;
 /// Seed of these rows.
 const SEED: u64 = 1;
 
+/// What a model takes as tables; with `measure` also what the tools of this machine tell.
+///
+/// # Errors
+/// If the forest cannot be exported.
+pub fn resources_of(
+    file: &ModelFile,
+    measure: bool,
+    progress: &dyn Progress,
+) -> Result<Resources, PipelineError> {
+    let ModelFile { model, sha256, .. } = file;
+    let origin = Origin::of_model(model, "model", sha256);
+    let mut resources = Resources::new(&model.forest, &origin)?;
+    if measure {
+        resources.measured = measure_with_tools(&model.forest, &origin, progress)?;
+    }
+    Ok(resources)
+}
+
 /// Measures what the tools of this machine tell; notes what they cannot.
 ///
 /// # Errors
 /// If the forest cannot be exported.
-pub fn measure_with_tools(
+fn measure_with_tools(
     forest: &Forest,
     origin: &Origin,
     progress: &dyn Progress,
 ) -> Result<Measured, PipelineError> {
     let vectors = Vectors::new(forest, SEED, RANDOM_ROWS)?;
     let cells = known(progress, "luts and flip_flops", logic_cells(forest, origin));
+    check(progress)?;
+    let ebpf_instructions = known(progress, "ebpf_instructions", instructions(forest, origin));
+    check(progress)?;
+    let time_ns = known(progress, "ns_per_prediction", time_ns(forest, origin, &vectors));
     Ok(Measured {
         luts: cells.as_ref().map(|cells| cells.luts),
         flip_flops: cells.as_ref().map(|cells| cells.flip_flops),
-        ebpf_instructions: known(progress, "ebpf_instructions", instructions(forest, origin)),
-        ns_per_prediction: known(progress, "ns_per_prediction", time_ns(forest, origin, &vectors)),
+        ebpf_instructions,
+        ns_per_prediction: time_ns,
     })
 }
 

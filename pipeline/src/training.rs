@@ -90,6 +90,20 @@ impl OpenRoles {
         !self.validation.is_empty() || !self.test.is_empty()
     }
 
+    /// All of them, and how they are divided: as the settings say, which must not where some are
+    /// kept apart.
+    ///
+    /// # Errors
+    /// If a setting is wrong, and those of [`LabelledTraces::new`].
+    pub fn divided(
+        self,
+        settings: &TrainSettings,
+    ) -> Result<(LabelledTraces, Split), PipelineError> {
+        let kept_apart = if self.are_kept_apart() { KeptApart::Roles } else { KeptApart::No };
+        refuse_split(&settings.split, kept_apart)?;
+        self.divide(&settings.features, settings.split.check()?)
+    }
+
     /// All of them, and how they are divided: by `stated`, unless some are kept apart.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use dropcast_data::DataError;
 use dropcast_pipeline::PipelineError;
 use pyo3::prelude::*;
+use serde::Serialize;
 use std::error::Error;
 
 /// An exception whose message is `message`. If `is_the_users`, it is also a `ValueError`, else a
@@ -28,7 +29,9 @@ pub(crate) fn argument(py: Python<'_>, name: &str, error: &dyn Error) -> PyErr {
     exception(py, true, &format!("{name}: {error}"))
 }
 
-/// A value that cannot be written as JSON. A defect of ours.
-pub(crate) fn json(py: Python<'_>, error: &serde_json::Error) -> PyErr {
-    exception(py, false, &format!("the result cannot be written as JSON: {error}"))
+/// A result as JSON. That it cannot be written is a defect of ours.
+pub(crate) fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| {
+        exception(py, false, &format!("the result cannot be written as JSON: {error}"))
+    })
 }

@@ -2,12 +2,15 @@
 //! (`python/dropcast`) gives it names, defaults and docs.
 
 mod errors;
+mod fabric;
 mod frame;
+mod inspection;
 mod model;
 mod partitions;
-mod pipeline;
+mod report;
 mod settings;
 mod trace;
+mod training;
 mod work;
 
 /// What Python reaches of the library.
@@ -16,7 +19,11 @@ mod _dropcast {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::fabric::{experiment, generate, map, refine, reproduce};
+    #[pymodule_export]
     use crate::frame::{PyFrame, integer_columns, write_file};
+    #[pymodule_export]
+    use crate::inspection::{check, inspect};
     #[pymodule_export]
     use crate::model::{Model, features, import_bytes, import_trees, targets};
     #[pymodule_export]
@@ -25,13 +32,13 @@ mod _dropcast {
         replay, share_of_sweep, summarize_trace,
     };
     #[pymodule_export]
-    use crate::pipeline::{
-        Report, command, cross_validate, experiment, generate, report, sweep, train, train_per,
-    };
+    use crate::report::{Report, report, run};
     #[pymodule_export]
-    use crate::settings::commands;
+    use crate::settings::{command, commands};
     #[pymodule_export]
-    use crate::trace::{Trace, collect, traces_in};
+    use crate::trace::{Trace, collect, collect_folder, traces_in};
+    #[pymodule_export]
+    use crate::training::{cross_validate, sweep, train, train_per};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

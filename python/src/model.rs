@@ -10,9 +10,11 @@ use dropcast_forest::{ForestScorer, SwitchContext};
 use dropcast_interop::{ArrayTree, Format, ImportTask, import, import_arrays};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::tool_measurements::resources_of;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
 use dropcast_pipeline::verification::{VerificationTask, verify as verify_exports};
 use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_reports::words::resources::resources_text;
 use dropcast_train::{BatchSource, Model as TrainedModel, Threads};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -190,8 +192,18 @@ impl Model {
         };
         let file = &self.0;
         let found = work::run(py, bar, |progress| verify_exports(file, &task, progress))?;
-        let json = serde_json::to_string(&found).map_err(|error| errors::json(py, &error))?;
-        Ok((json, found.failures()))
+        Ok((errors::to_json(py, &found)?, found.failures()))
+    }
+
+    /// What it takes as tables, as JSON and as text; with `measure` also what tools tell.
+    fn resources(
+        &self,
+        py: Python<'_>,
+        bar: &Bound<'_, PyAny>,
+        measure: bool,
+    ) -> PyResult<(String, String)> {
+        let found = work::run(py, bar, |progress| resources_of(&self.0, measure, progress))?;
+        Ok((errors::to_json(py, &found)?, resources_text(&found)))
     }
 
     /// The model with thresholds for a switch with another buffer.

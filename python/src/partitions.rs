@@ -36,7 +36,7 @@ fn from_value<T: DeserializeOwned>(py: Python<'_>, what: &str, value: Value) -> 
 }
 
 fn text<T: Serialize>(py: Python<'_>, value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| errors::json(py, &error))
+    errors::to_json(py, value)
 }
 
 fn one_at_least(py: Python<'_>, name: &str, count: usize) -> PyResult<NonZeroUsize> {

@@ -9,10 +9,38 @@ use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// Settings, and features of the user's own beside those in them.
+#[derive(clap::Args)]
+pub(crate) struct WithOwn<T: clap::Args> {
+    #[command(flatten)]
+    pub(crate) settings: T,
+    #[arg(long = "feature", value_delimiter = ',')]
+    pub(crate) own: Vec<String>,
+}
+
 /// Reads `--name=value` settings of one of the command's groups of arguments.
 pub(crate) fn parse<T: clap::Args>(py: Python<'_>, settings: Vec<String>) -> PyResult<T> {
-    let command = T::augment_args(Command::new("dropcast").no_binary_name(true));
-    let command = command.disable_help_flag(true);
+    read(py, T::augment_args(plain_command()), settings)
+}
+
+/// Reads the name of a subcommand and its settings.
+pub(crate) fn parse_subcommand<T: clap::Subcommand>(
+    py: Python<'_>,
+    settings: Vec<String>,
+) -> PyResult<T> {
+    let command = plain_command().disable_help_subcommand(true);
+    read(py, T::augment_subcommands(command), settings)
+}
+
+fn plain_command() -> Command {
+    Command::new("dropcast").no_binary_name(true).disable_help_flag(true)
+}
+
+fn read<T: clap::FromArgMatches>(
+    py: Python<'_>,
+    command: Command,
+    settings: Vec<String>,
+) -> PyResult<T> {
     let read = command.try_get_matches_from(settings).and_then(|found| T::from_arg_matches(&found));
     read.map_err(|error| {
         let text = error.to_string();
@@ -66,15 +94,21 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    pub(crate) fn read(self, py: Python<'_>) -> PyResult<SwitchFile> {
-        if let Some(path) = self.path {
-            return read_switch_file(&path).map_err(|error| errors::data(py, error));
+    pub(crate) fn read(&self, py: Python<'_>) -> PyResult<SwitchFile> {
+        if let Some(path) = &self.path {
+            return read_switch_file(path).map_err(|error| errors::data(py, error));
         }
-        let json = self.json.unwrap_or_default();
+        let json = self.json.as_deref().unwrap_or_default();
         let specs: SwitchSpecs =
-            serde_json::from_str(&json).map_err(|error| errors::argument(py, "switch", &error))?;
+            serde_json::from_str(json).map_err(|error| errors::argument(py, "switch", &error))?;
         Ok(SwitchFile { specs, maps: Default::default() })
     }
+}
+
+/// Runs the command with these arguments, the first of which is its name. Returns its exit code.
+#[pyfunction]
+pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| dropcast_cli::run_command(arguments))
 }
 
 /// Every command with its arguments and defaults, as JSON: the package's functions are held to it.
@@ -82,18 +116,23 @@ impl Switch {
 pub(crate) fn commands() -> String {
     let mut command = dropcast_cli::command();
     command.build();
-    let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
-    let commands: serde_json::Map<String, Value> =
-        commands.map(|command| (command.get_name().to_owned(), arguments(command))).collect();
-    Value::Object(commands).to_string()
+    subcommands(&command).to_string()
 }
 
-fn arguments(command: &Command) -> Value {
+fn subcommands(command: &Command) -> Value {
+    let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let commands: serde_json::Map<String, Value> =
+        commands.map(|command| (command.get_name().to_owned(), described(command))).collect();
+    Value::Object(commands)
+}
+
+fn described(command: &Command) -> Value {
     let texts = |values: &[clap::builder::OsStr]| -> Vec<String> {
         values.iter().map(|value| value.to_string_lossy().into_owned()).collect()
     };
     let known = ["help", "version"];
     let arguments = command.get_arguments().filter(|of| !known.contains(&of.get_id().as_str()));
+    let arguments = arguments.filter(|of| !of.is_hide_set());
     let arguments = arguments.map(|of| {
         let choices = of.get_possible_values();
         json!({
@@ -107,5 +146,9 @@ fn arguments(command: &Command) -> Value {
         })
     });
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
-    json!({ "about": about, "arguments": arguments.collect::<Vec<_>>() })
+    json!({
+        "about": about,
+        "arguments": arguments.collect::<Vec<_>>(),
+        "subcommands": subcommands(command),
+    })
 }

@@ -1,7 +1,7 @@
 //! Labelled traces: files, and frames in memory.
 
 use crate::frame::{of_table, stream, stream_of_frame};
-use crate::settings::{Switch, parse, text, word};
+use crate::settings::{Switch, WithOwn, parse, resources, text, word};
 use crate::{errors, work};
 use arrow_schema::ArrowError;
 use clap::ValueEnum;
@@ -10,7 +10,7 @@ use dropcast_data::{
     RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
-use dropcast_pipeline::collect_folder::traces_in as traces_in_folder;
+use dropcast_pipeline::collect_folder::{FolderJob, traces_in as traces_in_folder};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::timeline::Timeline;
@@ -126,7 +126,7 @@ impl Trace {
 
     /// What it says of itself, as JSON.
     fn meta_json(&self, py: Python<'_>) -> PyResult<String> {
-        serde_json::to_string(&self.trace.meta).map_err(|error| errors::json(py, &error))
+        errors::to_json(py, &self.trace.meta)
     }
 
     /// What came of labelling, as JSON; none if it was not labelled here.
@@ -195,14 +195,16 @@ pub(crate) struct EventSource<'py> {
 }
 
 impl EventSource<'_> {
-    /// Opens the events, with these columns of the user's own.
-    fn open(self, py: Python<'_>, own: Vec<String>) -> PyResult<EventFiles> {
-        let switch = self.switch.map(|switch| switch.read(py)).transpose()?;
+    /// How the events are read, with these columns of the user's own.
+    fn options(&self, py: Python<'_>, own: Vec<String>) -> PyResult<EventOptions> {
+        let switch = self.switch.as_ref().map(|switch| switch.read(py)).transpose()?;
         let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
-        let failed = |error: DataError| errors::data(py, error);
-        let options = EventOptions {
-            columns: EventColumns { own, ..EventColumns::parse(&self.columns).map_err(failed)? },
-            time_unit: self.time_unit.map(|unit| text(py, "time_unit", &unit)).transpose()?,
+        let columns =
+            EventColumns::parse(&self.columns).map_err(|error| errors::data(py, error))?;
+        let time_unit = self.time_unit.as_ref().map(|unit| text(py, "time_unit", unit));
+        Ok(EventOptions {
+            columns: EventColumns { own, ..columns },
+            time_unit: time_unit.transpose()?,
             specs,
             maps: maps.unwrap_or_default(),
             on_bad_row: match word(py, "on_bad_row", &self.on_bad_row)? {
@@ -210,17 +212,30 @@ impl EventSource<'_> {
                 BadRows::Skip => OnBadRow::Skip,
             },
             ..EventOptions::default()
-        };
+        })
+    }
+
+    /// Opens the events.
+    fn open(self, py: Python<'_>, options: &EventOptions) -> PyResult<EventFiles> {
+        let failed = |error: DataError| errors::data(py, error);
         if self.frames.is_empty() {
-            return EventFiles::open(&self.paths, &options).map_err(failed);
+            return EventFiles::open(&self.paths, options).map_err(failed);
         }
         let mut readers = Vec::new();
         for (name, table) in self.frames {
             let frame = of_table(py, table.extract()?, &name)?;
-            readers.push(EventReader::of_frame(&frame, &options).map_err(failed)?);
+            readers.push(EventReader::of_frame(&frame, options).map_err(failed)?);
         }
         EventFiles::merge(readers).map_err(failed)
     }
+}
+
+/// How packets are labelled.
+fn tracer_settings(py: Python<'_>, settings: Vec<String>) -> PyResult<TracerSettings> {
+    let WithOwn { mut settings, own }: WithOwn<TracerSettings> = parse(py, settings)?;
+    let features = settings.features.with_own(&own);
+    settings.features = features.map_err(|error| errors::argument(py, "feature", &error))?;
+    Ok(settings)
 }
 
 /// Labels events; into a file, or in memory without `output`.
@@ -233,11 +248,12 @@ pub(crate) fn collect(
     max_waiting_rows: usize,
     output: Option<PathBuf>,
 ) -> PyResult<Trace> {
-    let settings: TracerSettings = parse(py, settings)?;
+    let settings = tracer_settings(py, settings)?;
     if let Some(path) = &output {
         check_output(path, &events.paths).map_err(|error| errors::pipeline(py, &error))?;
     }
-    let reader = events.open(py, settings.features.split_own().1.names())?;
+    let options = events.options(py, settings.features.split_own().1.names())?;
+    let reader = events.open(py, &options)?;
     let specs = reader.specs().clone();
     let (collected, mut trace) = match output {
         Some(path) => {
@@ -253,7 +269,29 @@ pub(crate) fn collect(
             (collected, Trace::of(py, frame, None)?)
         }
     };
-    let collected = serde_json::to_string(&collected).map_err(|error| errors::json(py, &error))?;
-    trace.collected = Some(collected);
+    trace.collected = Some(errors::to_json(py, &collected)?);
     Ok(trace)
+}
+
+/// Labels the folders of events under the only path, into a folder. Returns what was done as JSON.
+#[pyfunction]
+pub(crate) fn collect_folder(
+    py: Python<'_>,
+    bar: &Bound<'_, PyAny>,
+    events: EventSource<'_>,
+    settings: Vec<String>,
+    max_waiting_rows: usize,
+    output: PathBuf,
+    threads: Option<usize>,
+) -> PyResult<String> {
+    let settings = tracer_settings(py, settings)?;
+    let job = FolderJob {
+        options: events.options(py, settings.features.split_own().1.names())?,
+        settings: &settings,
+        max_waiting_rows,
+        resources: resources(py, threads, None, None)?,
+    };
+    let folder = events.paths.first().cloned().unwrap_or_default();
+    let collected = work::run(py, bar, |progress| job.run(&folder, &output, progress))?;
+    errors::to_json(py, &collected)
 }

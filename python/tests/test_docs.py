@@ -5,13 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from needs import needed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_notebook_runs(tmp_path):
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
+    nbclient, nbformat = needed("nbclient"), needed("nbformat")
+    needed("ipykernel")
     notebook = nbformat.read(DOCS / "notebooks" / "events-to-p4.ipynb", as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "clear the outputs"
     client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}})

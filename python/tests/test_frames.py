@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from needs import needed
 
 import dropcast
 
-pa = pytest.importorskip("pyarrow")
-pl = pytest.importorskip("polars")
-pd = pytest.importorskip("pandas")
-duckdb = pytest.importorskip("duckdb")
+pa = needed("pyarrow")
+pl = needed("polars")
+pd = needed("pandas")
+duckdb = needed("duckdb")
 
 SWITCH = {
     "ports": 2,

@@ -1,10 +1,11 @@
 """Plots are figures of matplotlib that show what they say."""
 
 import pytest
+from needs import needed
 
 import dropcast
 
-pytest.importorskip("matplotlib")
+needed("matplotlib")
 
 from dropcast import plots  # noqa: E402
 

@@ -12,15 +12,15 @@ import sys
 import threading
 
 import pytest
+from needs import needed
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# By default workers wait for whatever else the machine does.
+os.environ["RAY_worker_niceness"] = "0"
 # Otherwise Ray looks for a cluster on 127.0.0.1 at another address of this machine.
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 
-if os.environ.get("CI"):
-    import ray
-else:
-    ray = pytest.importorskip("ray")
+ray = needed("ray")
 
 import dropcast.ray  # noqa: E402
 from dropcast.partitions import (  # noqa: E402
@@ -131,8 +131,9 @@ def test_settings_are_those_of_the_command(cluster, files, expected):
 
 
 def test_rows_that_do_not_fit_go_to_disk(cluster, files, expected):
-    trained = dropcast.ray.train([files / "leaf.parquet"], memory_limit=0, progress=False)
-    assert trained.model_json == expected(["leaf.parquet"])
+    settings = dict(memory_limit=0, vote="f1", progress=False)
+    trained = dropcast.ray.train([files / "leaf.parquet"], **settings)
+    assert trained.model_json == expected(["leaf.parquet"], "--vote", "f1")
     assert sum(worker["spilled_bytes"] for worker in trained.workers) > 0
 
 
@@ -146,11 +147,12 @@ def test_a_killed_worker_changes_nothing(cluster, files, expected, stage):
             # The next question is on its way.
             threading.Timer(0.01, os.kill, (killed[0], signal.SIGKILL)).start()
 
+    settings = dict(n_estimators=32, max_depth=6, vote="f1")
     trained = dropcast.ray.train(
-        [files / name for name in BOTH], workers=3, progress=kill, n_estimators=32, max_depth=6
+        [files / name for name in BOTH], workers=3, progress=kill, **settings
     )
     assert killed
-    options = ["--n-estimators", "32", "--max-depth", "6"]
+    options = ["--n-estimators", "32", "--max-depth", "6", "--vote", "f1"]
     assert trained.model_json == expected(BOTH, *options)
     assert any(worker["restarted"] for worker in trained.workers)
 

@@ -4,11 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+from needs import needed
 
 import dropcast
 from dropcast._settings import commands, default_of
 
-sklearn = pytest.importorskip("sklearn")
+sklearn = needed("sklearn")
 
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
@@ -84,7 +85,7 @@ def test_it_works_in_a_pipeline_and_a_search(rows):
 
 
 def test_it_trains_the_model_of_the_pipeline(trace):
-    pa = pytest.importorskip("pyarrow")
+    pa = needed("pyarrow")
     table = pa.table(trace)
     names = ["queue_length", "occupancy"]
     X = np.column_stack([np.array(table[name]) for name in names])
@@ -180,7 +181,7 @@ def test_single_trees_are_proven(rows):
 
 
 def test_frames_name_the_features(rows):
-    pd = pytest.importorskip("pandas")
+    pd = needed("pandas")
     X, y = rows
     forest = DecisionTreeClassifier(max_depth=3).fit(pd.DataFrame(X, columns=FEATURES), y)
     assert dropcast.from_sklearn(forest).features == FEATURES
@@ -201,7 +202,7 @@ def test_what_is_not_imported_is_named(rows):
 
 
 def test_boosters_in_memory(rows):
-    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    lightgbm, xgboost = needed("lightgbm"), needed("xgboost")
     X, y = rows
     settings = {"n_estimators": 4, "max_depth": 3, "random_state": 1}
     of_lightgbm = lightgbm.LGBMClassifier(**settings, verbose=-1).fit(X, y)

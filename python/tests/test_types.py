@@ -4,15 +4,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from needs import needed
 
 import dropcast
+
+needed("mypy")
 
 PACKAGE = Path(dropcast.__file__).parent
 
 
 def test_stubs_are_those_of_the_compiled_part():
-    pytest.importorskip("mypy")
     said = subprocess.run(
         [sys.executable, "-m", "mypy.stubtest", "dropcast._dropcast", "--ignore-missing-stub"],
         capture_output=True,
@@ -22,7 +23,6 @@ def test_stubs_are_those_of_the_compiled_part():
 
 
 def test_the_package_is_typed():
-    pytest.importorskip("mypy")
     arguments = ["-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", "-p", "dropcast"]
     said = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     assert said.returncode == 0, said.stdout

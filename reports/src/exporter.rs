@@ -1,5 +1,6 @@
 //! The interface of report formats.
 
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::report::Report;
 
 /// Writes a report in one format. The same report gives the same bytes.
@@ -18,4 +19,10 @@ pub enum ExportError {
     /// The numbers could not be written.
     #[error("the report could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+impl From<ExportError> for PipelineError {
+    fn from(error: ExportError) -> Self {
+        PipelineError::Encode { what: "a page", problem: error.to_string() }
+    }
 }

@@ -1,7 +1,8 @@
 //! Where an oracle pays, as CSV, text and heat maps.
 
+use crate::ExportError;
 use crate::metric_words::metric_words;
-use crate::plot::{Axis, HeatFigure, Unit};
+use crate::plot::{Axis, HeatFigure, Page, Unit};
 use dropcast_pipeline::map::{
     Condition, Finding, Grid, Map, MapPoint, Measure, OracleFinding, PolicyValues,
 };
@@ -46,6 +47,20 @@ pub fn csv(map: &Map) -> String {
         }
     }
     out
+}
+
+/// The files of a map, with their names: all values, and a picture for each measure.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn files(map: &Map) -> Result<Vec<(String, String)>, ExportError> {
+    let mut files = vec![
+        ("map.csv".to_owned(), csv(map)),
+        ("map.json".to_owned(), serde_json::to_string_pretty(map)?),
+    ];
+    let svg = |(name, figure): (String, HeatFigure)| (name + ".svg", figure.to_svg(Page::Alone));
+    files.extend(figures(map).into_iter().map(svg));
+    Ok(files)
 }
 
 /// A field, in quotes where it needs them.

@@ -1,5 +1,8 @@
 //! Results in words and tables, as commands print them.
 
 pub mod comparisons;
+pub mod inspection;
 pub mod model;
+pub mod resources;
+pub mod statistics;
 pub mod sweep;

@@ -1,8 +1,8 @@
 //! Arguments of `dropcast collect`.
 
-use super::event_reading::EventReading;
 use crate::output::Format;
 use clap::{Args, ValueEnum};
+use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::settings::TracerSettings;
 use std::path::PathBuf;
 

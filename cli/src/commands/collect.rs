@@ -1,6 +1,6 @@
 //! `dropcast collect`.
 
-use crate::args::{BadRows, CollectArgs, event_options};
+use crate::args::{BadRows, CollectArgs};
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_object_folder};
@@ -35,7 +35,7 @@ fn how(args: &CollectArgs) -> Result<(EventOptions, TracerSettings), PipelineErr
         BadRows::Fail => OnBadRow::Fail,
         BadRows::Skip => OnBadRow::Skip,
     };
-    let mut options = event_options(&args.reading, on_bad_row)?;
+    let mut options = args.reading.options(on_bad_row)?;
     let features = args.settings.features.with_own(&args.own_features)?;
     options.columns.own = features.split_own().1.names();
     Ok((options, TracerSettings { features, ..args.settings.clone() }))
@@ -46,11 +46,6 @@ fn collect_folder(
     events: &Path,
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
-    let is_file = args.output.extension().is_some() && !args.output.is_dir();
-    if is_file || args.output.as_os_str() == "-" {
-        let problem = "the events are a folder; name a folder for their labelled traces";
-        return Err(PipelineError::setting("output", problem).into());
-    }
     let (options, settings) = how(args)?;
     let job = FolderJob {
         options,

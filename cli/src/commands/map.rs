@@ -3,12 +3,10 @@
 use crate::args::MapArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::write_atomic;
-use dropcast_pipeline::files::create_folder;
+use dropcast_pipeline::files::{create_folder, write_files};
 use dropcast_pipeline::map::{MapSettings, map};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_reports::plot::Page;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -20,12 +18,7 @@ pub(crate) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure
     create_folder(&folder)?;
     let resources = Resources { threads: args.threads, memory: None };
     let map = map(&settings, &resources, progress)?;
-    let write = |name: &str, text: &str| write_atomic(&folder.join(name), text.as_bytes());
-    write("map.csv", &dropcast_reports::map::csv(&map))?;
-    write("map.json", &serde_json::to_string_pretty(&map)?)?;
-    for (name, figure) in dropcast_reports::map::figures(&map) {
-        write(&format!("{name}.svg"), &figure.to_svg(Page::Alone))?;
-    }
+    write_files(&folder, &dropcast_reports::map::files(&map)?)?;
     output::print(args.format, &map, |map| {
         let summary = dropcast_reports::map::summary(map);
         format!("{summary}\nAll of it is in {}.\n", folder.display())

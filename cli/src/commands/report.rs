@@ -11,8 +11,8 @@ use dropcast_pipeline::models::ModelFile;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::{Verdict, judge};
-use dropcast_reports::{ReportFormat, verdict_page, verdict_text};
+use dropcast_pipeline::verdict::judge;
+use dropcast_reports::verdict_in;
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if let Some(path) = &args.output {
@@ -25,20 +25,11 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
-            write_verdict(&judge(&traces, &Resources::default(), progress)?, args.format)?
+            verdict_in(&judge(&traces, &Resources::default(), progress)?, args.format)?
         }
     };
     match &args.output {
         Some(path) => Ok(write_atomic(path, text.as_bytes())?),
         None => output::print_text(&text),
     }
-}
-
-/// A verdict in a format of reports.
-pub(super) fn write_verdict(verdict: &Verdict, format: ReportFormat) -> Result<String, Failure> {
-    Ok(match format {
-        ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
-        ReportFormat::Html => verdict_page(verdict)?,
-        ReportFormat::Text => verdict_text(verdict),
-    })
 }

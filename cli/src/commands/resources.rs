@@ -3,104 +3,12 @@
 use crate::args::ResourcesArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_export::{Encoding, Measured, Origin, Resources};
 use dropcast_pipeline::models::ModelFile;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::tool_measurements::measure_with_tools;
+use dropcast_pipeline::tool_measurements::resources_of;
+use dropcast_reports::words::resources::resources_text;
 
 pub(crate) fn run(args: &ResourcesArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let ModelFile { model, sha256, .. } = ModelFile::read(&args.model)?;
-    let origin = Origin::of_model(&model, "model", &sha256);
-    let mut resources =
-        Resources::new(&model.forest, &origin).map_err(dropcast_pipeline::PipelineError::from)?;
-    if args.measure {
-        resources.measured = measure_with_tools(&model.forest, &origin, progress)?;
-    }
-    output::print(args.format, &resources, text_of)
-}
-
-fn text_of(resources: &Resources) -> String {
-    let (forest, totals) = (&resources.forest, &resources.totals);
-    let share = totals.ternary_share.map_or_else(String::new, |share| {
-        format!(" ({:.0} % of {} the naive way)", 100.0 * share, totals.naive_ternary_entries)
-    });
-    let mut text = format!(
-        "\
-{} trees of depth {}: {} splits, {} leaves; {} bytes as .dct
-As match-action tables ({}):
-  tables            {}, in {} stages by match dependencies, not placement
-  ternary entries   {}{share}
-  range entries     {}, if a device matches ranges
-  TCAM key          {} bits, and as many of mask
-  SRAM action data  {} bits
-  codes per packet  {} bits
-
-",
-        forest.trees,
-        forest.depth,
-        forest.splits,
-        forest.leaves,
-        forest.dct_bytes,
-        resources.note,
-        totals.tables,
-        totals.stages,
-        totals.ternary_entries,
-        totals.range_entries,
-        totals.tcam_key_bits,
-        totals.sram_action_bits,
-        totals.metadata_bits,
-    );
-    text += &row(["feature", "thresholds", "ranges", "ternary", "naive", "code bits"]);
-    for feature in &resources.features {
-        text += &row([
-            &feature.feature,
-            &feature.thresholds.to_string(),
-            &feature.range_entries.to_string(),
-            &feature.ternary_entries.to_string(),
-            &feature.naive_ternary_entries.to_string(),
-            &feature.code_bits.to_string(),
-        ]);
-    }
-    text += "\nThe same trees in other encodings (docs/resources.md):\n";
-    text += &row(["encoding", "ternary", "exact", "TCAM bits", "code bits", "combines by"]);
-    resources.encodings.iter().map(encoding).for_each(|line| text += &line);
-    text += &tools(&resources.measured);
-    text
-}
-
-/// Measurements by tools, if any.
-fn tools(measured: &Measured) -> String {
-    let count = |count: Option<u64>| count.map(|count| count.to_string());
-    let lines = [
-        ("Verilog, lookup tables of 6 inputs", count(measured.luts)),
-        ("Verilog, flip-flops", count(measured.flip_flops)),
-        ("eBPF, instructions", count(measured.ebpf_instructions)),
-        ("C, ns for a prediction", measured.ns_per_prediction.map(|ns| format!("{ns:.1}"))),
-    ];
-    let lines: Vec<String> = lines
-        .into_iter()
-        .filter_map(|(what, count)| Some(format!("  {what:34}  {:>11}\n", count?)))
-        .collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("\nMeasured by tools of this machine:\n{}", lines.concat())
-}
-
-fn encoding(of: &Encoding) -> String {
-    let count = |count: Option<u64>| count.map_or_else(|| "too many".to_owned(), |n| n.to_string());
-    row([
-        &of.name,
-        &count(of.ternary_entries),
-        &count(of.exact_entries),
-        &count(of.tcam_key_bits),
-        &of.metadata_bits.to_string(),
-        &of.combines,
-    ])
-}
-
-fn row(cells: [&str; 6]) -> String {
-    let [name, rest @ ..] = cells;
-    let rest: String = rest.iter().map(|cell| format!("  {cell:>11}")).collect();
-    format!("  {name:22}{rest}\n")
+    let resources = resources_of(&ModelFile::read(&args.model)?, args.measure, progress)?;
+    output::print(args.format, &resources, resources_text)
 }

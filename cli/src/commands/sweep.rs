@@ -3,12 +3,11 @@
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::sweep::{SweepSettings, Swept, sweep};
-use dropcast_reports::refined_text;
 use dropcast_reports::words::sweep::sweep_tables;
+use dropcast_reports::{refined_text, sweep_page};
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -19,12 +18,7 @@ pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failu
     };
     let memory = args.memory_limit.map(|mib| MemoryLimit { mib, beside: folder.clone() });
     let resources = Resources { threads: args.threads, memory };
-    let page = |table: &_| {
-        dropcast_reports::sweep_page(table).map_err(|error| PipelineError::Encode {
-            what: "report.html",
-            problem: error.to_string(),
-        })
-    };
+    let page = |table: &_| Ok(sweep_page(table)?);
     let swept = sweep(&settings, &folder, args.resume, &resources, progress, page)?;
     output::print(args.format, &swept, |Swept { table, closed_loop }| {
         let chosen = closed_loop.as_ref().map_or_else(String::new, |chosen| {

@@ -6,7 +6,7 @@ use super::settings::{MapSettings, Measure};
 use crate::PipelineError;
 use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
 use crate::fabric_oracle::{train_oracles, training_experiment};
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use dropcast_simulate::Interval;
 use dropcast_train::Threads;
@@ -109,6 +109,7 @@ fn measure(
         .collect();
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
     let runs = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
+        check(progress)?;
         let summary = prepared.summarize(policy, run);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         summary

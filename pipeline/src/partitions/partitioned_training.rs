@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::replays::Replays;
 use crate::settings::{TrainSettings, Trainer};
 use crate::traces::LabelledTraces;
-use crate::training::{KeptApart, OpenRoles, refuse_split, vote_rule};
+use crate::training::{OpenRoles, vote_rule};
 use dropcast_train::{
     Fitted, ForestTask, Part, PartitionedFit, ReadTask, Sent, Split, VoteError, VoteLane,
     VoteReplay, VoteRule,
@@ -75,9 +75,7 @@ impl PartitionedTraining {
         let files = [data.clone(), validation.clone(), test.clone()].concat();
         let open = |files: &[TraceSummary]| files.iter().map(|file| file.open(None)).collect();
         let roles = OpenRoles { data: open(data), validation: open(validation), test: open(test) };
-        let apart = if roles.are_kept_apart() { KeptApart::Roles } else { KeptApart::No };
-        refuse_split(&settings.split, apart)?;
-        let (traces, split) = roles.divide(&settings.features, settings.split.check()?)?;
+        let (traces, split) = roles.divided(settings)?;
         let replays =
             Replays { traces: &traces, split: &split, seed: settings.seed, threads: ONE_THREAD };
         let vote = vote_rule(settings.vote, &replays, progress)?;

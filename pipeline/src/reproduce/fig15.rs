@@ -1,16 +1,22 @@
 //! Figure 15 of the Credence paper: prediction scores against the number of trees.
 
 use crate::PipelineError;
+use crate::collect::collect;
+use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure};
 use crate::progress::Progress;
 use crate::report::ModelSource;
 use crate::resources::Resources;
-use crate::settings::TrainSettings;
+use crate::settings::{TracerSettings, TrainSettings};
 use crate::traces::LabelledTraces;
 use crate::training::train_on;
+use dropcast_collect::Tracer;
+use dropcast_data::{EventFiles, EventOptions};
 use dropcast_features::FeatureSet;
 use dropcast_forest::PartMetrics;
+use dropcast_simulate::LeafWorkload;
 use dropcast_train::{Share, SplitBy, SplitSettings, VoteRule};
+use std::path::{Path, PathBuf};
 
 /// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
 pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -89,4 +95,43 @@ pub fn measure_recipe(
         }
     }
     Ok(rows)
+}
+
+/// Refuses traces that the recipes cannot train on, before any work.
+pub(super) fn check_data(data: &[PathBuf], seed: u64) -> Result<(), PipelineError> {
+    for recipe in recipes(seed) {
+        LabelledTraces::open(data, &recipe.settings.features)?;
+    }
+    Ok(())
+}
+
+/// The scores of both recipes on labelled traces.
+pub(super) fn measure_recipes(
+    data: &[PathBuf],
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<[(Recipe, Vec<Fig15Row>); 2], PipelineError> {
+    let measure = |recipe: Recipe| -> Result<_, PipelineError> {
+        let traces = LabelledTraces::open(data, &recipe.settings.features)?;
+        let rows = measure_recipe(&recipe, &traces, progress)?;
+        Ok((recipe, rows))
+    };
+    let [paper, ours] = recipes(seed).map(measure);
+    Ok([paper?, ours?])
+}
+
+/// The labelled trace of a generated workload, in a folder.
+pub(super) fn generate_trace(
+    folder: &Path,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<PathBuf, PipelineError> {
+    let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
+    generate_leaf(&LeafWorkload { seed, ..LeafWorkload::default() }, &events, progress)?;
+    let reader = EventFiles::open(std::slice::from_ref(&events), &EventOptions::default())?;
+    let specs = reader.specs().clone();
+    let settings = TracerSettings::default();
+    let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
+    collect(reader, specs, &settings, most_waiting, &trace, progress)?;
+    Ok(trace)
 }

@@ -13,21 +13,25 @@ from dropcast.errors import (
     InternalError,
     NotVerifiedError,
 )
+from dropcast.fabric import Comparison, refine, reproduce, simulate
+
+# Not in __all__: `import *` would hide Python's own.
+from dropcast.fabric import map as map
+from dropcast.inspection import inspect, resources
 from dropcast.models import Model
 from dropcast.stages import (
-    Comparison,
     Report,
     Sweep,
     collect,
     export,
     report,
-    simulate,
     sweep,
     train,
     train_per,
     verify,
 )
-from dropcast.traces import Trace
+from dropcast.traces import Trace, TraceFolder
+from dropcast.whole_run import Run, run
 
 __all__ = [
     "Comparison",
@@ -38,8 +42,10 @@ __all__ = [
     "Model",
     "NotVerifiedError",
     "Report",
+    "Run",
     "Sweep",
     "Trace",
+    "TraceFolder",
     "__version__",
     "collect",
     "export",
@@ -47,7 +53,12 @@ __all__ = [
     "from_sklearn",
     "from_xgboost",
     "import_forest",
+    "inspect",
+    "refine",
     "report",
+    "reproduce",
+    "resources",
+    "run",
     "simulate",
     "sweep",
     "train",

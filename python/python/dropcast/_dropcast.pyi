@@ -83,6 +83,7 @@ class Model:
         seed: int,
         time: bool,
     ) -> tuple[str, list[str]]: ...
+    def resources(self, bar: Any, measure: bool) -> tuple[str, str]: ...
     def for_buffer(self, buffer_bytes: int) -> Model: ...
 
 @final
@@ -96,6 +97,15 @@ def collect(
     max_waiting_rows: int,
     output: str | None,
 ) -> Trace: ...
+def check(bar: Any, file: str, reading: list[str]) -> tuple[str, str]: ...
+def collect_folder(
+    bar: Any,
+    events: dict[str, Any],
+    settings: list[str],
+    max_waiting_rows: int,
+    output: str,
+    threads: int | None,
+) -> str: ...
 def command(arguments: list[str]) -> int: ...
 def commands() -> str: ...
 def cross_validate(
@@ -120,14 +130,29 @@ def import_bytes(bytes: bytes, format: str | None, task: dict[str, Any]) -> Mode
 def import_trees(
     trees: list[Any], columns: int, tool: str, task: dict[str, Any]
 ) -> Model: ...
+def inspect(bar: Any, file: str, statistics: bool) -> tuple[str, str]: ...
 def integer_columns(table: Any, columns: list[str]) -> list[npt.NDArray[np.uint32]]: ...
+def map(
+    bar: Any, config: str | None, settings: str, threads: int | None, folder: str | None
+) -> tuple[str, str]: ...
+def refine(
+    bar: Any,
+    refinable: dict[str, Any],
+    settings: list[str],
+    threads: int | None,
+    folder: str | None,
+) -> tuple[Model, str, str]: ...
 def report(
     bar: Any, data: list[Trace], model: Model | None, rows: str
 ) -> Report: ...
+def reproduce(bar: Any, settings: list[str]) -> list[os.PathLike[str]]: ...
+def run(
+    bar: Any, settings: list[str], threads: int | None
+) -> tuple[Report, os.PathLike[str]]: ...
 def sweep(
     bar: Any,
     config: str | None,
-    settings: str | None,
+    settings: str,
     roles: dict[str, Any],
     folder: str,
     resume: bool,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
 from dropcast import _dropcast
+from dropcast.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,6 +21,14 @@ def commands() -> dict[str, Any]:
     """Every command, with its arguments, defaults and help."""
     found: dict[str, Any] = json.loads(_dropcast.commands())
     return found
+
+
+def arguments_of(command: str) -> list[dict[str, Any]]:
+    """Arguments of a command, and of its subcommands, each name once."""
+    found = commands()[command]
+    of_each = [found, *found["subcommands"].values()]
+    named = {of["name"]: of for each in reversed(of_each) for of in reversed(each["arguments"])}
+    return list(reversed(named.values()))
 
 
 def as_arguments(settings: Mapping[str, Any]) -> list[str]:
@@ -51,7 +61,7 @@ def takes_settings_of(command: str) -> Callable[[F], F]:
         own = inspect.signature(function)
         named = [of for of in own.parameters.values() if of.kind != of.VAR_KEYWORD]
         known = {of.name for of in named}
-        arguments = [of for of in commands()[command]["arguments"] if _name(of) not in known]
+        arguments = [of for of in arguments_of(command) if _name(of) not in known]
         arguments = [of for of in arguments if _name(of) not in NOT_HERE]
         inherited = [
             inspect.Parameter(_name(of), inspect.Parameter.KEYWORD_ONLY, default=default_of(of))
@@ -106,7 +116,7 @@ def _name(argument: Mapping[str, Any]) -> str:
     return str(argument["name"]).replace("-", "_")
 
 
-def _about(arguments: list[Mapping[str, Any]]) -> str:
+def _about(arguments: Iterable[Mapping[str, Any]]) -> str:
     lines = ["", "", "Further settings, those of the command:", ""]
     for argument in arguments:
         default = default_of(argument)
@@ -115,6 +125,26 @@ def _about(arguments: list[Mapping[str, Any]]) -> str:
         known = f" One of {', '.join(choices)}." if choices and not argument["is_flag"] else ""
         lines.append(f"{_name(argument)}:\n    {argument['help']}{known}{shown}")
     return "\n".join(lines) + "\n"
+
+
+def whole(name: str, value: Any, least: int = 1) -> Any:
+    """A whole number from `least` on, or None."""
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or not least <= number < 2**63:
+        raise InputError(f"{name}: is {value!r}, expected a whole number from {least}")
+    return number
+
+
+def columns_of(column: Mapping[str, str] | None) -> list[str]:
+    """Columns by field, as the command has them: FIELD=COLUMN."""
+    if column is not None and not isinstance(column, Mapping):
+        raise TypeError(f"column is a dict of columns by field, not {type(column).__name__}")
+    return [f"{field}={of}" for field, of in (column or {}).items()]
 
 
 def as_list(value: Any) -> list[Any]:

@@ -65,6 +65,8 @@ def from_lightgbm(
 ) -> Model:
     """A LightGBM Booster, or an LGBMClassifier with two classes."""
     booster = getattr(booster, "booster_", booster)
+    if not hasattr(booster, "model_to_string"):
+        raise TypeError(f"a Booster or LGBMClassifier is expected, not {type(booster).__name__}")
     text = booster.model_to_string().encode()
     task = _task("booster", features, switch, threshold, allow_rounding)
     return Model(_dropcast.import_bytes(text, "lightgbm", task))
@@ -80,6 +82,8 @@ def from_xgboost(
 ) -> Model:
     """An XGBoost Booster, or an XGBClassifier with two classes."""
     booster = booster.get_booster() if hasattr(booster, "get_booster") else booster
+    if not hasattr(booster, "save_raw"):
+        raise TypeError(f"a Booster or XGBClassifier is expected, not {type(booster).__name__}")
     text = bytes(booster.save_raw("json"))
     task = _task("booster", features, switch, threshold, allow_rounding)
     return Model(_dropcast.import_bytes(text, "xgboost", task))

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcast import _dropcast
+from dropcast._described import Described
 from dropcast._progress import Bar
-from dropcast._settings import as_list, is_path
+from dropcast._settings import as_list, is_path, whole
 from dropcast.errors import InputError, NotVerifiedError
 from dropcast.traces import Trace
 
@@ -91,7 +92,7 @@ class Model:
         if isinstance(X, Trace) or is_path(X):
             return self._model.score_trace(Bar(progress), Trace(X)._trace)
         columns = _columns(X, self.features)
-        return self._model.score_columns(columns, threads)
+        return self._model.score_columns(columns, whole("threads", threads))
 
     def predict(
         self, X: Any, *, threads: int | None = None, progress: bool | None = None
@@ -108,7 +109,7 @@ class Model:
     ) -> list[str] | dict[str, bytes]:
         """Writes the files of targets into the folder ``output``, and returns their paths. Without
         ``output`` returns the files' contents by name. ``switch`` as of ``dropcast export``."""
-        targets = as_list(target)
+        targets = _targets(target)
         described = None if switch is None else os.fspath(switch)
         if output is None:
             return dict(self._model.export_files(targets, described))
@@ -130,16 +131,26 @@ class Model:
             raise InputError("time: predictions are timed on the rows of a trace, give one")
         of = None if trace is None else Trace(trace)._trace
         text, failures = self._model.verify(
-            Bar(progress), as_list(target), rows, of, seed, time
+            Bar(progress),
+            _targets(target),
+            whole("rows", rows, least=0),
+            of,
+            whole("seed", seed, least=0),
+            time,
         )
         found: dict[str, Any] = json.loads(text)
         if failures:
             raise NotVerifiedError(f"not verified: {', '.join(failures)}", found)
         return found
 
+    def resources(self, *, measure: bool = False, progress: bool | None = None) -> Described:
+        """What it takes as match-action tables: entries, TCAM and SRAM bits, stages
+        (docs/resources.md). With ``measure`` also what tools of this machine tell."""
+        return Described(*self._model.resources(Bar(progress), measure))
+
     def for_buffer(self, buffer_bytes: int) -> Model:
         """The model with thresholds for a switch with another buffer (``dropcast rescale``)."""
-        return Model(self._model.for_buffer(buffer_bytes))
+        return Model(self._model.for_buffer(_buffer(buffer_bytes)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.to_json() == other.to_json()
@@ -171,6 +182,25 @@ class Model:
         head = "<tr><th></th><th>precision</th><th>recall</th><th>F1</th><th>accuracy</th></tr>"
         table = f"<table>{head}{''.join(rows)}</table>" if rows else ""
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{table}"
+
+
+def model_of(model: Model | str | os.PathLike[str]) -> Model:
+    """A model, or the one in a file."""
+    return model if isinstance(model, Model) else Model.load(model)
+
+
+def _targets(target: str | list[str]) -> list[str]:
+    targets: list[str] = as_list(target)
+    if not targets:
+        raise InputError(f"target: expected one of {', '.join(_dropcast.targets())}")
+    return targets
+
+
+def _buffer(buffer_bytes: int) -> int:
+    found: int = whole("buffer_bytes", buffer_bytes)
+    if found > 0xFFFF_FFFF:
+        raise InputError(f"buffer_bytes: is {found}, expected at most 4294967295")
+    return found
 
 
 def _columns(X: Any, features: list[str]) -> list[npt.NDArray[np.uint32]]:

@@ -1,4 +1,4 @@
-"""The stages of the pipeline, with the names and defaults of the command."""
+"""The stages from events to tables, with the names and defaults of the command."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from dropcast._progress import Bar
 from dropcast._settings import (
     as_arguments,
     as_list,
+    columns_of,
     default,
     is_path,
     switch_of,
     takes_settings_of,
+    whole,
 )
 from dropcast.errors import InputError
-from dropcast.models import Model
-from dropcast.traces import Trace, traces_of
+from dropcast.models import Model, model_of
+from dropcast.traces import Trace, TraceFolder, refuse_none, traces_of
 
 Path = str | os.PathLike[str]
 
@@ -35,36 +37,51 @@ def collect(
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
     on_bad_row: str = "fail",
-    threads: None = None,
+    max_waiting_rows: int = default("collect", "max_waiting_rows"),
+    threads: int | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> Trace:
+) -> Any:
     """Labels packet events: runs Longest Queue Drop virtually beside the real switch.
 
     ``events`` are files or frames, one or several, which are merged by time. ``switch`` describes
     the switches, if the events do not: a file, or a dict with its fields. ``column`` names columns
-    by field: ``{"time_ns": "ts"}``. Without ``output`` the trace stays in memory.
+    by field: ``{"time_ns": "ts"}``. Returns a :class:`Trace`; without ``output`` it stays in memory.
+
+    ``events`` may be one folder. Then each folder under it is a run that is labelled on its own,
+    with one trace for each switch, on so many ``threads``; folders that are done are not done
+    again. ``output`` is a folder, too, and a :class:`TraceFolder` is returned.
     """
     items = as_list(events)
     paths = [os.fspath(item) for item in items if is_path(item)]
     frames = [item for item in items if not is_path(item)]
-    if threads is not None or any(os.path.isdir(path) for path in paths):
-        raise InputError("events: a folder is labelled by the command, python -m dropcast collect")
     if paths and frames:
         raise InputError("events: are files and frames; give either")
+    if not items:
+        raise InputError("events: there are none, expected a file or a frame")
+    for frame in frames:
+        if not hasattr(frame, "__arrow_c_stream__"):
+            raise TypeError(
+                f"events are paths or have __arrow_c_stream__, not {type(frame).__name__}"
+            )
     name = "events" if len(frames) == 1 else "events {}"
     source = {
         "paths": paths,
         "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
         "switch": switch_of(switch),
-        "columns": [f"{field}={of}" for field, of in (column or {}).items()],
+        "columns": columns_of(column),
         "time_unit": time_unit,
         "on_bad_row": on_bad_row,
     }
     path = None if output is None else os.fspath(output)
-    waiting = settings.pop("max_waiting_rows", None) or default("collect", "max_waiting_rows")
-    arguments = as_arguments(settings)
-    return Trace(_dropcast.collect(Bar(progress), source, arguments, waiting, path))
+    bar, arguments, waiting = Bar(progress), as_arguments(settings), max_waiting_rows
+    waiting, threads = whole("max_waiting_rows", waiting), whole("threads", threads)
+    if len(paths) == 1 and os.path.isdir(paths[0]):
+        if path is None:
+            raise InputError("output: the events are a folder; name one for their labelled traces")
+        found = _dropcast.collect_folder(bar, source, arguments, waiting, path, threads)
+        return TraceFolder(path, json.loads(found))
+    return Trace(_dropcast.collect(bar, source, arguments, waiting, path))
 
 
 @takes_settings_of("train")
@@ -90,6 +107,7 @@ def train(
     """
     if model_per != "pooled":
         raise InputError("model_per: several models are trained by dropcast.train_per")
+    refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
     arguments, bar = as_arguments(settings), Bar(progress)
     if cross_validate is not None:
@@ -125,6 +143,7 @@ def train_per(
 
     Returns the models by name (None for one that could not be trained), and how they compare.
     """
+    refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
     made, compared = _dropcast.train_per(
         Bar(progress), roles, as_arguments(settings), model_per
@@ -185,7 +204,7 @@ def sweep(
     here: files or frames. Without ``output`` a file's sweep goes to ``runs/`` and the name of the
     file, a dict's to a new temporary folder.
     """
-    path, settings = None, None
+    path, settings = None, "{}"
     if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
@@ -256,9 +275,8 @@ def report(
     Without ``model``: what every policy transmits, and what an oracle could be worth. ``rows``:
     ``unseen``, of a trace that the model was trained on only its test rows, or ``all``.
     """
-    if model is not None and not isinstance(model, Model):
-        model = Model.load(model)
-    of = None if model is None else model._model
+    refuse_none(data)
+    of = None if model is None else model_of(model)._model
     found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows))
     if output is not None:
         found.save(output)
@@ -273,7 +291,7 @@ def export(
     switch: Path | None = None,
 ) -> list[str] | dict[str, bytes]:
     """Writes a model as tables or code for a dataplane: see :meth:`Model.export`."""
-    return _model_of(model).export(target, output, switch=switch)
+    return model_of(model).export(target, output, switch=switch)
 
 
 def verify(
@@ -287,85 +305,9 @@ def verify(
     progress: bool | None = None,
 ) -> dict[str, Any]:
     """Builds a model's exports, runs them and compares every answer: see :meth:`Model.verify`."""
-    return _model_of(model).verify(
+    return model_of(model).verify(
         target, rows=rows, trace=trace, seed=seed, time=time, progress=progress
     )
-
-
-class Comparison:
-    """Policies compared in the fabric: each metric with its 95% interval."""
-
-    def __init__(self, summary: dict[str, Any], text: str) -> None:
-        #: Everything, as in ``summary.json`` (docs/fabric.md).
-        self.summary = summary
-        self._text = text
-
-    def metric(self, name: str) -> dict[str, Any]:
-        """A metric by policy: its value and its difference from the first policy."""
-        return {of["policy"]: of["metrics"][name] for of in self.summary["policies"]}
-
-    def __repr__(self) -> str:
-        return f"<Comparison>\n{self._text}"
-
-    def __str__(self) -> str:
-        return self._text
-
-
-def simulate(
-    *,
-    topology: str = "leaf",
-    workload: Path | None = None,
-    seed: int | None = None,
-    duration_ms: int | None = None,
-    load: float | None = None,
-    burst: float | None = None,
-    experiment: bool | Path | Mapping[str, Any] = False,
-    policy: str | list[str] = (),  # type: ignore[assignment]
-    runs: int | None = None,
-    threads: int | None = None,
-    record: str | list[str] = (),  # type: ignore[assignment]
-    output: Path | None = None,
-    progress: bool | None = None,
-) -> Any:
-    """Generates packet arrivals that no sender reacts to, or runs policies in a fabric.
-
-    Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
-    whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
-    :class:`Comparison` of policies under senders that react (docs/fabric.md).
-    """
-    path = None if output is None else os.fspath(output)
-    if experiment is False:
-        given = {"policy": policy, "runs": runs, "threads": threads, "record": record}
-        _refuse(given, "belongs to an experiment; give one, or leave it out")
-        changes = as_arguments(
-            {"seed": seed, "duration_ms": duration_ms, "load": load, "burst": burst}
-        )
-        of = None if workload is None else os.fspath(workload)
-        frame = _dropcast.generate(Bar(progress), topology, of, changes, path)
-        return path if frame is None else frame
-    said = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
-    _refuse(said, "is said by the experiment; leave it out")
-    changed = {
-        "policies": as_list(policy),
-        "runs": runs,
-        "seed": seed,
-        "record": as_list(record),
-        "threads": threads,
-    }
-    file = os.fspath(experiment) if is_path(experiment) else None  # type: ignore[arg-type]
-    fields = json.dumps(experiment) if isinstance(experiment, Mapping) else None
-    found, text = _dropcast.experiment(Bar(progress), file, fields, changed, path)
-    return Comparison(json.loads(found), text)
-
-
-def _refuse(given: Mapping[str, Any], problem: str) -> None:
-    for name, value in given.items():
-        if value not in (None, ()):
-            raise InputError(f"{name}: {problem}")
-
-
-def _model_of(model: Model | Path) -> Model:
-    return model if isinstance(model, Model) else Model.load(model)
 
 
 def _roles(
@@ -380,8 +322,8 @@ def _roles(
         "data": traces_of(data),
         "validation": traces_of(validation),
         "test": traces_of(test),
-        "threads": threads,
-        "memory_limit": memory_limit,
+        "threads": whole("threads", threads),
+        "memory_limit": whole("memory_limit", memory_limit, least=0),
         "beside": None if beside is None else os.fspath(beside),
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dropcast import _dropcast
 from dropcast._settings import as_list, is_path, switch_of
+from dropcast.errors import InputError
 
 
 class Trace:
@@ -85,6 +86,37 @@ class Trace:
             rows = f", {collected['rows']:,} rows, {collected['drops']:,} drops"
         where = "" if self.path is None else f" {self.path!r}"
         return f"<Trace{where}: {len(self.features)} features{rows}>"
+
+
+class TraceFolder:
+    """A folder of labelled traces, one for each run and switch. It serves wherever a folder does."""
+
+    def __init__(self, path: str, collected: dict[str, Any]) -> None:
+        #: The folder.
+        self.path = path
+        #: What came of labelling: traces, rows, drops, folders that were labelled or kept.
+        self.collected = collected
+
+    @property
+    def traces(self) -> list[Trace]:
+        """Its traces, in the order of their paths."""
+        return [Trace(path) for path in _dropcast.traces_in(self.path)]
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __repr__(self) -> str:
+        of = self.collected
+        return (
+            f"<TraceFolder {self.path!r}: {of['traces']:,} traces, {of['rows']:,} rows, "
+            f"{of['drops']:,} drops>"
+        )
+
+
+def refuse_none(data: Any) -> None:
+    """Traces are needed."""
+    if not as_list(data):
+        raise InputError("data: expected at least one labelled trace")
 
 
 def traces_of(data: Any) -> list[_dropcast.Trace]:

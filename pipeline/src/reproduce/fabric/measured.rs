@@ -5,7 +5,7 @@ use super::scale::Scale;
 use crate::PipelineError;
 use crate::closed_loop::{Experiment, NamedPolicy, Oracles, PolicyRuns, Prepared};
 use crate::fabric_oracle::{default_oracles, train_oracles};
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use dropcast_simulate::{FlowRecord, Interval, RunSummary, Sink, Summarizer};
 use dropcast_train::Threads;
@@ -104,6 +104,7 @@ pub fn measure(
         jobs.iter().flat_map(|job| (0..scale.runs).map(move |run| (job, run))).collect();
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
     let runs = Threads::new(resources.threads()).map(tasks, |(job, run)| {
+        check(progress)?;
         let outcome = observe(&prepared[job.prepared], &job.named, run);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         outcome

@@ -4,7 +4,7 @@ use dropcast_pipeline::statistics::Statistics;
 
 /// A table of them.
 #[cfg(feature = "polars")]
-pub(crate) fn statistics_table(statistics: &Statistics) -> String {
+pub fn statistics_table(statistics: &Statistics) -> String {
     let Statistics { rows, drops, features } = statistics;
     let mut text = format!(
         "drops: {drops} of {rows}\n{:20} {:9} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
@@ -24,7 +24,8 @@ pub(crate) fn statistics_table(statistics: &Statistics) -> String {
     text
 }
 
+/// Without polars there are none.
 #[cfg(not(feature = "polars"))]
-pub(crate) fn statistics_table(statistics: &Statistics) -> String {
+pub fn statistics_table(statistics: &Statistics) -> String {
     match *statistics {}
 }

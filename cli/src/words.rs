@@ -1,3 +1,0 @@
-//! Results in words and tables that need a cargo feature.
-
-pub(crate) mod statistics;

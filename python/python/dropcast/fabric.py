@@ -1,0 +1,179 @@
+"""Arrivals, and policies and models in the fabric, as the command runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from dropcast import _dropcast
+from dropcast._described import Described
+from dropcast._progress import Bar
+from dropcast._settings import (
+    as_arguments,
+    as_list,
+    commands,
+    is_path,
+    takes_settings_of,
+    whole,
+)
+from dropcast.errors import InputError
+from dropcast.models import Model
+from dropcast.traces import traces_of
+
+Path = str | os.PathLike[str]
+
+
+class Comparison:
+    """Policies compared in the fabric: each metric with its 95% interval."""
+
+    def __init__(self, summary: dict[str, Any], text: str) -> None:
+        #: Everything, as in ``summary.json`` (docs/fabric.md).
+        self.summary = summary
+        self._text = text
+
+    def metric(self, name: str) -> dict[str, Any]:
+        """A metric by policy: its value and its difference from the first policy."""
+        return {of["policy"]: of["metrics"][name] for of in self.summary["policies"]}
+
+    def __repr__(self) -> str:
+        return f"<Comparison>\n{self._text}"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def simulate(
+    *,
+    topology: str = "leaf",
+    workload: Path | None = None,
+    seed: int | None = None,
+    duration_ms: int | None = None,
+    load: float | None = None,
+    burst: float | None = None,
+    experiment: bool | Path | Mapping[str, Any] = False,
+    policy: str | list[str] = (),  # type: ignore[assignment]
+    runs: int | None = None,
+    threads: int | None = None,
+    record: str | list[str] = (),  # type: ignore[assignment]
+    output: Path | None = None,
+    progress: bool | None = None,
+) -> Any:
+    """Generates packet arrivals that no sender reacts to, or runs policies in a fabric.
+
+    Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
+    whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
+    :class:`Comparison` of policies under senders that react (docs/fabric.md).
+    """
+    path = None if output is None else os.fspath(output)
+    if experiment is False:
+        given = {"policy": policy, "runs": runs, "threads": threads, "record": record}
+        _refuse(given, "belongs to an experiment; give one, or leave it out")
+        changes = as_arguments(
+            {"seed": seed, "duration_ms": duration_ms, "load": load, "burst": burst}
+        )
+        of = None if workload is None else os.fspath(workload)
+        frame = _dropcast.generate(Bar(progress), topology, of, changes, path)
+        return path if frame is None else frame
+    said = {"workload": workload, "duration_ms": duration_ms, "load": load, "burst": burst}
+    _refuse(said, "is said by the experiment; leave it out")
+    changed = {
+        "policies": as_list(policy),
+        "runs": whole("runs", runs),
+        "seed": whole("seed", seed, least=0),
+        "record": as_list(record),
+        "threads": whole("threads", threads),
+    }
+    file = os.fspath(experiment) if is_path(experiment) else None  # type: ignore[arg-type]
+    fields = json.dumps(experiment) if isinstance(experiment, Mapping) else None
+    found, text = _dropcast.experiment(Bar(progress), file, fields, changed, path)
+    return Comparison(json.loads(found), text)
+
+
+def map(
+    config: Path | Mapping[str, Any],
+    *,
+    output: Path | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Described:
+    """Finds where an oracle pays: compares policies in the fabric over many conditions.
+
+    ``config`` is a ``map.toml``, or a dict with its fields. Returns what is in ``map.json``
+    (docs/where-an-oracle-pays.md); printed, it is the summary. ``output`` is a folder for tables
+    and pictures; without, a file's go to ``runs/`` and the name of the file, a dict's nowhere.
+    """
+    path, settings, folder = None, "{}", output
+    if isinstance(config, Mapping):
+        settings = json.dumps(config)
+    else:
+        path = os.fspath(config)
+        stem = os.path.splitext(os.path.basename(path))[0]
+        folder = os.path.join("runs", stem) if output is None else output
+    into = None if folder is None else os.fspath(folder)
+    return Described(
+        *_dropcast.map(Bar(progress), path, settings, whole("threads", threads), into)
+    )
+
+
+@takes_settings_of("refine")
+def refine(
+    data: Any = (),
+    *,
+    model: Any = (),
+    experiment: Path | Mapping[str, Any] | None = None,
+    output: Path | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> tuple[Model, Described]:
+    """Chooses models and vote thresholds by what they do to flows, and trains on what Credence
+    meets (docs/closed-loop.md).
+
+    ``data`` are labelled traces that train beside that: files or frames. ``model`` are models to
+    choose from, one or several. ``experiment`` is a file, or a dict with its fields. Returns the
+    model, which predicts no drop if none was better than that, and what each round came to;
+    ``output`` is a folder for both.
+    """
+    models = as_list(model)
+    arguments = as_arguments(settings)
+    arguments += [f"--model={os.fspath(of)}" for of in models if is_path(of)]
+    fields = None
+    if isinstance(experiment, Mapping):
+        fields = json.dumps(experiment)
+    elif experiment is not None:
+        arguments.append(f"--experiment={os.fspath(experiment)}")
+    given = [of for of in models if not is_path(of)]
+    for of in given:
+        if not isinstance(of, Model):
+            raise TypeError(f"a model is a path or a dropcast.Model, not {type(of).__name__}")
+    refinable = {
+        "models": [(f"model {place}", of._model) for place, of in enumerate(given)],
+        "data": traces_of(data),
+        "experiment": fields,
+    }
+    into, threads = None if output is None else os.fspath(output), whole("threads", threads)
+    made, found, text = _dropcast.refine(Bar(progress), refinable, arguments, threads, into)
+    return Model(made), Described(found, text)
+
+
+@takes_settings_of("reproduce")
+def reproduce(
+    figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Any
+) -> list[str]:
+    """Reproduces a figure of the Credence paper, ``fig6`` to ``fig15``: numbers as CSV, pictures as
+    SVG, into the folder ``output``, ``runs/FIGURE`` unless given. Returns the paths of the files.
+    """
+    known = sorted(commands()["reproduce"]["subcommands"], key=lambda name: (len(name), name))
+    if figure not in known:
+        raise InputError(f"figure: {figure!r} is unknown, expected one of {', '.join(known)}")
+    data = [f"--data={os.fspath(path)}" for path in as_list(settings.pop("data", None))]
+    arguments = [figure, *as_arguments({**settings, "output": output}), *data]
+    return [os.fspath(path) for path in _dropcast.reproduce(Bar(progress), arguments)]
+
+
+def _refuse(given: Mapping[str, Any], problem: str) -> None:
+    for name, value in given.items():
+        if value not in (None, ()):
+            raise InputError(f"{name}: {problem}")

@@ -1,0 +1,49 @@
+"""What files hold, and what models take of a device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from dropcast import _dropcast
+from dropcast._described import Described
+from dropcast._progress import Bar
+from dropcast._settings import as_arguments, columns_of
+from dropcast.errors import InputError
+from dropcast.models import Model, model_of
+
+Path = str | os.PathLike[str]
+
+
+def inspect(
+    file: Path,
+    *,
+    check: bool = False,
+    statistics: bool = False,
+    switch: Path | None = None,
+    column: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
+    progress: bool | None = None,
+) -> Described:
+    """The kind and content of a file: events, traces, models, tables, reports.
+
+    With ``check`` reads all events or labelled rows; ``problems`` lists each kind of bad row, how
+    many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
+    not, as in :func:`dropcast.collect`. ``statistics`` needs a build with polars (docs/trainers.md).
+    """
+    path, bar = os.fspath(file), Bar(progress)
+    if not check:
+        return Described(*_dropcast.inspect(bar, path, statistics))
+    if statistics:
+        raise InputError("statistics: cannot be used with check")
+    described = None if switch is None else os.fspath(switch)
+    reading = as_arguments({"switch": described, "time_unit": time_unit})
+    reading += [f"--column={of}" for of in columns_of(column)]
+    return Described(*_dropcast.check(bar, path, reading))
+
+
+def resources(
+    model: Model | Path, *, measure: bool = False, progress: bool | None = None
+) -> Described:
+    """What a model takes as match-action tables: see :meth:`Model.resources`."""
+    return model_of(model).resources(measure=measure, progress=progress)

@@ -1,0 +1,76 @@
+"""The whole pipeline into one folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from dropcast import _dropcast
+from dropcast._progress import Bar
+from dropcast._settings import as_arguments, as_list, columns_of, whole
+from dropcast.models import Model
+from dropcast.stages import Report
+from dropcast.traces import Trace
+
+Path = str | os.PathLike[str]
+
+
+class Run:
+    """A run: its folder with everything in it, and its report."""
+
+    def __init__(self, report: Report, folder: str) -> None:
+        #: What the model is worth; where LQD drops nothing, what every policy transmits.
+        self.report = report
+        #: The folder, with ``config.toml``, which reproduces it, ``report.html`` and ``tables``.
+        self.folder = folder
+
+    @property
+    def model(self) -> Model | None:
+        """Its model; None where LQD drops nothing, so that there was nothing to train on."""
+        path = os.path.join(self.folder, "model.json")
+        return Model.load(path) if os.path.exists(path) else None
+
+    @property
+    def trace(self) -> Trace:
+        """Its labelled trace."""
+        return Trace(os.path.join(self.folder, "trace.parquet"))
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def __repr__(self) -> str:
+        return f"<Run in {self.folder!r}>\n{self.report}"
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def run(
+    config: Path | None = None,
+    *,
+    events: Any = (),
+    switch: Path | None = None,
+    column: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
+    name: str | None = None,
+    replace: bool = False,
+    runs: Path = "runs",
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """Runs the whole pipeline: events, labelled trace, forest, tables, report.
+
+    ``events`` are files, one or several; without them the arrivals of a leaf switch are generated.
+    Everything goes into one folder, ``runs/NAME``, with a ``config.toml`` that reproduces it.
+    ``config`` is such a file; what is given beside it takes precedence.
+    """
+    paths = {"config": config, "switch": switch, "runs": runs}
+    given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}
+    words = {"time_unit": time_unit, "name": name, "replace": replace, "seed": seed}
+    arguments = as_arguments({**given, **words})
+    arguments += [f"--events={os.fspath(path)}" for path in as_list(events)]
+    arguments += [f"--column={of}" for of in columns_of(column)]
+    report, folder = _dropcast.run(Bar(progress), arguments, whole("threads", threads))
+    return Run(Report(report), os.fspath(folder))

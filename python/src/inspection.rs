@@ -1,0 +1,38 @@
+//! What files hold.
+
+use crate::settings::parse;
+use crate::{errors, work};
+use dropcast_data::OnBadRow;
+use dropcast_pipeline::event_reading::EventReading;
+use dropcast_pipeline::inspection::{check as check_rows, inspect as look_into};
+use dropcast_pipeline::inspection_summary::InspectedSummary;
+use dropcast_reports::words::inspection::{checked_text, inspected_text};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// The kind and content of a file, as JSON and as text; `statistics`: of its features, too.
+#[pyfunction]
+pub(crate) fn inspect(
+    py: Python<'_>,
+    bar: &Bound<'_, PyAny>,
+    file: PathBuf,
+    statistics: bool,
+) -> PyResult<(String, String)> {
+    let found = work::run(py, bar, |_| look_into(&file, statistics))?;
+    Ok((errors::to_json(py, &InspectedSummary::new(&found))?, inspected_text(&found)))
+}
+
+/// Good and bad rows of events or a labelled trace, as JSON and as text.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    bar: &Bound<'_, PyAny>,
+    file: PathBuf,
+    reading: Vec<String>,
+) -> PyResult<(String, String)> {
+    let reading: EventReading = parse(py, reading)?;
+    let found = work::run(py, bar, |progress| {
+        check_rows(&file, &reading.options(OnBadRow::Skip)?, progress)
+    })?;
+    Ok((errors::to_json(py, &found)?, checked_text(&found)))
+}

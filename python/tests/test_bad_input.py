@@ -1,0 +1,96 @@
+"""What a user may get wrong is told in words, never by a panic."""
+
+import numpy as np
+import pytest
+from needs import needed
+
+import dropcast
+from dropcast import InputError
+
+pl = needed("polars")
+
+SWITCH = {"ports": 2, "line_rate_bps": 10**9, "buffer_bytes": 64_000, "base_rtt_ns": 25_200}
+EMPTY = pl.DataFrame(schema={"time_ns": pl.Int64, "port": pl.Int64, "size_bytes": pl.Int64})
+WORDS = pl.DataFrame({"time_ns": ["a"], "port": [0], "size_bytes": [100]})
+
+
+@pytest.mark.parametrize(
+    ("events", "settings", "says"),
+    [
+        (None, {}, "events: there are none"),
+        ("none.parquet", {}, "none.parquet: cannot be opened"),
+        (EMPTY, {"switch": SWITCH}, "has no arrivals that can be used"),
+        (WORDS, {"switch": SWITCH}, 'column "time_ns" is of type'),
+        (EMPTY.drop("port"), {"switch": SWITCH}, 'has no column "port"'),
+        (EMPTY, {}, "does not describe its switches"),
+        (EMPTY, {"switch": {"ports": "two"}}, "switch: invalid type"),
+        (EMPTY, {"switch": SWITCH, "max_waiting_rows": "many"}, "max_waiting_rows: is 'many'"),
+        (EMPTY, {"switch": SWITCH, "on_bad_row": "hide"}, "on_bad_row: \"hide\" is unknown"),
+        ([EMPTY, "events.parquet"], {}, "are files and frames"),
+    ],
+)
+def test_events(events, settings, says):
+    with pytest.raises(InputError, match=says):
+        dropcast.collect(events, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"data": None}, "data: expected at least one labelled trace"),
+        ({"threads": -1}, "threads: is -1, expected a whole number from 1"),
+        ({"memory_limit": "1G"}, "memory_limit: is '1G', expected a whole number from 0"),
+        ({"max_depth": 2.5}, "invalid value '2.5'"),
+        ({"feature": "lacking"}, 'has no feature "lacking"'),
+        ({"cross_validate": 1}, "cross_validate: expected runs, or a number of folds"),
+        ({"output": "/nowhere/m.json"}, "/nowhere/m.json: cannot be created"),
+        ({"model_per": "role"}, "trained by dropcast.train_per"),
+    ],
+)
+def test_training(trace, settings, says):
+    with pytest.raises(InputError, match=says):
+        dropcast.train(**{"data": trace, **settings})
+
+
+def test_few_rows(trace):
+    table = pl.DataFrame(trace)
+    with pytest.raises(InputError, match="no rows to train on"):
+        dropcast.train(table.head(0))
+    with pytest.raises(InputError, match="training rows is a drop"):
+        dropcast.train(table.head(10))
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        (lambda model: model.for_buffer(0), "buffer_bytes: is 0, expected a whole number from 1"),
+        (lambda model: model.for_buffer(2**32), "expected at most 4294967295"),
+        (lambda model: model.export([]), "target: expected one of c, "),
+        (lambda model: model.verify("c", rows=-1), "rows: is -1, expected a whole number from 0"),
+        (lambda model: model.scores(np.full((1, 4), None)), "is of type object"),
+        (lambda model: dropcast.report(None, model=model), "data: expected at least one"),
+        (lambda model: dropcast.map({}), "grids: is empty"),
+        (lambda model: dropcast.run(name="a/b"), "is not the name of a folder"),
+    ],
+)
+def test_what_comes_after(model, does, says):
+    with pytest.raises(InputError, match=says):
+        does(model)
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        lambda: dropcast.collect(5),
+        lambda: dropcast.collect(EMPTY, switch=SWITCH, column="time_ns=ts"),
+        lambda: dropcast.train(np.zeros((3, 4))),
+        lambda: dropcast.from_lightgbm(3),
+        lambda: dropcast.from_xgboost(3),
+        lambda: dropcast.run({"name": "x"}),
+        lambda: dropcast.resources(3),
+        lambda: dropcast.train("trace.parquet", tree=4),
+    ],
+)
+def test_other_types(does):
+    with pytest.raises(TypeError):
+        does()

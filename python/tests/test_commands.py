@@ -1,0 +1,247 @@
+"""Functions that write folders do what the command does, to the byte."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+import dropcast
+from dropcast import InputError
+
+# A small fabric with full buffers.
+LOOP = {
+    "fabric": {
+        "servers": 4,
+        "spines": 2,
+        "leaf_buffer_bytes": 100_000,
+        "spine_buffer_bytes": 60_000,
+        "sample_interval_ns": 100_000,
+    },
+    "traffic": {
+        "duration_ns": 4_000_000,
+        "flows": [{"load": 0.8, "transport": "cubic"}],
+        "incasts": [{"burst": 2.0, "fan_in": 4, "per_server_hz": 400.0}],
+    },
+}
+MAP = {
+    "runs": 2,
+    "oracles": {},
+    "measures": ["goodput_bps"],
+    **LOOP,
+    "grids": [{"name": "loads", "load": [0.4, 0.8]}],
+}
+SWITCH = "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\nbase_rtt_ns = 50_000\n"
+
+
+@pytest.fixture
+def run(command, tmp_path, monkeypatch):
+    """Runs the command where the test works."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        said = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+        return said.stdout
+
+    return run
+
+
+def files(folder):
+    """Every file under a folder, with its content."""
+    paths = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def toml(fields):
+    """Fields as TOML: tables in tables are written inline."""
+    def word(value):
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key} = {word(of)}" for key, of in value.items()) + "}"
+        return f"[{', '.join(map(word, value))}]" if isinstance(value, list) else json.dumps(value)
+
+    return "".join(f"{key} = {word(value)}\n" for key, value in fields.items())
+
+
+def bursts(after_ns=400_000):
+    """Bursts of 40 packets for two ports; `late` tells those at the end of a burst."""
+    rows = [
+        f"{burst * after_ns + place * 100},{place % 2},1000,{int(place > 21)}\n"
+        for burst in range(200)
+        for place in range(40)
+    ]
+    return "time_ns,port,size_bytes,late\n" + "".join(rows)
+
+
+def test_a_run_is_that_of_the_command(run):
+    Path("run.toml").write_text('name = "small"\n[workload]\nduration_ns = 60_000_000\n')
+    run("run", "--config", "run.toml", "--runs", "theirs", "--seed", "3")
+    found = dropcast.run("run.toml", runs="ours", seed=3)
+    assert found.folder == os.path.join("ours", "small")
+    assert files("ours/small") == files("theirs/small")
+    assert found.model.to_json() == Path("theirs/small/model.json").read_text()
+    assert found.report["prediction"]["f1"] == found.report.to_dict()["prediction"]["f1"]
+    assert found.trace.is_replayable and "ours" in repr(found)
+    with pytest.raises(InputError, match="holds an earlier run with other settings"):
+        dropcast.run("run.toml", runs="ours", seed=4)
+    with pytest.raises(InputError, match="describes given events"):
+        dropcast.run(switch="leaf.toml")
+    dropcast.run(config="run.toml", runs="ours", seed=4, replace=True, threads=1)
+
+
+def test_a_run_without_drops_has_no_model(run):
+    Path("leaf.toml").write_text(SWITCH)
+    Path("quiet.csv").write_text("at,port,size_bytes\n" + "".join(f"{n},0,100\n" for n in range(50)))
+    Path("c.toml").write_text('name = "quiet"\n[collect]\ndepartures = "line-rate"\n')
+    found = dropcast.run(
+        "c.toml", events=["quiet.csv"], switch="leaf.toml", column={"time_ns": "at"}, time_unit="ms"
+    )
+    assert found.model is None and found.report["policies"]
+
+
+def test_folders_of_events_are_labelled(run):
+    for run_name, after_ns in [("run=1", 400_000), ("run=2", 500_000)]:
+        os.makedirs(f"events/{run_name}/switch=3")
+        Path(f"events/{run_name}/switch=3/log.csv").write_text(bursts(after_ns))
+    Path("leaf.toml").write_text(SWITCH)
+    settings = ["--switch=leaf.toml", "--departures=line-rate", "--features=paper4"]
+    run("collect", "--events", "events", *settings, "-o", "theirs")
+    settings = dict(switch="leaf.toml", departures="line-rate", features="paper4")
+    found = dropcast.collect("events", output="ours", threads=2, **settings)
+    assert files("ours") == files("theirs")
+    assert found.collected["labelled"] == 2 and len(found.traces) == 2
+    again = dropcast.collect("events", output="ours", **settings)
+    assert again.collected["kept"] == 2 and again.collected["rows"] == found.collected["rows"]
+    assert "2 traces" in repr(found)
+    model = dropcast.train(found, features="paper4", vote="f1")
+    assert len(model.to_dict()["provenance"]["data"]) == 2
+    with pytest.raises(InputError, match="output: the events are a folder"):
+        dropcast.collect("events", **settings)
+    with pytest.raises(InputError, match="output: the events are a folder"):
+        dropcast.collect("events", output="trace.parquet", **settings)
+    os.mkdir("empty")
+    with pytest.raises(InputError, match="empty: holds no files of events"):
+        dropcast.collect("empty", output="ours", **settings)
+
+
+def test_features_of_the_users_own(run):
+    Path("leaf.toml").write_text(SWITCH)
+    Path("events.csv").write_text(bursts())
+    flags = ["--departures=line-rate", "--switch=leaf.toml", "--feature=late"]
+    run("collect", "--events", "events.csv", *flags, "-o", "theirs.parquet")
+    settings = dict(departures="line-rate", switch="leaf.toml", feature="late")
+    dropcast.collect("events.csv", output="ours.parquet", **settings)
+    assert Path("ours.parquet").read_bytes() == Path("theirs.parquet").read_bytes()
+    run("train", "--data", "ours.parquet", "--feature=late", "-o", "model.json")
+    model = dropcast.train("ours.parquet", feature=["late"])
+    assert model.features[-1] == "late"
+    assert model.to_json() == Path("model.json").read_text()
+
+
+def test_refined_models_are_those_of_the_command(run, trace_file, trace, model):
+    Path("loop.toml").write_text(toml(LOOP))
+    model.save("model.json")
+    told = json.loads(
+        run("refine", "--experiment", "loop.toml", "--runs=5", "--data", trace_file, "--rounds=1",
+            "--labelled-runs=1", "--n-estimators=2", "--format=json", "-o", "theirs")
+    )
+    settings = dict(runs=5, rounds=1, labelled_runs=1, n_estimators=2)
+    made, found = dropcast.refine(trace_file, experiment="loop.toml", output="ours", **settings)
+    assert files("ours") == files("theirs") and found == told
+    assert made.to_json() == Path("theirs/model.json").read_text() and str(found)
+    # Frames, models in memory and a dict serve as well.
+    made, found = dropcast.refine(trace, model=[model, "model.json"], experiment=LOOP, runs=5, rounds=0)
+    tried = {of["model"] for of in found["rounds"][0]["choice"]["candidates"]}
+    assert {"model 0", "model.json"} <= tried
+    for given, says in [
+        (dict(), "neither a model nor data"),
+        (dict(data=trace, runs=4), "runs"),
+        (dict(data=trace, experiment={"rnus": 5}), "unknown field `rnus`"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            dropcast.refine(**given)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'vote'"):
+        dropcast.refine(trace, vote="f1")
+    with pytest.raises(TypeError, match="a model is a path or a dropcast.Model, not int"):
+        dropcast.refine(trace, model=3)
+
+
+def test_maps_are_those_of_the_command(run):
+    Path("small.toml").write_text(toml(MAP))
+    told = json.loads(run("map", "small.toml", "-o", "theirs", "--format=json"))
+    found = dropcast.map("small.toml", threads=1)
+    assert files("runs/small") == files("theirs") and found == told
+    assert "pairs of a point and a measure" in str(found)
+    assert dropcast.map(MAP) == found and os.listdir("runs") == ["small"]
+    with pytest.raises(InputError, match="config: unknown field `gird`"):
+        dropcast.map({"gird": []})
+
+
+def test_figures_are_those_of_the_command(run):
+    run("reproduce", "fig14", "--slots=500", "--repetitions=1", "-o", "theirs")
+    made = dropcast.reproduce("fig14", slots=500, repetitions=1, output="ours")
+    assert files("ours") == files("theirs")
+    assert sorted(os.path.basename(path) for path in made) == sorted(files("theirs"))
+    for given, says in [
+        (dict(figure="fig99"), "figure: 'fig99' is unknown, expected one of fig6, .*fig15"),
+        (dict(figure="fig14", scale="small"), "unexpected argument '--scale'"),
+        (dict(figure="fig6", runs=0), "invalid value '0'"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            dropcast.reproduce(**given)
+
+
+def test_files_are_inspected(run, trace_file, model):
+    for arguments, found in [
+        ([trace_file], dropcast.inspect(trace_file)),
+        ([trace_file, "--check"], dropcast.inspect(trace_file, check=True)),
+    ]:
+        assert json.loads(run("inspect", *arguments, "--format=json")) == found
+        assert run("inspect", *arguments).strip() == str(found).strip()
+    Path("bad.csv").write_text("time_ns,port,size_bytes\n1,0,100\n2,9,100\n")
+    Path("leaf.toml").write_text(SWITCH)
+    found = dropcast.inspect("bad.csv", check=True, switch="leaf.toml", time_unit="us")
+    assert found["rows"] == 1 and found["problems"][0]["rows"] == 1
+    with pytest.raises(InputError, match="built without polars"):
+        dropcast.inspect(trace_file, statistics=True)
+    with pytest.raises(InputError, match="statistics: cannot be used with check"):
+        dropcast.inspect(trace_file, statistics=True, check=True)
+    with pytest.raises(InputError, match="none.json: cannot be"):
+        dropcast.inspect("none.json")
+
+
+def test_resources_are_those_of_the_command(run, model):
+    model.save("model.json")
+    for found in (dropcast.resources("model.json"), model.resources(progress=False)):
+        assert found == json.loads(run("resources", "model.json", "--format=json"))
+        assert str(found).strip() == run("resources", "model.json").strip()
+    measured = dropcast.resources(model, measure=True)["measured"]
+    assert measured["ns_per_prediction"] > 0
+
+
+def test_an_interrupt_stops_a_map(tmp_path):
+    """Ctrl-C ends what runs in the fabric, and nothing is written."""
+    (tmp_path / "large.toml").write_text(toml({**MAP, "runs": 1000}))
+    program = textwrap.dedent(
+        """
+        import dropcast
+        print("begun", flush=True)
+        try:
+            dropcast.map("large.toml", output="map")
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=30)[0] == "interrupted\n"
+    assert process.returncode == 0 and os.listdir(tmp_path / "map") == []

@@ -1,0 +1,37 @@
+//! What a run ends with, in each format.
+
+use crate::{ExportError, ReportFormat, verdict_page, verdict_text};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::run::RunResult;
+use dropcast_pipeline::verdict::Verdict;
+
+/// The pages of a run: `report.json` and `report.html`.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn run_pages(result: &RunResult) -> Result<[String; 2], PipelineError> {
+    Ok([run_page(result, ReportFormat::Json)?, run_page(result, ReportFormat::Html)?])
+}
+
+/// What a run ends with: a report, or where there is nothing to train on a verdict.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn run_page(result: &RunResult, format: ReportFormat) -> Result<String, ExportError> {
+    match result {
+        RunResult::Report(report) => format.exporter().export(report),
+        RunResult::NoDrops(verdict) => verdict_in(verdict, format),
+    }
+}
+
+/// A verdict in a format of reports.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, ExportError> {
+    Ok(match format {
+        ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
+        ReportFormat::Html => verdict_page(verdict)?,
+        ReportFormat::Text => verdict_text(verdict),
+    })
+}
