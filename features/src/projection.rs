@@ -111,16 +111,17 @@ impl Projection {
     }
 
     /// An event of `queue` at `now_ns`: `arrived_bytes` arrived (0 if packets left); `buffer` is
-    /// the state after it.
+    /// the state after it. Returns the lengths expected at each [`Horizon`], unless the queue does not
+    /// share the buffer.
     pub(crate) fn changed(
         &mut self,
         buffer: &impl BufferView,
         queue: usize,
         arrived_bytes: u32,
         now_ns: u64,
-    ) {
+    ) -> Option<[u64; Horizon::ALL.len()]> {
         if !buffer.shares(queue) {
-            return;
+            return None;
         }
         let length = buffer.queue_bytes(queue);
         let inflow = &mut self.queues[queue];
@@ -145,6 +146,7 @@ impl Projection {
         let projected = expected[Horizon::TwoRtts as usize];
         self.total_bytes = self.total_bytes - inflow.projected_bytes + projected;
         inflow.projected_bytes = projected;
+        Some(expected)
     }
 }
 
@@ -168,6 +170,9 @@ mod tests {
         }
         fn queue_bytes(&self, queue: usize) -> u32 {
             self.0[queue]
+        }
+        fn capacity_bytes(&self) -> u32 {
+            u32::MAX
         }
         fn occupancy_bytes(&self) -> u32 {
             self.0[..N - 1].iter().sum()

@@ -204,6 +204,10 @@ impl BufferView for Buffer {
         if self.shares[queue] { self.shared_lengths[queue] } else { self.lengths[queue] }
     }
 
+    fn capacity_bytes(&self) -> u32 {
+        self.capacity_bytes
+    }
+
     fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes
     }
