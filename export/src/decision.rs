@@ -4,6 +4,7 @@
 //! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet.
 //! The features are kept by the code of [`tracker`], the forest is that of the model's own header.
 
+mod bound;
 mod bounded;
 mod layout;
 mod memory;
@@ -59,7 +60,9 @@ pub(crate) fn code(
     let rates = rates(switch, words.target)?;
     let upper = model.prefix.to_ascii_uppercase();
     let kept = tracker::kept(model);
-    let layout = Layout::new(switch, kept, words.is_bounded);
+    let harmless = bound::harmless_level(model);
+    let counts_busy = harmless.is_some();
+    let layout = Layout::new(switch, kept, counts_busy, words.is_bounded);
     let form = if words.is_bounded { &memory::EACH } else { &memory::FORM };
     let listed = kept.others && !words.is_bounded;
     let template = [
@@ -69,9 +72,10 @@ pub(crate) fn code(
         include_str!("decision/state.h"),
         "\n",
         if listed { LOWEST } else { "" },
+        &memory::classes(kept),
         &tracker::observe(model, words.dialect, form),
         "\n",
-        &memory::change(kept, listed),
+        &memory::change(kept, listed, counts_busy),
         "\n",
         include_str!("decision/virtual_lqd.h"),
         "\n",
@@ -86,10 +90,13 @@ pub(crate) fn code(
         .replace("@pick\n", &pick(switch))
         .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
         .replace("@longest\n", &format!("{}\n", memory::longest(switch)))
+        .replace("@empty_classes", if kept.classes.any() { memory::NO_CLASSES } else { "" })
         .replace("@wide_members", &memory::wide_members(kept, listed))
-        .replace("@narrow_members", &memory::narrow_members(kept));
+        .replace("@narrow_members", &memory::narrow_members(kept, counts_busy))
+        .replace("@worth_asking", &worth_asking(harmless));
     let text = if words.is_bounded { bounded::masked(&text, &layout) } else { text };
     let text = text
+        .replace("@CLASSES", &memory::class_count(switch).to_string())
         .replace("@SCANNED", &memory::scanned(switch).to_string())
         .replace("@WORDS", &format!("{}u", memory::words(switch)))
         .replace("@LANES", &memory::LANES.to_string())
@@ -107,7 +114,9 @@ pub(crate) fn code(
 
 /// What the decision costs, as lines of the comment at the top of a file.
 pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
-    let layout = Layout::new(switch, tracker::kept(model), is_bounded);
+    let kept = tracker::kept(model);
+    let counts_busy = bound::harmless_level(model).is_some();
+    let layout = Layout::new(switch, kept, counts_busy, is_bounded);
     format!(
         " * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
  * queues, {port} for each of {ports} ports, {packet} for each of {packets} packets, {total} in all.
@@ -124,6 +133,17 @@ pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) 
         packets = layout.packets,
         total = layout.total_bytes,
     )
+}
+
+/// A condition without which the forest predicts no drop.
+fn worth_asking(harmless: Option<u32>) -> String {
+    harmless.map_or_else(String::new, |limit| {
+        format!(
+            "
+        /* Levels are at most this product; up to {limit} the forest predicts no drop. */
+        && (@u64)state->busy_queues * state->bytes[at] > {limit}u"
+        )
+    })
 }
 
 /// Whether there is exported code of the decision.

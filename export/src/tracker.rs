@@ -31,6 +31,7 @@ const AVERAGE: &str = include_str!("tracker/average.h");
 /// The code that keeps the features of `model`, or a comment that says why there is none.
 pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     match Tracker::new(model) {
+        Ok(tracker) if tracker.classes != Classes::default() => dialect.spell(&tracker.functions()),
         Ok(tracker) => dialect.spell(&tracker.template(dialect)),
         Err(reason) => format!("/* No code to keep the features: {reason}. */\n"),
     }
@@ -52,6 +53,24 @@ pub(crate) struct Kept {
     pub(crate) arrivals: bool,
     /// The sum of all queues' expected bytes.
     pub(crate) total: bool,
+    /// Queues by length class.
+    pub(crate) classes: Classes,
+}
+
+/// Which features from sums by length class there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classes {
+    /// That from the sums of all classes.
+    pub(crate) all: bool,
+    /// That from the sums on either side of the cut.
+    pub(crate) cut: bool,
+}
+
+impl Classes {
+    /// Whether there are any.
+    pub(crate) fn any(self) -> bool {
+        self.all || self.cut
+    }
 }
 
 /// What the features of `model` need kept; nothing if dropcast does not know.
@@ -108,6 +127,8 @@ struct Tracker {
     others: bool,
     /// Whether there is a projection.
     projection: bool,
+    /// Sums by length class.
+    classes: Classes,
 }
 
 impl Tracker {
@@ -127,20 +148,39 @@ impl Tracker {
         let remembers =
             |is: fn(Memory) -> bool| features.iter().any(|feature: &Feature| is(feature.memory()));
         let averages = remembers(|memory| memory == Memory::MovingAverages);
-        let projection = remembers(|memory| matches!(memory, Memory::ArrivalRates(_)));
+        let has = |name: &str| features.iter().any(|feature| feature.name() == name);
+        let classes = Classes { all: has(CLASSED), cut: has(CUT) };
+        let projection =
+            classes.any() || remembers(|memory| matches!(memory, Memory::ArrivalRates(_)));
         let others = features.iter().any(|&feature| {
             is_level(feature) || ["longest_queue", "rank", "longest_gap"].contains(&feature.name())
         });
         if (averages || projection) && model.average_ns == 0 {
             return Err("the model states no time constant of its features".to_owned());
         }
-        Ok(Tracker { features, averages, others, projection })
+        Ok(Tracker { features, averages, others, projection, classes })
     }
 
     fn template(&self, dialect: &Dialect<'_>) -> String {
         let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
         let project = if self.projection { PROJECT } else { NO_PROJECT };
-        [&average, &self.levels(), project, &self.observe(dialect, &LEVELS)].concat()
+        let arrivals = if self.projection { ARRIVALS } else { "" };
+        [&average, &self.levels(), arrivals, project, &self.observe(dialect, &LEVELS)].concat()
+    }
+
+    /// What the whole decision takes from the prediction's file, where only it keeps the features.
+    fn functions(&self) -> String {
+        let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
+        let names: Vec<&str> = [(self.classes.all, CLASSED), (self.classes.cut, CUT)]
+            .into_iter()
+            .filter_map(|(is_there, name)| is_there.then_some(name))
+            .collect();
+        format!(
+            "/* No code to keep the features: only the whole decision sums queues by length class, for {}
+ * (dropcast export --switch). */
+{average}{ARRIVALS}",
+            names.join(", "),
+        )
     }
 
     fn levels(&self) -> String {
@@ -178,7 +218,13 @@ struct @prefixlevel {{
 
     fn kept(&self) -> Kept {
         let total = self.features.iter().any(|feature| feature.name() == "projected_occupancy");
-        Kept { others: self.others, averages: self.averages, arrivals: self.projection, total }
+        Kept {
+            others: self.others,
+            averages: self.averages,
+            arrivals: self.projection,
+            total,
+            classes: self.classes,
+        }
     }
 
     fn observe(&self, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
@@ -230,7 +276,7 @@ const PROJECTION_MEMBERS: &str =
     "    @u64 heard_ns;\n    @u64 drain_bytes;\n    @u64 projected;\n    @u32 recent;\n";
 
 /// `features/src/projection.rs`, in C.
-const PROJECT: &str = "\
+const ARRIVALS: &str = "\
 /* The expected bytes in a queue that now has bytes, after this many eighths of a base RTT (1, 2, 4, 8 or
  * 16), if arrivals keep the rate of the last one, in which recent bytes came. */
 @inline @u64 @prefixexpected(@u32 bytes, @u32 recent, @u64 drain_bytes, @u32 eighths)
@@ -252,6 +298,9 @@ const PROJECT: &str = "\
     return arrived_bytes < 0xffffffffu - recent ? recent + arrived_bytes : 0xffffffffu;
 }
 
+";
+
+const PROJECT: &str = "\
 /* Where the queues are heading. For a queue that draws on the shared buffer, tell every arrival once
  * it has been accepted or rejected, with its size, and every departure and push-out once it has been
  * removed, with 0 bytes. drain_bytes is what the queue's port sends in two base RTTs (@tau ns each):
@@ -306,7 +355,7 @@ fn scan(features: &[Feature], form: &Form<'_>) -> String {
         let name = level.name();
         sums += &format!("    @u64 {name} = 0;\n");
         terms += &match level.memory() {
-            Memory::Nothing | Memory::MovingAverages => {
+            Memory::Nothing | Memory::MovingAverages | Memory::LengthClasses => {
                 format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n")
             }
             Memory::ArrivalRates(horizon) => format!(
@@ -345,10 +394,16 @@ fn expression(feature: Feature, form: &Form<'_>) -> Option<String> {
         "rank" => "rank".to_owned(),
         "longest_gap" => format!("longest > {own} ? longest - {own} : 0u"),
         "projected_occupancy" => saturated(&member("buffer", "projected")),
+        CLASSED => format!("@prefixclassed(state, {own})"),
+        CUT => format!("@prefixnear_cut(state, {own})"),
         level if is_level(feature) => saturated(level),
         _ => return None,
     })
 }
+
+/// The features from sums by length class.
+const CLASSED: &str = "classed_in_quarter_rtt";
+const CUT: &str = "cut_in_quarter_rtt";
 
 fn is_level(feature: Feature) -> bool {
     FeatureSet::level4().features().contains(&feature)

@@ -1,5 +1,6 @@
 //! The definition of a feature, and its inputs.
 
+use crate::cost::Part;
 use crate::history::{History, Memory};
 use crate::view::BufferView;
 
@@ -17,6 +18,8 @@ pub(crate) struct Descriptor {
     pub(crate) scales_with_buffer: bool,
     /// The memory of past packets that it needs.
     pub(crate) memory: Memory,
+    /// What a chip does for it.
+    pub(crate) parts: &'static [Part],
     /// Its value for an arriving packet.
     pub(crate) observe: fn(&Arrival<'_>) -> u32,
 }

@@ -1,5 +1,6 @@
 //! The features, one family per file.
 
+pub(crate) mod classes;
 pub(crate) mod levels;
 pub(crate) mod longest;
 pub(crate) mod paper;

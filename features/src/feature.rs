@@ -1,5 +1,6 @@
 //! A handle to a feature.
 
+use crate::cost::Part;
 use crate::descriptor::{Arrival, Descriptor};
 use crate::history::Memory;
 use crate::list::LIST;
@@ -92,6 +93,11 @@ impl Feature {
     /// Whether its value depends on the base RTT: the time constant of averages and projections.
     pub fn has_time_constant(self) -> bool {
         self.0.memory != Memory::Nothing
+    }
+
+    /// The parts of its cost.
+    pub(crate) fn parts(self) -> &'static [Part] {
+        self.0.parts
     }
 
     #[inline]

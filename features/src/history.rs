@@ -1,6 +1,7 @@
 //! The features' memory of past packets.
 
 use crate::average::Averages;
+use crate::classes::LengthClasses;
 use crate::projection::{Horizon, Projection};
 use crate::view::BufferView;
 
@@ -14,6 +15,8 @@ pub enum Memory {
     MovingAverages,
     /// Arrival rates, and the queue lengths they project.
     ArrivalRates(Horizon),
+    /// Arrival rates, and the lengths expected in a quarter of a base RTT by class.
+    LengthClasses,
 }
 
 /// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). It hears
@@ -22,6 +25,7 @@ pub enum Memory {
 pub struct History {
     averages: Option<Averages>,
     projection: Option<Projection>,
+    classes: Option<LengthClasses>,
 }
 
 impl History {
@@ -31,10 +35,12 @@ impl History {
         base_rtt_ns: u64,
     ) -> Self {
         let averages = memories.clone().any(|memory| memory == Memory::MovingAverages);
-        let projection = memories.clone().any(|memory| matches!(memory, Memory::ArrivalRates(_)));
+        let classes = memories.clone().any(|memory| memory == Memory::LengthClasses);
+        let rates = memories.clone().any(|memory| matches!(memory, Memory::ArrivalRates(_)));
         History {
             averages: averages.then(|| Averages::new(line_rate_bps.len(), base_rtt_ns)),
-            projection: projection.then(|| Projection::new(line_rate_bps, base_rtt_ns)),
+            classes: classes.then(|| LengthClasses::new(line_rate_bps.len())),
+            projection: (rates || classes).then(|| Projection::new(line_rate_bps, base_rtt_ns)),
         }
     }
 
@@ -48,9 +54,7 @@ impl History {
         size_bytes: u32,
         now_ns: u64,
     ) {
-        if let Some(projection) = &mut self.projection {
-            projection.changed(buffer, queue, size_bytes, now_ns);
-        }
+        self.changed(buffer, queue, size_bytes, now_ns);
     }
 
     /// A packet departed or was pushed out from `queue`; `buffer` is the buffer after that.
@@ -59,8 +63,15 @@ impl History {
         if let Some(averages) = &mut self.averages {
             averages.removed(queue, buffer.queue_bytes(queue), buffer.occupancy_bytes(), now_ns);
         }
-        if let Some(projection) = &mut self.projection {
-            projection.changed(buffer, queue, 0, now_ns);
+        self.changed(buffer, queue, 0, now_ns);
+    }
+
+    fn changed(&mut self, buffer: &impl BufferView, queue: usize, arrived_bytes: u32, now_ns: u64) {
+        let Some(projection) = &mut self.projection else { return };
+        let expected = projection.changed(buffer, queue, arrived_bytes, now_ns);
+        if let (Some(classes), Some(expected)) = (&mut self.classes, expected) {
+            let soon = expected[Horizon::QuarterRtt as usize];
+            classes.changed(queue, soon, buffer.capacity_bytes());
         }
     }
 
@@ -76,5 +87,11 @@ impl History {
     #[inline]
     pub(crate) fn projection(&self) -> &Projection {
         self.projection.as_ref().expect("projections are kept if a feature needs them")
+    }
+
+    /// # Panics
+    /// If none of its features needs sums by class.
+    pub(crate) fn classes(&self) -> &LengthClasses {
+        self.classes.as_ref().expect("classes are kept if a feature needs them")
     }
 }

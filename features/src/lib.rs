@@ -21,6 +21,9 @@
 //!     fn shares(&self, _: usize) -> bool {
 //!         true
 //!     }
+//!     fn capacity_bytes(&self) -> u32 {
+//!         1_000_000
+//!     }
 //!     fn occupancy_bytes(&self) -> u32 {
 //!         self.0.iter().sum()
 //!     }
@@ -48,6 +51,8 @@
 
 mod average;
 mod backlog;
+mod classes;
+mod cost;
 mod descriptor;
 mod families;
 mod feature;
@@ -61,6 +66,7 @@ mod view;
 
 pub use average::MovingAverage;
 pub use backlog::Backlog;
+pub use cost::{Chip, Cost};
 pub use feature::Feature;
 pub use history::{History, Memory};
 pub use projection::Horizon;

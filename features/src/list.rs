@@ -1,6 +1,7 @@
 //! The list of features and the named sets. A new feature gets a line here.
 
 use crate::descriptor::Descriptor;
+use crate::families::classes::{CLASSED_IN_QUARTER_RTT, CUT_IN_QUARTER_RTT};
 use crate::families::levels::{
     LEVEL_IN_ONE_RTT, LEVEL_IN_QUARTER_RTT, LEVEL_IN_TWO_RTTS, LEVEL_OCCUPANCY,
 };
@@ -9,7 +10,7 @@ use crate::families::paper::{AVG_OCCUPANCY, AVG_QUEUE_LENGTH, OCCUPANCY, QUEUE_L
 use crate::families::projected::PROJECTED_OCCUPANCY;
 
 /// Every feature, in the order of trace columns and codes.
-pub(crate) static LIST: [&Descriptor; 12] = [
+pub(crate) static LIST: [&Descriptor; 14] = [
     &QUEUE_LENGTH,
     &AVG_QUEUE_LENGTH,
     &OCCUPANCY,
@@ -22,6 +23,8 @@ pub(crate) static LIST: [&Descriptor; 12] = [
     &LEVEL_IN_QUARTER_RTT,
     &LEVEL_IN_ONE_RTT,
     &LEVEL_IN_TWO_RTTS,
+    &CLASSED_IN_QUARTER_RTT,
+    &CUT_IN_QUARTER_RTT,
 ];
 
 /// The four features of the Credence paper (NSDI '24, section 4.1).
@@ -38,8 +41,15 @@ pub(crate) static CARRY4: [&Descriptor; 4] =
     [&QUEUE_LENGTH, &OCCUPANCY, &LONGEST_GAP, &PROJECTED_OCCUPANCY];
 
 /// The named sets.
-pub(crate) static SETS: [(&str, &[&Descriptor]); 4] =
-    [("paper4", &PAPER4), ("level4", &LEVEL4), ("carry4", &CARRY4), ("longest", &[&LONGEST_QUEUE])];
+pub(crate) static SETS: [(&str, &[&Descriptor]); 7] = [
+    ("paper4", &PAPER4),
+    ("level4", &LEVEL4),
+    ("carry4", &CARRY4),
+    ("longest", &[&LONGEST_QUEUE]),
+    ("level1", &[&LEVEL_IN_QUARTER_RTT]),
+    ("class1", &[&CLASSED_IN_QUARTER_RTT]),
+    ("cut1", &[&CUT_IN_QUARTER_RTT]),
+];
 
 #[cfg(test)]
 mod tests {

@@ -41,6 +41,7 @@ pub(crate) fn described(name: &str) -> Option<&'static Descriptor> {
         definition: String::leak(definition),
         scales_with_buffer: false,
         memory: Memory::Nothing,
+        parts: &[],
         observe: |_| unreachable!("features of the user's own are read, never observed"),
     }));
     known.insert(name.to_owned(), descriptor);

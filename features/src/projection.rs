@@ -113,7 +113,8 @@ impl Projection {
     }
 
     /// An event of `queue` at `now_ns`: `arrived_bytes` arrived (0 if packets left); `buffer` is
-    /// the state after it.
+    /// the state after it. Returns the lengths expected at each [`Horizon`], unless the queue does not
+    /// share the buffer.
     #[inline]
     pub(crate) fn changed(
         &mut self,
@@ -121,9 +122,9 @@ impl Projection {
         queue: usize,
         arrived_bytes: u32,
         now_ns: u64,
-    ) {
+    ) -> Option<[u64; Horizon::ALL.len()]> {
         if !buffer.shares(queue) {
-            return;
+            return None;
         }
         let length = buffer.queue_bytes(queue);
         let inflow = &mut self.queues[queue];
@@ -148,6 +149,7 @@ impl Projection {
         let projected = expected[Horizon::TwoRtts as usize];
         self.total_bytes = self.total_bytes - inflow.projected_bytes + projected;
         inflow.projected_bytes = projected;
+        Some(expected)
     }
 }
 
@@ -172,7 +174,9 @@ mod tests {
         fn queue_bytes(&self, queue: usize) -> u32 {
             self.0[queue]
         }
-        #[inline]
+        fn capacity_bytes(&self) -> u32 {
+            u32::MAX
+        }
         fn occupancy_bytes(&self) -> u32 {
             self.0[..N - 1].iter().sum()
         }
@@ -182,7 +186,6 @@ mod tests {
         fn queues_longer_than(&self, bytes: u32) -> u32 {
             self.0[..N - 1].iter().filter(|&&length| length > bytes).count() as u32
         }
-        #[inline]
         fn bytes_up_to(&self, level_bytes: u32) -> u64 {
             self.0[..N - 1].iter().map(|&length| u64::from(length.min(level_bytes))).sum()
         }

@@ -1,5 +1,6 @@
 //! Lists of features.
 
+use crate::cost::{self, Chip, Cost};
 use crate::descriptor::{Arrival, Descriptor};
 use crate::feature::Feature;
 use crate::history::History;
@@ -31,6 +32,11 @@ impl FeatureSet {
     /// is heading, how long the packet's queue is, and how far from being the longest.
     pub fn carry4() -> Self {
         described_by(&CARRY4).collect()
+    }
+
+    /// The named sets, with their names.
+    pub fn named() -> impl Iterator<Item = (&'static str, FeatureSet)> {
+        SETS.iter().map(|&(name, set)| (name, described_by(set).collect()))
     }
 
     /// No features.
@@ -83,6 +89,12 @@ impl FeatureSet {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// What a chip needs for these features in addition to virtual LQD. Nothing is counted for features
+    /// of the user's own.
+    pub fn cost(&self, chip: Chip) -> Cost {
+        cost::cost(self.0.iter().flat_map(|feature| feature.parts().iter().copied()), chip)
     }
 
     /// Whether the set is empty.

@@ -8,6 +8,8 @@ pub trait BufferView {
     fn queue_bytes(&self, queue: usize) -> u32;
     /// Whether a queue draws on the shared buffer.
     fn shares(&self, queue: usize) -> bool;
+    /// Size of the shared buffer, the papers' `B`.
+    fn capacity_bytes(&self) -> u32;
     /// Bytes in the shared buffer, the papers' `Q`.
     fn occupancy_bytes(&self) -> u32;
     /// Length of the longest queue that draws on the shared buffer.

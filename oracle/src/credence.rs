@@ -1,5 +1,6 @@
 //! Credence for a device: the whole decision about a packet in one call, in fixed memory.
 
+use crate::classes::Cut;
 use crate::memory::Needs;
 use crate::row::Columns;
 use crate::virtual_lqd::VirtualLqd;
@@ -68,7 +69,8 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             occupancy_bytes: 0,
             drift: DriftMonitor::new(DriftRule::default()),
             unheld: 0,
-            keeps: [needs.arrivals, needs.averages],
+            keeps: [needs.arrivals, needs.averages, needs.classes],
+            cut: Cut::NONE,
             drain_bytes: is_uniform.then(|| switch.drain_bytes(0)),
             free: 0,
             now_ns: 0,

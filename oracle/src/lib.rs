@@ -42,6 +42,7 @@
 //!     queues: &mut queues,
 //!     packets: &mut packets,
 //!     heard_ns: &mut [],
+//!     classes: &mut [],
 //!     averages: &mut [],
 //!     rings: &mut [],
 //!     deficits: &mut [],
@@ -57,6 +58,7 @@
 
 mod average;
 mod checksum;
+mod classes;
 mod credence;
 mod decision;
 mod drift;
@@ -71,6 +73,7 @@ mod virtual_lqd;
 
 pub use average::Average;
 pub use checksum::crc32;
+pub use classes::ClassState;
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};

@@ -1,6 +1,7 @@
 //! The memory of a decision, which belongs to the caller.
 
 use crate::average::Average;
+use crate::classes::{CLASSES, ClassState};
 use crate::{NotReady, SwitchConstants};
 
 /// The end of a list; no packet has this place.
@@ -48,6 +49,16 @@ impl QueueState {
     /// An empty queue.
     pub const EMPTY: Self =
         QueueState { bytes: 0, real_bytes: 0, recent_bytes: 0, head: NOWHERE, tail: NOWHERE };
+
+    /// The expected bytes after this many eighths of a base RTT (2, 8 or 16); `drain_bytes` is what the
+    /// port sends in two base RTTs. `features/src/projection.rs` defines them.
+    pub(crate) fn expected_bytes(&self, drain_bytes: u64, eighths: u32) -> u64 {
+        if self.bytes == 0 {
+            return 0;
+        }
+        let coming = u64::from(eighths) * u64::from(self.recent_bytes);
+        (u64::from(self.bytes) + coming).saturating_sub(drain_bytes / u64::from(16 / eighths))
+    }
 }
 
 /// A packet in virtual LQD, or a free place for one.
@@ -80,6 +91,8 @@ pub struct Memory<'a> {
     pub packets: &'a mut [PacketState],
     /// One for each queue if the model needs rates of arrivals: when its last event was, ns.
     pub heard_ns: &'a mut [u64],
+    /// [`Memory::CLASSES`] if the model needs sums by length class.
+    pub classes: &'a mut [ClassState],
     /// One for each queue, and one for the buffer, if the model needs moving averages.
     pub averages: &'a mut [Average],
     /// As many for each port as its transmit ring has packets.
@@ -93,10 +106,14 @@ pub struct Memory<'a> {
 pub(crate) struct Needs {
     pub(crate) arrivals: bool,
     pub(crate) averages: bool,
+    pub(crate) classes: bool,
     pub(crate) dwrr: bool,
 }
 
 impl Memory<'_> {
+    /// How many length classes there are.
+    pub const CLASSES: usize = CLASSES;
+
     /// Clears the memory; an error if a part is too short.
     pub(crate) fn prepare(
         &mut self,
@@ -111,6 +128,7 @@ impl Memory<'_> {
             ("queues", self.queues.len(), queues),
             ("packets", self.packets.len(), 1),
             ("heard_ns", self.heard_ns.len(), of(needs.arrivals, queues)),
+            ("classes", self.classes.len(), of(needs.classes, CLASSES)),
             ("averages", self.averages.len(), of(needs.averages, queues + 1)),
             ("rings", self.rings.len(), ring.saturating_mul(switch.ports())),
             ("deficits", self.deficits.len(), of(needs.dwrr, queues)),
@@ -122,6 +140,7 @@ impl Memory<'_> {
         self.ports.fill(PortState::IDLE);
         self.queues.fill(QueueState::EMPTY);
         self.heard_ns.fill(0);
+        self.classes.fill(ClassState::EMPTY);
         self.averages.fill(Average::ZERO);
         self.rings.fill(0);
         self.deficits.fill(0);

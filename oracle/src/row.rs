@@ -2,11 +2,12 @@
 //! them with those of `dropcast-features`.
 
 use crate::NotReady;
-use crate::memory::{Needs, QueueState};
+use crate::classes;
+use crate::memory::Needs;
 use crate::virtual_lqd::VirtualLqd;
 
 /// A row has at most this many values: more features are not known.
-pub(crate) const MOST_FEATURES: usize = 12;
+pub(crate) const MOST_FEATURES: usize = 14;
 
 /// Features by the codes of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ enum Feature {
     LevelOccupancy,
     /// The level after this many eighths of a base RTT.
     LevelAhead(u32),
+    ClassedInQuarterRtt,
+    CutInQuarterRtt,
 }
 
 impl Feature {
@@ -39,6 +42,8 @@ impl Feature {
             9 => Feature::LevelAhead(2),
             10 => Feature::LevelAhead(8),
             11 => Feature::LevelAhead(16),
+            12 => Feature::ClassedInQuarterRtt,
+            13 => Feature::CutInQuarterRtt,
             _ => return None,
         })
     }
@@ -69,8 +74,13 @@ impl Columns {
     /// The memory that they need.
     pub(crate) fn needs(&self) -> Needs {
         let any = |of: fn(&Feature) -> bool| self.features().iter().any(of);
+        let classes =
+            any(|of| matches!(of, Feature::ClassedInQuarterRtt | Feature::CutInQuarterRtt));
+        let projected =
+            any(|of| matches!(of, Feature::LevelAhead(_) | Feature::ProjectedOccupancy));
         Needs {
-            arrivals: any(|of| matches!(of, Feature::LevelAhead(_) | Feature::ProjectedOccupancy)),
+            arrivals: projected || classes,
+            classes,
             averages: any(|of| matches!(of, Feature::AvgQueueLength | Feature::AvgOccupancy)),
             dwrr: false,
         }
@@ -110,6 +120,8 @@ fn observed(feature: Feature, lqd: &VirtualLqd<'_>, queue: usize) -> u32 {
         Feature::LevelAhead(eighths) => {
             saturated(expected(lqd, eighths).map(|bytes| bytes.min(own.into())).sum())
         }
+        Feature::ClassedInQuarterRtt => saturated(classes::bytes_up_to(lqd.memory.classes, own)),
+        Feature::CutInQuarterRtt => saturated(lqd.cut.bytes_up_to(lqd.memory.classes, own)),
     }
 }
 
@@ -117,15 +129,12 @@ fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// The expected bytes in each queue that is not empty, after this many eighths of a base RTT.
+/// The expected bytes in each queue, after this many eighths of a base RTT.
 fn expected<'a>(lqd: &'a VirtualLqd<'_>, eighths: u32) -> impl Iterator<Item = u64> + 'a {
     let per_port = lqd.switch.queues_per_port as usize;
     let ports = lqd.queues().chunks_exact(per_port).enumerate();
     ports.flat_map(move |(port, queues)| {
-        let drained = lqd.drain_bytes(port) / u64::from(16 / eighths);
-        queues.iter().filter(|queue| queue.bytes > 0).map(move |queue: &QueueState| {
-            let coming = u64::from(eighths) * u64::from(queue.recent_bytes);
-            (u64::from(queue.bytes) + coming).saturating_sub(drained)
-        })
+        let drain_bytes = lqd.drain_bytes(port);
+        queues.iter().map(move |queue| queue.expected_bytes(drain_bytes, eighths))
     })
 }

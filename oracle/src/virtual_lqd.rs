@@ -5,6 +5,7 @@
 //! in O(1) and has every option. This one needs no heap and has only the defaults: the tail of the
 //! longest pushable queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`.
 
+use crate::classes::Cut;
 use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState, recent_bytes};
 use crate::{DriftMonitor, SwitchConstants};
 
@@ -17,8 +18,10 @@ pub(crate) struct VirtualLqd<'a> {
     pub(crate) drift: DriftMonitor,
     /// Packets that found no place.
     pub(crate) unheld: u64,
-    /// Whether rates of arrivals, and averages, are kept.
-    pub(crate) keeps: [bool; 2],
+    /// Whether rates of arrivals, averages, and sums by length class are kept.
+    pub(crate) keeps: [bool; 3],
+    /// Where the sums by length class say that LQD would cut.
+    pub(crate) cut: Cut,
     /// What every port sends in two base RTTs; `None` if they differ.
     pub(crate) drain_bytes: Option<u64>,
     /// The first free place.
@@ -78,7 +81,8 @@ impl VirtualLqd<'_> {
             > u64::from(self.switch.buffer_bytes)
         {
             let Some(victim) = self.longest() else {
-                self.changed(queue, Change::Arrived(size_bytes), self.now_ns);
+                let before = self.expected_soon(queue);
+                self.changed(queue, Change::Arrived(size_bytes), self.now_ns, before);
                 return false;
             };
             let tail = self.memory.queues[victim].tail;
@@ -87,13 +91,14 @@ impl VirtualLqd<'_> {
             }
             self.take(victim, tail, self.now_ns);
         }
+        let before = self.expected_soon(queue);
         let added = self.put(queue, size_bytes);
         let port = queue / self.switch.queues_per_port as usize;
         if added && self.memory.ports[port].due_ns == u64::MAX {
             self.memory.ports[port].due_ns = self.now_ns;
             self.next_due_ns = self.next_due_ns.min(self.now_ns);
         }
-        self.changed(queue, Change::Arrived(size_bytes), self.now_ns);
+        self.changed(queue, Change::Arrived(size_bytes), self.now_ns, before);
         added
     }
 
@@ -140,6 +145,7 @@ impl VirtualLqd<'_> {
     fn take(&mut self, queue: usize, place: u16, time_ns: u64) {
         let PacketState { size_bytes, next, previous } = self.memory.packets[usize::from(place)];
         let size_bytes = size_bytes & !PREDICTED;
+        let before = self.expected_soon(queue);
         let state = &mut self.memory.queues[queue];
         if place == state.tail {
             state.tail = previous;
@@ -151,12 +157,22 @@ impl VirtualLqd<'_> {
         self.occupancy_bytes -= size_bytes;
         self.memory.packets[usize::from(place)].next = self.free;
         self.free = place;
-        self.changed(queue, Change::Left, time_ns);
+        self.changed(queue, Change::Left, time_ns, before);
     }
 
-    /// Tells the features' memory of a change of a queue.
-    fn changed(&mut self, queue: usize, change: Change, time_ns: u64) {
-        let [arrivals, averages] = self.keeps;
+    /// The bytes expected in a queue in a quarter of a base RTT, if that matters.
+    fn expected_soon(&self, queue: usize) -> u64 {
+        let [.., classes] = self.keeps;
+        if !classes {
+            return 0;
+        }
+        let port = queue / self.switch.queues_per_port as usize;
+        self.memory.queues[queue].expected_bytes(self.drain_bytes(port), 2)
+    }
+
+    /// Tells the features' memory of a change of a queue; `before` is what was expected in it.
+    fn changed(&mut self, queue: usize, change: Change, time_ns: u64, before: u64) {
+        let [arrivals, averages, classes] = self.keeps;
         if arrivals {
             let elapsed_ns = time_ns.saturating_sub(self.memory.heard_ns[queue]);
             let state = &mut self.memory.queues[queue];
@@ -167,6 +183,10 @@ impl VirtualLqd<'_> {
             state.recent_bytes =
                 recent_bytes(&self.switch, state.recent_bytes, arrived_bytes, elapsed_ns);
             self.memory.heard_ns[queue] = time_ns;
+        }
+        if classes {
+            let expected = [before, self.expected_soon(queue)];
+            self.cut.changed(self.memory.classes, expected, self.switch.buffer_bytes);
         }
         if averages && change == Change::Left {
             let (tau_ns, of_buffer) = (self.switch.base_rtt_ns, self.switch.queues());

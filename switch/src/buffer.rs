@@ -211,6 +211,11 @@ impl BufferView for Buffer {
     fn queue_bytes(&self, queue: usize) -> u32 {
         if self.shares[queue] { self.shared_lengths[queue] } else { self.lengths[queue] }
     }
+
+    fn capacity_bytes(&self) -> u32 {
+        self.capacity_bytes
+    }
+
     #[inline]
     fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes

@@ -4,8 +4,8 @@
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{BufferView, FeatureSet};
 use dropcast_oracle::{
-    Average, DropOracle, Memory, PacketState, PortState, QueueState, Service, SwitchConstants,
-    Verdict,
+    Average, ClassState, DropOracle, Memory, PacketState, PortState, QueueState, Service,
+    SwitchConstants, Verdict,
 };
 use dropcast_switch::{
     Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
@@ -49,6 +49,7 @@ struct Owned {
     queues: Vec<QueueState>,
     packets: Vec<PacketState>,
     heard_ns: Vec<u64>,
+    classes: Vec<ClassState>,
     averages: Vec<Average>,
 }
 
@@ -60,6 +61,7 @@ impl Owned {
             queues: vec![QueueState::EMPTY; queues],
             packets: vec![PacketState::FREE; packets],
             heard_ns: vec![7; queues],
+            classes: vec![ClassState::EMPTY; Memory::CLASSES],
             averages: vec![Average::ZERO; queues + 1],
         }
     }
@@ -70,6 +72,7 @@ impl Owned {
             queues: &mut self.queues,
             packets: &mut self.packets,
             heard_ns: &mut self.heard_ns,
+            classes: &mut self.classes,
             averages: &mut self.averages,
             rings: &mut [],
             deficits: &mut [],
@@ -159,7 +162,7 @@ proptest! {
             let queues = usize::from(ports) * usize::from(per_port);
             (Just(ports), Just(per_port), arrivals(queues, 1500, 3000))
         }),
-        buffer in 1000_u32..9000,
+        buffer in prop_oneof![1000_u32..9000, 9000_u32..60_000],
         hash in hashes(),
     ) {
         let mut spec = SwitchSpec::uniform(ports, 8_000_000_000, buffer, 2000);

@@ -82,7 +82,7 @@ fn forests(
         forests.push((model.features, model.forest));
     }
     if models.is_empty() {
-        for features in ["level4", "paper4", "carry4", "queue_length"] {
+        for features in ["level4", "level1", "class1", "cut1", "paper4", "carry4", "queue_length"] {
             let features: FeatureSet = features.parse()?;
             let forest = random(spec, &features);
             forests.push((features, forest));

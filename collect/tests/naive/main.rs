@@ -49,6 +49,17 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
         })
 }
 
+/// The same switch with everything so many times larger: queues of several length classes.
+fn larger(spec: SwitchSpec, times: u32) -> SwitchSpec {
+    SwitchSpec {
+        buffer_bytes: spec.buffer_bytes * times,
+        reserved_bytes: spec.reserved_bytes.iter().map(|&bytes| bytes * times).collect(),
+        wire_overhead_bytes: spec.wire_overhead_bytes * times,
+        line_rate_bps: spec.line_rate_bps.iter().map(|&rate| rate * u64::from(times)).collect(),
+        ..spec
+    }
+}
+
 fn settings() -> impl Strategy<Value = CollectSettings> {
     (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(observed, tail, strict_fit)| {
         CollectSettings {
@@ -115,8 +126,13 @@ proptest! {
         pauses in prop::collection::vec(0usize..14, 150),
         has_pauses in any::<bool>(),
         batch_rows in 1usize..40,
+        times in prop_oneof![Just(1_u32), Just(1000)],
     ) {
+        let spec = larger(spec, times);
         let mut events = events(&steps, &spec);
+        for event in &mut events {
+            event.size_bytes = (event.size_bytes * times).min(spec.buffer_bytes);
+        }
         for (event, &pause) in events.iter_mut().zip(&pauses) {
             match pause {
                 0 | 1 => event.kind = EventKind::Pause,
@@ -185,7 +201,7 @@ proptest! {
             let queue = spec.queue_index(event.port, event.queue);
             let mut left = Vec::new();
             lqd.advance(event.time_ns, |id, outcome| left.push((id, outcome)));
-            let mut values = [0; 12];
+            let mut values = [0; 14];
             lqd.observe(queue, &mut values);
             let packet = Packet::new(rows.len() as u64, queue, event.size_bytes);
             rows.push((values, Outcome::Departed));

@@ -6,7 +6,7 @@ use dropcast_data::{
 };
 
 /// A row of the naive tracer: all features in column order, and its outcome.
-pub(crate) type Row = ([u32; 12], Outcome);
+pub(crate) type Row = ([u32; 14], Outcome);
 
 /// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
 pub(crate) struct Naive {
@@ -24,6 +24,9 @@ pub(crate) struct Naive {
     events: Vec<Vec<(u64, u32, u32)>>,
     /// By queue, every pause row and resume row so far: its time, whether it pauses.
     pauses: Vec<Vec<(u64, bool)>>,
+    /// The shortest length of each class, and the class of the cut, if there was an event.
+    floors: Vec<u64>,
+    cut: Option<usize>,
 }
 
 impl Naive {
@@ -39,6 +42,8 @@ impl Naive {
             credit: vec![0; spec.queues()],
             events: vec![Vec::new(); spec.queues()],
             pauses: vec![Vec::new(); spec.queues()],
+            floors: floors(),
+            cut: None,
         }
     }
 
@@ -99,6 +104,51 @@ impl Naive {
     fn log(&mut self, queue: usize, arrived: u32, now: u64) {
         let length = self.used(queue);
         self.events[queue].push((now, arrived, length));
+        if self.shares(queue) {
+            self.move_cut();
+        }
+    }
+
+    /// The class of a length, by a search.
+    fn length_class(&self, bytes: u64) -> usize {
+        self.floors.iter().filter(|&&floor| floor <= bytes).count() - 1
+    }
+
+    /// What is expected in the queues that share the buffer in a quarter of a base RTT, at most the buffer.
+    fn soon(&self) -> Vec<u64> {
+        let shared = (0..self.queues.len()).filter(|&queue| self.shares(queue));
+        shared.map(|queue| self.expected(queue, 2).min(self.spec.buffer_bytes.into())).collect()
+    }
+
+    /// Bytes if queues from class `cut` on are cut down to `level`.
+    fn cut_down(&self, cut: usize, level: u64) -> u64 {
+        let cut_down = |bytes| if self.length_class(bytes) < cut { bytes } else { level };
+        self.soon().into_iter().filter(|&bytes| bytes > 0).map(cut_down).sum()
+    }
+
+    /// One class at most towards the last at which the buffer is not full but for a 32nd part.
+    fn move_cut(&mut self) {
+        let buffer = u64::from(self.spec.buffer_bytes);
+        let (full, top) = (buffer - buffer / 32, self.length_class(buffer) + 1);
+        let cut = self.cut.unwrap_or(top);
+        let is_full = |cut: usize| self.cut_down(cut, self.floors[cut]) > full;
+        self.cut = Some(match () {
+            () if cut > 0 && is_full(cut) => cut - 1,
+            () if cut < top && !is_full(cut + 1) => cut + 1,
+            () => cut,
+        });
+    }
+
+    /// Bytes if every queue is cut down to `level`, by classes, and the same near the cut.
+    fn by_class(&self, level: u32) -> [u64; 2] {
+        let (of, level) = (self.length_class(level.into()), u64::from(level));
+        let own = || self.soon().into_iter().filter(|&b| b > 0 && self.length_class(b) == of);
+        // Queues of the packet's class: cut down together, not one by one.
+        let together = own().sum::<u64>().min(level * own().count() as u64);
+        let all = self.cut_down(of, level) - level * own().count() as u64 + together;
+        let cut = self.cut.unwrap_or(usize::MAX);
+        let near = if of == cut || of + 1 == cut { all } else { self.cut_down(cut, level) };
+        [all, near]
     }
 
     /// The projected length of a queue some eighths of a base RTT ahead, from its whole history.
@@ -180,12 +230,13 @@ impl Naive {
         }
     }
 
-    fn features(&self, queue: usize) -> [u32; 12] {
+    fn features(&self, queue: usize) -> [u32; 14] {
         let own = self.used(queue);
         let lengths = self.shared_lengths();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let shared = || (0..self.queues.len()).filter(|&queue| self.shares(queue));
         let projected: u64 = shared().map(|queue| self.expected(queue, 16)).sum();
+        let [all, near] = self.by_class(own);
         let level = |eighths| {
             shared().map(|queue| self.expected(queue, eighths).min(own.into())).sum::<u64>() as u32
         };
@@ -202,6 +253,8 @@ impl Naive {
             level(2),
             level(8),
             level(16),
+            all as u32,
+            near as u32,
         ]
     }
 
@@ -276,4 +329,10 @@ impl Naive {
         }
         rows
     }
+}
+
+/// The shortest lengths of classes: four for each octave from 4 KiB on.
+fn floors() -> Vec<u64> {
+    let octaves = (0..=20).flat_map(|halvings| (4..8).map(move |units| units << halvings));
+    (0..4).chain(octaves).map(|units: u64| 1024 * units).collect()
 }

@@ -6,6 +6,7 @@ use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES};
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_oracle::Memory;
 
 /// `NAME_decision.rs`, beside the file `table`.
 pub(super) fn text(
@@ -37,7 +38,7 @@ pub(super) fn text(
         "\
 {about}
 use dropcast_oracle::{{
-    Average, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
+    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
     SwitchConstants, Table,
 }};
 
@@ -63,6 +64,7 @@ pub struct State {{
     queues: [QueueState; {queues}],
     packets: [PacketState; {packets}],
     heard_ns: [u64; {heard}],
+    classes: [ClassState; {classes}],
     averages: [Average; {averages}],
     rings: [u64; {rings}],
     deficits: [u64; {deficits}],
@@ -75,6 +77,7 @@ impl State {{
         queues: [QueueState::EMPTY; {queues}],
         packets: [PacketState::FREE; {packets}],
         heard_ns: [0; {heard}],
+        classes: [ClassState::EMPTY; {classes}],
         averages: [Average::ZERO; {averages}],
         rings: [0; {rings}],
         deficits: [0; {deficits}],
@@ -97,6 +100,7 @@ pub fn init<'a>(
         queues: &mut state.queues,
         packets: &mut state.packets,
         heard_ns: &mut state.heard_ns,
+        classes: &mut state.classes,
         averages: &mut state.averages,
         rings: &mut state.rings,
         deficits: &mut state.deficits,
@@ -116,6 +120,7 @@ pub fn init<'a>(
         queues = sizes.queues,
         packets = sizes.packets,
         heard = sizes.heard,
+        classes = sizes.classes,
         averages = sizes.averages,
         rings = sizes.rings,
         deficits = sizes.deficits,
@@ -139,6 +144,7 @@ struct Sizes {
     queues: usize,
     packets: u32,
     heard: usize,
+    classes: usize,
     averages: usize,
     rings: usize,
     deficits: usize,
@@ -154,6 +160,7 @@ impl Sizes {
             queues,
             packets: switch.buffer_bytes.div_ceil(LEAST_BYTES).clamp(1, 65_535),
             heard: of(kept.arrivals, queues),
+            classes: of(kept.classes.any(), Memory::CLASSES),
             averages: of(kept.averages, queues + 1),
             rings: ports * usize::from(switch.transmit_ring_packets),
             deficits: of(switch.scheduler == Scheduler::Dwrr, queues),
@@ -163,7 +170,7 @@ impl Sizes {
     /// Bytes of all, where 64-bit integers are aligned to 8 bytes.
     fn bytes(&self) -> usize {
         24 * self.ports
-            + 16 * (self.queues + self.averages)
+            + 16 * (self.queues + self.averages + self.classes)
             + 8 * (self.packets as usize + self.heard + self.rings + self.deficits)
     }
 }

@@ -96,18 +96,22 @@ const BOUNDS: &str = "\
 /// of `state.h` and what is filled in there.
 pub(super) fn masked(text: &str, layout: &Layout) -> String {
     let queues = format!("{}u", layout.queue_places - 1);
+    let nodes = format!("{}u", 2 * layout.leaves - 1);
+    let classes = format!("{}u", layout.class_places.max(1) - 1);
     let leaves = format!("{}u", layout.leaves - 1);
     let arrays = [
-        ("state->due_ns[", leaves.clone()),
+        ("state->due_ns[", nodes.clone()),
         ("state->ports[", leaves.clone()),
         ("by_port[", leaves.clone()),
         ("ns_per_byte[", leaves),
-        ("state->earliest[", format!("{}u", 2 * layout.leaves - 1)),
+        ("state->earliest[", nodes),
         ("state->busy[", format!("{}u", layout.words - 1)),
         ("state->heard_ns[", queues.clone()),
         ("state->updated_ns[", queues.clone()),
         ("state->average[", queues.clone()),
         ("state->recent[", queues.clone()),
+        ("state->class_bytes[", classes.clone()),
+        ("state->class_queues[", classes),
         ("state->bytes[", queues.clone()),
         ("state->real_bytes[", queues.clone()),
         ("state->fifos[", queues.clone()),
@@ -120,6 +124,7 @@ pub(super) fn masked(text: &str, layout: &Layout) -> String {
     }
     let queue_places = format!("[{}u];\n", layout.queue_places);
     text.replace("[@CSWITCH_QUEUES];\n", &queue_places)
+        .replace("[@CLASSES];\n", &format!("[{}u];\n", layout.class_places))
         .replace("[@SCANNED];\n", &queue_places)
         .replace("begun_ns[@RING]", &format!("begun_ns[{}u]", layout.ring_places))
         .replace("ports[@CSWITCH_PORTS];\n", &format!("ports[{}u];\n", layout.leaves))

@@ -53,7 +53,7 @@
     @prefixadvance(state, now_ns);
     fits = (@u64)state->occupancy_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]@worth_asking) {
         @row
 
         @prefixobserve_all(state, at, x);

@@ -15,6 +15,8 @@ pub(super) struct Layout {
     /// Lengths of the arrays of queues, and of the bits that say which are not empty.
     pub(super) queue_places: usize,
     pub(super) words: usize,
+    /// Lengths of the arrays of length classes.
+    pub(super) class_places: usize,
     /// Places of a transmit ring.
     pub(super) ring_places: usize,
     /// Places for packets.
@@ -32,11 +34,17 @@ pub(super) struct Layout {
 impl Layout {
     /// The state of a switch; there is a place for every packet of at least [`LEAST_BYTES`]. If
     /// `is_bounded`, arrays have powers of 2 as lengths, and queues that are not empty no list.
-    pub(super) fn new(switch: &SwitchSpec, kept: Kept, is_bounded: bool) -> Self {
-        let leaves = switch.ports().next_power_of_two();
+    pub(super) fn new(
+        switch: &SwitchSpec,
+        kept: Kept,
+        counts_busy: bool,
+        is_bounded: bool,
+    ) -> Self {
+        // At least two, so that compilers see that the root is no leaf.
+        let leaves = switch.ports().next_power_of_two().max(2);
         let length = |of: usize| if is_bounded { of.next_power_of_two() } else { of };
         let scanned = length(memory::scanned(switch));
-        let ports = length(switch.ports());
+        let ports = if is_bounded { leaves } else { switch.ports() };
         let queues = if is_bounded { scanned } else { switch.queues() };
         let packets = switch.buffer_bytes.div_ceil(LEAST_BYTES);
         let packets = if is_bounded { packets.next_power_of_two() } else { packets };
@@ -49,21 +57,39 @@ impl Layout {
         let port_state_bytes = port_state_bytes(switch, ring_places);
         let [arrivals, averages, total] =
             [kept.arrivals, kept.averages, kept.total].map(usize::from);
+        let classes = if kept.classes.any() { length(memory::class_count(switch)) } else { 0 };
+        let cut = usize::from(kept.classes.any());
         let words = length(memory::words(switch));
         let bits = if kept.others && !is_bounded { words } else { 0 };
-        let wide = 8 * (leaves + bits + queues * arrivals + (queues + 1) * averages + total);
+        let wide = 8
+            * (2 * leaves
+                + bits
+                + queues * arrivals
+                + (queues + 1) * averages
+                + total
+                + classes
+                + cut);
         let words = align(wide + ports * port_state_bytes, 8) + 2 * 8;
-        let narrow = 4 * (scanned + queues * arrivals + (queues + 1) * averages + queues + 7);
+        let narrow = 4
+            * (scanned
+                + queues * arrivals
+                + (queues + 1) * averages
+                + classes
+                + 2 * cut
+                + usize::from(counts_busy)
+                + queues
+                + 7);
         let places = place_bytes * (2 * queues + 1) + 2 * 2 * leaves;
         let before_packets = align(words + narrow + places, 4);
         Layout {
             leaves,
             queue_places: queues,
+            class_places: classes,
             words,
             ring_places,
             packets,
             queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
-            port_bytes: port_state_bytes + 8 + 2 * 2,
+            port_bytes: port_state_bytes + 2 * (8 + 2),
             packet_bytes,
             total_bytes: align(before_packets + packets as usize * packet_bytes, 8),
         }

@@ -28,12 +28,18 @@ pub(super) fn wide_members(kept: Kept, listed: bool) -> String {
     if kept.total {
         text += "    /* Expected bytes of all virtual queues. */\n    @u64 projected;\n";
     }
+    if kept.classes.any() {
+        text += "    /* Expected bytes of the queues in each length class, and below the cut. */\n    @u64 class_bytes[@CLASSES];\n    @u64 below_bytes;\n";
+    }
     text
 }
 
 /// Members of 32 bits.
-pub(super) fn narrow_members(kept: Kept) -> String {
+pub(super) fn narrow_members(kept: Kept, counts_busy: bool) -> String {
     let mut text = String::new();
+    if counts_busy {
+        text += "    /* Virtual queues that are not empty. */\n    @u32 busy_queues;\n";
+    }
     if kept.arrivals {
         text += "    /* Recent arrivals of each virtual queue, bytes. */\n    @u32 recent[@CSWITCH_QUEUES];\n";
     }
@@ -41,7 +47,31 @@ pub(super) fn narrow_members(kept: Kept) -> String {
         text += "    /* Moving averages of virtual LQD's queues and buffer, bytes. */\n    \
             @u32 average[@CSWITCH_QUEUES];\n    @u32 buffer_average;\n";
     }
+    if kept.classes.any() {
+        text += "    /* Queues in each length class, and from the cut on; the class of the cut. */\n    @u32 class_queues[@CLASSES];\n    @u32 above;\n    @u32 cut;\n";
+    }
     text
+}
+
+/// The beginning of an empty switch: nothing is cut.
+pub(super) const NO_CLASSES: &str = "    state->cut = @CLASSESu;\n";
+
+/// The code of sums by length class, if a feature needs them.
+pub(super) fn classes(kept: Kept) -> String {
+    let of = |is_needed: bool, text: &str| if is_needed { text.to_owned() } else { String::new() };
+    [
+        of(kept.classes.any(), include_str!("classes.h")),
+        of(kept.classes.all, include_str!("classed.h")),
+        of(kept.classes.cut, include_str!("cut.h")),
+    ]
+    .concat()
+}
+
+/// Length classes up to that of the buffer, as `features/src/classes.rs` numbers them.
+pub(super) fn class_count(switch: &SwitchSpec) -> usize {
+    let units = switch.buffer_bytes >> 10;
+    let halvings = units.checked_ilog2().unwrap_or(0).saturating_sub(2);
+    (4 * halvings + (units >> halvings)) as usize + 1
 }
 
 /// Words that hold a bit for each queue.
@@ -50,11 +80,15 @@ pub(super) fn words(switch: &SwitchSpec) -> usize {
 }
 
 /// The function that changes a virtual queue and all that is kept about it.
-pub(super) fn change(kept: Kept, listed: bool) -> String {
+pub(super) fn change(kept: Kept, listed: bool, counts_busy: bool) -> String {
     const BUSY: &str = "    state->busy[queue / 64u] = (state->busy[queue / 64u] & ~((@u64)1 << queue % 64u))\n        | (@u64)(state->bytes[queue] > 0 ? 1u : 0u) << queue % 64u;\n";
 
     let (mut before, mut declared) = (String::new(), String::new());
     let mut after = if listed { BUSY.to_owned() } else { String::new() };
+    if counts_busy {
+        declared += "    const @u32 before_bytes = state->bytes[queue];\n";
+        after += "    state->busy_queues += (state->bytes[queue] > 0 ? 1u : 0u) - (before_bytes > 0 ? 1u : 0u);\n";
+    }
     if kept.arrivals {
         declared += "    const @u64 heard_ns = state->heard_ns[queue];\n";
         after += "    state->recent[queue] = @prefixrecent(\n        state->recent[queue], arrived_bytes, time_ns > heard_ns ? time_ns - heard_ns : 0u);\n    state->heard_ns[queue] = time_ns;\n";
@@ -63,6 +97,11 @@ pub(super) fn change(kept: Kept, listed: bool) -> String {
         let expected = "@prefixexpected(\n        state->bytes[queue], state->recent[queue], @prefixport_drain_bytes(queue / @CQUEUES_PER_PORT), 16u)";
         before += &format!("    state->projected -= {expected};\n");
         after += &format!("    state->projected += {expected};\n");
+    }
+    if kept.classes.any() {
+        let expected = "@prefixexpected(\n        state->bytes[queue], state->recent[queue], @prefixport_drain_bytes(queue / @CQUEUES_PER_PORT), 2u)";
+        declared += &format!("    const @u64 before = {expected};\n");
+        after += &format!("    @prefixreclass(state, before, {expected});\n");
     }
     if !kept.arrivals {
         after += "    (void)arrived_bytes;\n";

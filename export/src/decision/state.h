@@ -60,8 +60,9 @@ struct @prefixfifo {
 @port_struct
 /* The state of a switch. Give each switch its own. */
 struct @prefixdecision {
-    /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
-    @u64 due_ns[@LEAVES];
+    /* A tournament among the ports: when each dequeues next, ~0 if it is idle, and before these the
+     * earliest below each node, the root at 1. */
+    @u64 due_ns[2 * @LEAVES];
 @wide_members@port_member    @u64 now_ns;
     /* Arrivals that found no place among the packets. */
     @u64 unheld;
@@ -83,7 +84,7 @@ struct @prefixdecision {
     @u32 fresh;
     struct @prefixfifo fifos[@CSWITCH_QUEUES];
     @prefixslot spare;
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    /* Which port that is, for each node; ties go to the lowest. */
     @u16 earliest[2 * @LEAVES];
     struct @prefixpacket packets[@UPPER_PACKETS];
 };
@@ -116,9 +117,10 @@ struct @prefixdecision {
         }
     }
     memset(state, 0, sizeof *state);
-    state->spare = @UPPER_NOWHERE;
+@empty_classes    state->spare = @UPPER_NOWHERE;
     for (at = 0; at < @LEAVESu; at++) {
         state->due_ns[at] = ~(@u64)0;
+        state->due_ns[@LEAVESu + at] = ~(@u64)0;
         state->earliest[@LEAVESu + at] = (@u16)at;
     }
     for (at = @LEAVESu - 1u; at > 0; at--) {

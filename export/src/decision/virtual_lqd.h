@@ -1,16 +1,15 @@
 /* A port of virtual LQD dequeues next at due_ns. */
 @inline void @prefixset_due(struct @prefixdecision *state, @u32 port, @u64 due_ns)
 {
-    @u32 at, winner = port, other;
+    @u32 at;
 
-    state->due_ns[port] = due_ns;
+    state->due_ns[@LEAVESu + port] = due_ns;
     for (at = @LEAVESu + port; at > 1u; at /= 2u) {
-        other = state->earliest[at ^ 1u];
-        if (state->due_ns[other] < state->due_ns[winner]
-            || (state->due_ns[other] == state->due_ns[winner] && other < winner)) {
-            winner = other;
-        }
-        state->earliest[at / 2u] = (@u16)winner;
+        const @u64 left_ns = state->due_ns[at & ~1u], right_ns = state->due_ns[at | 1u];
+        const @u16 left = state->earliest[at & ~1u], right = state->earliest[at | 1u];
+
+        state->due_ns[at / 2u] = right_ns < left_ns ? right_ns : left_ns;
+        state->earliest[at / 2u] = right_ns < left_ns ? right : left;
     }
 }
 
@@ -70,7 +69,7 @@
 @inline int @prefixserve(struct @prefixdecision *state, @u64 now_ns)
 {
     const @u32 port = state->earliest[1];
-    const @u64 time_ns = state->due_ns[port];
+    const @u64 time_ns = state->due_ns[1];
     @u32 queue;
 
     if (time_ns > now_ns || time_ns == ~(@u64)0) {
@@ -140,7 +139,7 @@
     if ((@u64)state->buffer_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES) {
         added = @prefixput(state, queue, size_bytes);
     }
-    if (added && state->due_ns[port] == ~(@u64)0) {
+    if (added && state->due_ns[@LEAVESu + port] == ~(@u64)0) {
         @prefixset_due(state, port, state->now_ns);
     }
     @prefixchange(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);

@@ -39,6 +39,11 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
     if switch.scheduler == Scheduler::Dwrr && switch.queues_per_port > 1 {
         return refuse("nothing bounds the clocks of the rounds of the scheduler dwrr");
     }
+    if kept.classes.any() {
+        return refuse(
+            "the module does not sum queues by length class, for classed_in_quarter_rtt or cut_in_quarter_rtt",
+        );
+    }
     let rates = decision::rates(switch, "verilog")?;
     let name = name(model);
     let (ports, queues) = (switch.ports(), switch.queues());

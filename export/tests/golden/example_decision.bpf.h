@@ -11,7 +11,7 @@
  * value of a map. Linux 5.17. Include vmlinux.h or linux/types.h before, for __u32 and __u64.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 4
- * queues, 12 for each of 4 ports, 8 for each of 16384 packets, 131264 in all.
+ * queues, 20 for each of 4 ports, 8 for each of 16384 packets, 131296 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
@@ -145,8 +145,9 @@ struct example_fifo {
 
 /* The state of a switch. Give each switch its own. */
 struct example_decision {
-    /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
-    __u64 due_ns[4];
+    /* A tournament among the ports: when each dequeues next, ~0 if it is idle, and before these the
+     * earliest below each node, the root at 1. */
+    __u64 due_ns[2 * 4];
     __u64 now_ns;
     /* Arrivals that found no place among the packets. */
     __u64 unheld;
@@ -168,7 +169,7 @@ struct example_decision {
     __u32 fresh;
     struct example_fifo fifos[8u];
     example_slot spare;
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    /* Which port that is, for each node; ties go to the lowest. */
     __u16 earliest[2 * 4];
     struct example_packet packets[EXAMPLE_PACKETS];
 };
@@ -207,7 +208,8 @@ EXAMPLE_INLINE enum example_readiness example_init(
     }
     state->spare = EXAMPLE_NOWHERE;
     for (at = 0; at < 4u; at++) {
-        state->due_ns[(at) & 3u] = ~(__u64)0;
+        state->due_ns[(at) & 7u] = ~(__u64)0;
+        state->due_ns[(4u + at) & 7u] = ~(__u64)0;
         state->earliest[(4u + at) & 7u] = (__u16)at;
     }
     for (at = 4u - 1u; at > 0; at--) {
@@ -239,16 +241,15 @@ EXAMPLE_INLINE void example_change(struct example_decision *state, __u32 queue, 
 /* A port of virtual LQD dequeues next at due_ns. */
 EXAMPLE_INLINE void example_set_due(struct example_decision *state, __u32 port, __u64 due_ns)
 {
-    __u32 at, winner = port, other;
+    __u32 at;
 
-    state->due_ns[(port) & 3u] = due_ns;
+    state->due_ns[(4u + port) & 7u] = due_ns;
     for (at = 4u + port; at > 1u; at /= 2u) {
-        other = state->earliest[(at ^ 1u) & 7u];
-        if (state->due_ns[(other) & 3u] < state->due_ns[(winner) & 3u]
-            || (state->due_ns[(other) & 3u] == state->due_ns[(winner) & 3u] && other < winner)) {
-            winner = other;
-        }
-        state->earliest[(at / 2u) & 7u] = (__u16)winner;
+        const __u64 left_ns = state->due_ns[(at & ~1u) & 7u], right_ns = state->due_ns[(at | 1u) & 7u];
+        const __u16 left = state->earliest[(at & ~1u) & 7u], right = state->earliest[(at | 1u) & 7u];
+
+        state->due_ns[(at / 2u) & 7u] = right_ns < left_ns ? right_ns : left_ns;
+        state->earliest[(at / 2u) & 7u] = right_ns < left_ns ? right : left;
     }
 }
 
@@ -321,7 +322,7 @@ EXAMPLE_INLINE __u64 example_send(
 EXAMPLE_INLINE int example_serve(struct example_decision *state, __u64 now_ns)
 {
     const __u32 port = state->earliest[1];
-    const __u64 time_ns = state->due_ns[(port) & 3u];
+    const __u64 time_ns = state->due_ns[1];
     __u32 queue;
 
     if (time_ns > now_ns || time_ns == ~(__u64)0) {
@@ -420,7 +421,7 @@ EXAMPLE_INLINE int example_admit(struct example_decision *state, __u32 queue, __
     if ((__u64)state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
         added = example_put(state, queue, size_bytes);
     }
-    if (added && state->due_ns[(port) & 3u] == ~(__u64)0) {
+    if (added && state->due_ns[(4u + port) & 7u] == ~(__u64)0) {
         example_set_due(state, port, state->now_ns);
     }
     example_change(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);

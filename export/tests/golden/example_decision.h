@@ -10,7 +10,7 @@
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
- * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 125992 in all.
+ * queues, 24 for each of 20 ports, 8 for each of 15625 packets, 126248 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
@@ -127,8 +127,9 @@ struct example_port {
 
 /* The state of a switch. Give each switch its own. */
 struct example_decision {
-    /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
-    uint64_t due_ns[32];
+    /* A tournament among the ports: when each dequeues next, ~0 if it is idle, and before these the
+     * earliest below each node, the root at 1. */
+    uint64_t due_ns[2 * 32];
     struct example_port ports[EXAMPLE_SWITCH_PORTS];
     uint64_t now_ns;
     /* Arrivals that found no place among the packets. */
@@ -151,7 +152,7 @@ struct example_decision {
     uint32_t fresh;
     struct example_fifo fifos[EXAMPLE_SWITCH_QUEUES];
     example_slot spare;
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    /* Which port that is, for each node; ties go to the lowest. */
     uint16_t earliest[2 * 32];
     struct example_packet packets[EXAMPLE_PACKETS];
 };
@@ -186,6 +187,7 @@ static inline enum example_readiness example_init(
     state->spare = EXAMPLE_NOWHERE;
     for (at = 0; at < 32u; at++) {
         state->due_ns[at] = ~(uint64_t)0;
+        state->due_ns[32u + at] = ~(uint64_t)0;
         state->earliest[32u + at] = (uint16_t)at;
     }
     for (at = 32u - 1u; at > 0; at--) {
@@ -217,16 +219,15 @@ static inline void example_change(struct example_decision *state, uint32_t queue
 /* A port of virtual LQD dequeues next at due_ns. */
 static inline void example_set_due(struct example_decision *state, uint32_t port, uint64_t due_ns)
 {
-    uint32_t at, winner = port, other;
+    uint32_t at;
 
-    state->due_ns[port] = due_ns;
+    state->due_ns[32u + port] = due_ns;
     for (at = 32u + port; at > 1u; at /= 2u) {
-        other = state->earliest[at ^ 1u];
-        if (state->due_ns[other] < state->due_ns[winner]
-            || (state->due_ns[other] == state->due_ns[winner] && other < winner)) {
-            winner = other;
-        }
-        state->earliest[at / 2u] = (uint16_t)winner;
+        const uint64_t left_ns = state->due_ns[at & ~1u], right_ns = state->due_ns[at | 1u];
+        const uint16_t left = state->earliest[at & ~1u], right = state->earliest[at | 1u];
+
+        state->due_ns[at / 2u] = right_ns < left_ns ? right_ns : left_ns;
+        state->earliest[at / 2u] = right_ns < left_ns ? right : left;
     }
 }
 
@@ -312,7 +313,7 @@ static inline uint64_t example_send(
 static inline int example_serve(struct example_decision *state, uint64_t now_ns)
 {
     const uint32_t port = state->earliest[1];
-    const uint64_t time_ns = state->due_ns[port];
+    const uint64_t time_ns = state->due_ns[1];
     uint32_t queue;
 
     if (time_ns > now_ns || time_ns == ~(uint64_t)0) {
@@ -404,7 +405,7 @@ static inline int example_admit(struct example_decision *state, uint32_t queue, 
     if ((uint64_t)state->buffer_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES) {
         added = example_put(state, queue, size_bytes);
     }
-    if (added && state->due_ns[port] == ~(uint64_t)0) {
+    if (added && state->due_ns[32u + port] == ~(uint64_t)0) {
         example_set_due(state, port, state->now_ns);
     }
     example_change(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);

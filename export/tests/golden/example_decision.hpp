@@ -10,7 +10,7 @@
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
- * queues, 16 for each of 20 ports, 8 for each of 15625 packets, 125992 in all.
+ * queues, 24 for each of 20 ports, 8 for each of 15625 packets, 126248 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
@@ -129,8 +129,9 @@ struct port {
 
 /* The state of a switch. Give each switch its own. */
 struct decision {
-    /* When each port of virtual LQD dequeues next; ~0 if it is idle. */
-    std::uint64_t due_ns[32];
+    /* A tournament among the ports: when each dequeues next, ~0 if it is idle, and before these the
+     * earliest below each node, the root at 1. */
+    std::uint64_t due_ns[2 * 32];
     struct port ports[SWITCH_PORTS];
     std::uint64_t now_ns;
     /* Arrivals that found no place among the packets. */
@@ -153,7 +154,7 @@ struct decision {
     std::uint32_t fresh;
     struct fifo fifos[SWITCH_QUEUES];
     slot spare;
-    /* A tournament among the ports: the earliest due below each node; ties go to the lowest. */
+    /* Which port that is, for each node; ties go to the lowest. */
     std::uint16_t earliest[2 * 32];
     struct packet packets[EXAMPLE_PACKETS];
 };
@@ -188,6 +189,7 @@ inline enum readiness init(
     state->spare = EXAMPLE_NOWHERE;
     for (at = 0; at < 32u; at++) {
         state->due_ns[at] = ~(std::uint64_t)0;
+        state->due_ns[32u + at] = ~(std::uint64_t)0;
         state->earliest[32u + at] = (std::uint16_t)at;
     }
     for (at = 32u - 1u; at > 0; at--) {
@@ -219,16 +221,15 @@ inline void change(struct decision *state, std::uint32_t queue, std::uint32_t ad
 /* A port of virtual LQD dequeues next at due_ns. */
 inline void set_due(struct decision *state, std::uint32_t port, std::uint64_t due_ns)
 {
-    std::uint32_t at, winner = port, other;
+    std::uint32_t at;
 
-    state->due_ns[port] = due_ns;
+    state->due_ns[32u + port] = due_ns;
     for (at = 32u + port; at > 1u; at /= 2u) {
-        other = state->earliest[at ^ 1u];
-        if (state->due_ns[other] < state->due_ns[winner]
-            || (state->due_ns[other] == state->due_ns[winner] && other < winner)) {
-            winner = other;
-        }
-        state->earliest[at / 2u] = (std::uint16_t)winner;
+        const std::uint64_t left_ns = state->due_ns[at & ~1u], right_ns = state->due_ns[at | 1u];
+        const std::uint16_t left = state->earliest[at & ~1u], right = state->earliest[at | 1u];
+
+        state->due_ns[at / 2u] = right_ns < left_ns ? right_ns : left_ns;
+        state->earliest[at / 2u] = right_ns < left_ns ? right : left;
     }
 }
 
@@ -314,7 +315,7 @@ inline std::uint64_t send(
 inline int serve(struct decision *state, std::uint64_t now_ns)
 {
     const std::uint32_t port = state->earliest[1];
-    const std::uint64_t time_ns = state->due_ns[port];
+    const std::uint64_t time_ns = state->due_ns[1];
     std::uint32_t queue;
 
     if (time_ns > now_ns || time_ns == ~(std::uint64_t)0) {
@@ -406,7 +407,7 @@ inline int admit(struct decision *state, std::uint32_t queue, std::uint32_t size
     if ((std::uint64_t)state->buffer_bytes + size_bytes <= SWITCH_BUFFER_BYTES) {
         added = put(state, queue, size_bytes);
     }
-    if (added && state->due_ns[port] == ~(std::uint64_t)0) {
+    if (added && state->due_ns[32u + port] == ~(std::uint64_t)0) {
         set_due(state, port, state->now_ns);
     }
     change(state, queue, added ? size_bytes : 0u, 0u, size_bytes, state->now_ns);

@@ -10,7 +10,7 @@
 // State: 126120 bytes, of which 125000 hold packets.
 
 use dropcast_oracle::{
-    Average, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
+    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
     SwitchConstants, Table,
 };
 
@@ -36,6 +36,7 @@ pub struct State {
     queues: [QueueState; 40],
     packets: [PacketState; 15625],
     heard_ns: [u64; 0],
+    classes: [ClassState; 0],
     averages: [Average; 0],
     rings: [u64; 0],
     deficits: [u64; 0],
@@ -48,6 +49,7 @@ impl State {
         queues: [QueueState::EMPTY; 40],
         packets: [PacketState::FREE; 15625],
         heard_ns: [0; 0],
+        classes: [ClassState::EMPTY; 0],
         averages: [Average::ZERO; 0],
         rings: [0; 0],
         deficits: [0; 0],
@@ -70,6 +72,7 @@ pub fn init<'a>(
         queues: &mut state.queues,
         packets: &mut state.packets,
         heard_ns: &mut state.heard_ns,
+        classes: &mut state.classes,
         averages: &mut state.averages,
         rings: &mut state.rings,
         deficits: &mut state.deficits,

@@ -1,5 +1,6 @@
 //! How far the packet's queue is from being the longest, from which Longest Queue Drop pushes out.
 
+use crate::cost::Part;
 use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
@@ -11,6 +12,7 @@ pub(crate) static LONGEST_QUEUE: Descriptor = Descriptor {
     definition: "bytes in the longest queue of the shared buffer",
     scales_with_buffer: true,
     memory: Memory::Nothing,
+    parts: &[Part::Longest],
     observe: |packet| packet.buffer.longest_queue_bytes(),
 };
 
@@ -22,6 +24,7 @@ pub(crate) static RANK: Descriptor = Descriptor {
     definition: "queues of the shared buffer that are longer than the packet's queue",
     scales_with_buffer: false,
     memory: Memory::Nothing,
+    parts: &[Part::Rank],
     observe: |packet| packet.buffer.queues_longer_than(packet.queue_bytes),
 };
 
@@ -33,5 +36,6 @@ pub(crate) static LONGEST_GAP: Descriptor = Descriptor {
     definition: "bytes by which the longest queue of the shared buffer is longer than the packet's queue",
     scales_with_buffer: true,
     memory: Memory::Nothing,
+    parts: &[Part::Longest, Part::Gap],
     observe: |packet| packet.buffer.longest_queue_bytes().saturating_sub(packet.queue_bytes),
 };

@@ -1,6 +1,7 @@
 //! The four features of the Credence paper (NSDI '24, section 4.1), as the authors' ns-3 code
 //! computes them.
 
+use crate::cost::Part;
 use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
@@ -12,6 +13,7 @@ pub(crate) static QUEUE_LENGTH: Descriptor = Descriptor {
     definition: "bytes in the packet's queue before it is added",
     scales_with_buffer: true,
     memory: Memory::Nothing,
+    parts: &[Part::OwnLength],
     observe: |packet| packet.queue_bytes,
 };
 
@@ -23,6 +25,7 @@ pub(crate) static AVG_QUEUE_LENGTH: Descriptor = Descriptor {
     definition: "moving average of the queue's bytes, updated when a packet leaves it, time constant base RTT",
     scales_with_buffer: true,
     memory: Memory::MovingAverages,
+    parts: &[Part::QueueAverages],
     observe: |packet| packet.history.averages().queue_bytes(packet.queue),
 };
 
@@ -34,6 +37,7 @@ pub(crate) static OCCUPANCY: Descriptor = Descriptor {
     definition: "bytes in the shared buffer before the packet is added",
     scales_with_buffer: true,
     memory: Memory::Nothing,
+    parts: &[Part::Occupancy],
     observe: |packet| packet.occupancy_bytes,
 };
 
@@ -45,5 +49,6 @@ pub(crate) static AVG_OCCUPANCY: Descriptor = Descriptor {
     definition: "moving average of the occupancy, updated when a packet leaves the switch, time constant base RTT",
     scales_with_buffer: true,
     memory: Memory::MovingAverages,
+    parts: &[Part::OccupancyAverage],
     observe: |packet| packet.history.averages().occupancy_bytes(),
 };

@@ -3,6 +3,7 @@
 //!
 //! After Smartbuf's gradient and ABM's drain rates.
 
+use crate::cost::Part;
 use crate::descriptor::Descriptor;
 use crate::history::Memory;
 use crate::projection::Horizon;
@@ -15,5 +16,6 @@ pub(crate) static PROJECTED_OCCUPANCY: Descriptor = Descriptor {
     definition: "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped",
     scales_with_buffer: true,
     memory: Memory::ArrivalRates(Horizon::TwoRtts),
+    parts: &[Part::Arrivals, Part::Expected(16), Part::TotalAhead(16)],
     observe: |packet| packet.history.projection().occupancy_bytes(),
 };

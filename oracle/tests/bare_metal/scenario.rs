@@ -64,6 +64,7 @@ pub(crate) fn run() -> Option<Digest> {
         queues: &mut queues,
         packets: &mut packets,
         heard_ns: &mut [],
+        classes: &mut [],
         averages: &mut [],
         rings: &mut [],
         deficits: &mut [],

@@ -1,6 +1,6 @@
 //! Credence that falls back while its oracle is wrong.
 
-use crate::traffic::{Arrivals, LINE_RATE_BPS, run};
+use crate::traffic::{Arrivals, LINE_RATE_BPS};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_oracle::{DriftMonitor, DriftRule};
 use dropcast_switch::{
@@ -106,9 +106,22 @@ fn an_oracle_that_gets_wrong_loses_trust() {
         }),
     )
     .falling_back(DriftRule::default());
-    let switch = run(&spec, &arrivals, policy);
+    let mut switch = Switch::new(&spec, Fit::Exact, policy, LineRate::new(&spec));
+    let (mut seen_after, mut transmitted) = (None, 0);
+    for (now, packet) in &arrivals {
+        transmitted += u64::from(switch.arrive(packet, *now));
+        let monitor = switch.policy().drift().expect("it is measured");
+        if packet.id >= change && !monitor.is_trusted() && seen_after.is_none() {
+            seen_after = Some(packet.id - change);
+        }
+    }
     let monitor = *switch.policy().drift().expect("it is measured");
     assert!(!monitor.is_trusted(), "{monitor:?}");
     drop(switch);
     assert!(asked > DriftRule::default().window(), "{asked} predictions after the change");
+    // The bars are 10,000 packets and 0.1% of what always accepting transmits.
+    assert!(seen_after.is_some_and(|packets| packets < 100), "{seen_after:?}");
+    let always = crate::traffic::accepted(&spec, &arrivals, credence(&spec, AlwaysAccept));
+    let always = always.into_iter().map(u64::from).sum::<u64>();
+    assert!(transmitted * 1000 >= always * 999, "{transmitted} of {always}");
 }

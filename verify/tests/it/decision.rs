@@ -150,7 +150,7 @@ fn agree_if(
         let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
         assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
     }
-    if compilers.len() > 1 && !has_dwrr && !needs_averages(features) {
+    if compilers.len() > 1 && !has_dwrr && !is_refused_in_verilog(features) {
         let files = files_of(model, "verilog");
         for simulator in [in_verilog::ICARUS, in_verilog::VERILATOR] {
             let simulated =
@@ -188,9 +188,10 @@ fn agree_if(
     counts
 }
 
-/// Averages take a module of their own in Verilog.
-fn needs_averages(features: &FeatureSet) -> bool {
-    features.features().iter().any(|of| of.memory() == Memory::MovingAverages)
+/// Averages take a module of their own in Verilog, and nothing sums queues by class there.
+fn is_refused_in_verilog(features: &FeatureSet) -> bool {
+    let is_refused = |memory| matches!(memory, Memory::MovingAverages | Memory::LengthClasses);
+    features.features().iter().any(|of| is_refused(of.memory()))
 }
 
 /// The order of the exported enum.
@@ -218,7 +219,7 @@ fn all_occur(counts: impl IntoIterator<Item = [u64; 5]>) {
 #[test]
 fn every_packet_of_the_sample_is_decided_alike() {
     let input = sample();
-    let counts = ["level4", "paper4"].map(|features| {
+    let counts = ["level4", "paper4", "cut1", "class1"].map(|features| {
         let model = Model::random(&input.spec, features, 1);
         agree(&model, &input.events, None, &COMPILERS)
     });
@@ -228,7 +229,8 @@ fn every_packet_of_the_sample_is_decided_alike() {
 
 #[test]
 fn every_packet_of_generated_traces_is_decided_alike() {
-    let features = ["level4", "paper4", "carry4", "paper4,longest,rank"];
+    let features =
+        ["level4", "paper4", "cut1", "carry4", "paper4,longest,rank", "cut1,class1,level1"];
     all_occur((1..9).map(|seed| {
         let workload = LeafWorkload {
             queues_per_port: if seed % 2 == 0 { 2 } else { 1 },
@@ -298,6 +300,7 @@ fn the_exported_rust_decides_alike() {
         ("level4", input.spec.clone(), input.events),
         ("paper4", any_switch(4).0, any_switch(4).1),
         ("paper4,rank", any_switch(7).0, any_switch(7).1),
+        ("class1,cut1", any_switch(3).0, any_switch(3).1),
     ] {
         let model = Model::random(&spec, features, 1);
         let files = files_of(&model, "dct");
@@ -320,8 +323,12 @@ fn events_of(workload: &LeafWorkload) -> Vec<Event> {
 fn every_packet_at_any_switch_is_decided_alike() {
     all_occur((0..18).map(|seed| {
         let (spec, events) = any_switch(seed);
-        let features = ["level4,rank", "paper4,projected_occupancy,longest_gap", "occupancy"]
-            [seed as usize % 3];
+        let features = [
+            "level4,rank",
+            "paper4,projected_occupancy,longest_gap",
+            "occupancy,cut1,class1",
+            "occupancy",
+        ][seed as usize % 4];
         let model = Model::random(&spec, features, seed);
         let compilers = if seed < 3 { &COMPILERS } else { &COMPILERS[..1] };
         agree(&model, &events, Some(70_000), compilers)
@@ -393,7 +400,8 @@ fn the_state_is_as_large_as_the_header_says() {
     let Some(gcc) = found(GCC) else { return };
     for seed in 0..18 {
         let (spec, _) = any_switch(seed);
-        for features in ["occupancy", "paper4", "level4", "paper4,level4"] {
+        for features in ["occupancy", "paper4", "level4", "paper4,level4", "cut1", "class1,paper4"]
+        {
             let model = Model::random(&spec, features, seed);
             let folder = tempfile::tempdir().expect("a temporary folder");
             write_files(folder.path(), &model, "c");
@@ -509,7 +517,7 @@ fn every_packet_of_your_own_events_is_decided_alike() {
     let reader = EventReader::open(&events, options).expect("events");
     let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
     let spec = specs.get(events[0].switch_id).expect("described").clone();
-    for features in ["level4", "paper4"] {
+    for features in ["level4", "paper4", "cut1", "class1"] {
         let model = Model::random(&spec, features, 1);
         let counts = agree(&model, &events, None, &COMPILERS);
         writeln!(

@@ -13,6 +13,7 @@ mod damage;
 mod dct;
 mod decision;
 mod dpdk;
+mod drift;
 mod ebpf;
 mod event_log;
 mod json;

@@ -5,8 +5,8 @@ use dropcast_export::{EmittedFile, Origin, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use dropcast_oracle::{
-    Average, Credence, DriftMonitor, Memory, NotReady, PacketState, PortState, QueueState, Service,
-    SwitchConstants, Table, Verdict,
+    Average, ClassState, Credence, DriftMonitor, Memory, NotReady, PacketState, PortState,
+    QueueState, Service, SwitchConstants, Table, Verdict,
 };
 use std::fs;
 use std::path::Path;
@@ -34,6 +34,7 @@ pub(crate) fn decide(
         queues: vec![QueueState::EMPTY; queues],
         packets: vec![PacketState::FREE; packets],
         heard_ns: vec![7; queues],
+        classes: vec![ClassState::EMPTY; Memory::CLASSES],
         averages: vec![Average::ZERO; queues + 1],
         rings: vec![7; ports * usize::from(spec.transmit_ring_packets)],
         deficits: vec![7; queues],
@@ -66,6 +67,7 @@ struct Owned {
     queues: Vec<QueueState>,
     packets: Vec<PacketState>,
     heard_ns: Vec<u64>,
+    classes: Vec<ClassState>,
     averages: Vec<Average>,
     rings: Vec<u64>,
     deficits: Vec<u64>,
@@ -78,6 +80,7 @@ impl Owned {
             queues: &mut self.queues,
             packets: &mut self.packets,
             heard_ns: &mut self.heard_ns,
+            classes: &mut self.classes,
             averages: &mut self.averages,
             rings: &mut self.rings,
             deficits: &mut self.deficits,

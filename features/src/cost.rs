@@ -1,0 +1,249 @@
+//! What features cost a chip: state, memory accesses, arithmetic and dependent stages.
+
+/// A switch whose features a chip keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// Queues of the switch.
+    pub queues: u32,
+    /// Size of the shared buffer.
+    pub buffer_bytes: u32,
+}
+
+/// What some features cost in addition to virtual LQD, whose queue lengths and occupancy are there anyway.
+///
+/// Operations are those of one packet: it arrives, its features are read, and it leaves. So the state of its
+/// queue changes twice. A division by a constant counts as a multiplication, a shift or a choice as nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// State for each queue.
+    pub queue_bytes: u32,
+    /// State of the whole switch.
+    pub switch_bytes: u32,
+    /// Words that are read, written, or read and written.
+    pub accesses: u32,
+    /// Additions and subtractions.
+    pub adders: u32,
+    /// Comparisons, minima, maxima, and searches for the highest bit.
+    pub comparators: u32,
+    /// Multiplications.
+    pub multipliers: u32,
+    /// Steps that wait for each other, from the packet's queue to the values.
+    pub stages: u32,
+}
+
+impl Cost {
+    /// Additions, comparisons and multiplications.
+    pub fn operations(self) -> u32 {
+        self.adders + self.comparators + self.multipliers
+    }
+
+    /// Bytes of a switch with this many queues.
+    pub fn state_bytes(self, chip: Chip) -> u32 {
+        self.queue_bytes * chip.queues + self.switch_bytes
+    }
+
+    fn and(self, other: Cost) -> Cost {
+        Cost {
+            queue_bytes: self.queue_bytes + other.queue_bytes,
+            switch_bytes: self.switch_bytes + other.switch_bytes,
+            accesses: self.accesses + other.accesses,
+            adders: self.adders + other.adders,
+            comparators: self.comparators + other.comparators,
+            multipliers: self.multipliers + other.multipliers,
+            stages: self.stages.max(other.stages),
+        }
+    }
+}
+
+/// Work that features need; what several need is done once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The length of the packet's queue.
+    OwnLength,
+    /// The occupancy.
+    Occupancy,
+    /// The moving average of each queue's length.
+    QueueAverages,
+    /// The moving average of the occupancy.
+    OccupancyAverage,
+    /// The longest queue, found by comparing all.
+    Longest,
+    /// Its distance to the packet's queue.
+    Gap,
+    /// How many queues are longer, found by comparing all.
+    Rank,
+    /// The sum of all queues' lengths, each at most that of the packet's.
+    Level,
+    /// The recent arrivals of each queue.
+    Arrivals,
+    /// The length expected of each queue at a horizon.
+    Expected(u8),
+    /// The same sum over the lengths expected at a horizon.
+    LevelAhead(u8),
+    /// The sum of the lengths expected at a horizon.
+    TotalAhead(u8),
+    /// Counts and sums of queues by length class.
+    Classes,
+    /// The level from all classes.
+    AllClasses,
+    /// The class at which LQD would cut, and the sums on either side.
+    Cut,
+    /// The level near it.
+    NearCut,
+}
+
+/// The cost of these parts, each counted once.
+pub(crate) fn cost(parts: impl Iterator<Item = Part>, chip: Chip) -> Cost {
+    let mut known: Vec<Part> = Vec::new();
+    for part in parts {
+        if !known.contains(&part) {
+            known.push(part);
+        }
+    }
+    known.into_iter().map(|part| part.cost(chip)).fold(Cost::default(), Cost::and)
+}
+
+/// A queue changes when the packet arrives and when it leaves.
+const EVENTS: u32 = 2;
+
+impl Part {
+    /// `stages` counts from the lookup of the packet's queue.
+    fn cost(self, chip: Chip) -> Cost {
+        let Chip { queues, buffer_bytes } = chip;
+        let classes = crate::classes::count(buffer_bytes);
+        let none = Cost::default();
+        match self {
+            Part::OwnLength | Part::Occupancy => Cost { accesses: 1, stages: 1, ..none },
+            // A value and a time. When a packet leaves: elapsed time and its minimum with tau, g * x and
+            // (1 - g) * avg, their sum, a division by tau.
+            Part::QueueAverages => Cost { queue_bytes: 4 + 8, accesses: 2, ..averaging() },
+            Part::OccupancyAverage => Cost { switch_bytes: 4 + 8, accesses: 2, ..averaging() },
+            Part::Longest => {
+                Cost { accesses: queues, comparators: queues - 1, stages: 1 + tree(queues), ..none }
+            }
+            Part::Gap => Cost { adders: 1, stages: 1 + tree(queues) + 1, ..none },
+            Part::Rank => Cost {
+                accesses: queues,
+                comparators: queues,
+                adders: queues - 1,
+                stages: 1 + 1 + tree(queues),
+                ..none
+            },
+            // Lookup of the own length, minima, an adder tree.
+            Part::Level | Part::LevelAhead(_) => Cost {
+                accesses: queues,
+                comparators: queues,
+                adders: queues - 1,
+                stages: 1 + 1 + tree(queues),
+                ..none
+            },
+            // Bytes and a time. At each event: elapsed time and its minimum with the window, the share
+            // that is forgotten, two sums.
+            Part::Arrivals => Cost {
+                queue_bytes: 4 + 8,
+                accesses: EVENTS,
+                adders: 3 * EVENTS,
+                comparators: EVENTS,
+                multipliers: 2 * EVENTS,
+                ..none
+            },
+            // At each event: arrivals (shifted) and length are added, the drain is taken off, at least 0.
+            Part::Expected(_) => Cost {
+                queue_bytes: 4,
+                accesses: EVENTS,
+                adders: 2 * EVENTS,
+                comparators: EVENTS,
+                ..none
+            },
+            // At each event: the old length is taken off, the new one added.
+            Part::TotalAhead(_) => Cost {
+                switch_bytes: 8,
+                accesses: EVENTS + 1,
+                adders: 2 * EVENTS,
+                stages: 1,
+                ..none
+            },
+            // A count and a sum for each. At each event: two classes found, and both changed.
+            Part::Classes => Cost {
+                switch_bytes: classes * (4 + 8),
+                accesses: 2 * EVENTS,
+                adders: 4 * EVENTS,
+                comparators: 2 * EVENTS,
+                ..none
+            },
+            // The own length, its class, which side each class is on, two adder trees, n * q and a
+            // minimum for the own class, the count above times q, two sums.
+            Part::AllClasses => Cost {
+                accesses: classes,
+                adders: 2 * (classes - 1) + 2,
+                comparators: 1 + classes + 1,
+                multipliers: 2,
+                stages: 1 + 1 + 1 + tree(classes) + 1 + 2,
+                ..none
+            },
+            // At each event: the sides of two classes, and the sums there; both neighbours of the cut,
+            // a product, a sum and a comparison for each, and the sums of the side that grows.
+            Part::Cut => Cost {
+                switch_bytes: 8 + 4 + 4,
+                accesses: 3 * EVENTS,
+                adders: (2 + 2 * 2 + 2) * EVENTS,
+                comparators: (2 + 2) * EVENTS,
+                multipliers: 2 * EVENTS,
+                ..none
+            },
+            // The own length, its class, the class's sums and its place beside the cut, two products,
+            // a minimum, three sums of which two wait for each other.
+            Part::NearCut => Cost {
+                accesses: 2,
+                adders: 4,
+                comparators: 1 + 2 + 1,
+                multipliers: 2,
+                stages: 1 + 1 + 1 + 1 + 1 + 2,
+                ..none
+            },
+        }
+    }
+}
+
+/// An average's update when a packet leaves, and its lookup.
+fn averaging() -> Cost {
+    Cost { adders: 3, comparators: 1, multipliers: 3, stages: 1, ..Cost::default() }
+}
+
+/// Levels of a tree that joins this many values.
+fn tree(values: u32) -> u32 {
+    values.next_power_of_two().trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FeatureSet;
+
+    const LEAF: Chip = Chip { queues: 40, buffer_bytes: 1_052_672 };
+
+    fn of(features: &str, chip: Chip) -> Cost {
+        features.parse::<FeatureSet>().expect("known features").cost(chip)
+    }
+
+    #[test]
+    fn parts_are_counted_once() {
+        let both = of("level_in_quarter_rtt,level_in_one_rtt", LEAF);
+        let one = of("level_in_one_rtt", LEAF);
+        // A word for each horizon; recent arrivals and the time once.
+        assert_eq!((one.queue_bytes, both.queue_bytes), (16, 20));
+        assert_eq!(both.stages, one.stages);
+        assert_eq!(of("level4,level1", LEAF), of("level4", LEAF));
+    }
+
+    #[test]
+    fn scans_grow_with_the_queues_and_classes_do_not() {
+        let large = Chip { queues: 256, ..LEAF };
+        for set in ["cut1", "class1", "paper4"] {
+            assert_eq!(of(set, LEAF), of(set, large), "{set}");
+        }
+        let (small, large) = (of("level4", LEAF), of("level4", large));
+        assert_eq!(large.accesses - small.accesses, 4 * (256 - 40));
+        assert_eq!(large.stages - small.stages, 2);
+    }
+}
