@@ -15,6 +15,8 @@ pub(super) struct Layout {
     /// Lengths of the arrays of queues, and of the bits that say which are not empty.
     pub(super) queue_places: usize,
     pub(super) words: usize,
+    /// Lengths of the arrays of a port's queues.
+    pub(super) port_queues: usize,
     /// Places of a transmit ring.
     pub(super) ring_places: usize,
     /// Places for packets.
@@ -46,7 +48,8 @@ impl Layout {
             0 => 0,
             ring => length(ring),
         };
-        let port_state_bytes = port_state_bytes(switch, ring_places);
+        let port_queues = length(usize::from(switch.queues_per_port));
+        let port_state_bytes = port_state_bytes(switch, port_queues, ring_places);
         let [arrivals, averages, total] =
             [kept.arrivals, kept.averages, kept.total].map(usize::from);
         let words = length(memory::words(switch));
@@ -60,6 +63,7 @@ impl Layout {
             leaves,
             queue_places: queues,
             words,
+            port_queues,
             ring_places,
             packets,
             queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
@@ -71,9 +75,8 @@ impl Layout {
 }
 
 /// `struct port`.
-fn port_state_bytes(switch: &SwitchSpec, ring: usize) -> usize {
+fn port_state_bytes(switch: &SwitchSpec, queues: usize, ring: usize) -> usize {
     let (ring_bytes, ring_words) = if ring > 0 { (8 + 8 * ring, 2) } else { (0, 0) };
-    let queues = usize::from(switch.queues_per_port);
     let (turn_bytes, turn_words) = match switch.scheduler {
         Scheduler::StrictPriority => (0, 0),
         _ if queues == 1 => (0, 0),
