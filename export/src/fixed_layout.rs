@@ -20,10 +20,18 @@ const PREFIXES: u16 = 513;
 /// Trees of this depth have as many thresholds as a code has bits at most.
 const MAX_DEPTH: u8 = 12;
 
+/// The largest weight of a leaf.
+const MAX_WEIGHT: u32 = u8::MAX as u32;
+
 /// Half of the tables that P4Runtime's identifiers leave room for.
 const MAX_TREES: u16 = 2_048;
 
 impl FixedLayout {
+    /// The largest score.
+    pub(crate) fn max_score(self) -> u32 {
+        MAX_WEIGHT * u32::from(self.trees)
+    }
+
     /// Tables of trees.
     pub fn trees(self) -> usize {
         usize::from(self.trees)
@@ -56,6 +64,13 @@ impl FixedLayout {
                 "{} trees, the layout has room for {} (trees)",
                 trees.len(),
                 self.trees
+            ));
+        }
+        let most = self.max_score();
+        if tables.max_score() > most {
+            return refuse(format!(
+                "scores reach {}, the layout has room for {most} (trees)",
+                tables.max_score()
             ));
         }
         for tree in trees {

@@ -329,8 +329,7 @@ fn scan(features: &[Feature], form: &Form<'_>) -> (String, String) {
         };
     }
     let looks_ahead = |&level: &Feature| is_level(level) && level.has_time_constant();
-    let ahead =
-        if features.iter().any(|level| looks_ahead(level)) { "    @u64 ahead;\n" } else { "" };
+    let ahead = if features.iter().any(looks_ahead) { "    @u64 ahead;\n" } else { "" };
     let declared = |end: &str| -> String {
         sums.iter().map(|(of, name)| format!("    {of} {name}{end};\n")).collect()
     };

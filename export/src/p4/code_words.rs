@@ -32,8 +32,8 @@ impl CodeWords {
         let mut next = 0;
         let parts = feature.codes.iter().map(|&(_, width)| place(width, &mut next)).collect();
         let words = (0..next.div_ceil(WORD)).map(|word| match next - word * WORD {
-            ..=8 => 8,
-            ..=16 => 16,
+            1..=8 => 8,
+            9..=16 => 16,
             _ => WORD,
         });
         CodeWords { words: words.collect(), parts }

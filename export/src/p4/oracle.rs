@@ -49,6 +49,9 @@ fn usage(p4: &P4<'_>) -> String {
 // a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
 // predicted to drop the packet, else 0.
 //
+// It answers queries and keeps no queues. A switch must add what Credence is around it: virtual LQD,
+// whose queues are the thresholds and give these features, and the safeguard (docs/p4.md).
+//
 {}",
         p4.type_name(),
         entries.replace('@', &p4.macro_name())

@@ -31,6 +31,9 @@ pub(crate) struct P4<'a> {
 /// What programs of a fixed layout are named after, whatever the model.
 const FIXED_NAME: &str = "dropcast";
 
+/// Far more than any target has: 128 trees of depth 8 on 8 features.
+const MAX_CODE_BITS: usize = 1 << 18;
+
 /// P4Runtime identifiers have 24 bits; half of the bits number a model's tables.
 const MAX_TABLES: usize = (1 << 12) - 2;
 
@@ -47,7 +50,16 @@ impl<'a> P4<'a> {
             None => Shape::of_forest(&tables),
             Some(layout) => {
                 layout.check(&tables)?;
-                Shape::of_layout(layout, model.origin.columns.len())
+                let columns = model.origin.columns.len();
+                let bits = layout.trees() * layout.bits() * columns;
+                if bits > MAX_CODE_BITS {
+                    let problem = format!(
+                        "it takes {bits} bits of codes for {columns} features, at most \
+                         {MAX_CODE_BITS}: fewer trees, or fewer bits"
+                    );
+                    return Err(ExportError::Unsupported { target: "a fixed layout", problem });
+                }
+                Shape::of_layout(layout, columns)
             }
         };
         let count = shape.features.len() + shape.trees.len();

@@ -74,7 +74,7 @@ impl Shape {
     /// The tables of any forest on `columns` features that fits the layout.
     pub(crate) fn of_layout(layout: FixedLayout, columns: usize) -> Self {
         let trees = layout.trees();
-        let score_bits = score_bits(255 * trees as u32);
+        let score_bits = score_bits(layout.max_score());
         Shape {
             features: (0..columns)
                 .map(|column| FeatureShape {

@@ -12,6 +12,9 @@
 // a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
 // predicted to drop the packet, else 0.
 //
+// It answers queries and keeps no queues. A switch must add what Credence is around it: virtual LQD,
+// whose queues are the thresholds and give these features, and the safeguard (docs/p4.md).
+//
 // The entries are constant, unless EXAMPLE_RUNTIME_ENTRIES is defined: then each table has only its
 // default action until entries are loaded.
 // Of the constant entries below, the first that matches wins.

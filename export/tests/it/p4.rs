@@ -355,6 +355,11 @@ fn a_model_that_does_not_fit_a_layout_is_refused() {
              trees=2,depth=3,bits=6,prefixes=513",
         ),
         (
+            "trees=2048,depth=12",
+            "it takes 8386560 bits of codes for 1 features, at most 262144: fewer trees, or fewer \
+             bits",
+        ),
+        (
             "trees=2,depth=3,prefixes=7",
             "x takes 8 prefixes, the layout has room for 7 (prefixes); the layout is \
              trees=2,depth=3,bits=7,prefixes=7",
@@ -362,6 +367,12 @@ fn a_model_that_does_not_fit_a_layout_is_refused() {
     ] {
         assert_eq!(refusal(&full, layout), format!("{refused}{problem}"));
     }
+    // Trees that are the same for every row need no tables, but room in the score.
+    let always = |weight| Tree { nodes: vec![Node::Leaf { weight }] };
+    let trees = [full.trees.clone(), vec![always(255); 2]].concat();
+    let high = Forest { trees, ..full.clone() };
+    assert!(refusal(&high, "trees=2,depth=3").starts_with(&format!("{refused}scores reach 524,")));
+    assert_eq!(refusal(&Forest { trees: vec![always(9); 40], ..full }, "trees=2,depth=3"), "fits");
 }
 
 #[test]
