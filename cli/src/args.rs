@@ -382,7 +382,8 @@ pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// One or more of the targets below.
+    /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
+    /// same for every model that fits it, and a retrained one is entries only (docs/p4.md).
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Switch description (docs/switch.md): c and cpp also export the whole decision for this switch

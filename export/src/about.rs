@@ -1,5 +1,6 @@
 //! The header comment of every emitted text file.
 
+use crate::Origin;
 use crate::checked::Checked;
 use crate::ident::plain;
 
@@ -26,8 +27,29 @@ pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
             forest.vote_threshold
         ),
         averages,
-        "Features, recorded before the packet is added to the buffer:".to_owned(),
     ];
+    lines.extend(features(origin));
+    lines
+}
+
+/// The same for a file that is the same for every model of a layout.
+pub(crate) fn about_layout(model: &Checked<'_>, what: &str, layout: &str) -> Vec<String> {
+    let origin = model.origin;
+    let mut lines = vec![
+        what.to_owned(),
+        String::new(),
+        format!(
+            "Written by dropcast {} for every model on these features",
+            plain(&origin.tool_version)
+        ),
+        format!("that fits the layout {layout}: a model is entries only."),
+    ];
+    lines.extend(features(origin));
+    lines
+}
+
+fn features(origin: &Origin) -> Vec<String> {
+    let mut lines = vec!["Features, recorded before the packet is added to the buffer:".to_owned()];
     lines.extend(origin.columns.iter().map(|column| {
         format!(
             "  {} ({}): {}",

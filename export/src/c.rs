@@ -17,6 +17,8 @@ pub(crate) const TARGET: Target = Target {
     name: "c",
     about: "C99 header, as tables and as nested ifs, see docs/c-header.md",
     decides: true,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

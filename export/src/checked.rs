@@ -1,6 +1,7 @@
 //! A checked forest, as targets receive it.
 
 use crate::complete::Complete;
+use crate::fixed_layout::FixedLayout;
 use crate::ident::identifier;
 use crate::{ExportError, Origin};
 use dropcast_forest::Forest;
@@ -19,6 +20,8 @@ pub(crate) struct Checked<'a> {
     pub(crate) average_ns: u32,
     /// The base of file names and identifiers.
     pub(crate) prefix: String,
+    /// The layout of P4 tables, if it is to be that of other models too.
+    pub(crate) layout: Option<FixedLayout>,
 }
 
 impl<'a> Checked<'a> {
@@ -36,6 +39,7 @@ impl<'a> Checked<'a> {
             id: origin.model_id()?,
             average_ns: average_ns(origin)?,
             prefix: identifier(&origin.model_name),
+            layout: None,
         })
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const TARGET: Target = Target {
     name: "cpp",
     about: "C++17 header for ns-3, in place of the Credence artifact's Python call, see docs/ns3.md",
     decides: true,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

@@ -9,8 +9,14 @@ use crate::target::{EmittedFile, Target};
 use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
 
 /// The compact byte table.
-pub(crate) const TARGET: Target =
-    Target { name: "dct", about: "compact byte table, see docs/dct.md", decides: true, emit };
+pub(crate) const TARGET: Target = Target {
+    name: "dct",
+    about: "compact byte table, see docs/dct.md",
+    decides: true,
+    has_layouts: false,
+    layout: None,
+    emit,
+};
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let table = format!("{}.dct", model.prefix);

@@ -89,7 +89,7 @@ pub(crate) fn code(
         .replace("@port_member", if has_ports(switch) { PORT_MEMBER } else { "" })
         .replace("@pick\n", &pick(switch))
         .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
-        .replace("@longest\n", &format!("{}\n", memory::longest(switch)))
+        .replace("@longest\n", &format!("{}\n", memory::longest(switch, words.is_bounded)))
         .replace("@empty_classes", if kept.classes.any() { memory::NO_CLASSES } else { "" })
         .replace("@wide_members", &memory::wide_members(kept, listed))
         .replace("@narrow_members", &memory::narrow_members(kept, counts_busy))

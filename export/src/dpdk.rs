@@ -15,6 +15,8 @@ pub(crate) const TARGET: Target = Target {
     name: "dpdk",
     about: "DPDK SWX program and table entries, see docs/dpdk.md",
     decides: false,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

@@ -19,6 +19,8 @@ pub(crate) const TARGET: Target = Target {
     name: "ebpf",
     about: "C header for eBPF programs, and a test program, see docs/ebpf.md",
     decides: true,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

@@ -12,6 +12,8 @@ pub(crate) const TARGET: Target = Target {
     name: "json",
     about: "JSON table, integers only, see docs/json-table.md",
     decides: false,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

@@ -13,8 +13,14 @@ use dropcast_onnx::{
 };
 
 /// The ONNX model.
-pub(crate) const TARGET: Target =
-    Target { name: "onnx", about: "ONNX model, see docs/onnx.md", decides: false, emit };
+pub(crate) const TARGET: Target = Target {
+    name: "onnx",
+    about: "ONNX model, see docs/onnx.md",
+    decides: false,
+    has_layouts: false,
+    layout: None,
+    emit,
+};
 
 /// Versions of the model format (2021), the operators and the operators on trees; the last support
 /// double precision from version 3 on.

@@ -19,6 +19,8 @@ pub(crate) const TARGET: Target = Target {
     name: "ovs",
     about: "Open vSwitch flows on registers, see docs/ovs.md",
     decides: false,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

@@ -2,17 +2,25 @@
 //! with its entries for simple_switch_CLI and P4Runtime. `docs/p4.md` says how to use them.
 
 mod cli;
-mod entries;
+mod code_words;
 mod names;
 mod oracle;
+mod p4_table;
 mod p4runtime;
+mod program;
+mod shape;
+mod stages;
 mod text_file;
 mod v1model;
+mod vote;
 
-pub(crate) use entries::{Leaves, Prefixes};
-pub(crate) use names::{EGRESS, INGRESS, P4};
+pub(crate) use names::{EGRESS, INGRESS};
 pub(crate) use oracle::oracle_file;
-pub(crate) use text_file::text_file;
+pub(crate) use p4_table::P4Table;
+pub(crate) use program::P4;
+pub(crate) use shape::Shape;
+pub(crate) use stages::{KEY_BITS, STAGES, Stages};
+pub(crate) use text_file::{entries_file, program_file};
 pub(crate) use v1model::{answer, headers, parser_states};
 
 use crate::ExportError;
@@ -24,6 +32,8 @@ pub(crate) const TARGET: Target = Target {
     name: "p4",
     about: "P4_16 for BMv2 (v1model): program and table entries, see docs/p4.md",
     decides: false,
+    has_layouts: true,
+    layout: None,
     emit,
 };
 

@@ -6,6 +6,7 @@ mod totals;
 pub use encodings::Encoding;
 pub use totals::TableTotals;
 
+use crate::p4::{Shape, Stages};
 use crate::tables::{FeatureTable, Tables, TernaryEntries, TreeTable};
 use crate::{ExportError, Facts, Origin};
 use dropcast_forest::Forest;
@@ -92,7 +93,8 @@ impl Resources {
         let features: Vec<FeatureResources> =
             tables.features.iter().map(|feature| of_feature(&tables, feature)).collect();
         let trees: Vec<TreeResources> = tables.trees.iter().map(of_tree).collect();
-        let totals = totals(&features, &trees, TernaryEntries::count(forest)?);
+        let shape = Shape::of_forest(&tables);
+        let totals = totals(&features, &trees, TernaryEntries::count(forest)?, &shape);
         Ok(Resources {
             note: NOTE.into(),
             encodings: encodings::all(&tables, &totals),
@@ -128,6 +130,7 @@ fn totals(
     features: &[FeatureResources],
     trees: &[TreeResources],
     entries: TernaryEntries,
+    shape: &Shape,
 ) -> TableTotals {
     let lookups = trees.iter().filter(|tree| tree.ternary_entries > 0).count();
     let feature_bits = |bits: fn(&FeatureResources) -> usize| -> usize {
@@ -143,13 +146,11 @@ fn totals(
         naive_ternary_entries: entries.naive(),
         ternary_share: (entries.naive() > 0)
             .then(|| entries.minimised() as f64 / entries.naive() as f64),
+        loaded_entries: shape.entries() as u64,
         tcam_key_bits: feature_bits(|_| VALUE_BITS) + tree_bits(|tree| tree.key_bits),
         sram_action_bits: feature_bits(|feature| feature.code_bits) + tree_bits(|_| WEIGHT_BITS),
         metadata_bits: features.iter().map(|feature| feature.code_bits).sum(),
-        stages: match lookups {
-            0 => 0,
-            // The depth of a binary tree of additions.
-            lookups => 3 + lookups.next_power_of_two().trailing_zeros() as usize,
-        },
+        stages: Stages::by_dependencies(shape).total(),
+        tofino_stages: Stages::of_tofino(shape).total(),
     }
 }

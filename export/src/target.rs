@@ -1,6 +1,7 @@
 //! The targets that a forest can be exported to.
 
 use crate::checked::Checked;
+use crate::fixed_layout::FixedLayout;
 use crate::{ExportError, Origin};
 use dropcast_forest::Forest;
 use std::fmt;
@@ -12,6 +13,10 @@ pub struct Target {
     pub(crate) about: &'static str,
     /// Whether it also emits the whole decision, given a switch.
     pub(crate) decides: bool,
+    /// Whether it can be given a layout.
+    pub(crate) has_layouts: bool,
+    /// The layout that models share, if they do.
+    pub(crate) layout: Option<FixedLayout>,
     pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
@@ -33,11 +38,11 @@ pub fn export(
     origin: &Origin,
     target: Target,
 ) -> Result<Vec<EmittedFile>, ExportError> {
-    (target.emit)(&Checked::new(forest, origin)?)
+    (target.emit)(&Checked { layout: target.layout, ..Checked::new(forest, origin)? })
 }
 
 impl Target {
-    /// Its name, as on the command line.
+    /// Its name, as on the command line, without a layout.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -55,19 +60,22 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        match self.layout {
+            None => f.write_str(self.name),
+            Some(layout) => write!(f, "{}:{layout}", self.name),
+        }
     }
 }
 
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.name)
+        write!(f, "Target({self})")
     }
 }
 
 impl PartialEq for Target {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        (self.name, self.layout) == (other.name, other.layout)
     }
 }
 

@@ -26,21 +26,48 @@ impl Target {
     }
 }
 
-/// A name that no target has.
+/// Text that is not a target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown target {0:?}; known are {known}", known = known())]
-pub struct UnknownTarget(pub String);
+pub enum TargetError {
+    /// A name that no target has.
+    #[error("unknown target {0:?}; known are {known}", known = known(|_| true))]
+    Unknown(String),
+    /// A layout of a target that has none.
+    #[error("{0} has no layouts; {known} have", known = known(|target| target.has_layouts))]
+    NoLayouts(&'static str),
+    /// Text that is not a layout.
+    #[error("{target}: {problem}")]
+    Layout {
+        /// The target.
+        target: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+}
 
-fn known() -> String {
-    TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
+fn known(which: fn(&&Target) -> bool) -> String {
+    TARGETS.iter().filter(which).map(|target| target.name).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Target {
-    type Err = UnknownTarget;
+    type Err = TargetError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownTarget> {
-        let target = TARGETS.iter().find(|target| target.name == name);
-        target.copied().ok_or_else(|| UnknownTarget(name.to_owned()))
+    /// A name, or a name and a layout: `p4:trees=4,depth=4`.
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let (name, layout) = match text.split_once(':') {
+            Some((name, layout)) => (name, Some(layout)),
+            None => (text, None),
+        };
+        let target = TARGETS.iter().find(|target| target.name == name).copied();
+        let target = target.ok_or_else(|| TargetError::Unknown(name.to_owned()))?;
+        let Some(layout) = layout else { return Ok(target) };
+        if !target.has_layouts {
+            return Err(TargetError::NoLayouts(target.name));
+        }
+        let layout = layout.parse();
+        let layout =
+            layout.map_err(|problem| TargetError::Layout { target: target.name, problem })?;
+        Ok(Target { layout: Some(layout), ..target })
     }
 }
 
@@ -55,7 +82,30 @@ mod tests {
         }
         assert!(Target::all().is_sorted_by_key(|target| target.name));
         let error = "p5".parse::<Target>().expect_err("no target");
-        assert_eq!(error.to_string(), format!("unknown target \"p5\"; known are {}", known()));
-        assert!(known().starts_with("c, cpp, dct, "));
+        assert_eq!(
+            error.to_string(),
+            format!("unknown target \"p5\"; known are {}", known(|_| true))
+        );
+        assert!(known(|_| true).starts_with("c, cpp, dct, "));
+    }
+
+    #[test]
+    fn layouts_are_of_the_targets_that_have_them() {
+        for text in ["p4:trees=4,depth=4", "tna:trees=16,depth=6,bits=20,prefixes=99"] {
+            let target: Target = text.parse().expect("a target");
+            assert_eq!(target.to_string().parse(), Ok(target));
+            assert_ne!(target.name().parse(), Ok(target));
+        }
+        for (text, problem) in [
+            ("c:trees=4,depth=4", "c has no layouts; p4, tna have"),
+            (
+                "p4:",
+                "p4: \"\" is not a setting of a layout, expected trees, depth, bits or prefixes",
+            ),
+            ("tna:trees=4", "tna: depth is missing, as in trees=4,depth=4"),
+        ] {
+            let error = text.parse::<Target>().expect_err("no target");
+            assert_eq!(error.to_string(), problem);
+        }
     }
 }

@@ -6,7 +6,7 @@ mod program;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::p4::{P4, oracle_file};
+use crate::p4::{KEY_BITS, P4, STAGES, Stages, oracle_file};
 use crate::target::{EmittedFile, Target};
 
 /// P4_16 for Tofino.
@@ -14,12 +14,10 @@ pub(crate) const TARGET: Target = Target {
     name: "tna",
     about: "P4_16 for Tofino (TNA): program and bfrt_python script, see docs/tna.md",
     decides: false,
+    has_layouts: true,
+    layout: None,
     emit,
 };
-
-/// The widest key of a ternary table in one stage of Tofino: 12 TCAM blocks of 44 bits side by
-/// side.
-const MAX_KEY_BITS: usize = 12 * 44;
 
 /// Bits of a packet header vector of Tofino.
 const MAX_METADATA_BITS: usize = 4096;
@@ -30,24 +28,36 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![oracle_file(&p4), program::program(&p4), bfrt::script(&p4)])
 }
 
-/// Refuses what no Tofino can hold; the rest may still not fit.
+/// Refuses what no Tofino can hold, or what takes more stages than it has by our estimate; the rest
+/// may still not fit.
 fn check(p4: &P4<'_>) -> Result<(), ExportError> {
     let refuse = |problem: String| Err(ExportError::Unsupported { target: "TNA", problem });
-    let mut all_bits = 32 * p4.model.origin.columns.len();
-    for (at, tree) in p4.trees() {
-        let bits: usize = tree.keys.iter().map(|key| key.width()).sum();
-        if bits > MAX_KEY_BITS {
+    for tree in &p4.shape.trees {
+        let (number, bits) = (tree.number, tree.key_bits);
+        if bits > KEY_BITS {
             return refuse(format!(
-                "tree {at} matches {bits} bits of codes, one per threshold, but a stage matches at \
-                most {MAX_KEY_BITS}; train shallower trees"
+                "tree {number} matches {bits} bits of codes, one per threshold, but a stage matches \
+                at most {KEY_BITS}; train shallower trees"
             ));
         }
-        all_bits += bits + p4.score_bits();
     }
-    if all_bits > MAX_METADATA_BITS {
+    let features = 32 * p4.model.origin.columns.len();
+    let sums = p4.sums.0 * p4.shape.score_bits;
+    let bits = features + p4.words.iter().flatten().sum::<usize>() + sums;
+    if bits > MAX_METADATA_BITS {
         return refuse(format!(
-            "features, codes and weights take {all_bits} bits, but a packet header vector has \
+            "features, codes and sums take {bits} bits, but a packet header vector has \
             {MAX_METADATA_BITS}; train fewer or shallower trees"
+        ));
+    }
+    let stages = Stages::of_tofino(&p4.shape);
+    if stages.total() > STAGES {
+        let Stages { codes, trees, additions, vote } = stages;
+        return refuse(format!(
+            "it takes {} stages by our estimate ({codes} for codes, {trees} for trees, {additions} \
+            for additions, {vote} for the vote), but Tofino has {STAGES}; train fewer or shallower \
+            trees",
+            stages.total()
         ));
     }
     Ok(())

@@ -94,11 +94,15 @@ pub(crate) struct Form<'a> {
     pub(crate) parameters: &'a str,
     /// The names of the parameters.
     pub(crate) names: &'a [&'a str],
-    /// A member of a level: of `queue`, `buffer`, or `one`, which is number `at` of all queues.
+    /// A member of a level: of `queue`, `buffer`, or `one`, which is number `at` of all queues. Of
+    /// `sum` while the others are scanned, and of `total` afterwards: what they add up to.
     pub(crate) member: fn(level: &str, member: &str) -> String,
     /// Declarations for a scan of all queues that are not empty.
     pub(crate) scan_variables: &'a str,
-    /// Begin and end of such a scan, with `@terms` between them.
+    /// A step of such a scan as a function of its own, with `@members`, `@work` and `@terms`; empty
+    /// if it is none.
+    pub(crate) step: &'a str,
+    /// Begin and end of such a scan, with `@sums` and `@terms`.
     pub(crate) scan: &'a str,
 }
 
@@ -111,10 +115,12 @@ const LEVELS: Form<'_> = Form {
     names: &["queue", "buffer", "shared", "n_shared"],
     member: |level, member| match level {
         "one" => format!("shared[at].{member}"),
+        "sum" | "total" => member.to_owned(),
         level => format!("{level}->{member}"),
     },
     scan_variables: "    @u32 at;\n",
-    scan: "    for (at = 0; at < n_shared; at++) {\n@terms    }\n",
+    step: "",
+    scan: "@sums@ahead\n    for (at = 0; at < n_shared; at++) {\n@terms    }\n",
 };
 
 /// The state to keep.
@@ -228,7 +234,8 @@ struct @prefixlevel {{
     }
 
     fn observe(&self, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
-        let scan = if self.others { scan(&self.features, form) } else { String::new() };
+        let (step, scan) =
+            if self.others { scan(&self.features, form) } else { Default::default() };
         let values: String =
             self.features.iter().map(|&feature| value(feature, dialect, form)).collect();
         let code = format!("{values}{scan}");
@@ -240,7 +247,7 @@ struct @prefixlevel {{
         };
         format!(
             "\
-/* The features of a packet that arrives for queue, before it is added. {about} */
+{step}/* The features of a packet that arrives for queue, before it is added. {about} */
 @inline void @prefix{function}(
     {parameters},
     {row})
@@ -337,23 +344,26 @@ const NO_PROJECT: &str = "\
 
 ";
 
-/// The loop over other queues, with only what some feature needs: compilers warn about the rest.
-fn scan(features: &[Feature], form: &Form<'_>) -> String {
+/// The loop over other queues, after a function for a step of it, with only what some feature
+/// needs: compilers warn about the rest.
+fn scan(features: &[Feature], form: &Form<'_>) -> (String, String) {
     let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
     let one = |member| (form.member)("one", member);
     let (bytes, own) = (one("bytes"), (form.member)("queue", "bytes"));
-    let (mut sums, mut terms) = (String::new(), String::new());
+    let (mut sums, mut terms) = (Vec::new(), String::new());
+    let sum = |name| (form.member)("sum", name);
     if is_needed(&["longest_queue", "longest_gap"]) {
-        sums += "    @u32 longest = 0;\n";
-        terms += &format!("        longest = {bytes} > longest ? {bytes} : longest;\n");
+        let longest = sum("longest");
+        sums.push(("@u32", "longest"));
+        terms += &format!("        {longest} = {bytes} > {longest} ? {bytes} : {longest};\n");
     }
     if is_needed(&["rank"]) {
-        sums += "    @u32 rank = 0;\n";
-        terms += &format!("        rank += {bytes} > {own} ? 1u : 0u;\n");
+        sums.push(("@u32", "rank"));
+        terms += &format!("        {} += {bytes} > {own} ? 1u : 0u;\n", sum("rank"));
     }
     for level in FeatureSet::level4().features().iter().filter(|level| features.contains(level)) {
-        let name = level.name();
-        sums += &format!("    @u64 {name} = 0;\n");
+        sums.push(("@u64", level.name()));
+        let name = sum(level.name());
         terms += &match level.memory() {
             Memory::Nothing | Memory::MovingAverages | Memory::LengthClasses => {
                 format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n")
@@ -367,10 +377,18 @@ fn scan(features: &[Feature], form: &Form<'_>) -> String {
             ),
         };
     }
-    if features.iter().any(|&level| is_level(level) && level.has_time_constant()) {
-        sums += "    @u64 ahead;\n";
-    }
-    format!("{}{sums}\n{}", form.scan_variables, form.scan.replace("@terms", &terms))
+    let looks_ahead = |&level: &Feature| is_level(level) && level.has_time_constant();
+    let ahead = if features.iter().any(looks_ahead) { "    @u64 ahead;\n" } else { "" };
+    let declared = |end: &str| -> String {
+        sums.iter().map(|(of, name)| format!("    {of} {name}{end};\n")).collect()
+    };
+    let filled = |text: &str| {
+        text.replace("@members", &declared(""))
+            .replace("@sums", &declared(" = 0"))
+            .replace("@ahead", ahead)
+            .replace("@terms", &terms)
+    };
+    (filled(form.step), format!("{}{}", form.scan_variables, filled(form.scan)))
 }
 
 /// One value of the row.
@@ -390,13 +408,18 @@ fn expression(feature: Feature, form: &Form<'_>) -> Option<String> {
         "avg_queue_length" => member("queue", "average"),
         "occupancy" => member("buffer", "bytes"),
         "avg_occupancy" => member("buffer", "average"),
-        "longest_queue" => "longest".to_owned(),
-        "rank" => "rank".to_owned(),
-        "longest_gap" => format!("longest > {own} ? longest - {own} : 0u"),
+        "longest_queue" => member("total", "longest"),
+        "rank" => member("total", "rank"),
+        "longest_gap" => {
+            format!(
+                "{longest} > {own} ? {longest} - {own} : 0u",
+                longest = member("total", "longest")
+            )
+        }
         "projected_occupancy" => saturated(&member("buffer", "projected")),
         CLASSED => format!("@prefixclassed(state, {own})"),
         CUT => format!("@prefixnear_cut(state, {own})"),
-        level if is_level(feature) => saturated(level),
+        level if is_level(feature) => saturated(&member("total", level)),
         _ => return None,
     })
 }

@@ -22,6 +22,8 @@ pub(crate) const TARGET: Target = Target {
     name: "verilog",
     about: "pipelined Verilog-2001 module and testbench, see docs/verilog.md",
     decides: true,
+    has_layouts: false,
+    layout: None,
     emit,
 };
 

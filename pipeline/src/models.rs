@@ -81,14 +81,27 @@ impl ModelFile {
         let mut origin = self.origin();
         if let Some(path) = switch {
             if !targets.iter().any(|target| target.decides()) {
-                let problem = "no target uses it, expected c or cpp";
+                let problem = "no target uses it; c, cpp, dct, ebpf and verilog do";
                 return Err(PipelineError::setting("switch", problem));
             }
             origin.switch = Some(the_switch(path)?);
         }
-        let mut files = Vec::new();
+        let mut files: Vec<EmittedFile> = Vec::new();
         for &target in targets {
-            files.extend(export(&self.model.forest, &origin, target)?);
+            for file in export(&self.model.forest, &origin, target)? {
+                match files.iter().find(|other| other.name == file.name) {
+                    None => files.push(file),
+                    Some(same) if *same == file => {}
+                    Some(_) => {
+                        let problem = format!(
+                            "two of the targets write different files {}; export them into \
+                             different folders",
+                            file.name
+                        );
+                        return Err(PipelineError::setting("target", problem));
+                    }
+                }
+            }
         }
         Ok(files)
     }

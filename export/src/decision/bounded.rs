@@ -4,22 +4,23 @@ use super::layout::Layout;
 
 /// Declarations before the code.
 pub(super) const LOOP: &str = "\
-struct @prefixsteps;
-
 #ifdef __bpf__
 /* Calls step up to times, until it returns 1. Linux 5.17. */
-static long (*@prefixloop)(@u32 times, long (*step)(@u32 at, struct @prefixsteps *steps),
-    struct @prefixsteps *steps, @u64 flags) = (void *)181;
+static long (*@prefixloop)(@u32 times, long (*step)(@u32 at, void *context), void *context,
+    @u64 flags) = (void *)181;
+/* Small tables would otherwise be in sections that libbpf does not open. */
+#define @UPPER_TABLE __attribute__((section(\".rodata\")))
 #else
+#define @UPPER_TABLE
 /* The same, to try this file elsewhere. */
-static long @prefixloop(@u32 times, long (*step)(@u32 at, struct @prefixsteps *steps),
-    struct @prefixsteps *steps, @u64 flags)
+static long @prefixloop(@u32 times, long (*step)(@u32 at, void *context), void *context,
+    @u64 flags)
 {
     @u32 at;
 
     (void)flags;
     for (at = 0; at < times; at++) {
-        if (step(at, steps) != 0) {
+        if (step(at, context) != 0) {
             break;
         }
     }
@@ -65,8 +66,10 @@ pub(super) fn stepped(template: &str) -> String {
         .replace("    memset(state, 0, sizeof *state);\n", "")
         .replace("/* An empty switch. The", "/* An empty switch in memory of zeros. The");
     for step in ["serve", "push_out"] {
-        let of = "static long @prefix@name_step(@u32 at, struct @prefixsteps *steps)
+        let of = "static long @prefix@name_step(@u32 at, void *context)
 {
+    struct @prefixsteps *steps = context;
+
     (void)at;
     return @prefix@name(steps->state, steps->until) ? 0 : 1;
 }
@@ -115,10 +118,14 @@ pub(super) fn masked(text: &str, layout: &Layout) -> String {
         ("state->bytes[", queues.clone()),
         ("state->real_bytes[", queues.clone()),
         ("state->fifos[", queues.clone()),
+        ("deficit_bytes[", format!("{}u", layout.port_queues - 1)),
+        ("quantum_bytes[", format!("{}u", layout.port_queues - 1)),
         ("line->begun_ns[", format!("{}u", layout.ring_places.max(1) - 1)),
         ("state->packets[", "(@UPPER_PACKETS - 1u)".to_owned()),
     ];
-    let mut text = text.to_owned();
+    let mut text = text
+        .replace(" memset(", " __builtin_memset(")
+        .replace("    static const ", "    static const @UPPER_TABLE ");
     for (array, mask) in &arrays {
         text = wrap(&text, array, mask);
     }
@@ -130,6 +137,7 @@ pub(super) fn masked(text: &str, layout: &Layout) -> String {
         .replace("ports[@CSWITCH_PORTS];\n", &format!("ports[{}u];\n", layout.leaves))
         .replace("[@CSWITCH_PORTS] =", &format!("[{}u] =", layout.leaves))
         .replace("[@CSWITCH_PORTS][2] =", &format!("[{}u][2] =", layout.leaves))
+        .replace("_bytes[@CQUEUES_PER_PORT]", &format!("_bytes[{}u]", layout.port_queues))
         .replace("busy[@WORDS]", &format!("busy[{}u]", layout.words))
 }
 
@@ -147,7 +155,10 @@ fn wrap(text: &str, array: &str, mask: &str) -> String {
         let Some((end, _)) = end else { break };
         let index = &after[..end];
         // A declaration's length, or an index that needs no mask.
-        let is_fixed = index.starts_with("@CSWITCH") || index == "1" || index == "0";
+        let is_fixed = index.starts_with("@CSWITCH")
+            || index == "@CQUEUES_PER_PORT"
+            || index == "1"
+            || index == "0";
         wrapped += before;
         wrapped += &if is_fixed { index.to_owned() } else { format!("({index}) & {mask}") };
         rest = &after[end..];

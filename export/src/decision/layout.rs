@@ -17,6 +17,8 @@ pub(super) struct Layout {
     pub(super) words: usize,
     /// Lengths of the arrays of length classes.
     pub(super) class_places: usize,
+    /// Lengths of the arrays of a port's queues.
+    pub(super) port_queues: usize,
     /// Places of a transmit ring.
     pub(super) ring_places: usize,
     /// Places for packets.
@@ -54,7 +56,8 @@ impl Layout {
             0 => 0,
             ring => length(ring),
         };
-        let port_state_bytes = port_state_bytes(switch, ring_places);
+        let port_queues = length(usize::from(switch.queues_per_port));
+        let port_state_bytes = port_state_bytes(switch, port_queues, ring_places);
         let [arrivals, averages, total] =
             [kept.arrivals, kept.averages, kept.total].map(usize::from);
         let classes = if kept.classes.any() { length(memory::class_count(switch)) } else { 0 };
@@ -86,6 +89,7 @@ impl Layout {
             queue_places: queues,
             class_places: classes,
             words,
+            port_queues,
             ring_places,
             packets,
             queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
@@ -97,9 +101,8 @@ impl Layout {
 }
 
 /// `struct port`.
-fn port_state_bytes(switch: &SwitchSpec, ring: usize) -> usize {
+fn port_state_bytes(switch: &SwitchSpec, queues: usize, ring: usize) -> usize {
     let (ring_bytes, ring_words) = if ring > 0 { (8 + 8 * ring, 2) } else { (0, 0) };
-    let queues = usize::from(switch.queues_per_port);
     let (turn_bytes, turn_words) = match switch.scheduler {
         Scheduler::StrictPriority => (0, 0),
         _ if queues == 1 => (0, 0),

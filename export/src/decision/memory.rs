@@ -127,10 +127,37 @@ pub(super) fn change(kept: Kept, listed: bool, counts_busy: bool) -> String {
     )
 }
 
-/// As [`FORM`], for machines whose loops need a bound.
+/// As [`FORM`], for machines whose loops are calls of steps.
 pub(super) const EACH: Form<'_> = Form {
-    scan_variables: "    @u32 at;\n",
-    scan: "    for (at = 0; at < @CSWITCH_QUEUES; at++) {\n@terms    }\n",
+    member: |level, member| match level {
+        "sum" => format!("scan->{member}"),
+        "total" => format!("scan.{member}"),
+        _ => (FORM.member)(level, member),
+    },
+    scan_variables: "",
+    step: "\
+/* A scan of all queues for the features of a packet that arrives for queue. */
+struct @prefixscan {
+    const struct @prefixdecision *state;
+    @u32 queue;
+@members};
+
+static long @prefixscan_step(@u32 at, void *context)
+{
+    struct @prefixscan *scan = context;
+    const struct @prefixdecision *state = scan->state;
+    const @u32 queue = scan->queue;
+@ahead
+    (void)queue;
+@terms    return 0;
+}
+
+",
+    scan: "    \
+    struct @prefixscan scan = {.state = state, .queue = queue};
+
+    @prefixloop(@CSWITCH_QUEUES, @prefixscan_step, &scan, 0);
+",
     ..FORM
 };
 
@@ -144,11 +171,14 @@ pub(super) const FORM: Form<'_> = Form {
         ("queue", member) => format!("state->{member}[queue]"),
         ("one", "drain_bytes") => "@prefixport_drain_bytes(at / @CQUEUES_PER_PORT)".to_owned(),
         ("one", member) => format!("state->{member}[at]"),
+        ("sum" | "total", member) => member.to_owned(),
         (_, "projected") => "state->projected".to_owned(),
         (_, member) => format!("state->buffer_{member}"),
     },
     scan_variables: "    @u64 left;\n    @u32 word;\n",
+    step: "",
     scan: "\
+@sums@ahead
     for (word = 0; word < @WORDS; word++) {
         for (left = state->busy[word]; left != 0; left &= left - 1u) {
         const @u32 at = 64u * word + @prefixlowest(left);
@@ -158,22 +188,52 @@ pub(super) const FORM: Form<'_> = Form {
 ",
 };
 
-/// The function that finds the longest pushable queue.
-pub(super) fn longest(switch: &SwitchSpec) -> String {
+/// The function that finds the longest pushable queue; if `is_bounded`, its loop is a call of steps.
+pub(super) fn longest(switch: &SwitchSpec, is_bounded: bool) -> String {
     let bits = switch.queues().next_power_of_two().trailing_zeros();
     let all = switch.pushable.iter().all(|&pushable| pushable);
+    let mask = switch.pushable.iter().rev().fold(0_u32, |mask, &of| mask << 1 | u32::from(of));
+    let pushable = match all {
+        true => String::new(),
+        false => format!("(({mask:#x}u >> (at % @CQUEUES_PER_PORT)) & 1u) != 0 && "),
+    };
     let about = "\
 /* The longest pushable queue of virtual LQD, the lowest of equally long ones; the number of queues if
  * all of these are empty. */
 @inline @u32 @prefixlongest(const struct @prefixdecision *state)
 {
 ";
+    if is_bounded {
+        return format!(
+            "\
+/* A scan of all queues for the longest. */
+struct @prefixsearch {{
+    const struct @prefixdecision *state;
+    @u32 longest;
+    @u32 longest_bytes;
+}};
+
+static long @prefixsearch_step(@u32 at, void *context)
+{{
+    struct @prefixsearch *search = context;
+    const @u32 bytes = search->state->bytes[at];
+
+    if ({pushable}bytes > search->longest_bytes) {{
+        search->longest = at;
+        search->longest_bytes = bytes;
+    }}
+    return 0;
+}}
+
+{about}    struct @prefixsearch search = {{state, @CSWITCH_QUEUES, 0}};
+
+    @prefixloop(@CSWITCH_QUEUES, @prefixsearch_step, &search, 0);
+    return search.longest;
+}}
+"
+        );
+    }
     if u64::from(switch.buffer_bytes) << bits >= 1 << 31 {
-        let mask = switch.pushable.iter().rev().fold(0_u32, |mask, &of| mask << 1 | u32::from(of));
-        let pushable = match all {
-            true => String::new(),
-            false => format!("(({mask:#x}u >> (at % @CQUEUES_PER_PORT)) & 1u) != 0 && "),
-        };
         return format!(
             "\
 {about}    @u32 at, longest = @CSWITCH_QUEUES, longest_bytes = 0;

@@ -55,7 +55,7 @@
         turn->was_credited = 0;
         return @CSWITCH_QUEUES;
     }
-    for (visit = 1;; visit++) {
+    for (visit = 1; visit <= 2u * @CQUEUES_PER_PORT; visit++) {
         at = turn->turn;
         if (state->bytes[first + at] > 0) {
             const @u64 head_bytes = @prefixfirst_bytes(state, first + at);
@@ -77,4 +77,5 @@
             @prefixskip_rounds(state, port);
         }
     }
+    return @CSWITCH_QUEUES; /* Never: after the skipped rounds a queue can send in the next one. */
 }

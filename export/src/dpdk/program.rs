@@ -23,7 +23,15 @@ fn about(model: &Checked<'_>) -> String {
     let what = format!(
         "{name}.spec: would push-out Longest Queue Drop drop this packet? For DPDK's SWX pipeline"
     );
-    commented(&about::about(model, &what), ";") + "\n"
+    let mut lines = about::about(model, &what);
+    lines.extend(
+        [
+            "It answers queries and keeps no queues. DPDK applications decide with the C code of",
+            "Credence, which keeps them: docs/dpdk.md.",
+        ]
+        .map(str::to_owned),
+    );
+    commented(&lines, ";") + "\n"
 }
 
 fn headers(groups: &Groups) -> String {

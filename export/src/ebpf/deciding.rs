@@ -5,7 +5,7 @@ use crate::c::preamble;
 use crate::checked::Checked;
 use crate::decision::{self, Words};
 use crate::tracker::Dialect;
-use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_data::SwitchSpec;
 
 /// `NAME_decision.bpf.h`.
 pub(super) fn header(
@@ -13,13 +13,6 @@ pub(super) fn header(
     switch: &SwitchSpec,
     dialect: &Dialect<'_>,
 ) -> Result<String, ExportError> {
-    if switch.scheduler == Scheduler::Dwrr && switch.queues_per_port > 1 {
-        return Err(ExportError::Decision {
-            target: "ebpf",
-            problem: "nothing bounds the rounds of the scheduler dwrr, which the verifier needs"
-                .to_owned(),
-        });
-    }
     let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
     let usage = format!(
         " * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model:

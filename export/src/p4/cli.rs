@@ -1,18 +1,20 @@
 //! Entries as commands of BMv2's simple_switch_CLI.
 
-use super::entries::{Leaves, Prefixes};
-use super::names::{INGRESS, P4};
-use super::text_file::text_file;
+use super::names::INGRESS;
+use super::p4_table::{Entry, P4Table};
+use super::program::P4;
+use super::text_file::entries_file;
 use crate::about::{about, commented};
-use crate::tables::{PrefixEntry, Ternary};
+use crate::tables::{Code, Ternary};
 use crate::target::EmittedFile;
 
 /// `NAME_cli.txt`.
 pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     let name = &p4.model.prefix;
     let what = format!(
-        "{name}_cli.txt: entries for {name}_v1model.p4, compiled with -D {}_RUNTIME_ENTRIES",
-        p4.macro_name()
+        "{name}_cli.txt: entries for {}_v1model.p4{}",
+        p4.prefix(),
+        p4.compiled_for_entries()
     );
     let mut lines = about(p4.model, &what);
     lines.push(format!("Load them with: simple_switch_CLI < {name}_cli.txt"));
@@ -21,47 +23,36 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     );
     lines.push("The last number is the priority; in BMv2 the lowest wins.".to_owned());
     // No blank lines: at each, simple_switch_CLI repeats the previous command.
-    let mut text = commented(&lines, "#");
-    for feature in &p4.tables.features {
-        let (table, action) = (p4.feature_table(feature), p4.feature_action(feature));
-        let codes = |prefix: &PrefixEntry| -> Vec<String> {
-            let codes = p4.tables.codes(feature, prefix.range);
-            codes.iter().map(ToString::to_string).collect()
-        };
-        let prefixes = Prefixes::new(feature);
-        text += &start(&table, &action, &codes(&prefixes.default));
-        for prefix in &prefixes.entries {
-            let pattern = Ternary::of_prefix(prefix.value, prefix.length);
-            text +=
-                &add(&table, &action, &[pattern], &codes(prefix), 33 - u32::from(prefix.length));
-        }
-    }
-    for (at, tree) in p4.trees() {
-        let (table, action) = (format!("tree_{at}"), format!("set_weight_{at}"));
-        let leaves = Leaves::new(tree);
-        text += &start(&table, &action, &[leaves.default.weight.to_string()]);
-        for leaf in leaves.entries {
-            text += &add(&table, &action, &tree.patterns(leaf), &[leaf.weight.to_string()], 1);
-        }
-    }
-    text_file(p4, "_cli.txt", text)
+    let text = commented(&lines, "#");
+    entries_file(p4, "_cli.txt", text + &p4.tables.iter().map(of_table).collect::<String>())
 }
 
-/// Empties a table and sets its default action.
-fn start(table: &str, action: &str, data: &[String]) -> String {
+/// Empties a table, sets its default action and adds its entries.
+fn of_table(table: &P4Table) -> String {
     let oracle = format!("{INGRESS}.oracle");
-    format!(
-        "table_clear {oracle}.{table}\ntable_set_default {oracle}.{table} {oracle}.{action} {}\n",
-        data.join(" ")
-    )
+    let (default, data) = table.default_action();
+    let mut text = format!(
+        "table_clear {oracle}.{name}\ntable_set_default {oracle}.{name} {oracle}.{} {}\n",
+        default.name,
+        joined(data),
+        name = table.name
+    );
+    let pattern = |pattern: &Ternary| format!("{}&&&{}", pattern.value, pattern.mask);
+    for Entry { patterns, priority, data } in &table.entries {
+        let patterns: Vec<String> = patterns.iter().map(pattern).collect();
+        text += &format!(
+            "table_add {oracle}.{} {oracle}.{} {} => {} {}\n",
+            table.name,
+            table.action().name,
+            patterns.join(" "),
+            joined(data),
+            33 - priority
+        );
+    }
+    // Actions without data leave a space.
+    text.replace("=>  ", "=> ").replace(" \n", "\n")
 }
 
-fn add(table: &str, action: &str, patterns: &[Ternary], data: &[String], priority: u32) -> String {
-    let pattern = |pattern: &Ternary| format!("{}&&&{}", pattern.value, pattern.mask);
-    let patterns: Vec<String> = patterns.iter().map(pattern).collect();
-    format!(
-        "table_add {INGRESS}.oracle.{table} {INGRESS}.oracle.{action} {} => {} {priority}\n",
-        patterns.join(" "),
-        data.join(" ")
-    )
+fn joined(data: &[Code]) -> String {
+    data.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

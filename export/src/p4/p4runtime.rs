@@ -1,18 +1,20 @@
 //! Entries as a P4Runtime WriteRequest in protobuf's text format.
 
-use super::entries::{Leaves, Prefixes};
-use super::names::{ACTION_ID, P4, TABLE_ID};
-use super::text_file::text_file;
+use super::names::{ACTION_ID, TABLE_ID};
+use super::p4_table::{Entry, P4Action, P4Table};
+use super::program::P4;
+use super::text_file::entries_file;
 use crate::about::{about, commented};
-use crate::tables::{Code, LeafEntry, PrefixEntry, Ternary};
+use crate::tables::{Code, Ternary};
 use crate::target::EmittedFile;
 
 /// `NAME_p4runtime.txtpb`.
 pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     let name = &p4.model.prefix;
     let what = format!(
-        "{name}_p4runtime.txtpb: entries for {name}_v1model.p4, compiled with -D {}_RUNTIME_ENTRIES",
-        p4.macro_name()
+        "{name}_p4runtime.txtpb: entries for {}_v1model.p4{}",
+        p4.prefix(),
+        p4.compiled_for_entries()
     );
     let mut lines = about(p4.model, &what);
     lines.extend([
@@ -24,47 +26,36 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
     let mut text = commented(&lines, "#");
     text += "# proto-file: p4/v1/p4runtime.proto\n# proto-message: p4.v1.WriteRequest\n\n";
     text += "device_id: 0\nelection_id { low: 1 }\n";
-    for feature in &p4.tables.features {
-        let id = p4.feature_id(feature);
-        let codes = |prefix: &PrefixEntry| p4.tables.codes(feature, prefix.range);
-        let prefixes = Prefixes::new(feature);
-        text += &format!("# {}\n", p4.feature_table(feature));
-        text += &set_default(id, &codes(&prefixes.default));
-        for prefix in &prefixes.entries {
-            let pattern = Ternary::of_prefix(prefix.value, prefix.length);
-            text += &insert(id, &[pattern], &codes(prefix), 1 + u32::from(prefix.length));
-        }
+    for table in &p4.tables {
+        let (default, data) = table.default_action();
+        text += &format!("# {}\n", table.name);
+        text += &update("MODIFY", table, "", (default, data), "is_default_action: true");
+        table.entries.iter().for_each(|entry| text += &insert(table, entry));
     }
-    for (at, tree) in p4.trees() {
-        let weight = |leaf: &LeafEntry| Code::of_value(u32::from(leaf.weight));
-        let leaves = Leaves::new(tree);
-        text += &format!("# tree_{at}\n");
-        text += &set_default(p4.tree_id(at), &[weight(leaves.default)]);
-        for leaf in leaves.entries {
-            text += &insert(p4.tree_id(at), &tree.patterns(leaf), &[weight(leaf)], 1);
-        }
-    }
-    text_file(p4, "_p4runtime.txtpb", text)
-}
-
-/// Sets a table's default action.
-fn set_default(id: u32, data: &[Code]) -> String {
-    update("MODIFY", id, "", data, "is_default_action: true")
+    entries_file(p4, "_p4runtime.txtpb", text)
 }
 
 /// Inserts an entry. Wildcard fields are left out, as the specification demands.
-fn insert(id: u32, patterns: &[Ternary], data: &[Code], priority: u32) -> String {
-    let numbered = (1..).zip(patterns).filter(|(_, pattern)| !pattern.is_any());
+fn insert(table: &P4Table, entry: &Entry) -> String {
+    let numbered = (1..).zip(&entry.patterns).filter(|(_, pattern)| !pattern.is_any());
     let matches = numbered.map(|(id, Ternary { value, mask })| {
         let (value, mask) = (bytes(value), bytes(mask));
         format!(
             "      match {{ field_id: {id} ternary {{ value: \"{value}\" mask: \"{mask}\" }} }}\n"
         )
     });
-    update("INSERT", id, &matches.collect::<String>(), data, &format!("priority: {priority}"))
+    let priority = format!("priority: {}", 1 + entry.priority);
+    let call = (table.action(), entry.data.as_slice());
+    update("INSERT", table, &matches.collect::<String>(), call, &priority)
 }
 
-fn update(kind: &str, id: u32, matches: &str, data: &[Code], last: &str) -> String {
+fn update(
+    kind: &str,
+    table: &P4Table,
+    matches: &str,
+    (action, data): (&P4Action, &[Code]),
+    last: &str,
+) -> String {
     let params = (1..)
         .zip(data)
         .map(|(id, code)| format!(" params {{ param_id: {id} value: \"{}\" }}", bytes(code)));
@@ -81,8 +72,8 @@ updates {{
   }}
 }}
 ",
-        TABLE_ID | id,
-        ACTION_ID | id,
+        TABLE_ID | table.id,
+        ACTION_ID | action.id,
         params.collect::<String>()
     )
 }

@@ -1,17 +1,18 @@
 //! A program for BMv2 that answers packets carrying features, to try the oracle and to show its
 //! use.
 
-use super::names::{EGRESS, INGRESS, P4};
-use super::text_file::text_file;
-use crate::about::{about, commented};
+use super::names::{EGRESS, INGRESS};
+use super::program::P4;
+use super::text_file::program_file;
+use crate::about::commented;
 use crate::target::EmittedFile;
 
 /// `NAME_v1model.p4`.
 pub(super) fn program(p4: &P4<'_>) -> EmittedFile {
-    let name = &p4.model.prefix;
+    let name = p4.prefix();
     let what =
         format!("{name}_v1model.p4: {name}_oracle.p4 on packets that carry features, for BMv2");
-    let lines = about(p4.model, &what);
+    let lines = p4.about_program(&what);
     let text = format!(
         "\
 {}
@@ -65,16 +66,16 @@ control PacketDeparser(packet_out packet, in headers_t hdr) {{
 V1Switch(PacketParser(), NoVerify(), {INGRESS}(), {EGRESS}(), NoCompute(), PacketDeparser()) main;
 ",
         commented(&lines, "//"),
-        headers(p4),
+        headers(p4, ""),
         parser_states("start", ""),
         p4.type_name(),
         answer(p4),
     );
-    text_file(p4, "_v1model.p4", text)
+    program_file(p4, "_v1model.p4", text)
 }
 
-/// Ethernet, and a query: features in, score and prediction out.
-pub(crate) fn headers(p4: &P4<'_>) -> String {
+/// Ethernet, and a query: features in, score and prediction out. `pragmas` are those of the query.
+pub(crate) fn headers(p4: &P4<'_>, pragmas: &str) -> String {
     let columns = 0..p4.model.origin.columns.len();
     let fields: String = columns.map(|at| format!("    bit<32> {};\n", p4.field(at))).collect();
     format!(
@@ -89,7 +90,7 @@ header ethernet_t {{
 }}
 
 // Features, set by the sender; score and drop (0 or 1) are filled in before the packet returns.
-header query_t {{
+{pragmas}header query_t {{
 {fields}    bit<{bits}> score;
     bit<16> drop;
 }}
@@ -99,7 +100,7 @@ struct headers_t {{
     query_t query;
 }}
 ",
-        bits = p4.score_bits(),
+        bits = p4.shape.score_bits,
     )
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn parser_states(first: &str, before: &str) -> String {
 
 /// Applies the oracle, fills in the answer and returns the packet to its sender.
 pub(crate) fn answer(p4: &P4<'_>) -> String {
-    let name = &p4.model.prefix;
+    let name = p4.prefix();
     let set = |at: usize| {
         let field = p4.field(at);
         format!("            features.{field} = hdr.query.{field};\n")

@@ -31,6 +31,18 @@ impl Code {
         code
     }
 
+    /// The lowest `width` bits of a number.
+    pub(crate) fn of_bits(number: u64, width: usize) -> Self {
+        let mut code = Code::zero(width);
+        (0..width.min(64)).filter(|bit| number >> bit & 1 == 1).for_each(|bit| code.set(bit));
+        code
+    }
+
+    /// Whether a bit is 1; those beyond the width are 0.
+    pub(crate) fn bit(&self, bit: usize) -> bool {
+        self.words.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
     /// Reads the format of [`fmt::Display`]: hexadecimal after `0x`. `None` if malformed or wider
     /// than `width` bits.
     pub fn from_hex(text: &str, width: usize) -> Option<Self> {

@@ -74,6 +74,12 @@ pub struct LeafEntry {
 }
 
 impl Tables {
+    /// The trees whose weight depends on the row: those that have a table.
+    pub fn trees_with_tables(&self) -> Vec<usize> {
+        let trees = 0..self.trees.len();
+        trees.filter(|&tree| self.trees[tree].constant().is_none()).collect()
+    }
+
     /// The sum of the weights of trees that are the same for every row, which need no table.
     pub fn constant_score(&self) -> u32 {
         self.trees.iter().filter_map(TreeTable::constant).map(u32::from).sum()

@@ -1,14 +1,19 @@
 //! A program for Tofino that answers packets carrying features.
 
-use crate::about::{about, commented};
-use crate::p4::{EGRESS, INGRESS, P4, answer, headers, parser_states, text_file};
+use crate::about::commented;
+use crate::p4::{EGRESS, INGRESS, P4, answer, headers, parser_states, program_file};
 use crate::target::EmittedFile;
 
 /// `NAME_tna.p4`.
 pub(super) fn program(p4: &P4<'_>) -> EmittedFile {
-    let name = &p4.model.prefix;
+    let name = p4.prefix();
     let what =
         format!("{name}_tna.p4: {name}_oracle.p4 on packets that carry features, for Tofino");
+    // In containers of their own: one action writes the answer from a sum and a number.
+    let pragma =
+        |(field, bits)| format!("@pa_container_size(\"ingress\", \"hdr.query.{field}\", {bits})\n");
+    let pragmas: String =
+        [("score", p4.shape.score_bits), ("drop", 16)].into_iter().map(pragma).collect();
     let start =
         "        packet.extract(ig_intr_md);\n        packet.advance(PORT_METADATA_SIZE);\n";
     let text = format!(
@@ -79,11 +84,11 @@ Pipeline(IngressParser(), {INGRESS}(), IngressDeparser(),
 
 Switch(pipe) main;
 ",
-        commented(&about(p4.model, &what), "//"),
-        headers(p4),
+        commented(&p4.about_program(&what), "//"),
+        headers(p4, &pragmas),
         parser_states("start", start),
         p4.type_name(),
         answer(p4),
     );
-    text_file(p4, "_tna.p4", text)
+    program_file(p4, "_tna.p4", text)
 }

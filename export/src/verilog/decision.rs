@@ -36,9 +36,6 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
     if kept.averages {
         return refuse("an average takes up to 160 clocks for each queue that a packet leaves");
     }
-    if switch.scheduler == Scheduler::Dwrr && switch.queues_per_port > 1 {
-        return refuse("nothing bounds the clocks of the rounds of the scheduler dwrr");
-    }
     if kept.classes.any() {
         return refuse(
             "the module does not sum queues by length class, for classed_in_quarter_rtt or cut_in_quarter_rtt",
@@ -55,6 +52,7 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
     let rule = DriftRule::default();
     let text = MODULE
         .replace("@ABOUT\n", &about::about(model, &name, WHAT))
+        .replace("@CREDIT\n", if has_deficits(switch) { CREDIT } else { "" })
         .replace("@FORGET\n", if kept.arrivals { FORGET } else { "" })
         .replace("@MEMORY\n", if kept.arrivals { MEMORY } else { "" })
         .replace("@RATE_FUNCTIONS\n", &rate_functions(switch, &rates, kept.arrivals))
@@ -132,6 +130,8 @@ pub(super) fn line_rates(switch: &SwitchSpec) -> String {
         switch.line_rate_bps.iter().rev().map(|rate| format!("64'd{rate}")).collect();
     rates.join(", ")
 }
+
+const CREDIT: &str = "    localparam [4:0] CREDIT   = 5'd21;\n";
 
 const FORGET: &str = "    localparam [4:0] FORGET   = 5'd9;\n";
 
@@ -404,7 +404,12 @@ fn predictor_of(model: &Checked<'_>) -> String {
 
 /// Whether a port's queues are served in turn.
 fn takes_turns(switch: &SwitchSpec) -> bool {
-    switch.queues_per_port > 1 && switch.scheduler == Scheduler::RoundRobin
+    switch.queues_per_port > 1 && switch.scheduler != Scheduler::StrictPriority
+}
+
+/// Whether a port's queues are served by deficits.
+fn has_deficits(switch: &SwitchSpec) -> bool {
+    switch.queues_per_port > 1 && switch.scheduler == Scheduler::Dwrr
 }
 
 fn turn_registers(switch: &SwitchSpec) -> String {
@@ -419,6 +424,23 @@ fn turn_registers(switch: &SwitchSpec) -> String {
     }
     if takes_turns(switch) {
         text += "    reg [7:0] turn [0:@LAST_PORT];\n";
+    }
+    if has_deficits(switch) {
+        text += &format!(
+            "    // Bytes that each queue may still send, and whether the port's turn got its quantum.
+    reg [39:0] deficit [0:@LAST_QUEUE];
+    reg        credited [0:@LAST_PORT];
+
+    function [39:0] quantum;
+        input [7:0] of;
+        quantum = {};
+    endfunction
+
+    wire [39:0] credit =
+        deficit[candidate] + (credited[first_port] ? 40'd0 : quantum(offset));
+",
+            quanta(switch)
+        );
     }
     let ring = switch.transmit_ring_packets;
     if ring > 0 {
@@ -444,10 +466,21 @@ fn turn_registers(switch: &SwitchSpec) -> String {
     text
 }
 
+/// The quantum of queue `of` of a port.
+fn quanta(switch: &SwitchSpec) -> String {
+    let mut quanta = switch.quantum_bytes.iter().enumerate().rev();
+    let last = quanta.next().map_or_else(String::new, |(_, bytes)| format!("40'd{bytes}"));
+    quanta.fold(last, |others, (at, bytes)| format!("of == 8'd{at} ? 40'd{bytes} : {others}"))
+}
+
 fn turn_clears(switch: &SwitchSpec) -> String {
     let mut text = String::new();
     if takes_turns(switch) {
         text += "                turn[at_port] <= 8'd0;\n";
+    }
+    if has_deficits(switch) {
+        text +=
+            "                deficit[at] <= 40'd0;\n                credited[at_port] <= 1'b0;\n";
     }
     if switch.transmit_ring_packets > 0 {
         text += "                sent_ns[at_port] <= 64'd0;
@@ -490,6 +523,9 @@ fn pick(switch: &SwitchSpec) -> String {
             found("at")
         );
     }
+    if has_deficits(switch) {
+        return PICK_BY_DEFICIT.to_owned();
+    }
     let turn = if takes_turns(switch) {
         "                    turn[first_port] <= next_offset;\n"
     } else {
@@ -509,6 +545,50 @@ fn pick(switch: &SwitchSpec) -> String {
         found = found("candidate")
     )
 }
+
+/// A round after the other until a queue's deficit covers its first packet.
+const PICK_BY_DEFICIT: &str =
+    "            // The queue that the port serves next, by deficit round robin.
+            PICK: begin
+                then <= EARLIEST;
+                waited <= 1'b0;
+                changed <= candidate;
+                place <= head[candidate];
+                step <= 8'd0;
+                if (bytes[candidate] != 32'd0)
+                    state <= CREDIT;
+                else begin
+                    deficit[candidate] <= 40'd0;
+                    credited[first_port] <= 1'b0;
+                    turn[first_port] <= next_offset;
+                    offset <= next_offset;
+                    step <= step + 8'd1;
+                    if (step == 8'd@PER_PORT - 8'd1) begin
+                        turn[first_port] <= 8'd0;
+                        due_ns[first_port] <= NEVER;
+                        state <= EARLIEST;
+                    end
+                end
+            end
+            // Its first packet's memory is read.
+            CREDIT: begin
+                waited <= 1'b1;
+                if (waited) begin
+                    waited <= 1'b0;
+                    if (credit >= {8'd0, packet_bytes}) begin
+                        deficit[candidate] <= credit - {8'd0, packet_bytes};
+                        credited[first_port] <= 1'b1;
+                        state <= READ;
+                    end else begin
+                        deficit[candidate] <= credit;
+                        credited[first_port] <= 1'b0;
+                        turn[first_port] <= next_offset;
+                        offset <= next_offset;
+                        state <= PICK;
+                    end
+                end
+            end
+";
 
 fn send(switch: &SwitchSpec, divide_bits: u32) -> String {
     let wire = match 64 - divide_bits {

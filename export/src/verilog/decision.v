@@ -76,6 +76,7 @@ module @MODULE #(
     localparam [4:0] PUT      = 5'd18;
     localparam [4:0] DECIDE   = 5'd19;
     localparam [4:0] SETTLE   = 5'd20;
+@CREDIT
 
     reg [4:0] state;
     // Where a removed packet's queue has changed: EARLIEST or ADMIT; after the arriving one's: DECIDE.

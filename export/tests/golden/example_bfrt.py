@@ -13,9 +13,8 @@
 oracle = bfrt.example_tna.pipe.QueryIngress.oracle
 
 oracle.code_queue_length.clear()
-oracle.code_queue_length.set_default_with_set_codes_of_queue_length(for_tree_0=0x1)
-# value, mask, priority, for_tree_0
-for value, mask, priority, for_tree_0 in [
+oracle.code_queue_length.set_default_with_set_codes_of_queue_length(codes=0x1)
+for queue_length, queue_length_mask, MATCH_PRIORITY, codes in [
     (0x7530, 0xffffffff, 0, 0x0),
     (0x7530, 0xfffffff0, 4, 0x1),
     (0x7500, 0xffffffc0, 6, 0x0),
@@ -24,45 +23,55 @@ for value, mask, priority, for_tree_0 in [
     (0x7000, 0xfffff000, 12, 0x1),
     (0x0, 0xffff8000, 15, 0x0),
 ]:
-    oracle.code_queue_length.add_with_set_codes_of_queue_length(queue_length=value, queue_length_mask=mask, MATCH_PRIORITY=priority, for_tree_0=for_tree_0)
+    oracle.code_queue_length.add_with_set_codes_of_queue_length(queue_length=queue_length, queue_length_mask=queue_length_mask, MATCH_PRIORITY=MATCH_PRIORITY, codes=codes)
 
 oracle.code_occupancy.clear()
-oracle.code_occupancy.set_default_with_set_codes_of_occupancy(for_tree_0=0x1, for_tree_1=0x1)
-# value, mask, priority, for_tree_0, for_tree_1
-for value, mask, priority, for_tree_0, for_tree_1 in [
-    (0xaae60, 0xffffffff, 0, 0x0, 0x0),
-    (0xdbba0, 0xffffffff, 0, 0x0, 0x1),
-    (0xaae60, 0xffffffe0, 5, 0x0, 0x1),
-    (0xdbb80, 0xffffffe0, 5, 0x0, 0x1),
-    (0xaae00, 0xffffff80, 7, 0x0, 0x0),
-    (0xdbb80, 0xffffff80, 7, 0x1, 0x1),
-    (0xaae00, 0xfffffe00, 9, 0x0, 0x1),
-    (0xdbc00, 0xfffffc00, 10, 0x1, 0x1),
-    (0xab000, 0xfffff000, 12, 0x0, 0x1),
-    (0xac000, 0xffffc000, 14, 0x0, 0x1),
-    (0xdc000, 0xffffc000, 14, 0x1, 0x1),
-    (0xb0000, 0xffff0000, 16, 0x0, 0x1),
-    (0xe0000, 0xfffe0000, 17, 0x1, 0x1),
-    (0xc0000, 0xfffc0000, 18, 0x0, 0x1),
-    (0x0, 0xfff00000, 20, 0x0, 0x0),
+oracle.code_occupancy.set_default_with_set_codes_of_occupancy(codes=0x3)
+for occupancy, occupancy_mask, MATCH_PRIORITY, codes in [
+    (0xaae60, 0xffffffff, 0, 0x0),
+    (0xdbba0, 0xffffffff, 0, 0x2),
+    (0xaae60, 0xffffffe0, 5, 0x2),
+    (0xdbb80, 0xffffffe0, 5, 0x2),
+    (0xaae00, 0xffffff80, 7, 0x0),
+    (0xdbb80, 0xffffff80, 7, 0x3),
+    (0xaae00, 0xfffffe00, 9, 0x2),
+    (0xdbc00, 0xfffffc00, 10, 0x3),
+    (0xab000, 0xfffff000, 12, 0x2),
+    (0xac000, 0xffffc000, 14, 0x2),
+    (0xdc000, 0xffffc000, 14, 0x3),
+    (0xb0000, 0xffff0000, 16, 0x2),
+    (0xe0000, 0xfffe0000, 17, 0x3),
+    (0xc0000, 0xfffc0000, 18, 0x2),
+    (0x0, 0xfff00000, 20, 0x0),
 ]:
-    oracle.code_occupancy.add_with_set_codes_of_occupancy(occupancy=value, occupancy_mask=mask, MATCH_PRIORITY=priority, for_tree_0=for_tree_0, for_tree_1=for_tree_1)
+    oracle.code_occupancy.add_with_set_codes_of_occupancy(occupancy=occupancy, occupancy_mask=occupancy_mask, MATCH_PRIORITY=MATCH_PRIORITY, codes=codes)
 
 oracle.tree_0.clear()
-oracle.tree_0.set_default_with_set_weight_0(weight=2)
-# queue_length, queue_length_mask, occupancy, occupancy_mask, weight; no two match the same packet
-for queue_length, queue_length_mask, occupancy, occupancy_mask, weight in [
-    (0x1, 0x1, 0x0, 0x1, 40),
-    (0x1, 0x1, 0x1, 0x1, 230),
+oracle.tree_0.set_default_with_set_weight_0(weight=0x2)
+for codes_of_queue_length, codes_of_queue_length_mask, codes_of_occupancy, codes_of_occupancy_mask, MATCH_PRIORITY, weight in [
+    (0x1, 0x1, 0x0, 0x1, 32, 0x28),
+    (0x1, 0x1, 0x1, 0x1, 32, 0xe6),
 ]:
-    oracle.tree_0.add_with_set_weight_0(queue_length=queue_length, queue_length_mask=queue_length_mask, occupancy=occupancy, occupancy_mask=occupancy_mask, MATCH_PRIORITY=0, weight=weight)
+    oracle.tree_0.add_with_set_weight_0(codes_of_queue_length=codes_of_queue_length, codes_of_queue_length_mask=codes_of_queue_length_mask, codes_of_occupancy=codes_of_occupancy, codes_of_occupancy_mask=codes_of_occupancy_mask, MATCH_PRIORITY=MATCH_PRIORITY, weight=weight)
 
 oracle.tree_1.clear()
-oracle.tree_1.set_default_with_set_weight_1(weight=5)
-# occupancy, occupancy_mask, weight; no two match the same packet
-for occupancy, occupancy_mask, weight in [
-    (0x1, 0x1, 120),
+oracle.tree_1.set_default_with_add_weight_1(weight=0x5)
+for codes_of_occupancy, codes_of_occupancy_mask, MATCH_PRIORITY, weight in [
+    (0x1, 0x1, 32, 0x78),
 ]:
-    oracle.tree_1.add_with_set_weight_1(occupancy=occupancy, occupancy_mask=occupancy_mask, MATCH_PRIORITY=0, weight=weight)
+    oracle.tree_1.add_with_add_weight_1(codes_of_occupancy=codes_of_occupancy, codes_of_occupancy_mask=codes_of_occupancy_mask, MATCH_PRIORITY=MATCH_PRIORITY, weight=weight)
+
+oracle.vote.clear()
+oracle.vote.set_default_with_predict_accept()
+for score, score_mask, MATCH_PRIORITY in [
+    (0x100, 0x100, 32),
+    (0xc0, 0x1c0, 32),
+    (0xb0, 0x1f0, 32),
+    (0xa8, 0x1f8, 32),
+    (0xa4, 0x1fc, 32),
+    (0xa2, 0x1fe, 32),
+    (0xa1, 0x1ff, 32),
+]:
+    oracle.vote.add_with_predict_drop(score=score, score_mask=score_mask, MATCH_PRIORITY=MATCH_PRIORITY)
 
 bfrt.complete_operations()

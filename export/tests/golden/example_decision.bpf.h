@@ -23,22 +23,23 @@
 
 #include "example.bpf.h"
 
-struct example_steps;
-
 #ifdef __bpf__
 /* Calls step up to times, until it returns 1. Linux 5.17. */
-static long (*example_loop)(__u32 times, long (*step)(__u32 at, struct example_steps *steps),
-    struct example_steps *steps, __u64 flags) = (void *)181;
+static long (*example_loop)(__u32 times, long (*step)(__u32 at, void *context), void *context,
+    __u64 flags) = (void *)181;
+/* Small tables would otherwise be in sections that libbpf does not open. */
+#define EXAMPLE_TABLE __attribute__((section(".rodata")))
 #else
+#define EXAMPLE_TABLE
 /* The same, to try this file elsewhere. */
-static long example_loop(__u32 times, long (*step)(__u32 at, struct example_steps *steps),
-    struct example_steps *steps, __u64 flags)
+static long example_loop(__u32 times, long (*step)(__u32 at, void *context), void *context,
+    __u64 flags)
 {
     __u32 at;
 
     (void)flags;
     for (at = 0; at < times; at++) {
-        if (step(at, steps) != 0) {
+        if (step(at, context) != 0) {
             break;
         }
     }
@@ -341,8 +342,10 @@ EXAMPLE_INLINE int example_serve(struct example_decision *state, __u64 now_ns)
     return 1;
 }
 
-static long example_serve_step(__u32 at, struct example_steps *steps)
+static long example_serve_step(__u32 at, void *context)
 {
+    struct example_steps *steps = context;
+
     (void)at;
     return example_serve(steps->state, steps->until) ? 0 : 1;
 }
@@ -364,20 +367,33 @@ EXAMPLE_INLINE void example_confirmed(struct example_decision *state)
     state->is_trusted |= state->precision >= EXAMPLE_RECOVER_AT ? 1u : 0u;
 }
 
+/* A scan of all queues for the longest. */
+struct example_search {
+    const struct example_decision *state;
+    __u32 longest;
+    __u32 longest_bytes;
+};
+
+static long example_search_step(__u32 at, void *context)
+{
+    struct example_search *search = context;
+    const __u32 bytes = search->state->bytes[(at) & 7u];
+
+    if (bytes > search->longest_bytes) {
+        search->longest = at;
+        search->longest_bytes = bytes;
+    }
+    return 0;
+}
+
 /* The longest pushable queue of virtual LQD, the lowest of equally long ones; the number of queues if
  * all of these are empty. */
 EXAMPLE_INLINE __u32 example_longest(const struct example_decision *state)
 {
-    __s32 longest = 0;
-    __u32 at;
+    struct example_search search = {state, EXAMPLE_SWITCH_QUEUES, 0};
 
-    for (at = 0; at < 8; at++) {
-        /* Compared as length, then as lower number. */
-        const __s32 key = (__s32)((state->bytes[(at) & 7u] << 2 | (3u - at)));
-
-        longest = key > longest ? key : longest;
-    }
-    return longest > 3 ? 3u - ((__u32)longest & 3u) : EXAMPLE_SWITCH_QUEUES;
+    example_loop(EXAMPLE_SWITCH_QUEUES, example_search_step, &search, 0);
+    return search.longest;
 }
 
 /* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
@@ -402,8 +418,10 @@ EXAMPLE_INLINE int example_push_out(struct example_decision *state, __u64 size_b
     return 1;
 }
 
-static long example_push_out_step(__u32 at, struct example_steps *steps)
+static long example_push_out_step(__u32 at, void *context)
 {
+    struct example_steps *steps = context;
+
     (void)at;
     return example_push_out(steps->state, steps->until) ? 0 : 1;
 }

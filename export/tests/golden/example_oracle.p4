@@ -8,9 +8,12 @@
 //   queue_length (bytes): bytes in the packet's queue before it is added
 //   occupancy (bytes): bytes in the shared buffer before the packet is added
 
-// ExampleOracle() oracle; ... oracle.apply(features, score, drop) looks up a code for each feature,
-// then a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
+// ExampleOracle() oracle; ... oracle.apply(features, score, drop) looks up codes of each feature, then
+// a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
 // predicted to drop the packet, else 0.
+//
+// It answers queries and keeps no queues. A switch must add what Credence is around it: virtual LQD,
+// whose queues are the thresholds and give these features, and the safeguard (docs/p4.md).
 //
 // The entries are constant, unless EXAMPLE_RUNTIME_ENTRIES is defined: then each table has only its
 // default action until entries are loaded.
@@ -25,16 +28,14 @@ struct example_features_t {
 }
 
 control ExampleOracle(in example_features_t x, out bit<16> score, out bit<16> drop) {
-    bit<1> tree_0_queue_length;
-    bit<1> tree_0_occupancy;
-    bit<16> weight_0;
-    bit<1> tree_1_occupancy;
-    bit<16> weight_1;
-    bit<16> excess;
+    // One table writes all of a word, so that tables can share a stage.
+    bit<8> codes_of_queue_length;
+    bit<8> codes_of_occupancy;
+    bit<16> sum_0;
 
     @id(0x015f0000)
-    action set_codes_of_queue_length(bit<1> for_tree_0) {
-        tree_0_queue_length = for_tree_0;
+    action set_codes_of_queue_length(bit<8> codes) {
+        codes_of_queue_length = codes;
     }
 
     @id(0x025f0000)
@@ -63,9 +64,8 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<16> dr
     }
 
     @id(0x015f0001)
-    action set_codes_of_occupancy(bit<1> for_tree_0, bit<1> for_tree_1) {
-        tree_0_occupancy = for_tree_0;
-        tree_1_occupancy = for_tree_1;
+    action set_codes_of_occupancy(bit<8> codes) {
+        codes_of_occupancy = codes;
     }
 
     @id(0x025f0001)
@@ -77,103 +77,116 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<16> dr
             set_codes_of_occupancy;
         }
 #ifdef EXAMPLE_RUNTIME_ENTRIES
-        default_action = set_codes_of_occupancy(0x1, 0x1);
+        default_action = set_codes_of_occupancy(0x3);
         size = 15;
 #else
-        const default_action = set_codes_of_occupancy(0x1, 0x1);
+        const default_action = set_codes_of_occupancy(0x3);
         const entries = {
-            0xaae60 &&& 0xffffffff : set_codes_of_occupancy(0x0, 0x0);
-            0xdbba0 &&& 0xffffffff : set_codes_of_occupancy(0x0, 0x1);
-            0xaae60 &&& 0xffffffe0 : set_codes_of_occupancy(0x0, 0x1);
-            0xdbb80 &&& 0xffffffe0 : set_codes_of_occupancy(0x0, 0x1);
-            0xaae00 &&& 0xffffff80 : set_codes_of_occupancy(0x0, 0x0);
-            0xdbb80 &&& 0xffffff80 : set_codes_of_occupancy(0x1, 0x1);
-            0xaae00 &&& 0xfffffe00 : set_codes_of_occupancy(0x0, 0x1);
-            0xdbc00 &&& 0xfffffc00 : set_codes_of_occupancy(0x1, 0x1);
-            0xab000 &&& 0xfffff000 : set_codes_of_occupancy(0x0, 0x1);
-            0xac000 &&& 0xffffc000 : set_codes_of_occupancy(0x0, 0x1);
-            0xdc000 &&& 0xffffc000 : set_codes_of_occupancy(0x1, 0x1);
-            0xb0000 &&& 0xffff0000 : set_codes_of_occupancy(0x0, 0x1);
-            0xe0000 &&& 0xfffe0000 : set_codes_of_occupancy(0x1, 0x1);
-            0xc0000 &&& 0xfffc0000 : set_codes_of_occupancy(0x0, 0x1);
-            0x0 &&& 0xfff00000 : set_codes_of_occupancy(0x0, 0x0);
+            0xaae60 &&& 0xffffffff : set_codes_of_occupancy(0x0);
+            0xdbba0 &&& 0xffffffff : set_codes_of_occupancy(0x2);
+            0xaae60 &&& 0xffffffe0 : set_codes_of_occupancy(0x2);
+            0xdbb80 &&& 0xffffffe0 : set_codes_of_occupancy(0x2);
+            0xaae00 &&& 0xffffff80 : set_codes_of_occupancy(0x0);
+            0xdbb80 &&& 0xffffff80 : set_codes_of_occupancy(0x3);
+            0xaae00 &&& 0xfffffe00 : set_codes_of_occupancy(0x2);
+            0xdbc00 &&& 0xfffffc00 : set_codes_of_occupancy(0x3);
+            0xab000 &&& 0xfffff000 : set_codes_of_occupancy(0x2);
+            0xac000 &&& 0xffffc000 : set_codes_of_occupancy(0x2);
+            0xdc000 &&& 0xffffc000 : set_codes_of_occupancy(0x3);
+            0xb0000 &&& 0xffff0000 : set_codes_of_occupancy(0x2);
+            0xe0000 &&& 0xfffe0000 : set_codes_of_occupancy(0x3);
+            0xc0000 &&& 0xfffc0000 : set_codes_of_occupancy(0x2);
+            0x0 &&& 0xfff00000 : set_codes_of_occupancy(0x0);
         }
 #endif
     }
 
     @id(0x015f0002)
     action set_weight_0(bit<16> weight) {
-        weight_0 = weight;
+        sum_0 = weight;
     }
 
     @id(0x025f0002)
     table tree_0 {
         key = {
-            tree_0_queue_length : ternary @name("queue_length");
-            tree_0_occupancy : ternary @name("occupancy");
+            codes_of_queue_length[0:0] : ternary @name("codes_of_queue_length");
+            codes_of_occupancy[0:0] : ternary @name("codes_of_occupancy");
         }
         actions = {
             set_weight_0;
         }
 #ifdef EXAMPLE_RUNTIME_ENTRIES
-        default_action = set_weight_0(2);
+        default_action = set_weight_0(0x2);
         size = 2;
 #else
-        const default_action = set_weight_0(2);
+        const default_action = set_weight_0(0x2);
         const entries = {
-            (0x1 &&& 0x1, 0x0 &&& 0x1) : set_weight_0(40);
-            (0x1 &&& 0x1, 0x1 &&& 0x1) : set_weight_0(230);
+            (0x1 &&& 0x1, 0x0 &&& 0x1) : set_weight_0(0x28);
+            (0x1 &&& 0x1, 0x1 &&& 0x1) : set_weight_0(0xe6);
         }
 #endif
     }
 
     @id(0x015f0003)
-    action set_weight_1(bit<16> weight) {
-        weight_1 = weight;
+    action add_weight_1(bit<16> weight) {
+        sum_0 = sum_0 + weight;
     }
 
     @id(0x025f0003)
     table tree_1 {
         key = {
-            tree_1_occupancy : ternary @name("occupancy");
+            codes_of_occupancy[1:1] : ternary @name("codes_of_occupancy");
         }
         actions = {
-            set_weight_1;
+            add_weight_1;
         }
 #ifdef EXAMPLE_RUNTIME_ENTRIES
-        default_action = set_weight_1(5);
+        default_action = add_weight_1(0x5);
         size = 1;
 #else
-        const default_action = set_weight_1(5);
+        const default_action = add_weight_1(0x5);
         const entries = {
-            0x1 &&& 0x1 : set_weight_1(120);
+            0x1 &&& 0x1 : add_weight_1(0x78);
         }
 #endif
     }
 
     @id(0x015f0004)
-    action predict_accept() {
-        drop = 0;
+    action predict_drop() {
+        score = sum_0;
+        drop = 1;
     }
 
     @id(0x015f0005)
-    action predict_drop() {
-        drop = 1;
+    action predict_accept() {
+        score = sum_0;
+        drop = 0;
     }
 
     @id(0x025f0004)
     table vote {
         key = {
-            excess : exact @name("excess");
+            sum_0 : ternary @name("score");
         }
         actions = {
-            predict_accept;
             predict_drop;
+            predict_accept;
         }
-        const default_action = predict_drop();
+#ifdef EXAMPLE_RUNTIME_ENTRIES
+        default_action = predict_accept();
+        size = 7;
+#else
+        const default_action = predict_accept();
         const entries = {
-            0 : predict_accept();
+            0x100 &&& 0x100 : predict_drop();
+            0xc0 &&& 0x1c0 : predict_drop();
+            0xb0 &&& 0x1f0 : predict_drop();
+            0xa8 &&& 0x1f8 : predict_drop();
+            0xa4 &&& 0x1fc : predict_drop();
+            0xa2 &&& 0x1fe : predict_drop();
+            0xa1 &&& 0x1ff : predict_drop();
         }
+#endif
     }
 
     apply {
@@ -181,10 +194,6 @@ control ExampleOracle(in example_features_t x, out bit<16> score, out bit<16> dr
         code_occupancy.apply();
         tree_0.apply();
         tree_1.apply();
-        weight_0 = weight_0 + weight_1;
-        score = weight_0;
-        // Saturating: 0 unless the score is above the vote threshold. A tie accepts.
-        excess = score |-| 160;
         vote.apply();
     }
 }

@@ -22,6 +22,8 @@ header ethernet_t {
 }
 
 // Features, set by the sender; score and drop (0 or 1) are filled in before the packet returns.
+@pa_container_size("ingress", "hdr.query.score", 16)
+@pa_container_size("ingress", "hdr.query.drop", 16)
 header query_t {
     bit<32> queue_length;
     bit<32> occupancy;

@@ -3,7 +3,7 @@
 use crate::forests::{Shape, example, origin_of, random_forest, shapes};
 use crate::p4_program::{Call, Program, RawEntry, RawTable};
 use crate::tools::{run, tool};
-use dropcast_export::{ExportError, Origin, Vectors, export};
+use dropcast_export::{ExportError, Origin, Resources, Vectors, export};
 use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -34,7 +34,11 @@ fn check(forest: &Forest, most_rows: usize) {
     let mut program = Program::parse(oracle, &["M_RUNTIME_ENTRIES"]);
     // Loaded twice, like a retrained model.
     let twice = files["m_cli.txt"].repeat(2);
-    program.load(cli_entries(&twice));
+    let entries = cli_entries(&twice);
+    for (name, of) in &entries {
+        assert_eq!(program.tables[name].size, Some(of.entries.len().max(1)), "{name}");
+    }
+    program.load(entries);
     assert_same(&program, forest, most_rows);
     let entries = p4runtime_entries(&files["m_p4runtime.txtpb"], &program);
     program.load(entries);
@@ -190,7 +194,7 @@ fn entries_of_large_forests_are_loaded_at_run_time() {
         ] {
             let program = Program::parse(oracle, macros);
             assert_eq!(program.tables["tree_0"].is_const, expected, "{depth} {macros:?}");
-            assert!(program.tables["vote"].is_const);
+            assert_eq!(program.tables["vote"].is_const, expected);
         }
     }
 }
@@ -239,12 +243,12 @@ class Node:
         kind, action = method.split("_with_")
         key = [(given.pop(k), given.pop(k + "_mask")) for k in keys if kind == "add"]
         priority = given.pop("MATCH_PRIORITY", None)
-        data = " ".join(hex(given.pop(p)) for p in params)
+        data = [hex(given.pop(p)) for p in params]
         assert not given, given
         action = f"QueryIngress.oracle.{action}"
-        if kind == "set_default": return print(f"table_set_default {path} {action} {data}")
+        if kind == "set_default": return print("table_set_default", path, action, *data)
         match = " ".join(f"{value:#x}&&&{mask:#x}" for value, mask in key)
-        print(f"table_add {path} {action} {match} => {data} {priority}")
+        print("table_add", path, action, match, "=>", *data, priority)
 exec(open(sys.argv[1]).read(), {"bfrt": Node(["bfrt"])})
 "#;
 
@@ -253,6 +257,139 @@ fn both_targets_write_the_same_oracle() {
     let (forest, origin) = example();
     let name = "example_oracle.p4";
     assert_eq!(files(&forest, &origin, "p4")[name], files(&forest, &origin, "tna")[name]);
+}
+
+/// The stages of the emitted text are those that `resources` tells, and few.
+#[test]
+fn stages_are_those_of_the_text() {
+    for (trees, depth, most) in [(1, 1, 3), (4, 4, 7), (16, 6, 12), (5, 3, 7), (1, 0, 0)] {
+        let shape = Shape { trees, depth, features: 4, largest: 2_000_000, stops: 10 };
+        let forest = random_forest(shape, 5);
+        let origin = origin_of(&forest, "m");
+        let oracle = &files(&forest, &origin, "p4")["m_oracle.p4"];
+        let stages = Program::parse(oracle, &[]).stages();
+        let last = stages.iter().map(|(_, stage)| *stage).max().expect("there is the vote");
+        let totals = Resources::new(&forest, &origin).expect("sound").totals;
+        // A vote on a constant needs no table.
+        assert_eq!(totals.stages, if depth == 0 { 0 } else { last }, "{stages:?}");
+        assert!(totals.stages <= totals.tofino_stages && totals.tofino_stages <= most);
+        for (table, stage) in &stages {
+            assert!(!table.starts_with("code_") || *stage == 1, "tables of features share a stage");
+            assert_eq!(table == "vote", *stage == last, "the answer is written at once");
+        }
+        let text = files(&forest, &origin, "p4");
+        let entries = text["m_cli.txt"].matches("table_add").count();
+        assert_eq!(totals.loaded_entries, entries as u64);
+    }
+}
+
+const LAYOUT: &str = "trees=4,depth=4";
+
+/// Retrained models are entries only: the program's text is the same, byte by byte.
+#[test]
+fn programs_of_a_layout_are_the_same_for_every_model() {
+    for (target, layout) in [
+        ("p4", LAYOUT),
+        ("tna", LAYOUT),
+        ("p4", "trees=7,depth=6,bits=40,prefixes=2000"),
+        ("p4", "trees=300,depth=4,bits=8"),
+    ] {
+        let target = &format!("{target}:{layout}");
+        let mut program: Option<BTreeMap<String, String>> = None;
+        for (seed, trees, depth) in [(1, 4, 4), (2, 4, 4), (3, 2, 3), (4, 4, 2), (5, 1, 0)] {
+            let shape = Shape { trees, depth, features: 4, largest: 2_000_000, stops: 10 };
+            let forest = random_forest(shape, seed);
+            let name = format!("model_{seed}");
+            let (p4, entries): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                files(&forest, &origin_of(&forest, &name), target)
+                    .into_iter()
+                    .partition(|(name, _)| name.ends_with(".p4"));
+            assert!(entries.keys().all(|file| file.starts_with(&name)));
+            assert_eq!(program.get_or_insert_with(|| p4.clone()), &p4, "{seed}");
+            let oracle = &p4["dropcast_oracle.p4"];
+            assert!(!oracle.contains("#ifdef") && !oracle.contains("const entries"));
+            let mut program = Program::parse(oracle, &[]);
+            assert!(!program.run(&row(&forest, &[0; 4])).1, "no drop before entries are loaded");
+            let Some(cli) = entries.get(&format!("{name}_cli.txt")) else { continue };
+            program.load(cli_entries(cli));
+            assert_same(&program, &forest, 400);
+            let runtime = &entries[&format!("{name}_p4runtime.txtpb")];
+            let runtime = p4runtime_entries(runtime, &program);
+            program.load(runtime);
+            assert_same(&program, &forest, 400);
+        }
+    }
+}
+
+fn row<'a>(forest: &'a Forest, values: &[u32]) -> BTreeMap<&'a str, u32> {
+    forest.features.iter().map(String::as_str).zip(values.iter().copied()).collect()
+}
+
+/// Forests of exactly the layout's size fit; one more of anything does not.
+#[test]
+fn a_model_that_does_not_fit_a_layout_is_refused() {
+    let refusal = |forest: &Forest, layout: &str| {
+        let target = format!("p4:{layout}").parse().expect("a target");
+        match export(forest, &origin_of(forest, "m"), target) {
+            Err(error) => error.to_string(),
+            Ok(_) => "fits".to_owned(),
+        }
+    };
+    let full = full_forest(2, 3);
+    assert_eq!(refusal(&full, "trees=2,depth=3"), "fits");
+    let refused = "the forest cannot be exported to a fixed layout: ";
+    for (layout, problem) in [
+        (
+            "trees=1,depth=3",
+            "2 trees, the layout has room for 1 (trees); the layout is \
+             trees=1,depth=3,bits=7,prefixes=513",
+        ),
+        (
+            "trees=2,depth=2",
+            "tree 0 has 8 leaves, the layout has room for 4 (depth); the layout is \
+             trees=2,depth=2,bits=3,prefixes=513",
+        ),
+        (
+            "trees=2,depth=3,bits=6",
+            "tree 0 has 7 thresholds of x, the layout has room for 6 (bits); the layout is \
+             trees=2,depth=3,bits=6,prefixes=513",
+        ),
+        (
+            "trees=2048,depth=12",
+            "it takes 8386560 bits of codes for 1 features, at most 262144: fewer trees, or fewer \
+             bits",
+        ),
+        (
+            "trees=2,depth=3,prefixes=7",
+            "x takes 8 prefixes, the layout has room for 7 (prefixes); the layout is \
+             trees=2,depth=3,bits=7,prefixes=7",
+        ),
+    ] {
+        assert_eq!(refusal(&full, layout), format!("{refused}{problem}"));
+    }
+    // Trees that are the same for every row need no tables, but room in the score.
+    let always = |weight| Tree { nodes: vec![Node::Leaf { weight }] };
+    let trees = [full.trees.clone(), vec![always(255); 2]].concat();
+    let high = Forest { trees, ..full.clone() };
+    assert!(refusal(&high, "trees=2,depth=3").starts_with(&format!("{refused}scores reach 524,")));
+    assert_eq!(refusal(&Forest { trees: vec![always(9); 40], ..full }, "trees=2,depth=3"), "fits");
+}
+
+#[test]
+fn features_may_have_any_name() {
+    let shape = Shape { trees: 2, depth: 3, features: 4, largest: 2_000_000, stops: 0 };
+    let mut forest = random_forest(shape, 3);
+    forest.features = ["score", "in", "lambda", "codes"].map(str::to_owned).to_vec();
+    let origin = origin_of(&forest, "m");
+    let oracle = &files(&forest, &origin, "tna")["m_oracle.p4"];
+    let fields = ["feature_score", "feature_in", "feature_lambda", "codes"];
+    for field in fields {
+        assert!(oracle.contains(&format!("    bit<32> {field};")), "{oracle}");
+    }
+    forest.features[3] = "feature-in".to_owned();
+    let origin = origin_of(&forest, "m");
+    let error = export(&forest, &origin, "p4".parse().expect("a target")).expect_err("same name");
+    assert_eq!(error, ExportError::SameName("in".to_owned(), "feature-in".to_owned()));
 }
 
 #[test]
@@ -265,11 +402,13 @@ fn what_does_not_fit_a_device_is_refused() {
             other => format!("{:?}", other.map(|files| files.len())),
         }
     };
-    assert_eq!(refusal(8, 8, "tna"), "Ok(3)");
-    assert!(refusal(16, 8, "tna").starts_with("features, codes and weights take 4368 bits"));
+    assert_eq!(refusal(8, 7, "tna"), "Ok(3)");
+    assert!(refusal(16, 8, "tna").starts_with("features, codes and sums take 4"));
     assert!(refusal(1, 10, "tna").starts_with("tree 0 matches 1023 bits"));
-    assert!(refusal(1, 12, "p4").contains("p4c takes fields of up to 2048 bits"));
+    let slow = refusal(15, 8, "tna");
+    assert!(slow.starts_with("it takes 1") && slow.contains("but Tofino has 12"), "{slow}");
     assert_eq!(refusal(16, 8, "p4"), "Ok(4)");
+    assert_eq!(refusal(1, 12, "p4"), "Ok(4)");
 }
 
 /// Complete trees that halve the values of one feature again and again.

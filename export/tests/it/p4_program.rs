@@ -20,8 +20,8 @@ pub(crate) struct Action {
     pub(crate) id: u32,
     /// Name and width.
     pub(crate) params: Vec<(String, usize)>,
-    /// A variable, and a parameter or a number.
-    assigns: Vec<(String, String)>,
+    /// A variable, and one or two parameters, variables or numbers whose sum it becomes.
+    assigns: Vec<(String, Vec<String>)>,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +96,7 @@ impl Program {
             let default = default.expect("a default action that is given");
             self.fill(&name, &entries);
             let table = self.tables.get_mut(&name).expect("a table");
-            assert_eq!(table.size, Some(entries.len()));
+            assert!(Some(entries.len()) <= table.size, "{name}");
             assert!(!table.default.as_ref().expect("a default action").1, "it is not constant");
             table.default = Some((default, false));
         }
@@ -133,39 +133,51 @@ impl Program {
     }
 
     fn width(&self, expression: &str) -> usize {
-        if expression.starts_with("x.") { 32 } else { self.variables[expression] }
+        match slice(expression) {
+            (_, Some((high, low))) => high - low + 1,
+            (name, None) if name.starts_with("x.") => 32,
+            (name, None) => self.variables[name],
+        }
     }
 
     /// The score and the prediction for features by name.
     pub(crate) fn run(&self, features: &BTreeMap<&str, u32>) -> (u32, bool) {
         // Reading an unwritten variable panics.
         let mut state = BTreeMap::new();
-        for line in &self.apply {
-            let words: Vec<&str> = line.trim_end_matches(';').split(' ').collect();
-            let value = |name: &str, state: &BTreeMap<String, Code>| -> u32 {
-                name.parse().unwrap_or_else(|_| number(&state[name]))
-            };
-            let (to, result) = match words.as_slice() {
-                [table] if table.ends_with(".apply()") => {
-                    self.apply_table(table.trim_end_matches(".apply()"), features, &mut state);
-                    continue;
+        for step in self.steps() {
+            match step {
+                Step::Table(name) => self.apply_table(name, features, &mut state),
+                Step::Action(name) => {
+                    let call = Call { action: name.to_owned(), data: Vec::new() };
+                    self.run_action(&call, &mut state);
                 }
-                [to, "=", one] => (to, value(one, &state)),
-                [to, "=", one, "+", other] => (to, value(one, &state) + value(other, &state)),
-                [to, "=", one, "|-|", other] => {
-                    (to, value(one, &state).saturating_sub(value(other, &state)))
+                Step::Set(variable, number) => {
+                    let width = self.variables[variable];
+                    state.insert(variable.to_owned(), code(number, width));
                 }
-                ["}"] | [""] | ["//", ..] => continue,
-                _ => panic!("what is {line:?}?"),
-            };
-            let width = self.variables[*to];
-            state.insert((*to).to_owned(), code(&result.to_string(), width));
+            }
         }
         match number(&state["drop"]) {
             0 => (number(&state["score"]), false),
             1 => (number(&state["score"]), true),
             other => panic!("drop is {other}"),
         }
+    }
+
+    /// The statements of `apply`.
+    fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        let statement = |line: &'_ String| !matches!(line.as_str(), "" | "}");
+        self.apply.iter().filter(move |line| statement(line)).map(|line| {
+            let line = line.strip_suffix(';').expect("a statement");
+            if let Some(table) = line.strip_suffix(".apply()") {
+                Step::Table(table)
+            } else if let Some(action) = line.strip_suffix("()") {
+                Step::Action(action)
+            } else {
+                let (variable, number) = line.split_once(" = ").expect("an assignment");
+                Step::Set(variable, number)
+            }
+        })
     }
 
     fn apply_table(
@@ -175,33 +187,123 @@ impl Program {
         state: &mut BTreeMap<String, Code>,
     ) {
         let table = &self.tables[name];
-        let key: Vec<Code> = table
-            .keys
-            .iter()
-            .map(|(key, _)| match key.strip_prefix("x.") {
-                Some(feature) => Code::of_value(features[feature]),
-                None => state[key].clone(),
-            })
-            .collect();
+        let value = |key: &(String, String)| match (key.0.strip_prefix("x."), slice(&key.0)) {
+            (Some(feature), _) => Code::of_value(features[feature]),
+            (None, (name, None)) => state[name].clone(),
+            (None, (name, Some((high, low)))) => {
+                assert!(high < self.variables[name] && low <= high, "{key:?}");
+                let bits = (number(&state[name]) >> low) & (u32::MAX >> (31 - (high - low)));
+                code(&bits.to_string(), high - low + 1)
+            }
+        };
+        let key: Vec<Code> = table.keys.iter().map(value).collect();
         let call = match table.entries.lookup(&key) {
             Ok(at) => &table.calls[number(&at[0]) as usize],
             Err(LookupError::Miss) => &table.default.as_ref().expect("a default action").0,
             Err(error) => panic!("{name}: {error}"),
         };
+        self.run_action(call, state);
+    }
+
+    fn run_action(&self, call: &Call, state: &mut BTreeMap<String, Code>) {
         let action = &self.actions[&call.action];
         assert_eq!(call.data.len(), action.params.len());
-        for (variable, value) in &action.assigns {
-            let data = match action.params.iter().position(|(name, _)| name == value) {
-                Some(at) => {
-                    let width = action.params[at].1;
-                    assert_eq!(width, self.variables[variable], "no casts");
-                    &call.data[at]
+        for (variable, terms) in &action.assigns {
+            let width = self.variables[variable];
+            let term = |term: &String| {
+                if let Some(at) = action.params.iter().position(|(name, _)| name == term) {
+                    assert_eq!(action.params[at].1, width, "no casts");
+                    return code(&call.data[at], width);
                 }
-                None => value,
+                if term.parse::<u64>().is_ok() {
+                    return code(term, width);
+                }
+                assert_eq!(self.variables[term], width, "no casts");
+                state[term].clone()
             };
-            state.insert(variable.clone(), code(data, self.variables[variable]));
+            let value = match terms.as_slice() {
+                [one] => term(one),
+                several => {
+                    let sum: u64 = several.iter().map(|of| u64::from(number(&term(of)))).sum();
+                    code(&sum.to_string(), width)
+                }
+            };
+            state.insert(variable.clone(), value);
         }
     }
+
+    /// The stage of each step, if a stage can hold any number of tables: what is read or written
+    /// was last written in a stage before; what is written was last read in none after.
+    pub(crate) fn stages(&self) -> Vec<(String, usize)> {
+        let (mut written, mut read) = (BTreeMap::new(), BTreeMap::new());
+        let mut stages = Vec::new();
+        for step in self.steps() {
+            let (name, actions, keys) = match step {
+                Step::Table(name) => {
+                    let table = &self.tables[name];
+                    (name, table.actions.clone(), table.keys.as_slice())
+                }
+                Step::Action(name) => (name, vec![name.to_owned()], &[][..]),
+                // The parser could do it.
+                Step::Set(..) => continue,
+            };
+            let assigns = || actions.iter().flat_map(|name| &self.actions[name].assigns);
+            let is_variable = |name: &&str| self.variables.contains_key(*name);
+            let keys = keys.iter().map(|key| slice(&key.0).0);
+            let terms = assigns().flat_map(|(_, terms)| terms).map(String::as_str);
+            let reads: Vec<&str> = keys.chain(terms).filter(is_variable).collect();
+            let writes: Vec<&str> = assigns().map(|(to, _)| to.as_str()).collect();
+            let touched = reads.iter().chain(&writes);
+            let stage = 1 + touched.filter_map(|name| written.get(name)).max().unwrap_or(&0);
+            let stage =
+                writes.iter().filter_map(|name| read.get(name)).fold(stage, |a, &b| a.max(b));
+            for name in reads {
+                let last = read.entry(name).or_insert(0);
+                *last = stage.max(*last);
+            }
+            written.extend(writes.into_iter().map(|name| (name, stage)));
+            stages.push((name.to_owned(), stage));
+        }
+        stages
+    }
+
+    /// Rules of Tofino's compiler: an action reads nothing that it wrote and adds one thing to
+    /// another at most; codes are in whole containers, each written by one table.
+    pub(crate) fn assert_one_source_per_container(&self) {
+        let mut writers: BTreeMap<&str, &str> = BTreeMap::new();
+        for (name, table) in &self.tables {
+            for (to, _) in table.actions.iter().flat_map(|action| &self.actions[action].assigns) {
+                let is_code = to.starts_with("codes_");
+                let first = *writers.entry(to).or_insert(name);
+                assert!(!is_code || first == name, "{to} is written by {first} and {name}");
+                assert!(!is_code || [8, 16, 32].contains(&self.variables[to]), "{to}");
+            }
+        }
+        for (name, action) in &self.actions {
+            let mut written: Vec<&str> = Vec::new();
+            for (to, terms) in &action.assigns {
+                assert!(terms.len() <= 2, "{name}: {terms:?}");
+                assert!(terms.len() < 2 || terms[0] == *to, "{name}: {to} and {terms:?}");
+                assert!(terms.iter().all(|term| !written.contains(&term.as_str())), "{name}");
+                assert!(!written.contains(&to.as_str()), "{name} writes {to} twice");
+                written.push(to);
+            }
+        }
+    }
+}
+
+/// A statement of `apply`.
+enum Step<'a> {
+    Table(&'a str),
+    Action(&'a str),
+    Set(&'a str, &'a str),
+}
+
+/// `name` or `name[high:low]`.
+fn slice(expression: &str) -> (&str, Option<(usize, usize)>) {
+    let Some((name, bits)) = expression.split_once('[') else { return (expression, None) };
+    let (high, low) = bits.trim_end_matches(']').split_once(':').expect("a slice");
+    (name, Some((high.parse().expect("a bit"), low.parse().expect("a bit"))))
 }
 
 /// The program read so far.
@@ -218,7 +320,7 @@ impl Reader {
     fn line(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            [] | ["}"] | ["key" | "actions", "=", "{"] => {}
+            [] | ["}"] | ["//", ..] | ["key" | "actions", "=", "{"] => {}
             ["action", ..] => self.begin_action(&line["action ".len()..]),
             ["table", name, "{"] => {
                 self.table = (*name).to_owned();
@@ -234,8 +336,10 @@ impl Reader {
                 let (name, width) = declaration(&format!("{bits} {}", &name[..name.len() - 1]));
                 assert!(self.program.variables.insert(name, width).is_none());
             }
-            [variable, "=", value] => {
-                let assign = ((*variable).to_owned(), value[..value.len() - 1].to_owned());
+            [variable, "=", terms @ ..] => {
+                let terms = terms.join(" ");
+                let terms = terms.trim_end_matches(';').split(" + ").map(str::to_owned);
+                let assign = ((*variable).to_owned(), terms.collect());
                 let action = self.program.actions.get_mut(&self.action).expect("in an action");
                 action.assigns.push(assign);
             }
@@ -257,17 +361,19 @@ impl Reader {
     fn in_table(&mut self, line: &str, words: &[&str]) {
         let table = self.program.tables.get_mut(&self.table).expect("in a table");
         match words {
-            [expression, ":", "ternary" | "exact", named] => {
+            [expression, ":", "ternary", named] => {
                 let name = named.strip_prefix("@name(\"").and_then(|at| at.strip_suffix("\");"));
                 table.keys.push(((*expression).to_owned(), name.expect("a name").to_owned()));
             }
             ["size", "=", size] => {
                 table.size = Some(size[..size.len() - 1].parse().expect("a number"));
             }
-            ["const", "entries", "=", "{"] => table.is_const = true,
+            ["const", "entries", "=", "{"] => assert!(table.is_const),
             ["const", "default_action", "=", ..] | ["default_action", "=", ..] => {
                 let (_, default) = line.split_once(" = ").expect(" = ");
                 table.default = Some((call(default), words[0] == "const"));
+                // Without entries if it never predicts another thing.
+                table.is_const = words[0] == "const";
             }
             [one] if one.ends_with(';') => {
                 table.actions.push(one[..one.len() - 1].to_owned());

@@ -30,8 +30,10 @@ fn size(count: usize) -> Cell {
 fn totals(page: &mut Body, totals: &TableTotals) {
     let rows = [
         ("tables", size(totals.tables)),
-        ("stages by match dependencies, not placement", size(totals.stages)),
-        ("ternary entries", Cell::Count(Some(totals.ternary_entries))),
+        ("stages by dependencies, not placement", size(totals.stages)),
+        ("stages of Tofino by our estimate, not placement", size(totals.tofino_stages)),
+        ("ternary entries, with default actions", Cell::Count(Some(totals.ternary_entries))),
+        ("ternary entries to load as P4", Cell::Count(Some(totals.loaded_entries))),
         (
             "ternary entries if each range is expanded by itself",
             Cell::Count(Some(totals.naive_ternary_entries)),

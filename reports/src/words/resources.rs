@@ -12,8 +12,8 @@ pub fn resources_text(resources: &Resources) -> String {
         "\
 {} trees of depth {}: {} splits, {} leaves; {} bytes as .dct
 As match-action tables ({}):
-  tables            {}, in {} stages by match dependencies, not placement
-  ternary entries   {}{share}
+  tables            {}, in {} stages by dependencies, {} of Tofino by our estimate; not placed
+  ternary entries   {}{share}; {} to load as P4
   range entries     {}, if a device matches ranges
   TCAM key          {} bits, and as many of mask
   SRAM action data  {} bits
@@ -28,7 +28,9 @@ As match-action tables ({}):
         resources.note,
         totals.tables,
         totals.stages,
+        totals.tofino_stages,
         totals.ternary_entries,
+        totals.loaded_entries,
         totals.range_entries,
         totals.tcam_key_bits,
         totals.sram_action_bits,

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
 
 pub(crate) const ICARUS: Tool =
     Tool { command: "iverilog", version_arguments: &["-V"], package: "iverilog" };
@@ -55,12 +57,21 @@ pub(crate) fn decide(
         run.args(["-n", "simulate"]);
         run
     } else {
-        build.args(["--binary", "--timing", "-Wall", "-CFLAGS", "-O1", "-Mdir", "built"]);
+        with_runtime(&path.join("built"));
+        build.args(["--binary", "--timing", "-Wall", "-Mdir", "built"]);
+        build.args(["-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"]);
         build.args(["-o", "simulate", "--top-module", "m_decision_tb"]);
         build.arg(format!("-GPACKETS={packets}")).args(sources);
         Command::new(path.join("built/simulate"))
     };
     succeed(&mut build);
+    if simulator.command == "verilator" {
+        RUNTIME.get_or_init(|| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            copy_runtime(&path.join("built"), folder.path());
+            folder
+        });
+    }
     run.current_dir(path).args(["+packets=packets.hex", "+verdicts=verdicts"]);
     let printed = succeed(run.args(falls_back.then_some("+fall_back")));
     assert!(!printed.contains("ERROR"), "{packets} places, {most} at most: {printed}");
@@ -71,6 +82,41 @@ pub(crate) fn decide(
     let arrivals = records.iter().filter(|record| record[0] == 0).count();
     assert_eq!(verdicts.len(), arrivals);
     Some(verdicts)
+}
+
+/// Verilator's own objects, which are the same in every build and take most of its time.
+static RUNTIME: OnceLock<TempDir> = OnceLock::new();
+
+/// A folder for a build, with these objects if there was one before.
+fn with_runtime(built: &Path) {
+    fs::create_dir(built).expect("a new folder");
+    if let Some(runtime) = RUNTIME.get() {
+        copy_runtime(runtime.path(), built);
+    }
+}
+
+fn copy_runtime(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a folder") {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).expect("a file");
+        let is_object = path.extension().is_some_and(|extension| extension == "o");
+        if is_object && name.to_string_lossy().starts_with("verilated") {
+            fs::copy(&path, to.join(name)).expect("copied");
+        }
+    }
+}
+
+/// Checks with Yosys that a module is logic and memories.
+pub(crate) fn synthesisable(files: &[EmittedFile]) {
+    const YOSYS: Tool = Tool { command: "yosys", version_arguments: &["-V"], package: "yosys" };
+    let Some(yosys) = found(YOSYS) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in files {
+        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
+    }
+    let script = "read_verilog m_predictor.v m_decision.v; hierarchy -check -top m_decision; proc; \
+                  flatten; opt -fast; memory -nomap; check -assert; select -assert-none t:$dlatch \
+                  t:$_DLATCH_*; select -assert-min 1 t:$mem_v2";
+    succeed(yosys.in_folder(folder.path()).args(["-q", "-p", script]));
 }
 
 fn read(path: &Path) -> Vec<u8> {
