@@ -8,6 +8,7 @@ mod decision_testbench;
 mod features;
 mod level;
 mod pipeline;
+mod ports;
 mod predictor;
 mod testbench;
 mod tree;

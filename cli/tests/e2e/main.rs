@@ -12,6 +12,7 @@ mod help;
 mod hostile;
 mod import;
 mod inspect;
+mod layouts;
 mod map;
 mod ns3;
 mod objects;
