@@ -64,6 +64,7 @@ pub(super) fn stepped(template: &str) -> String {
         .replace("@bounds\n", BOUNDS)
         .replace("@steps\n", STEPS)
         .replace("    memset(state, 0, sizeof *state);\n", "")
+        .replace(IDLE, &format!("{NO_MEMSET}{IDLE}"))
         .replace("/* An empty switch. The", "/* An empty switch in memory of zeros. The");
     for step in ["serve", "push_out"] {
         let of = "static long @prefix@name_step(@u32 at, void *context)
@@ -88,6 +89,14 @@ pub(super) fn stepped(template: &str) -> String {
     });
     lines.collect()
 }
+
+/// What the first loop over ports begins with.
+const IDLE: &str = "        state->due_ns[at] = ~(@u64)0;\n";
+
+const NO_MEMSET: &str = "\
+        /* Without this clang makes a call of memset of the loop, which eBPF does not have. */
+        __asm__ volatile(\"\" : : : \"memory\");
+";
 
 const BOUNDS: &str = "\
 #if (@UPPER_PACKETS & (@UPPER_PACKETS - 1u)) != 0

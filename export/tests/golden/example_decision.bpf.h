@@ -209,6 +209,8 @@ EXAMPLE_INLINE enum example_readiness example_init(
     }
     state->spare = EXAMPLE_NOWHERE;
     for (at = 0; at < 4u; at++) {
+/* Without this clang makes a call of memset of the loop, which eBPF does not have. */
+        __asm__ volatile("" : : : "memory");
         state->due_ns[(at) & 7u] = ~(__u64)0;
         state->due_ns[(4u + at) & 7u] = ~(__u64)0;
         state->earliest[(4u + at) & 7u] = (__u16)at;
