@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """How well forests generalise to unseen traffic.
 
-    python3 benches/leave_one_trace_out.py [--dropcast BINARY] [--seeds N] [--trace TRACE ...]
+    python3 benches/leave_one_trace_out.py [--dropcast BINARY] [--seeds N] [--trace TRACE ...] [--json FILE]
 
 Generates eight leaf-switch scenarios of different loads, bursts, flow sizes and seeds, labels them,
 and trains forests of 4 trees of depth 4 on all traces but one, then tests on that one: for each set
 of features, the F1 on the trace left out (mean over seeds; the vote threshold is chosen on the
 training traces). --trace adds labelled traces to the set. The second table: trained on all of these,
 whose buffers have one size (except given traces), tested on switches with smaller and larger buffers.
-The last tables: trained on each given trace alone, tested on every other.
+The last tables: trained on each given trace alone, tested on every other. --json writes the first table, with
+the F1 of each seed, for the page docs/chip-features.md.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import statistics
 import subprocess
 import tempfile
 
-FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4"]
+FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4", "level1", "class1", "cut1"]
 
 # Fields of docs/workloads.md; others have their defaults.
 SCENARIOS = {
@@ -66,14 +67,18 @@ def generate(binary, folder, scenarios, first_seed):
 
 
 def f1(binary, folder, train, test, features, seeds):
-    """Mean F1 on the rows of `test`, or None if it is undefined for a seed."""
+    """F1 on the rows of `test` of each seed, None where it is undefined."""
     found = []
     for seed in range(1, seeds + 1):
         model = folder / "model.json"
         dropcast(binary, "train", "--data", *train, "--test", test, "--features", features, "--vote", "f1",
                  "--seed", seed, "--threads", 2, "-o", model)
         found.append(json.loads(model.read_text())["metrics"]["test"]["f1"])
-    return None if None in found else statistics.mean(found)
+    return found
+
+
+def mean(values):
+    return None if None in values else statistics.mean(values)
 
 
 def shown(value):
@@ -84,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--dropcast", default="target/release/dropcast")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--trace", nargs="*", default=[], type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -97,23 +103,27 @@ def main():
         heading = "".join(f"{features:>20}" for features in FEATURES)
         print(f"\nF1, 4 trees of depth 4, trained on all others\n{'tested on':<20}{heading}")
         columns = {features: [] for features in FEATURES}
+        table = {features: {} for features in FEATURES}
         for name, test in traces.items():
             others = [trace for other, trace in traces.items() if other != name]
             for features in FEATURES:
-                columns[features].append(measure(others, test, features))
+                table[features][name] = measure(others, test, features)
+                columns[features].append(mean(table[features][name]))
             print(f"{name:<20}" + "".join(shown(columns[f][-1]) for f in FEATURES), flush=True)
         means = [statistics.mean(v for v in columns[f] if v is not None) for f in FEATURES]
         print(f"{'mean':<20}" + "".join(map(shown, means)), flush=True)
+        if options.json:
+            options.json.write_text(json.dumps(table, indent=1) + "\n")
         buffers = generate(options.dropcast, folder, BUFFERS, 201)
         print(f"\nF1, 4 trees of depth 4, trained on all of the above\n{'tested on':<20}{heading}")
         for name, test in buffers.items():
-            row = [measure(traces.values(), test, features) for features in FEATURES]
+            row = [mean(measure(traces.values(), test, features)) for features in FEATURES]
             print(f"{name:<20}" + "".join(map(shown, row)), flush=True)
         for name, trace in given.items():
             print(f"\nF1, 4 trees of depth 4, trained on {name} alone\n{'tested on':<20}{heading}")
             for other, test in traces.items():
                 if other != name:
-                    row = [measure([trace], test, features) for features in FEATURES]
+                    row = [mean(measure([trace], test, features)) for features in FEATURES]
                     print(f"{other:<20}" + "".join(map(shown, row)), flush=True)
 
 

@@ -18,7 +18,7 @@ fn left_out(room: &Room, features: &str) -> f64 {
     let of_seed = |seed: u64| {
         let said = room.good(&format!(
             "train --data 0.parquet 1.parquet 2.parquet --cross-validate runs --seed {seed} \
-             --features {features} -o m.json --format json"
+             --features {features} --vote f1 -o m.json --format json"
         ));
         let said: Value = serde_json::from_str(&said).unwrap();
         let folds = said["folds"].as_array().unwrap().iter();
