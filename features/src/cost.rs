@@ -214,6 +214,3 @@ fn averaging() -> Cost {
 fn tree(values: u32) -> u32 {
     values.next_power_of_two().trailing_zeros()
 }
-
-#[cfg(test)]
-mod tests;

@@ -260,8 +260,10 @@ fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
     let (eta, credence) = (replayed("eta"), replayed("credence"));
     for vote in ["f1", "eta-bound", "fixed", "cost:1:20"] {
         let other = replayed(vote);
-        assert!(eta.0 <= other.0, "{vote}: eta {} {}", eta.0, other.0);
-        assert!(credence.1 >= other.1, "{vote}: sent {} {}", credence.1, other.1);
+        // Replays try 36 thresholds at most, and another vote may fall between two of them.
+        assert!(eta.0 <= other.0 + 0.001, "{vote}: eta {} {}", eta.0, other.0);
+        let (own, other) = (credence.1, other.1);
+        assert!(own + own / 1000 >= other, "{vote}: sent {own} {other}");
     }
 }
 

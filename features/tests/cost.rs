@@ -1,5 +1,6 @@
-use super::*;
-use crate::FeatureSet;
+//! Costs of feature sets on a chip.
+
+use dropcast_features::{Chip, Cost, FeatureSet};
 
 const LEAF: Chip = Chip { queues: 40, buffer_bytes: 1_052_672 };
 
