@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A temporary working directory: the paths that commands print are relative, and so always the
@@ -127,6 +128,27 @@ impl Room {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// What a command says on stderr until it ends or, after `limit`, is killed.
+    pub(crate) fn stderr_within(&self, typed: &str, limit: Duration) -> String {
+        let mut command = self.command(typed.split_whitespace());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stderr.take().unwrap();
+        std::thread::scope(|scope| {
+            let said = scope.spawn(move || {
+                let mut said = String::new();
+                pipe.read_to_string(&mut said).map(|_| said)
+            });
+            let began = Instant::now();
+            while child.try_wait().unwrap().is_none() && began.elapsed() < limit {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            // One that has ended cannot be killed.
+            let _ = child.kill();
+            child.wait().unwrap();
+            said.join().unwrap().unwrap()
+        })
     }
 
     /// Runs a command that must succeed; returns its stdout.
