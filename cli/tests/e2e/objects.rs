@@ -119,15 +119,15 @@ mod with_a_server {
         let room = Room::new();
         let good = |typed: &str| store.good(&room, typed);
         std::fs::create_dir_all(room.path("in/run=1")).unwrap();
-        good("simulate --seed 7 -o in/run=1/events.parquet");
-        good("simulate --seed 7 -o s3://bucket/in/run=1/events.parquet");
+        good("simulate --seed 7 --duration-ms 60 -o in/run=1/events.parquet");
+        good("simulate --seed 7 --duration-ms 60 -o s3://bucket/in/run=1/events.parquet");
         assert!(store.get("in/run=1/events.parquet") == room.read("in/run=1/events.parquet"));
         good("inspect s3://bucket/in/run=1/events.parquet --check");
 
         good("collect --events in/run=1/events.parquet -o trace.parquet");
         good("collect --events s3://bucket/in/run=1/events.parquet -o s3://bucket/trace.parquet");
         assert!(store.get("trace.parquet") == room.read("trace.parquet"));
-        assert!(room.read("trace.parquet").len() > 10 << 20, "larger than two parts of an upload");
+        assert!(room.read("trace.parquet").len() > 5 << 20, "larger than a part of an upload");
         good("train --data trace.parquet -o model.json");
         good("train --data s3://bucket/trace.parquet -o s3://bucket/model.json");
         assert!(store.get("model.json") == room.read("model.json"));

@@ -7,6 +7,7 @@ use crate::PipelineError;
 use crate::files::{check_replaced, create_folder};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
+#[cfg(feature = "clap")]
 use dropcast_simulate::BurstTraffic;
 use std::path::{Path, PathBuf};
 
