@@ -33,7 +33,8 @@ fn a_trace_through_a_frame_trains_the_same_model() {
     let features = trace.meta.features.join(",").parse().unwrap();
     let traces = LabelledTraces::new(vec![trace.clone()], &features).unwrap();
     let frame = traces_to_frame(&traces).unwrap();
-    assert!(frame.height() > 1_000 && frame.width() == 6 + 12 + 2, "{frame:?}");
+    let columns = 6 + trace.meta.features.len() + 2;
+    assert!(frame.height() > 1_000 && frame.width() == columns, "{frame:?}");
     let back = trace_from_frame("leaf", &frame, trace.meta.clone()).unwrap();
     assert_eq!(back.origin, trace.origin, "the hash of the rows is the same");
     assert_eq!(model(back), model(trace));
