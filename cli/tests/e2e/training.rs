@@ -245,8 +245,10 @@ fn a_budget_is_kept_when_leaves_are_refitted() {
 #[test]
 fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
     let room = Room::with_a_run();
-    // Without validation rows votes are chosen on training rows, all of which the report replays.
-    let train = "train --data runs/small/trace.parquet --split none -o m.json --vote";
+    // Without validation rows votes are chosen on training rows, all of which the report replays. Replays
+    // try 36 thresholds at most; with this forest no other rule chooses a better one between two of them.
+    let train =
+        "train --data runs/small/trace.parquet --features paper4 --split none -o m.json --vote";
     let replayed = |vote: &str| {
         room.good(&format!("{train} {vote}"));
         let report =
@@ -260,10 +262,8 @@ fn a_vote_by_replay_is_no_worse_than_any_other_where_it_was_chosen() {
     let (eta, credence) = (replayed("eta"), replayed("credence"));
     for vote in ["f1", "eta-bound", "fixed", "cost:1:20"] {
         let other = replayed(vote);
-        // Replays try 36 thresholds at most, and another vote may fall between two of them.
-        assert!(eta.0 <= other.0 + 0.001, "{vote}: eta {} {}", eta.0, other.0);
-        let (own, other) = (credence.1, other.1);
-        assert!(own + own / 1000 >= other, "{vote}: sent {own} {other}");
+        assert!(eta.0 <= other.0, "{vote}: eta {} {}", eta.0, other.0);
+        assert!(credence.1 >= other.1, "{vote}: sent {} {}", credence.1, other.1);
     }
 }
 
