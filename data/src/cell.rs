@@ -7,6 +7,7 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, PrimitiveArray};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
 
@@ -167,11 +168,8 @@ pub(crate) fn read_column<T: Cell>(array: &dyn Array, field: &str, bad: &mut Bad
         DataType::Int32 => read_integers(array.as_primitive::<Int32Type>(), field, bad),
         DataType::Int64 => read_integers(array.as_primitive::<Int64Type>(), field, bad),
         DataType::Boolean => {
-            let values = array.as_boolean();
             note_nulls::<T>(array, field, bad);
-            (0..array.len())
-                .map(|row| T::from_u64(u64::from(values.value(row))).unwrap_or(T::FILLER))
-                .collect()
+            read_bits(array.as_boolean().values())
         }
         other => {
             for row in 0..array.len() {
@@ -188,6 +186,11 @@ where
     A: ArrowPrimitiveType<Native: TryInto<u64> + std::fmt::Display>,
     T: Cell,
 {
+    let whole = |value: &A::Native| (*value).try_into().ok().and_then(T::from_u64);
+    if array.null_count() == 0 && array.values().iter().all(|value| whole(value).is_some()) {
+        // Nothing to note, so that the compiler may take several values at a time.
+        return array.values().iter().map(|value| whole(value).unwrap_or(T::FILLER)).collect();
+    }
     note_nulls::<T>(array, field, bad);
     let read =
         |(row, &value): (usize, &A::Native)| match value.try_into().ok().and_then(T::from_u64) {
@@ -201,6 +204,17 @@ where
             }
         };
     array.values().iter().enumerate().map(read).collect()
+}
+
+/// Bits as 0 and 1, a word of them at a time.
+fn read_bits<T: Cell>(bits: &BooleanBuffer) -> Vec<T> {
+    let of_bit = [0, 1].map(|bit| T::from_u64(bit).unwrap_or(T::FILLER));
+    let mut values = Vec::with_capacity(bits.len().next_multiple_of(64));
+    for word in bits.bit_chunks().iter_padded() {
+        values.extend((0..64).map(|bit| of_bit[(word >> bit & 1) as usize]));
+    }
+    values.truncate(bits.len());
+    values
 }
 
 fn note_nulls<T: Cell>(array: &dyn Array, field: &str, bad: &mut BadCells) {
@@ -234,6 +248,7 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::BooleanArray;
     use proptest::prelude::*;
 
     #[test]
@@ -250,6 +265,18 @@ mod tests {
         check("-3", "-3");
         check("65536", "65536");
         check("99999999999999999999999999", "99999999999999999999999999");
+    }
+
+    #[test]
+    fn bits_are_read_from_any_place() {
+        let values: Vec<bool> = (0..200_u32).map(|at| at * at % 7 < 3).collect();
+        let array = BooleanArray::from(values.clone());
+        for (from, length) in [(0, 200), (3, 64), (65, 130), (7, 0), (199, 1)] {
+            let mut bad = BadCells::default();
+            let read: Vec<bool> = read_column(&array.slice(from, length), "drop", &mut bad);
+            assert_eq!(read, values[from..from + length]);
+            assert_eq!(bad.into_rows().count(), 0);
+        }
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Tables in memory: what other programs hand over as Arrow, read like a Parquet file.
 
 use crate::DataError;
-use crate::cell::{BadCells, is_integer, read_column};
+use crate::cell::{BadCells, Cell, is_integer, read_column};
 use crate::input::hex;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -126,21 +126,28 @@ impl Frame {
         hex(&all.finalize())
     }
 
-    /// The hash of a column. Integers are of 4 bytes each if all fit, else of 8.
+    /// The hash of a column. Integers are of 1 byte each if all fit, else of 4 or 8.
     fn column_hash(&self, place: usize) -> String {
         let mut hash = Sha256::new();
         let data_type = self.0.schema.field(place).data_type();
         if is_integer(data_type) {
-            let integers = || self.slices(place).map(|slice| integers(slice.as_ref()));
-            let is_small =
-                integers().all(|values| values.iter().all(|&value| u32::try_from(value).is_ok()));
+            let slices = || self.slices(place);
+            let fits = |most: u64| {
+                slices()
+                    .all(|slice| integers::<u64>(slice.as_ref()).iter().all(|&value| value <= most))
+            };
+            let width = match data_type.primitive_width() {
+                None | Some(1) => 1,
+                Some(_) if fits(u8::MAX.into()) => 1,
+                Some(width) if width <= 4 || fits(u32::MAX.into()) => 4,
+                Some(_) => 8,
+            };
             let mut bytes = Vec::new();
-            for values in integers() {
-                bytes.clear();
-                if is_small {
-                    bytes.extend(values.iter().flat_map(|&value| (value as u32).to_le_bytes()));
-                } else {
-                    bytes.extend(values.iter().flat_map(|&value| value.to_le_bytes()));
+            for slice in slices() {
+                match width {
+                    1 => bytes = integers(slice.as_ref()),
+                    4 => little_endian(&integers(slice.as_ref()), u32::to_le_bytes, &mut bytes),
+                    _ => little_endian(&integers(slice.as_ref()), u64::to_le_bytes, &mut bytes),
                 }
                 hash.update(&bytes);
             }
@@ -204,14 +211,28 @@ impl Iterator for FrameBatches {
 
 /// Values of a column of integers. What cannot be read, a null or a negative number, counts as 0: a
 /// reader of that column refuses it.
-fn integers(array: &dyn Array) -> Vec<u64> {
+fn integers<T: Cell>(array: &dyn Array) -> Vec<T> {
     read_column(array, "", &mut BadCells::default())
+}
+
+/// The values one after the other, in place of what `bytes` held.
+fn little_endian<const N: usize, T: Copy>(
+    values: &[T],
+    to_bytes: impl Fn(T) -> [u8; N],
+    bytes: &mut Vec<u8>,
+) {
+    bytes.resize(values.len() * N, 0);
+    for (place, &value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+        *place = to_bytes(value);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{ArrayRef, Int64Array, UInt8Array, UInt32Array, UInt64Array};
+    use arrow_array::{
+        ArrayRef, BooleanArray, Int64Array, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    };
 
     fn frame(columns: Vec<(&str, ArrayRef)>, cut: usize) -> Frame {
         let all = RecordBatch::try_from_iter(columns).unwrap();
@@ -231,5 +252,17 @@ mod tests {
         assert_ne!(first.sha256(), frame(vec![("a", other), ("b", Arc::clone(&b))], 1).sha256());
         let renamed = frame(vec![("a", b), ("b", a)], 1);
         assert_ne!(first.sha256(), renamed.sha256());
+        for values in [vec![1, 0, 1], vec![1, 0, 300]] {
+            let narrow: ArrayRef = Arc::new(UInt16Array::from(values.clone()));
+            let wide: ArrayRef =
+                Arc::new(Int64Array::from_iter_values(values.iter().map(|&v| v.into())));
+            assert_eq!(
+                frame(vec![("a", narrow)], 0).sha256(),
+                frame(vec![("a", wide)], 1).sha256()
+            );
+        }
+        let truth: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, true]));
+        let number: ArrayRef = Arc::new(UInt32Array::from(vec![1, 0, 1]));
+        assert_eq!(frame(vec![("a", truth)], 1).sha256(), frame(vec![("a", number)], 2).sha256());
     }
 }
