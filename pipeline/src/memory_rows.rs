@@ -18,7 +18,8 @@ struct MemoryRows {
 impl LabelledTrace {
     /// A trace whose rows are in memory: the columns of each batch are those of `meta.features`.
     ///
-    /// Its run number is a hash of the rows, however they are cut into batches.
+    /// Its run number is a hash of the arrivals and their labels, however they are cut into batches: a
+    /// forest does not depend on features that are kept for others. Rows without arrivals count whole.
     ///
     /// # Errors
     /// If a column is missing from a batch, or is not as long as the others.
@@ -32,9 +33,8 @@ impl LabelledTrace {
             check(batch, meta.features.len())
                 .map_err(|problem| PipelineError::unfit(&name, problem))?;
         }
-        let sha256 = hash(&meta, &batches)?;
-        let origin =
-            DataOrigin { name: name.clone(), run: run_of(&sha256), sha256: sha256.clone() };
+        let Hashes { rows: sha256, run } = hash(&meta, &batches)?;
+        let origin = DataOrigin { name: name.clone(), run: run_of(&run), sha256: sha256.clone() };
         let features = meta.features.clone();
         let rows = Arc::new(MemoryRows { name: name.clone(), sha256, features, batches });
         Ok(LabelledTrace::new(name, origin, meta, rows))
@@ -59,8 +59,15 @@ fn check(batch: &LabelledBatch, features: usize) -> Result<(), String> {
     }
 }
 
-/// A hash of the switches and of every column, one after the other.
-fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineError> {
+/// SHA-256, in hexadecimal.
+struct Hashes {
+    /// Of the switches and of every column.
+    rows: String,
+    /// Of arrivals and labels alone, if there are arrivals.
+    run: String,
+}
+
+fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<Hashes, PipelineError> {
     fn column(values: impl Iterator<Item = u64>) -> String {
         sha256(&values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
@@ -68,18 +75,21 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineE
         what: "the description of a trace",
         problem: error.to_string(),
     };
-    let mut hashes = vec![sha256(serde_json::to_string(meta).map_err(encode)?.as_bytes())];
     let arrivals = || batches.iter().filter_map(|batch| batch.arrivals.as_ref());
-    hashes.push(column(arrivals().flat_map(|all| all.time_ns.iter().copied())));
-    hashes.push(column(arrivals().flat_map(|all| all.switch_id.iter().map(|&id| id.into()))));
-    hashes.push(column(arrivals().flat_map(|all| all.port.iter().map(|&port| port.into()))));
-    hashes.push(column(arrivals().flat_map(|all| all.queue.iter().map(|&queue| queue.into()))));
-    hashes.push(column(arrivals().flat_map(|all| all.size_bytes.iter().map(|&size| size.into()))));
+    let mut hashes = vec![
+        column(arrivals().flat_map(|all| all.time_ns.iter().copied())),
+        column(arrivals().flat_map(|all| all.switch_id.iter().map(|&id| id.into()))),
+        column(arrivals().flat_map(|all| all.port.iter().map(|&port| port.into()))),
+        column(arrivals().flat_map(|all| all.queue.iter().map(|&queue| queue.into()))),
+        column(arrivals().flat_map(|all| all.size_bytes.iter().map(|&size| size.into()))),
+        column(batches.iter().flat_map(|batch| &batch.drop).map(|&drop| drop.into())),
+    ];
+    let run = arrivals().next().map(|_| sha256(hashes.concat().as_bytes()));
+    hashes.push(sha256(serde_json::to_string(meta).map_err(encode)?.as_bytes()));
     for feature in 0..meta.features.len() {
         let values = batches.iter().flat_map(|batch| &batch.features[feature]);
         hashes.push(column(values.map(|&value| value.into())));
     }
-    hashes.push(column(batches.iter().flat_map(|batch| &batch.drop).map(|&drop| drop.into())));
     let outcomes = batches.iter().filter_map(|batch| batch.outcome.as_ref()).flatten();
     hashes.push(column(outcomes.map(|&outcome| outcome as u64)));
     if batches.iter().any(|batch| batch.real_drop.is_some()) {
@@ -90,7 +100,8 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineE
         let marks = batches.iter().filter_map(|batch| batch.ecn_mark.as_ref()).flatten();
         hashes.push(column(marks.map(|&is_marked| is_marked.into())));
     }
-    Ok(sha256(hashes.concat().as_bytes()))
+    let rows = sha256(hashes.concat().as_bytes());
+    Ok(Hashes { run: run.unwrap_or_else(|| rows.clone()), rows })
 }
 
 impl TraceRows for MemoryRows {
@@ -142,5 +153,39 @@ impl TraceBatches for MemoryBatches<'_> {
             events: self.rows.batches.iter().map(|batch| batch.len() as u64).sum(),
             ..InputProvenance::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_data::RowOrder;
+
+    fn origin(features: &[(&str, u32)], time_ns: u64, drop: bool) -> DataOrigin {
+        let names = features.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let batch = LabelledBatch {
+            arrivals: Some(ArrivalColumns {
+                time_ns: vec![time_ns],
+                switch_id: vec![0],
+                port: vec![1],
+                queue: vec![0],
+                size_bytes: vec![64],
+            }),
+            features: features.iter().map(|&(_, value)| vec![value]).collect(),
+            drop: vec![drop],
+            ..LabelledBatch::default()
+        };
+        let meta = TraceMeta::unknown(RowOrder::Arrival, names);
+        LabelledTrace::in_memory("trace", meta, vec![batch]).expect("even columns").origin
+    }
+
+    #[test]
+    fn a_run_is_known_by_its_arrivals_and_labels() {
+        let first = origin(&[("occupancy", 7)], 1, false);
+        let more = origin(&[("occupancy", 7), ("queue_length", 3)], 1, false);
+        assert_eq!(first.run, more.run);
+        assert_ne!(first.sha256, more.sha256);
+        assert_ne!(first.run, origin(&[("occupancy", 7)], 2, false).run);
+        assert_ne!(first.run, origin(&[("occupancy", 7)], 1, true).run);
     }
 }
