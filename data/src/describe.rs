@@ -67,24 +67,30 @@ pub struct TableShape {
     pub rows: Option<u64>,
 }
 
-/// Tells what the file at `path` is by its footer or header line. Rows are not read.
+/// Tells what the file at `path` is by its footer or header line. Rows are not read. Events have
+/// these columns.
 ///
 /// # Errors
-/// If it cannot be read, is empty, or is a broken one of our files.
-pub fn describe(path: &Path) -> Result<FileKind, DataError> {
+/// If it cannot be read, is empty, is a broken one of our files, or is a table without a column that
+/// was named by hand.
+pub fn describe(path: &Path, columns: &EventColumns) -> Result<FileKind, DataError> {
     let file = shown(path);
-    match Input::open(path, Expect::Anything)? {
+    match Input::open(path, Expect::Footer)? {
         Input::Parquet(opened, hash) => {
-            describe_table(&file, &Table::parquet(&file, opened, hash)?)
+            describe_table(&file, &Table::parquet(&file, opened, hash)?, columns)
         }
-        Input::Text(input) => describe_stream(&file, input),
+        Input::Text(input) => describe_stream(&file, input, columns),
     }
 }
 
-fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataError> {
+fn describe_stream(
+    file: &str,
+    mut input: TextInput,
+    columns: &EventColumns,
+) -> Result<FileKind, DataError> {
     let head = input.peek().map_err(DataError::io(file, "be read"))?;
     if looks_like_arrow(head) {
-        return describe_table(file, &Table::arrow(file, input)?);
+        return describe_table(file, &Table::arrow(file, input)?, columns);
     }
     if let Some(start) = CaptureStart::of(head) {
         let format = PacketFile::start(file, start, input)?.format();
@@ -94,34 +100,49 @@ fn describe_stream(file: &str, mut input: TextInput) -> Result<FileKind, DataErr
         return Ok(FileKind::Ns3Trace);
     }
     match CsvRows::start(file, input) {
-        Ok(rows) => Ok(describe_header(file, rows.header())),
+        Ok(rows) => describe_header(file, rows.header(), columns),
         // Text without a table, or no text.
         Err(DataError::File { .. }) => Ok(FileKind::Unknown),
         Err(error) => Err(error),
     }
 }
 
-fn describe_table(file: &str, table: &Table) -> Result<FileKind, DataError> {
+fn describe_table(
+    file: &str,
+    table: &Table,
+    columns: &EventColumns,
+) -> Result<FileKind, DataError> {
     let shape = TableShape { columns: table.columns().to_vec(), rows: table.rows() };
     let own = meta_in_footer(file, table)?.is_some();
     if own || table.find("drop").or(table.find("outcome")).is_some() {
         let meta = Box::new(meta_of(file, table)?);
         return Ok(FileKind::Trace { table: shape, own, meta });
     }
-    if EventColumns::default().locate(file, table.columns()).is_ok() {
+    if is_events(file, columns, table.columns())? {
         let switches = switches_in_footer(file, table)?;
         return Ok(FileKind::EventTable { table: shape, switches });
     }
     Ok(FileKind::OtherTable { table: shape })
 }
 
-fn describe_header(file: &str, header: &[String]) -> FileKind {
-    let columns = header.to_vec();
+fn describe_header(
+    file: &str,
+    header: &[String],
+    columns: &EventColumns,
+) -> Result<FileKind, DataError> {
     if is_artifact(header) {
-        FileKind::ArtifactCsv { columns }
-    } else if EventColumns::default().locate(file, header).is_ok() {
-        FileKind::EventCsv { columns }
-    } else {
-        FileKind::Unknown
+        return Ok(FileKind::ArtifactCsv { columns: header.to_vec() });
+    }
+    Ok(match is_events(file, columns, header)? {
+        true => FileKind::EventCsv { columns: header.to_vec() },
+        false => FileKind::Unknown,
+    })
+}
+
+/// Whether a table has the columns of events. If they were named by hand, it must.
+fn is_events(file: &str, columns: &EventColumns, has: &[String]) -> Result<bool, DataError> {
+    match columns.locate(file, has) {
+        Err(error) if *columns != EventColumns::default() => Err(error),
+        found => Ok(found.is_ok()),
     }
 }

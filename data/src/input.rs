@@ -8,6 +8,7 @@ pub use hash::{sha256, sha256_file};
 pub(crate) use text::{Compression, TextInput};
 
 use crate::error::shown;
+use crate::parquet_table::fetch_rows;
 use crate::{DataError, objects};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -26,6 +27,8 @@ pub(crate) enum Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expect {
     Anything,
+    /// Anything; no rows of Parquet will be read.
+    Footer,
     Text,
     Parquet,
 }
@@ -54,7 +57,7 @@ impl Input {
             return Err(DataError::file(&file, "is empty", "expected events or a trace in it"));
         }
         let is_parquet = match expect {
-            Expect::Anything => head.starts_with(PARQUET_MAGIC),
+            Expect::Anything | Expect::Footer => head.starts_with(PARQUET_MAGIC),
             Expect::Text => false,
             Expect::Parquet => true,
         };
@@ -64,6 +67,9 @@ impl Input {
                 (&opened).seek(SeekFrom::Start(0)).map_err(cannot_read())?;
                 let hash = FileHash::start(&opened).map_err(cannot_read())?;
                 Ok(Input::Parquet(opened, hash))
+            }
+            None if expect == Expect::Footer && is_parquet && objects::is_object(path) => {
+                Ok(Input::Parquet(fetch_rows(path, &(0..0))?, FileHash::known(String::new())))
             }
             _ if is_parquet => {
                 let (spooled, hash) = spool(whole).map_err(DataError::io(&file, "be spooled"))?;
@@ -82,13 +88,6 @@ impl Input {
             }
         }
     }
-}
-
-/// An object as a file that can be read from its end.
-pub(crate) fn fetch(path: &Path) -> Result<File, DataError> {
-    let (fetched, _) =
-        spool(objects::open(path)?).map_err(DataError::io(&shown(path), "be spooled"))?;
-    Ok(fetched)
 }
 
 /// The name under which an input is recorded.

@@ -129,7 +129,7 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
-pub use objects::{is_object, is_object_folder, list_objects, remove_object};
+pub use objects::{is_folder, is_object, list_objects, remove_object};
 #[cfg(feature = "files")]
 pub use pool_map::Pool;
 #[cfg(feature = "files")]

@@ -8,6 +8,7 @@ use crate::DataError;
 use crate::error::shown;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "object-store")]
@@ -21,14 +22,30 @@ pub fn is_object(path: &Path) -> bool {
     path.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
 }
 
-/// Whether a path is the URL of a folder of objects.
-pub fn is_object_folder(path: &Path) -> bool {
-    is_object(path) && path.to_str().is_some_and(|text| text.ends_with('/'))
+/// Whether a path is a folder: one of a disk, or the URL of a folder of objects.
+pub fn is_folder(path: &Path) -> bool {
+    match is_object(path) {
+        true => path.to_str().is_some_and(|text| text.ends_with('/')),
+        false => path.is_dir(),
+    }
 }
 
 /// The bytes of an object, in order.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, DataError> {
     store::open(path).map_err(|problem| failed(path, "be opened", problem))
+}
+
+/// The bytes of an object in a range, in order.
+pub(crate) fn open_range(
+    path: &Path,
+    range: Range<u64>,
+) -> Result<Box<dyn Read + Send>, DataError> {
+    store::open_range(path, range).map_err(|problem| failed(path, "be opened", problem))
+}
+
+/// How many bytes an object has.
+pub(crate) fn size(path: &Path) -> Result<u64, DataError> {
+    store::size(path).map_err(|problem| failed(path, "be opened", problem))
 }
 
 /// Puts all bytes of a file into an object, in place of one that is there.
@@ -53,19 +70,28 @@ pub fn remove_object(path: &Path) -> Result<(), DataError> {
 }
 
 fn failed(path: &Path, doing: &str, problem: String) -> DataError {
-    let hint = "object stores are set up by variables of the environment (docs/objects.md)";
+    let hint = "stores are set up by variables of the environment, and a folder's URL ends in / \
+                (docs/objects.md)";
     DataError::file(&shown(path), format!("cannot {doing}: {problem}"), hint)
 }
 
 /// A build that knows no stores.
 #[cfg(not(feature = "object-store"))]
 mod store {
-    use super::{File, Path, PathBuf, Read};
+    use super::{File, Path, PathBuf, Range, Read};
 
     const ABSENT: &str =
         "this program was built without object stores; build it with --features object-store";
 
     pub(super) fn open(_: &Path) -> Result<Box<dyn Read + Send>, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    pub(super) fn open_range(_: &Path, _: Range<u64>) -> Result<Box<dyn Read + Send>, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    pub(super) fn size(_: &Path) -> Result<u64, String> {
         Err(ABSENT.to_owned())
     }
 
@@ -94,8 +120,8 @@ mod tests {
         for file in ["s3", "runs/s3://x", "-", "https://host/x", "/s3://"] {
             assert!(!is_object(Path::new(file)), "{file}");
         }
-        assert!(is_object_folder(Path::new("s3://bucket/runs/")));
-        assert!(!is_object_folder(Path::new("s3://bucket/runs")));
-        assert!(!is_object_folder(Path::new("runs/")));
+        assert!(is_folder(Path::new("s3://bucket/runs/")));
+        assert!(!is_folder(Path::new("s3://bucket/runs")));
+        assert!(is_folder(Path::new("src/")) && !is_folder(Path::new("Cargo.toml")));
     }
 }

@@ -1,6 +1,7 @@
 //! Parquet files.
 
 mod pages;
+mod part;
 
 use crate::DataError;
 use crate::batch::BATCH_ROWS;
@@ -14,6 +15,8 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
+pub(crate) use part::fetch_rows;
+use part::groups_of;
 use std::fs::File;
 use std::ops::Range;
 
@@ -74,12 +77,18 @@ impl ParquetTable {
         let all = self.rows();
         let ParquetTable { file, opened, hash, mut builder, kept } = self;
         let rows_left = kept.as_ref().map_or(all, |rows| rows.end - rows.start);
+        let mut groups = 0..builder.metadata().num_row_groups();
         if let Some(rows) = kept {
+            let (has_them, first) = groups_of(builder.metadata(), &rows);
             let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
-            builder = builder.with_offset(count(rows.start)).with_limit(count(rows_left));
+            builder = builder
+                .with_row_groups(has_them.clone().collect())
+                .with_offset(count(rows.start.saturating_sub(first)))
+                .with_limit(count(rows_left));
+            groups = has_them;
         }
         let is_read = |root: usize| roots.binary_search(&root).is_ok();
-        let bad = attempt(&file, || bad_page(&opened, builder.metadata(), is_read))?;
+        let bad = attempt(&file, || bad_page(&opened, builder.metadata(), groups, is_read))?;
         if let Some((column, bad)) = bad {
             let problem = format!("has a page in column {column:?} that {bad}");
             return Err(DataError::file(&file, problem, bad.hint()));

@@ -88,4 +88,23 @@ impl Forest {
     pub fn depth(&self) -> usize {
         self.trees.iter().map(Tree::depth).max().unwrap_or(0)
     }
+
+    /// Whether a drop is predicted for every row (true) or for none (false), because the vote
+    /// threshold is out of the reach of scores; none where predictions may differ.
+    pub fn constant(&self) -> Option<bool> {
+        let (mut least, mut most) = (0, 0);
+        for tree in &self.trees {
+            let weights = tree.nodes.iter().filter_map(|node| match node {
+                Node::Leaf { weight } => Some(u32::from(*weight)),
+                Node::Split { .. } => None,
+            });
+            least += weights.clone().min().unwrap_or(0);
+            most += weights.max().unwrap_or(0);
+        }
+        match self.vote_threshold {
+            threshold if most <= threshold => Some(false),
+            threshold if least > threshold => Some(true),
+            _ => None,
+        }
+    }
 }

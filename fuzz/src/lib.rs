@@ -2,7 +2,7 @@
 //! endless loop, or more than a gigabyte of memory does.
 
 use dropcast_data::{
-    EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs, TraceReader, describe,
+    EventColumns, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs, TraceReader, describe,
     read_switch_file,
 };
 use dropcast_export::{Origin, Target, export};
@@ -45,7 +45,7 @@ pub fn capture(bytes: &[u8]) {
 /// Labelled traces of any format.
 pub fn trace(bytes: &[u8]) {
     with_file(bytes, |path| {
-        let _ = describe(path).is_ok();
+        let _ = describe(path, &EventColumns::default()).is_ok();
         let Ok(reader) = TraceReader::open(path, &[]) else { return };
         let features = reader.meta().features.clone();
         if let Ok(rows) = TraceReader::open(path, &features) {
@@ -132,7 +132,7 @@ fn events(bytes: &[u8], format: EventFormat) {
                 let _ = reader.filter(Result::is_ok).count();
             }
         }
-        let _ = describe(path).is_ok();
+        let _ = describe(path, &EventColumns::default()).is_ok();
     });
 }
 

@@ -10,7 +10,7 @@ use crate::PipelineError;
 use crate::collect::{Collected, count_departures, meta_of};
 use crate::files::{FolderLock, create_folder, read_text};
 use crate::folders::{Group, groups};
-pub use crate::folders::{MANIFEST, traces_in};
+pub use crate::folders::{MANIFEST, trace_files, traces_in};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use crate::settings::TracerSettings;

@@ -1,7 +1,7 @@
 //! Files that are read whole, and files that are written.
 
 use crate::PipelineError;
-use dropcast_data::{AtomicFile, DataError, read_small, write_atomic};
+use dropcast_data::{AtomicFile, DataError, is_object, read_small, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,13 @@ pub fn read_settings<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, P
 /// # Errors
 /// If it cannot be created.
 pub fn create_folder(path: &Path) -> Result<(), DataError> {
+    if is_object(path) {
+        return Err(DataError::File {
+            file: path.display().to_string(),
+            problem: "is of an object store, where no folder appears at once".to_owned(),
+            hint: "name a folder of a disk, and copy it (docs/objects.md)".to_owned(),
+        });
+    }
     let failed =
         |source| DataError::Io { file: path.display().to_string(), doing: "be created", source };
     std::fs::create_dir_all(path).map_err(failed)
@@ -144,9 +151,13 @@ pub(crate) fn spare_inputs<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
+    let real = |path: &Path| match is_object(path) {
+        true => Some(path.to_owned()),
+        false => path.canonicalize().ok(),
+    };
     // A file that does not exist yet is no input.
-    let Ok(target) = output.canonicalize() else { return Ok(()) };
-    let is_target = |input: &&PathBuf| input.canonicalize().is_ok_and(|input| input == target);
+    let Some(target) = real(output) else { return Ok(()) };
+    let is_target = |input: &&PathBuf| real(input).is_some_and(|input| input == target);
     match inputs.into_iter().find(is_target) {
         None => Ok(()),
         Some(input) => {

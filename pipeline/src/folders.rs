@@ -1,7 +1,7 @@
 //! Files under a folder.
 
 use crate::PipelineError;
-use dropcast_data::{DataError, is_object, list_objects};
+use dropcast_data::{DataError, is_folder, is_object, list_objects};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,19 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
         return Err(PipelineError::unfit(folder.display(), "holds no labelled traces"));
     }
     Ok(files)
+}
+
+/// The files among paths, and the labelled traces [in the folders](traces_in) among them.
+///
+/// # Errors
+/// If a folder cannot be read, or holds none.
+pub fn trace_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PipelineError> {
+    let files = |path: &PathBuf| match is_folder(path) {
+        true => traces_in(path),
+        false => Ok(vec![path.clone()]),
+    };
+    let files: Vec<_> = paths.iter().map(files).collect::<Result<_, _>>()?;
+    Ok(files.concat())
 }
 
 /// The files under a folder, folder by folder. Hidden ones, those that begin with `_` (marks of other

@@ -6,8 +6,8 @@ use crate::models::ModelFile;
 use crate::progress::Progress;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs, TableShape,
-    TraceMeta, TraceReader, describe, read_head, read_small,
+    EventColumns, EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs,
+    TableShape, TraceMeta, TraceReader, describe, read_head, read_small,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -77,13 +77,17 @@ pub enum Inspected {
     },
 }
 
-/// Tells what the file at `path` is and what is in it; `count` also what values the features of a
-/// labelled trace have.
+/// Tells what the file at `path` is and what is in it, where events have these columns; `count` also
+/// what values the features of a labelled trace have.
 ///
 /// # Errors
 /// If it cannot be read, is none of our files, or its values cannot be counted.
-pub fn inspect(path: &Path, count: bool) -> Result<Inspected, PipelineError> {
-    let mut found = kind_of(path)?;
+pub fn inspect(
+    path: &Path,
+    columns: &EventColumns,
+    count: bool,
+) -> Result<Inspected, PipelineError> {
+    let mut found = kind_of(path, columns)?;
     if count {
         match &mut found {
             Inspected::Trace { statistics, meta: Some(meta), .. } => {
@@ -122,7 +126,7 @@ pub fn check(
     options: &EventOptions,
     progress: &dyn Progress,
 ) -> Result<Checked, PipelineError> {
-    match kind_of(path)? {
+    match kind_of(path, &options.columns)? {
         Inspected::Events { .. } | Inspected::Stream { .. } => {
             let mut reader = EventReader::open(path, options.clone())?;
             progress.begin("check");
@@ -157,7 +161,7 @@ pub fn check(
     }
 }
 
-fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
+fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineError> {
     if path.join("sweep.json").exists() {
         let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
         return Err(PipelineError::unfit(path.display(), problem));
@@ -170,7 +174,7 @@ fn kind_of(path: &Path) -> Result<Inspected, PipelineError> {
         return inspect_json(path);
     }
     let size = |table: TableShape| (table.columns, table.rows);
-    Ok(match describe(path)? {
+    Ok(match describe(path, columns)? {
         FileKind::EventTable { table, switches } => {
             let (columns, rows) = size(table);
             Inspected::Events { columns, rows, switches }

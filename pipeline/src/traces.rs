@@ -1,10 +1,10 @@
 //! Labelled traces that are open: what training, sweeps and reports read.
 
 use crate::PipelineError;
-use crate::folders::traces_in;
+use crate::folders::trace_files;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
-    SwitchSpecs, TraceMeta, TraceReader, check_regular, is_object_folder, sha256_file,
+    SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
@@ -242,14 +242,7 @@ impl LabelledTrace {
     /// # Errors
     /// If one cannot be read or lacks a feature, or a folder holds none.
     pub fn open_all(paths: &[PathBuf], features: &[String]) -> Result<Vec<Self>, PipelineError> {
-        let mut files = Vec::new();
-        for path in paths {
-            match path.is_dir() || is_object_folder(path) {
-                true => files.extend(traces_in(path)?),
-                false => files.push(path.clone()),
-            }
-        }
-        files.iter().map(|path| LabelledTrace::open(path, features)).collect()
+        trace_files(paths)?.iter().map(|path| LabelledTrace::open(path, features)).collect()
     }
 
     /// Opens a trace file, which must have these features.
@@ -262,7 +255,7 @@ impl LabelledTrace {
             return Err(PipelineError::unfit("standard input", problem));
         }
         check_regular(path)?;
-        let meta = TraceReader::open(path, features)?.meta().clone();
+        let meta = TraceReader::read_meta(path, features)?;
         let sha256 = sha256_file(path)?;
         let file_name =
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());

@@ -2,7 +2,7 @@
 
 use crate::frame::PyFrame;
 use crate::model::{Model, traces_of};
-use crate::settings::{parse, parse_subcommand, resources, text, word};
+use crate::settings::{Described, parse, parse_subcommand, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_pipeline::closed_loop::{Experiment, NamedPolicy, RunFile};
@@ -62,17 +62,12 @@ pub(crate) struct Changes {
 pub(crate) fn experiment(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
-    config: Option<PathBuf>,
-    settings: Option<&str>,
+    config: Option<Described>,
     changes: Changes,
     output: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
-    let mut experiment = match (config, settings) {
-        (Some(path), _) => Experiment::read(&path).map_err(|error| errors::pipeline(py, &error))?,
-        (None, Some(json)) => serde_json::from_str(json)
-            .map_err(|error| errors::argument(py, "experiment", &error))?,
-        (None, None) => Experiment::websearch(),
-    };
+    let read = |config: Described| config.read(py, "experiment", Experiment::read);
+    let mut experiment = config.map(read).transpose()?.unwrap_or_else(Experiment::websearch);
     if !changes.policies.is_empty() {
         let read = |name: &String| text::<NamedPolicy>(py, "policy", name);
         experiment.policies = changes.policies.iter().map(read).collect::<PyResult<_>>()?;
@@ -101,16 +96,11 @@ pub(crate) fn experiment(
 pub(crate) fn map(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
-    config: Option<PathBuf>,
-    settings: &str,
+    config: Described,
     threads: Option<usize>,
     folder: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
-    let settings = match config {
-        Some(path) => MapSettings::read(&path).map_err(|error| errors::pipeline(py, &error))?,
-        None => serde_json::from_str(settings)
-            .map_err(|error| errors::argument(py, "config", &error))?,
-    };
+    let settings: MapSettings = config.read(py, "config", MapSettings::read)?;
     let resources = resources(py, threads, None, None)?;
     let found = work::run(py, bar, |progress| {
         folder.as_deref().map(create_folder).transpose()?;
@@ -148,12 +138,11 @@ pub(crate) fn refine(
 ) -> PyResult<(Model, String, String)> {
     let settings: RefineSettings = parse(py, settings)?;
     let resources = resources(py, threads, None, None)?;
-    let mut task = settings.open().map_err(|error| errors::pipeline(py, &error))?;
+    let mut task = work::detached(py, || settings.open())?;
     if let Some(json) = refinable.experiment {
         let experiment = serde_json::from_str(&json)
             .map_err(|error| errors::argument(py, "experiment", &error))?;
-        let experiment = settings.closed_loop.applied_to(experiment);
-        task.experiment = experiment.map_err(|error| errors::pipeline(py, &error))?;
+        task.experiment = work::detached(py, || settings.closed_loop.applied_to(experiment))?;
     }
     let models = refinable.models.iter();
     task.models.extend(models.map(|(name, model)| (name.clone(), model.0.model.clone())));

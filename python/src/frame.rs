@@ -1,9 +1,10 @@
 //! Frames: what has `__arrow_c_stream__`, in and out without copies.
 
-use crate::errors;
+use crate::{errors, work};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use dropcast_data::{Frame, write_atomic};
+use dropcast_pipeline::files;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -64,7 +65,13 @@ pub(crate) fn integer_columns<'py>(
 /// Writes a file, which appears whole or not at all.
 #[pyfunction]
 pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
-    write_atomic(&path, bytes).map_err(|error| errors::data(py, error))
+    work::detached(py, || write_atomic(&path, bytes))
+}
+
+/// Creates a folder, and those it lies in.
+#[pyfunction]
+pub(crate) fn create_folder(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    work::detached(py, || files::create_folder(&path))
 }
 
 /// The rows of a frame of Python's, shared.

@@ -2,7 +2,7 @@
 
 use crate::settings::parse;
 use crate::{errors, work};
-use dropcast_data::OnBadRow;
+use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::inspection::{check as check_rows, inspect as look_into};
 use dropcast_pipeline::inspection_summary::InspectedSummary;
@@ -16,9 +16,14 @@ pub(crate) fn inspect(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
     file: PathBuf,
+    reading: Vec<String>,
     statistics: bool,
 ) -> PyResult<(String, String)> {
-    let found = work::run(py, bar, |_| look_into(&file, statistics))?;
+    let reading: EventReading = parse(py, reading)?;
+    let found = work::run(py, bar, |_| {
+        let columns = EventColumns::parse(&reading.columns)?;
+        look_into(&file, &columns, statistics)
+    })?;
     Ok((errors::to_json(py, &InspectedSummary::new(&found))?, inspected_text(&found)))
 }
 

@@ -21,11 +21,11 @@ mod _dropcast {
     #[pymodule_export]
     use crate::fabric::{experiment, generate, map, refine, reproduce};
     #[pymodule_export]
-    use crate::frame::{PyFrame, integer_columns, write_file};
+    use crate::frame::{PyFrame, create_folder, integer_columns, write_file};
     #[pymodule_export]
     use crate::inspection::{check, inspect};
     #[pymodule_export]
-    use crate::model::{Model, features, import_bytes, import_trees, targets};
+    use crate::model::{Model, features, import_bytes, import_file, import_trees, targets};
     #[pymodule_export]
     use crate::partitions::{
         Partition, Training, cut_events, finish_sweep, join, label_piece, merge, merge_replays,
@@ -36,7 +36,7 @@ mod _dropcast {
     #[pymodule_export]
     use crate::settings::{command, commands};
     #[pymodule_export]
-    use crate::trace::{Trace, collect, collect_folder, traces_in};
+    use crate::trace::{Trace, collect, collect_folder, is_folder, is_object, trace_files};
     #[pymodule_export]
     use crate::training::{cross_validate, sweep, train, train_per};
 

@@ -1,6 +1,6 @@
 //! Models: predictions, exports, proofs, and what other tools trained.
 
-use crate::settings::{Switch, resources, text};
+use crate::settings::{Described, resources, text};
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_data::sha256;
@@ -9,11 +9,11 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, SwitchContext};
 use dropcast_interop::{ArrayTree, Format, ImportTask, import, import_arrays};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::models::{ModelFile, import_file as read_forest};
 use dropcast_pipeline::tool_measurements::resources_of;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
 use dropcast_pipeline::verification::{VerificationTask, verify as verify_exports};
-use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_reports::words::model::{constant_warning, forest_line, metrics_table};
 use dropcast_reports::words::resources::resources_text;
 use dropcast_train::{BatchSource, Model as TrainedModel, Threads};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -39,8 +39,7 @@ impl Model {
     /// Reads a `model.json`.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = ModelFile::read(&path);
-        read.map(Model).map_err(|error| errors::pipeline(py, &error))
+        work::detached(py, || ModelFile::read(&path)).map(Model)
     }
 
     /// Reads the text of a `model.json`.
@@ -151,8 +150,7 @@ impl Model {
         switch: Option<PathBuf>,
     ) -> PyResult<Vec<(String, Vec<u8>)>> {
         let targets = read_targets(py, &targets)?;
-        let files = self.0.export_files(&targets, switch.as_deref());
-        let files = files.map_err(|error| errors::pipeline(py, &error))?;
+        let files = work::detached(py, || self.0.export_files(&targets, switch.as_deref()))?;
         Ok(files.into_iter().map(|file| (file.name, file.bytes)).collect())
     }
 
@@ -165,8 +163,7 @@ impl Model {
         folder: PathBuf,
     ) -> PyResult<Vec<PathBuf>> {
         let targets = read_targets(py, &targets)?;
-        let written = self.0.export(&targets, switch.as_deref(), &folder);
-        let written = written.map_err(|error| errors::pipeline(py, &error))?;
+        let written = work::detached(py, || self.0.export(&targets, switch.as_deref(), &folder))?;
         Ok(written.into_iter().map(|file| file.path).collect())
     }
 
@@ -208,8 +205,7 @@ impl Model {
 
     /// The model with thresholds for a switch with another buffer.
     fn for_buffer(&self, py: Python<'_>, buffer_bytes: NonZeroU32) -> PyResult<Self> {
-        let scaled = self.0.for_buffer(buffer_bytes);
-        scaled.map(Model::of).map_err(|error| errors::pipeline(py, &error))
+        work::detached(py, || self.0.for_buffer(buffer_bytes)).map(Model::of)
     }
 }
 
@@ -238,7 +234,7 @@ pub(crate) struct Import {
     #[pyo3(item)]
     features: Option<String>,
     #[pyo3(item)]
-    switch: Option<Switch>,
+    switch: Option<Described>,
     #[pyo3(item)]
     threshold: Option<f64>,
     #[pyo3(item)]
@@ -246,8 +242,9 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    fn task(self, py: Python<'_>, format: Option<Format>) -> PyResult<ImportTask> {
-        let switch = self.switch.map(|switch| switch.read(py)).transpose()?;
+    fn task(self, py: Python<'_>, format: Option<&str>) -> PyResult<ImportTask> {
+        let format: Option<Format> = format.map(|name| text(py, "format", name)).transpose()?;
+        let switch = self.switch.map(|switch| switch.switch(py)).transpose()?;
         let switch = switch.map(|file| in_common(file.specs.all()));
         Ok(ImportTask {
             format,
@@ -261,6 +258,14 @@ impl Import {
     }
 }
 
+/// A model, and a warning where it predicts the same for every packet.
+type Imported = (Model, Option<&'static str>);
+
+fn imported(model: TrainedModel) -> Imported {
+    let warning = constant_warning(&model.forest);
+    (Model::of(model), warning)
+}
+
 /// Imports a forest from the bytes that its tool writes.
 #[pyfunction]
 pub(crate) fn import_bytes(
@@ -268,11 +273,22 @@ pub(crate) fn import_bytes(
     bytes: &[u8],
     format: Option<&str>,
     task: Import,
-) -> PyResult<Model> {
-    let format = format.map(|name| text(py, "format", name)).transpose()?;
+) -> PyResult<Imported> {
     let task = ImportTask { sha256: sha256(bytes), ..task.task(py, format)? };
     let model = py.detach(|| import(bytes, &task));
-    model.map(Model::of).map_err(|error| errors::argument(py, &task.name, &error))
+    model.map(imported).map_err(|error| errors::argument(py, &task.name, &error))
+}
+
+/// Imports a forest from a file that its tool wrote.
+#[pyfunction]
+pub(crate) fn import_file(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<&str>,
+    task: Import,
+) -> PyResult<Imported> {
+    let task = task.task(py, format)?;
+    work::detached(py, || read_forest(&path, task)).map(imported)
 }
 
 /// A tree as arrays: left, right, feature, threshold, margin.
@@ -286,7 +302,7 @@ pub(crate) fn import_trees(
     columns: usize,
     tool: &str,
     task: Import,
-) -> PyResult<Model> {
+) -> PyResult<Imported> {
     let of = |(left, right, feature, threshold, margin)| ArrayTree {
         left,
         right,
@@ -298,7 +314,7 @@ pub(crate) fn import_trees(
     let hash = sha256(format!("{trees:?}").as_bytes());
     let task = ImportTask { sha256: hash, ..task.task(py, None)? };
     let model = py.detach(|| import_arrays(&trees, columns, tool, &task));
-    model.map(Model::of).map_err(|error| errors::argument(py, &task.name, &error))
+    model.map(imported).map_err(|error| errors::argument(py, &task.name, &error))
 }
 
 /// The traces of Python's objects.

@@ -1,13 +1,12 @@
 //! Work in parts for distributed engines: what goes to a worker and comes back are texts and bytes.
 
 use crate::settings::resources;
-use crate::{errors, settings};
-use dropcast_data::{
-    EventColumns, EventFiles, EventOptions, OnBadRow, SwitchSpecs, TimeUnit, read_switch_file,
-};
+use crate::{errors, settings, work};
+use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
+use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::partitions::{
     PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
 };
@@ -22,10 +21,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-
-fn raised(py: Python<'_>) -> impl Fn(PipelineError) -> PyErr {
-    move |error| errors::pipeline(py, &error)
-}
 
 fn parse<T: DeserializeOwned>(py: Python<'_>, what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| errors::argument(py, what, &error))
@@ -62,14 +57,13 @@ fn with_names(py: Python<'_>, mut settings: Value) -> PyResult<Value> {
 #[pyfunction]
 pub(crate) fn summarize_trace(py: Python<'_>, path: PathBuf, settings: &str) -> PyResult<String> {
     let settings = train_settings(py, settings, 0)?;
-    let summary = py.detach(|| TraceSummary::read(&path, &settings.features));
-    text(py, &summary.map_err(raised(py))?)
+    text(py, &work::detached(py, || TraceSummary::read(&path, &settings.features))?)
 }
 
 /// The sum of the answers of partitions.
 #[pyfunction(name = "merge_answers")]
 pub(crate) fn merge(py: Python<'_>, answers: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
-    let sum = py.detach(|| merge_answers(answers)).map_err(|error| raised(py)(error.into()))?;
+    let sum = work::detached(py, || merge_answers(answers))?;
     Ok(PyBytes::new(py, &sum))
 }
 
@@ -78,7 +72,7 @@ pub(crate) fn merge(py: Python<'_>, answers: Vec<Vec<u8>>) -> PyResult<Bound<'_,
 pub(crate) fn replay(py: Python<'_>, task: &str, threads: usize) -> PyResult<String> {
     let task: ReplayTask = parse(py, "task", task)?;
     let resources = resources(py, Some(threads), None, None)?;
-    text(py, &py.detach(|| task.replay(&resources)).map_err(raised(py))?)
+    text(py, &work::detached(py, || task.replay(&resources))?)
 }
 
 /// The sum of what replay tasks transmit.
@@ -112,8 +106,7 @@ impl Training {
         let (data, validation) = (summaries(data)?, summaries(validation)?);
         let roles = TracesByRole { data, validation, test: summaries(test)? };
         let settings = train_settings(py, settings, seed)?;
-        let training = py.detach(|| PartitionedTraining::new(&roles, &settings, &Silent));
-        Ok(Training(training.map_err(raised(py))?))
+        work::detached(py, || PartitionedTraining::new(&roles, &settings, &Silent)).map(Training)
     }
 
     /// At most `count` partitions: each with its number of rows and what its worker begins with.
@@ -135,7 +128,7 @@ impl Training {
 
     /// Takes the merged answer of all partitions.
     fn tell(&mut self, py: Python<'_>, answer: &[u8]) -> PyResult<()> {
-        py.detach(|| self.0.tell(answer)).map_err(raised(py))
+        work::detached(py, || self.0.tell(answer))
     }
 
     /// The replays that the vote rule needs, in about `count` tasks; none if it needs none.
@@ -147,7 +140,7 @@ impl Training {
     /// Takes the sum of what all replays transmitted.
     fn tell_replayed(&mut self, py: Python<'_>, sum: &str) -> PyResult<()> {
         let sum: ReplayedLanes = parse(py, "replay", sum)?;
-        self.0.tell_replayed(&sum).map_err(raised(py))
+        work::detached(py, || self.0.tell_replayed(&sum))
     }
 
     /// The text of `model.json`; `None` while there is something to ask or to replay.
@@ -174,13 +167,12 @@ impl Partition {
         let beside = scratch.join("rows");
         let resources = resources(py, Some(threads), memory_limit, Some(beside))?;
         let spec = parse(py, "partition", spec)?;
-        let partition = TracePartition::new(&spec, &resources);
-        Ok(Partition(partition.map_err(raised(py))?))
+        work::detached(py, || TracePartition::new(&spec, &resources)).map(Partition)
     }
 
     /// The answer to a question.
     fn answer<'py>(&mut self, py: Python<'py>, question: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let answer = py.detach(|| self.0.answer(question)).map_err(raised(py))?;
+        let answer = work::detached(py, || self.0.answer(question))?;
         Ok(PyBytes::new(py, &answer))
     }
 
@@ -222,19 +214,14 @@ impl CollectTask {
     }
 
     fn open(&self) -> Result<(EventFiles, SwitchSpecs), PipelineError> {
-        let switch = self.switch.as_deref().map(read_switch_file).transpose()?;
-        let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
-        let options = EventOptions {
-            columns: EventColumns {
-                own: self.settings.features.split_own().1.names(),
-                ..EventColumns::parse(&self.columns)?
-            },
+        let reading = EventReading {
+            switch: self.switch.clone(),
+            columns: self.columns.clone(),
             time_unit: self.time_unit,
-            specs,
-            maps: maps.unwrap_or_default(),
-            on_bad_row: if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Fail },
-            ..EventOptions::default()
         };
+        let on_bad_row = if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Fail };
+        let mut options = reading.options(on_bad_row)?;
+        options.columns.own = self.settings.features.split_own().1.names();
         let files = EventFiles::open(&self.events, &options)?;
         let specs = files.specs().clone();
         Ok((files, specs))
@@ -249,7 +236,7 @@ pub(crate) fn cut_events(py: Python<'_>, task: &str, rows: u64) -> PyResult<Vec<
         let (events, specs) = task.open()?;
         cut_switches(events, &specs, &task.settings, rows)
     };
-    let pieces = py.detach(cut).map_err(raised(py))?;
+    let pieces = work::detached(py, cut)?;
     pieces.iter().map(|piece| text(py, piece)).collect()
 }
 
@@ -268,13 +255,13 @@ pub(crate) fn label_piece(
         let (events, specs) = task.open()?;
         collect_piece(events, specs, &task.settings, &piece, waiting, &path, &Silent)
     };
-    text(py, &py.detach(label).map_err(raised(py))?)
+    text(py, &work::detached(py, label)?)
 }
 
 /// Makes one trace of the pieces of a switch.
 #[pyfunction(name = "join_pieces")]
 pub(crate) fn join(py: Python<'_>, pieces: Vec<PathBuf>, path: PathBuf) -> PyResult<()> {
-    py.detach(|| join_pieces(&pieces, &path)).map_err(raised(py))
+    work::detached(py, || join_pieces(&pieces, &path))
 }
 
 /// Trains a share of a sweep into a folder, as parts.
@@ -292,7 +279,7 @@ pub(crate) fn share_of_sweep(
         let settings = SweepSettings::read(&config)?;
         sweep_share(&settings, &folder, (nth, of), &resources, &Silent)
     };
-    py.detach(share).map_err(raised(py))
+    work::detached(py, share)
 }
 
 /// Completes a sweep in a folder whose parts are there.
@@ -314,5 +301,5 @@ pub(crate) fn finish_sweep(
         let settings = SweepSettings::read(&config)?;
         sweep(&settings, &folder, true, &resources, &Silent, page)
     };
-    text(py, &py.detach(finish).map_err(raised(py))?)
+    text(py, &work::detached(py, finish)?)
 }

@@ -1,13 +1,16 @@
 //! Settings as the command line has them: the words, defaults and messages are the command's own.
 
-use crate::errors;
+use crate::{errors, work};
 use clap::{ArgAction, Command};
-use dropcast_data::{SwitchFile, SwitchSpecs, read_switch_file};
+use dropcast_data::{SwitchFile, read_switch_file, read_switches};
+use dropcast_features::FeatureSet;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Settings, and features of the user's own beside those in them.
 #[derive(clap::Args)]
@@ -84,25 +87,54 @@ pub(crate) fn resources(
     Ok(Resources { threads, memory })
 }
 
-/// A description of switches: a file, or JSON with the same fields.
+/// What is described by a file, or by JSON with the same fields.
 #[derive(FromPyObject)]
-pub(crate) struct Switch {
-    #[pyo3(item)]
-    path: Option<PathBuf>,
-    #[pyo3(item)]
-    json: Option<String>,
+pub(crate) enum Described {
+    Path(PathBuf),
+    #[pyo3(transparent)]
+    Json(Json),
 }
 
-impl Switch {
-    pub(crate) fn read(&self, py: Python<'_>) -> PyResult<SwitchFile> {
-        if let Some(path) = &self.path {
-            return read_switch_file(path).map_err(|error| errors::data(py, error));
+/// A text as JSON.
+#[derive(FromPyObject)]
+pub(crate) struct Json {
+    #[pyo3(item)]
+    json: String,
+}
+
+impl Described {
+    /// Reads the file, or the JSON, which errors call `name`.
+    pub(crate) fn read<T: DeserializeOwned + Send, E: Into<PipelineError> + Send>(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        file: impl FnOnce(&Path) -> Result<T, E> + Send,
+    ) -> PyResult<T> {
+        match self {
+            Described::Path(path) => work::detached(py, || file(path)),
+            Described::Json(Json { json }) => {
+                serde_json::from_str(json).map_err(|error| errors::argument(py, name, &error))
+            }
         }
-        let json = self.json.as_deref().unwrap_or_default();
-        let specs: SwitchSpecs =
-            serde_json::from_str(json).map_err(|error| errors::argument(py, "switch", &error))?;
-        Ok(SwitchFile { specs, maps: Default::default() })
     }
+
+    /// Reads a description of switches.
+    pub(crate) fn switch(&self, py: Python<'_>) -> PyResult<SwitchFile> {
+        match self {
+            Described::Path(path) => work::detached(py, || read_switch_file(path)),
+            Described::Json(_) => {
+                let specs = self.read(py, "switch", read_switches)?;
+                Ok(SwitchFile { specs, maps: Default::default() })
+            }
+        }
+    }
+}
+
+/// The user's own features beside those in settings.
+pub(crate) fn add_own(py: Python<'_>, features: &mut FeatureSet, own: &[String]) -> PyResult<()> {
+    let all = features.with_own(own);
+    *features = all.map_err(|error| errors::argument(py, "feature", &error))?;
+    Ok(())
 }
 
 /// Runs the command with these arguments, the first of which is its name. Returns its exit code.

@@ -1,16 +1,17 @@
 //! Labelled traces: files, and frames in memory.
 
 use crate::frame::{of_table, stream, stream_of_frame};
-use crate::settings::{Switch, WithOwn, parse, resources, text, word};
+use crate::settings::{Described, WithOwn, add_own, parse, resources, word};
 use crate::{errors, work};
 use arrow_schema::ArrowError;
 use clap::ValueEnum;
 use dropcast_data::{
-    DataError, EventColumns, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, OnBadRow,
-    RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
+    DataError, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, OnBadRow, RowOrder,
+    SwitchFile, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
-use dropcast_pipeline::collect_folder::{FolderJob, traces_in as traces_in_folder};
+use dropcast_pipeline::collect_folder::{FolderJob, trace_files as files_of};
+use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::timeline::Timeline;
@@ -18,6 +19,7 @@ use dropcast_pipeline::traces::LabelledTrace;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Rows of a batch that is made of columns.
@@ -37,16 +39,14 @@ enum Source {
 }
 
 impl Trace {
-    fn of(py: Python<'_>, frame: Frame, switch: Option<Switch>) -> PyResult<Self> {
-        let switch = switch.map(|switch| switch.read(py)).transpose()?.map(|file| file.specs);
-        let open = || LabelledTrace::of_frame(frame.clone(), switch);
-        let trace = py.detach(open).map_err(|error| errors::pipeline(py, &error))?;
+    fn of(py: Python<'_>, frame: Frame, switch: Option<Described>) -> PyResult<Self> {
+        let switch = switch.map(|switch| switch.switch(py)).transpose()?.map(|file| file.specs);
+        let trace = work::detached(py, || LabelledTrace::of_frame(frame.clone(), switch))?;
         Ok(Trace { trace, source: Source::Frame(frame), collected: None })
     }
 
     fn of_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let open = || LabelledTrace::open(&path, &[]);
-        let trace = py.detach(open).map_err(|error| errors::pipeline(py, &error))?;
+        let trace = work::detached(py, || LabelledTrace::open(&path, &[]))?;
         Ok(Trace { trace, source: Source::File(path), collected: None })
     }
 }
@@ -66,7 +66,7 @@ impl Trace {
         py: Python<'_>,
         table: PyTable,
         name: &str,
-        switch: Option<Switch>,
+        switch: Option<Described>,
     ) -> PyResult<Self> {
         Trace::of(py, of_table(py, table, name)?, switch)
     }
@@ -103,11 +103,11 @@ impl Trace {
         &self.trace.name
     }
 
-    /// Its file; none if it is in memory.
+    /// Its file; none if it is in memory. As text: Python's paths drop a slash of a URL.
     #[getter]
-    fn path(&self) -> Option<PathBuf> {
+    fn path(&self) -> Option<OsString> {
         match &self.source {
-            Source::File(path) => Some(path.clone()),
+            Source::File(path) => Some(path.clone().into_os_string()),
             Source::Frame(_) => None,
         }
     }
@@ -136,8 +136,7 @@ impl Trace {
 
     /// The first arrival, the length of a bin (both nanoseconds), arrivals and drops by bin.
     fn timeline(&self, py: Python<'_>, bins: usize) -> PyResult<(u64, u64, Vec<u64>, Vec<u64>)> {
-        let found = py.detach(|| Timeline::of(&self.trace, bins));
-        let of = found.map_err(|error| errors::pipeline(py, &error))?;
+        let of = work::detached(py, || Timeline::of(&self.trace, bins))?;
         Ok((of.start_ns, of.bin_ns, of.arrivals, of.drops))
     }
 
@@ -152,9 +151,9 @@ impl Trace {
             Source::File(path) => path,
         };
         let meta = &self.trace.meta;
-        let failed = |error: DataError| errors::data(py, error);
-        let reader = TraceReader::open(path, &meta.features).map_err(failed)?;
-        let schema = trace_schema(meta, reader.columns()).map_err(failed)?;
+        let reader = work::detached(py, || TraceReader::open(path, &meta.features))?;
+        let schema =
+            trace_schema(meta, reader.columns()).map_err(|error| errors::data(py, error))?;
         let (name, columns) = (self.trace.name.clone(), schema.clone());
         let batches = reader.map(move |batch| {
             let batch = batch.and_then(|batch| record_batch(&name, &columns, batch));
@@ -164,10 +163,23 @@ impl Trace {
     }
 }
 
-/// The trace files in a folder.
+/// The trace files among paths, and those in the folders among them; as text, as [`Trace::path`].
 #[pyfunction]
-pub(crate) fn traces_in(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
-    traces_in_folder(&folder).map_err(|error| errors::pipeline(py, &error))
+pub(crate) fn trace_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<OsString>> {
+    let files = work::detached(py, || files_of(&paths))?;
+    Ok(files.into_iter().map(PathBuf::into_os_string).collect())
+}
+
+/// Whether a path is a folder: one of a disk, or of objects.
+#[pyfunction]
+pub(crate) fn is_folder(path: PathBuf) -> bool {
+    dropcast_data::is_folder(&path)
+}
+
+/// Whether a path is the URL of an object, or of a folder of objects.
+#[pyfunction]
+pub(crate) fn is_object(path: PathBuf) -> bool {
+    dropcast_data::is_object(&path)
 }
 
 /// What to do with a bad row.
@@ -185,11 +197,10 @@ pub(crate) struct EventSource<'py> {
     #[pyo3(item)]
     frames: Vec<(String, Bound<'py, PyAny>)>,
     #[pyo3(item)]
-    switch: Option<Switch>,
+    switch: Option<Described>,
+    /// The command's arguments that tell what the events do not.
     #[pyo3(item)]
-    columns: Vec<String>,
-    #[pyo3(item)]
-    time_unit: Option<String>,
+    reading: Vec<String>,
     #[pyo3(item)]
     on_bad_row: String,
 }
@@ -197,30 +208,26 @@ pub(crate) struct EventSource<'py> {
 impl EventSource<'_> {
     /// How the events are read, with these columns of the user's own.
     fn options(&self, py: Python<'_>, own: Vec<String>) -> PyResult<EventOptions> {
-        let switch = self.switch.as_ref().map(|switch| switch.read(py)).transpose()?;
-        let (specs, maps) = switch.map(|file| (file.specs, file.maps)).unzip();
-        let columns =
-            EventColumns::parse(&self.columns).map_err(|error| errors::data(py, error))?;
-        let time_unit = self.time_unit.as_ref().map(|unit| text(py, "time_unit", unit));
-        Ok(EventOptions {
-            columns: EventColumns { own, ..columns },
-            time_unit: time_unit.transpose()?,
-            specs,
-            maps: maps.unwrap_or_default(),
-            on_bad_row: match word(py, "on_bad_row", &self.on_bad_row)? {
-                BadRows::Fail => OnBadRow::Fail,
-                BadRows::Skip => OnBadRow::Skip,
-            },
-            ..EventOptions::default()
-        })
+        let reading: EventReading = parse(py, self.reading.clone())?;
+        let on_bad_row = match word(py, "on_bad_row", &self.on_bad_row)? {
+            BadRows::Fail => OnBadRow::Fail,
+            BadRows::Skip => OnBadRow::Skip,
+        };
+        let mut options = work::detached(py, || reading.options(on_bad_row))?;
+        options.columns.own = own;
+        if let Some(switch) = &self.switch {
+            let SwitchFile { specs, maps } = switch.switch(py)?;
+            (options.specs, options.maps) = (Some(specs), maps);
+        }
+        Ok(options)
     }
 
     /// Opens the events.
     fn open(self, py: Python<'_>, options: &EventOptions) -> PyResult<EventFiles> {
-        let failed = |error: DataError| errors::data(py, error);
         if self.frames.is_empty() {
-            return EventFiles::open(&self.paths, options).map_err(failed);
+            return work::detached(py, || EventFiles::open(&self.paths, options));
         }
+        let failed = |error: DataError| errors::data(py, error);
         let mut readers = Vec::new();
         for (name, table) in self.frames {
             let frame = of_table(py, table.extract()?, &name)?;
@@ -233,8 +240,7 @@ impl EventSource<'_> {
 /// How packets are labelled.
 fn tracer_settings(py: Python<'_>, settings: Vec<String>) -> PyResult<TracerSettings> {
     let WithOwn { mut settings, own }: WithOwn<TracerSettings> = parse(py, settings)?;
-    let features = settings.features.with_own(&own);
-    settings.features = features.map_err(|error| errors::argument(py, "feature", &error))?;
+    add_own(py, &mut settings.features, &own)?;
     Ok(settings)
 }
 
@@ -250,7 +256,7 @@ pub(crate) fn collect(
 ) -> PyResult<Trace> {
     let settings = tracer_settings(py, settings)?;
     if let Some(path) = &output {
-        check_output(path, &events.paths).map_err(|error| errors::pipeline(py, &error))?;
+        work::detached(py, || check_output(path, &events.paths))?;
     }
     let options = events.options(py, settings.features.split_own().1.names())?;
     let reader = events.open(py, &options)?;

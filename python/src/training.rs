@@ -1,7 +1,7 @@
 //! Training: one forest, folds, a forest of each switch, sweeps.
 
 use crate::model::{Model, traces_of};
-use crate::settings::{WithOwn, parse, resources, text, word};
+use crate::settings::{Described, WithOwn, add_own, parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_pipeline::PipelineError;
@@ -57,8 +57,7 @@ impl Roles<'_> {
 
     fn task(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<Task> {
         let WithOwn { mut settings, own }: WithOwn<TrainSettings> = parse(py, settings)?;
-        let features = settings.features.with_own(&own);
-        settings.features = features.map_err(|error| errors::argument(py, "feature", &error))?;
+        add_own(py, &mut settings.features, &own)?;
         Ok(Task { open: self.open(), settings, resources: self.resources(py)? })
     }
 }
@@ -131,32 +130,25 @@ pub(crate) fn train_per(
     Ok((models, compared))
 }
 
-/// Sweeps into `folder`. The settings are a file's, or JSON without data. Returns JSON.
+/// Sweeps into `folder`. The settings are a file's, or JSON and `roles` are the data. Returns JSON.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
-    config: Option<PathBuf>,
-    settings: &str,
+    config: Described,
     roles: Roles<'_>,
     folder: PathBuf,
     resume: bool,
 ) -> PyResult<String> {
     let (open, resources) = (roles.open(), roles.resources(py)?);
     let page = |table: &_| Ok::<_, PipelineError>(sweep_page(table)?);
-    let swept = match config {
-        Some(config) => work::run(py, bar, |progress| {
-            let settings = SweepSettings::read(&config)?;
-            sweep_files(&settings, &folder, resume, &resources, progress, page)
-        })?,
-        None => {
-            let settings: SweepSettings = serde_json::from_str(settings)
-                .map_err(|error| errors::argument(py, "config", &error))?;
-            work::run(py, bar, |progress| {
-                settings.check_but_data()?;
-                sweep_on(&settings, open, &folder, resume, &resources, progress, page)
-            })?
+    let settings: SweepSettings = config.read(py, "config", SweepSettings::read)?;
+    let swept = work::run(py, bar, |progress| match config {
+        Described::Path(_) => sweep_files(&settings, &folder, resume, &resources, progress, page),
+        Described::Json(_) => {
+            settings.check_but_data()?;
+            sweep_on(&settings, open, &folder, resume, &resources, progress, page)
         }
-    };
+    })?;
     errors::to_json(py, &swept)
 }

@@ -130,6 +130,14 @@ pub(crate) fn run<T: Send>(
     }
 }
 
+/// Does `work` that is short, or cannot be stopped, without the interpreter's lock.
+pub(crate) fn detached<T: Send, E: Into<PipelineError> + Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T> {
+    py.detach(work).map_err(|error| errors::pipeline(py, &error.into()))
+}
+
 /// Waits for a tick, or until the work is done.
 fn wait<T>(worker: &thread::ScopedJoinHandle<'_, T>) {
     // Short work is not kept waiting.

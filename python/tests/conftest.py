@@ -4,6 +4,8 @@ import os
 import shutil
 
 import pytest
+from needs import needed
+from store import Store
 
 import dropcast
 
@@ -29,6 +31,15 @@ def trace_file(tmp_path_factory, events):
     path = tmp_path_factory.mktemp("files") / "trace.parquet"
     dropcast.collect(events, output=path)
     return path
+
+
+@pytest.fixture(scope="session")
+def store():
+    """A server that speaks S3, with an empty bucket."""
+    needed("moto.server")
+    store = Store()
+    yield store
+    store.close()
 
 
 @pytest.fixture(scope="session")

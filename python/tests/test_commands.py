@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,32 @@ def test_figures_are_those_of_the_command(run):
             dropcast.reproduce(**given)
 
 
+FOREST = """booster[0]:
+0:[queue_length<1000.5] yes=1,no=2,missing=2
+\t1:leaf=-0.25
+\t2:leaf=0.500000119
+"""
+
+
+@pytest.mark.parametrize(
+    ("threshold", "says"), [(7, "it never predicts a drop"), (-7, "it always predicts a drop")]
+)
+def test_a_forest_that_always_says_the_same_is_told(run, threshold, says):
+    Path("xgboost.txt").write_text(FOREST)
+    settings = dict(threshold=threshold, features="queue_length,occupancy")
+    for given in ("xgboost.txt", FOREST.encode()):
+        with pytest.warns(dropcast.DropcastWarning, match=f"{says}, .*; see threshold"):
+            dropcast.import_forest(given, **settings)
+    told = run(
+        "import", "xgboost.txt", f"--threshold={threshold}", "--features=queue_length,occupancy",
+        "-o", "model.json",
+    )
+    assert f"warning: {says}" in told
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dropcast.import_forest("xgboost.txt", **{**settings, "threshold": 0})
+
+
 def test_files_are_inspected(run, trace_file, model):
     for arguments, found in [
         ([trace_file], dropcast.inspect(trace_file)),
@@ -207,6 +234,12 @@ def test_files_are_inspected(run, trace_file, model):
     Path("leaf.toml").write_text(SWITCH)
     found = dropcast.inspect("bad.csv", check=True, switch="leaf.toml", time_unit="us")
     assert found["rows"] == 1 and found["problems"][0]["rows"] == 1
+    Path("log.csv").write_text("ts,port,size_bytes\n1,0,100\n2,1,100\n")
+    columns = {"time_ns": "ts"}
+    assert dropcast.inspect("log.csv", column=columns)["kind"] == "events"
+    assert dropcast.inspect("log.csv", check=True, column=columns, switch="leaf.toml")["rows"] == 2
+    with pytest.raises(InputError, match="log.csv: is none of the files that inspect knows"):
+        dropcast.inspect("log.csv", check=True, switch="leaf.toml")
     with pytest.raises(InputError, match="built without polars"):
         dropcast.inspect(trace_file, statistics=True)
     with pytest.raises(InputError, match="statistics: cannot be used with check"):

@@ -6,6 +6,7 @@ Two raylets on this machine are the cluster. The command is built with `cargo bu
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 
 ray = needed("ray")
 
+import dropcast  # noqa: E402
 import dropcast.ray  # noqa: E402
 from dropcast.partitions import (  # noqa: E402
     Training,
@@ -73,8 +75,8 @@ def expected(files):
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A head with a CPU, and a second node with another."""
+def cluster(store):
+    """A head with a CPU, and a second node with another; their environment names the store."""
     from ray.cluster_utils import Cluster
 
     local = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 200 << 20}
@@ -157,12 +159,73 @@ def test_a_killed_worker_changes_nothing(cluster, files, expected, stage):
     assert any(worker["restarted"] for worker in trained.workers)
 
 
-def test_folders_and_uris_are_read_and_written(cluster, files, expected, tmp_path):
-    trained = dropcast.ray.train(f"file://{files}/leaf.parquet", progress=False)
-    trained.save(f"file://{tmp_path}/deep/model.json")
-    assert (tmp_path / "deep/model.json").read_text() == expected(["leaf.parquet"])
-    with pytest.raises(ValueError, match="no \\*.parquet files"):
-        dropcast.ray.train(tmp_path / "deep", progress=False)
+def test_folders_are_read_and_models_written(cluster, files, expected, tmp_path):
+    (tmp_path / "deep").mkdir()
+    shutil.copy(files / "leaf.parquet", tmp_path / "deep")
+    trained = dropcast.ray.train(tmp_path, progress=False)
+    trained.save(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_text() == expected(["leaf.parquet"])
+    (tmp_path / "none").mkdir()
+    with pytest.raises(ValueError, match="none: holds no labelled traces"):
+        dropcast.ray.train(tmp_path / "none", progress=False)
+
+
+def test_objects_take_the_place_of_files(cluster, store, files, expected, tmp_path):
+    store.put("ray/fabric-events.parquet", (files / "fabric-events.parquet").read_bytes())
+    settings = dict(departures="line-rate", progress=False)
+    for events, output in [
+        (files / "fabric-events.parquet", tmp_path / "traces"),
+        ("s3://bucket/ray/fabric-events.parquet", "s3://bucket/ray/traces/"),
+    ]:
+        found = dropcast.ray.collect({"web": events}, output, **settings)
+    assert len(found) > 3
+    for trace in found:
+        name = f"run=web/switch={trace.switch}/part-0.parquet"
+        assert trace.path == f"s3://bucket/ray/traces/{name}"
+        assert store.get(f"ray/traces/{name}") == (tmp_path / "traces" / name).read_bytes()
+    models = [
+        dropcast.ray.train(traces, workers=2, progress=False)
+        for traces in (tmp_path / "traces", "s3://bucket/ray/traces/")
+    ]
+    assert models[0].model_json == models[1].model_json
+    assert len({worker["node"] for worker in models[1].workers}) == 2
+
+    # One object, of which each worker fetches its rows; and the bytes of the command.
+    for name in BOTH:
+        store.put(f"ray/{name}", (files / name).read_bytes())
+    urls = [f"s3://bucket/ray/{name}" for name in BOTH]
+    trained = dropcast.ray.train(urls, workers=2, progress=False)
+    assert trained.model_json == expected(BOTH)
+    trained.save("s3://bucket/ray/model.json")
+    assert store.get("ray/model.json").decode() == trained.model_json
+
+    here = dropcast.ray.leave_one_out([files / name for name in BOTH], progress=False)
+    there = dropcast.ray.leave_one_out(urls, progress=False)
+    assert [fold.test for fold in here] == [fold.test for fold in there]
+    sweep = f'data = ["{urls[0]}"]\n[axes]\ntrees = [1, 2]\nmax_depth = [2]\n'
+    store.put("ray/sweep.toml", sweep.encode())
+    swept = dropcast.ray.sweep("s3://bucket/ray/sweep.toml", tmp_path / "sweep", progress=False)
+    assert len(swept["rows"]) == 2
+    with pytest.raises(dropcast.InputError, match="s3://bucket/ray/sweep.* is of an object store"):
+        dropcast.ray.sweep("s3://bucket/ray/sweep.toml", "s3://bucket/ray/sweep", progress=False)
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/ray/absent.parquet", "s3://nowhere/absent.parquet"])
+def test_objects_that_are_not_there_are_told_in_the_words_of_the_command(cluster, store, url):
+    said = subprocess.run(
+        [sys.executable, "-m", "dropcast", "train", "--data", url, "-o", "model.json"],
+        capture_output=True,
+        text=True,
+    ).stderr.removeprefix("error: ")
+    for call in (
+        lambda: dropcast.ray.train(url, progress=False),
+        lambda: dropcast.ray.leave_one_out([url, url], progress=False),
+        lambda: dropcast.ray.collect(url, "s3://bucket/ray/none", progress=False),
+    ):
+        with pytest.raises(dropcast.InputError) as error:
+            call()
+        assert said.strip() in str(error.value)
+        assert "cannot be opened" in said and "docs/objects.md" in said
 
 
 def rows_of(path, switch):

@@ -3,7 +3,7 @@
 use crate::args::{BadRows, CollectArgs};
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_object_folder};
+use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::{Collected, EcnMarks, RealDrops, collect};
 use dropcast_pipeline::collect_folder::{FolderCollected, FolderJob};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if let [folder] = &args.events[..]
-        && (folder.is_dir() || is_object_folder(folder))
+        && is_folder(folder)
     {
         return collect_folder(args, folder, progress);
     }

@@ -4,11 +4,12 @@ use crate::args::ImportArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{read_switches, write_atomic};
-use dropcast_forest::{Agreement, Forest, Node, SwitchContext, Tree};
+use dropcast_forest::{Agreement, SwitchContext};
 use dropcast_interop::ImportTask;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::models::import_file;
 use dropcast_pipeline::traces::in_common;
+use dropcast_reports::words::model::constant_warning;
 use serde::Serialize;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {
@@ -33,7 +34,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {
         trees: model.forest.trees.len(),
         depth: model.forest.depth(),
         vote_threshold: model.forest.vote_threshold,
-        always: always(&model.forest),
+        always: model.forest.constant().map(|drops| if drops { "drop" } else { "accept" }),
+        warning: constant_warning(&model.forest),
     };
     write_atomic(&args.output, model.to_json().as_bytes())?;
     output::print(args.format, &imported, |imported| {
@@ -50,37 +52,11 @@ struct Imported {
     depth: usize,
     vote_threshold: u32,
     agreement: Option<Agreement>,
-    /// Its prediction for every row; null if predictions differ between rows.
-    always: Option<Prediction>,
-}
-
-/// A prediction for a packet.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Prediction {
-    Accept,
-    Drop,
-}
-
-/// The prediction of `forest` for every row, if its vote threshold is out of reach.
-fn always(forest: &Forest) -> Option<Prediction> {
-    let weights = |tree: &Tree| -> Vec<u32> {
-        let weight = |node: &Node| match node {
-            Node::Leaf { weight } => Some(u32::from(*weight)),
-            Node::Split { .. } => None,
-        };
-        tree.nodes.iter().filter_map(weight).collect()
-    };
-    let (mut least, mut most) = (0, 0);
-    for weights in forest.trees.iter().map(weights) {
-        least += weights.iter().min().unwrap_or(&0);
-        most += weights.iter().max().unwrap_or(&0);
-    }
-    match forest.vote_threshold {
-        threshold if most <= threshold => Some(Prediction::Accept),
-        threshold if least > threshold => Some(Prediction::Drop),
-        _ => None,
-    }
+    /// Its prediction for every row, accept or drop; null if predictions differ between rows.
+    always: Option<&'static str>,
+    /// That it is so.
+    #[serde(skip)]
+    warning: Option<&'static str>,
 }
 
 impl Imported {
@@ -89,15 +65,9 @@ impl Imported {
         let features = features.join(" ");
         let agreement = self.agreement.as_ref().map_or_else(String::new, agreement);
         let format = format.as_deref().unwrap_or("forest");
-        let warning = match self.always {
-            None => "",
-            Some(Prediction::Accept) => {
-                "warning: it never predicts a drop, no score is above its threshold; see --threshold\n"
-            }
-            Some(Prediction::Drop) => {
-                "warning: it always predicts a drop, every score is above its threshold; see --threshold\n"
-            }
-        };
+        let warning = self
+            .warning
+            .map_or_else(String::new, |text| format!("warning: {text}; see --threshold\n"));
         format!(
             "{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}\n{warning}"
         )

@@ -3,7 +3,7 @@
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::OnBadRow;
+use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_pipeline::inspection::{check, inspect};
 use dropcast_pipeline::inspection_summary::InspectedSummary;
 use dropcast_pipeline::progress::Progress;
@@ -19,6 +19,7 @@ pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Fai
             _ => Err(Failure::BadRows(args.file.display().to_string())),
         };
     }
-    let found = inspect(&args.file, args.statistics)?;
+    let columns = EventColumns::parse(&args.reading.columns)?;
+    let found = inspect(&args.file, &columns, args.statistics)?;
     output::print(args.format, &InspectedSummary::new(&found), |_| inspected_text(&found))
 }

@@ -205,6 +205,19 @@ fn arrow_ipc_goes_through_pipes_and_other_tools() {
 }
 
 #[test]
+fn events_with_other_names_are_known_by_their_columns() {
+    let room = Room::with_a_run();
+    room.write("log.csv", "ts,port,size_bytes\n0,0,1500\n5,1,1500\n");
+    let check = "inspect --check log.csv --switch runs/small/switch.toml";
+    let said = room.dropcast(check);
+    assert!(said.stderr.contains("log.csv: is none of the files that inspect knows"), "{said}");
+    assert!(room.good(&format!("{check} --column time_ns=ts")).contains("2 good rows"));
+    assert!(room.good("inspect log.csv --column time_ns=ts").starts_with("packet events"));
+    let said = room.dropcast(&format!("{check} --column time_ns=t"));
+    assert!(said.stderr.contains("log.csv: has no column \"t\", it has ts, port"), "{said}");
+}
+
+#[test]
 fn a_whole_file_is_checked() {
     let room = Room::with_a_run();
     room.write(

@@ -1,9 +1,10 @@
 //! Objects through the crate `object_store`.
 
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt, WriteMultipart};
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -43,14 +44,27 @@ impl Read for ObjectReader {
 }
 
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, String> {
-    let (runtime, store, key) = find(path)?;
-    let found = runtime.block_on(store.get(&key)).map_err(told)?;
+    get(path, GetOptions::default())
+}
+
+pub(super) fn open_range(path: &Path, range: Range<u64>) -> Result<Box<dyn Read + Send>, String> {
+    get(path, GetOptions { range: Some(range.into()), ..GetOptions::default() })
+}
+
+fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String> {
+    let (runtime, store, key) = find_object(path)?;
+    let found = runtime.block_on(store.get_opts(&key, options)).map_err(told)?;
     let left = bytes::Bytes::new();
     Ok(Box::new(ObjectReader { runtime, stream: found.into_stream(), left }))
 }
 
-pub(super) fn put(path: &Path, file: &mut File) -> Result<(), String> {
+pub(super) fn size(path: &Path) -> Result<u64, String> {
     let (runtime, store, key) = find(path)?;
+    runtime.block_on(store.head(&key)).map(|found| found.size).map_err(told)
+}
+
+pub(super) fn put(path: &Path, file: &mut File) -> Result<(), String> {
+    let (runtime, store, key) = find_object(path)?;
     let length = file.metadata().map_err(told)?.len();
     let part_bytes = LEAST_PART_BYTES.max(length / MOST_PARTS);
     runtime.block_on(async {
@@ -115,6 +129,16 @@ pub(super) fn remove(path: &Path) -> Result<(), String> {
     }
 }
 
+/// What [`find`] finds, where the URL names an object: not a bucket alone.
+fn find_object(path: &Path) -> Result<Found, String> {
+    match find(path)? {
+        (_, _, key) if key.as_ref().is_empty() => {
+            Err("it names no object of the bucket".to_owned())
+        }
+        found => Ok(found),
+    }
+}
+
 type Found = (&'static Runtime, Box<dyn ObjectStore>, Key);
 
 /// The store that a URL names, set up by the environment, and the name of the object in it.
@@ -122,6 +146,8 @@ fn find(path: &Path) -> Result<Found, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     // Two threads: a reader that waits must not keep others waiting.
     let start = || {
+        // Fails where the program has chosen another, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         builder.worker_threads(2).enable_all().build().map_err(told)
     };
@@ -133,7 +159,7 @@ fn find(path: &Path) -> Result<Found, String> {
     Ok((runtime, store, key))
 }
 
-/// A problem with what caused it, in one line.
+/// A problem in one line: what the store says of it, or what caused it.
 fn told(problem: impl std::error::Error) -> String {
     let mut text = problem.to_string();
     let mut cause = problem.source();
@@ -144,5 +170,15 @@ fn told(problem: impl std::error::Error) -> String {
         }
         cause = next.source();
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // Stores answer in XML.
+    match (element(&text, "Code"), element(&text, "Message")) {
+        (Some(code), Some(message)) => format!("{} ({code})", message.trim_end_matches('.')),
+        _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The text of the first element of this name.
+fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, from) = xml.split_once(&format!("<{name}>"))?;
+    Some(from.split_once(&format!("</{name}>"))?.0)
 }

@@ -9,6 +9,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use std::fmt;
 use std::io::Read;
+use std::ops::Range;
 
 /// What to do about damage.
 pub(super) const REMEDY: &str = "it is damaged or incomplete, make or copy it again";
@@ -65,15 +66,16 @@ impl BadPage {
     }
 }
 
-/// The first column and page whose claims are wrong, among the columns that `is_read` chooses by
-/// their place.
+/// The first column and page whose claims are wrong, among these row groups and the columns that
+/// `is_read` chooses by their place.
 pub(super) fn bad_page<R: ChunkReader>(
     file: &R,
     metadata: &ParquetMetaData,
+    groups: Range<usize>,
     is_read: impl Fn(usize) -> bool,
 ) -> Result<Option<(String, BadPage)>, ParquetError> {
     let schema = metadata.file_metadata().schema_descr();
-    for group in metadata.row_groups() {
+    for group in &metadata.row_groups()[groups] {
         for (leaf, chunk) in group.columns().iter().enumerate() {
             if is_read(schema.get_column_root_idx(leaf))
                 && let Some(bad) = bad_page_of_chunk(file, chunk)?

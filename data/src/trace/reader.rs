@@ -6,8 +6,9 @@ use super::table::{TraceTable, meta_of};
 use crate::arrow_stream::looks_like_arrow;
 use crate::csv::CsvRows;
 use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, fetch, recorded_name};
+use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::objects::is_object;
+use crate::parquet_table::fetch_rows;
 use crate::table::Table;
 use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
 use std::collections::BTreeMap;
@@ -44,8 +45,20 @@ impl TraceReader {
     /// If the file cannot be read, is empty, is not a labelled trace, is of a later version, or
     /// lacks a feature.
     pub fn open(path: &Path, features: &[String]) -> Result<Self, DataError> {
+        Self::start(path, features, Expect::Anything)
+    }
+
+    /// What a trace with these features says of itself. Rows of an object are not fetched.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read_meta(path: &Path, features: &[String]) -> Result<TraceMeta, DataError> {
+        Ok(Self::start(path, features, Expect::Footer)?.meta)
+    }
+
+    fn start(path: &Path, features: &[String], expect: Expect) -> Result<Self, DataError> {
         let file = shown(path);
-        let (meta, source) = match Input::open(path, Expect::Anything)? {
+        let (meta, source) = match Input::open(path, expect)? {
             Input::Text(mut input) => {
                 let head = input.peek().map_err(DataError::io(&file, "be read"))?;
                 if looks_like_arrow(head) {
@@ -64,7 +77,11 @@ impl TraceReader {
                 (meta, Source::Artifact(Box::new(rows)))
             }
             Input::Parquet(opened, hash) => {
-                start_table(&file, Table::parquet(&file, opened, hash)?, None, features)?
+                let mut table = Table::parquet(&file, opened, hash)?;
+                if expect == Expect::Footer && is_object(path) {
+                    table.keep(0..0);
+                }
+                start_table(&file, table, None, features)?
             }
         };
         Ok(Self::new(file, path, meta, source))
@@ -82,7 +99,7 @@ impl TraceReader {
     ) -> Result<Self, DataError> {
         let file = shown(path);
         let opened = match is_object(path) {
-            true => fetch(path)?,
+            true => fetch_rows(path, &rows)?,
             false => std::fs::File::open(path).map_err(DataError::io(&file, "be opened"))?,
         };
         let mut table = Table::parquet(&file, opened, FileHash::known(String::new()))?;

@@ -9,8 +9,8 @@ use arrow_array::{
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use dropcast_data::{
-    DropReason, Event, EventBatch, EventKind, EventWriter, FileKind, LabelledBatch, Outcome,
-    TraceMeta, TraceReader, TraceWriter, describe,
+    DropReason, Event, EventBatch, EventColumns, EventKind, EventWriter, FileKind, LabelledBatch,
+    Outcome, TraceMeta, TraceReader, TraceWriter, describe,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -64,7 +64,10 @@ fn events_are_read_from_streams_and_files_compressed_or_not() {
     writer.finish().unwrap();
     let path = scratch.file("file", writer.into_inner().unwrap());
     assert_eq!(read(&path, options()).unwrap().0, expected);
-    assert!(matches!(describe(&path).unwrap(), FileKind::EventTable { switches: None, .. }));
+    assert!(matches!(
+        describe(&path, &EventColumns::default()).unwrap(),
+        FileKind::EventTable { switches: None, .. }
+    ));
 }
 
 #[test]
@@ -145,7 +148,10 @@ fn traces_survive_arrow_with_and_without_real_drops() {
         assert_eq!(reader.next().unwrap().unwrap(), rows(real_drops));
         assert!(reader.next().is_none());
         assert_eq!(reader.provenance().sha256, dropcast_data::sha256_file(&path).unwrap());
-        let FileKind::Trace { own: true, .. } = describe(&path).unwrap() else { panic!("a trace") };
+        let FileKind::Trace { own: true, .. } = describe(&path, &EventColumns::default()).unwrap()
+        else {
+            panic!("a trace")
+        };
     }
 }
 
@@ -201,6 +207,6 @@ proptest! {
 
 /// Whether it goes well does not matter, only that it ends.
 fn read_whatever(path: &Path) {
-    let _ = (read(path, options()).is_ok(), describe(path).is_ok());
+    let _ = (read(path, options()).is_ok(), describe(path, &EventColumns::default()).is_ok());
     let _ = TraceReader::open(path, &[]).map(Iterator::count);
 }

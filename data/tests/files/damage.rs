@@ -2,8 +2,8 @@
 
 use crate::{Scratch, gzip, switches};
 use dropcast_data::{
-    DataError, Event, EventBatch, EventKind, EventOptions, EventReader, EventWriter, LabelledBatch,
-    OnBadRow, Outcome, TraceMeta, TraceReader, TraceWriter, describe,
+    DataError, Event, EventBatch, EventColumns, EventKind, EventOptions, EventReader, EventWriter,
+    LabelledBatch, OnBadRow, Outcome, TraceMeta, TraceReader, TraceWriter, describe,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -30,7 +30,12 @@ fn read_all(path: &Path) -> [Result<usize, DataError>; 4] {
         }
         Ok(count)
     };
-    [events(OnBadRow::Fail), events(OnBadRow::Skip), rows(), describe(path).map(|_| 0)]
+    [
+        events(OnBadRow::Fail),
+        events(OnBadRow::Skip),
+        rows(),
+        describe(path, &EventColumns::default()).map(|_| 0),
+    ]
 }
 
 fn event(i: u64) -> Event {

@@ -3,9 +3,15 @@
 use crate::{Scratch, gzip, story, switches};
 use arrow_array::{ArrayRef, UInt8Array};
 use dropcast_data::{
-    EventBatch, EventWriter, FileKind, TableShape, TraceMeta, TraceWriter, describe, read_switches,
+    DataError, EventBatch, EventColumns, EventWriter, FileKind, TableShape, TraceMeta, TraceWriter,
+    read_switches,
 };
+use std::path::Path;
 use std::sync::Arc;
+
+fn describe(path: &Path) -> Result<FileKind, DataError> {
+    dropcast_data::describe(path, &EventColumns::default())
+}
 
 fn shape(columns: &str, rows: u64) -> TableShape {
     TableShape { columns: columns.split(' ').map(str::to_owned).collect(), rows: Some(rows) }
@@ -46,6 +52,16 @@ fn each_kind_of_file_is_recognised() {
     let columns = names("time_ns port size_bytes");
     let path = scratch.file("x", gzip(text.as_bytes()));
     assert_eq!(describe(&path).unwrap(), FileKind::EventCsv { columns });
+    let path = scratch.file("theirs.csv", "ts,port,size_bytes\n");
+    assert_eq!(describe(&path).unwrap(), FileKind::Unknown);
+    let named = |pair: &str| {
+        let columns = EventColumns::parse(&[pair.to_owned()]).unwrap();
+        dropcast_data::describe(&path, &columns)
+    };
+    let columns = names("ts port size_bytes");
+    assert_eq!(named("time_ns=ts").unwrap(), FileKind::EventCsv { columns });
+    let error = named("time_ns=t").unwrap_err().to_string();
+    assert!(error.contains("has no column \"t\", it has ts, port, size_bytes"), "{error}");
     let header = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop";
     let path = scratch.file("x", header);
     assert_eq!(describe(&path).unwrap(), FileKind::ArtifactCsv { columns: names(header) });

@@ -2,13 +2,15 @@
 
 use crate::{Scratch, gzip, story, switches};
 use arrow_array::{
-    ArrayRef, BooleanArray, Int8Array, Int64Array, StringArray, UInt8Array, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, Int8Array, Int64Array, RecordBatch, StringArray, UInt8Array,
+    UInt32Array, UInt64Array,
 };
 use dropcast_data::{
     ArrivalColumns, CollectSettings, DataError, Departures, DropReason, InputProvenance,
     LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -225,6 +227,28 @@ fn parquet_made_elsewhere_is_read() {
 
 const ARTIFACT: &str = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop\n\
     0 0 0 0 0\n25776 13685 100416 83456 0\n9 8 7 6 1\n0 0 0 0 1\n";
+
+#[test]
+fn some_rows_are_those_with_their_numbers_whatever_groups_they_are_in() {
+    let scratch = Scratch::new();
+    let path = scratch.path("t.parquet");
+    let columns: [(&str, ArrayRef); 2] = [
+        ("rank", Arc::new(UInt32Array::from_iter_values(0..10))),
+        ("drop", Arc::new(BooleanArray::from(vec![false; 10]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let groups = WriterProperties::builder().set_max_row_group_row_count(Some(4)).build();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(groups)).unwrap();
+    writer.write(&batch).unwrap();
+    assert_eq!(writer.close().unwrap().num_row_groups(), 3);
+    for (from, to) in (0..=10).flat_map(|to| (0..=to).map(move |from| (from, to))) {
+        let rows = TraceReader::open_rows(&path, &names(&["rank"]), from.into()..to.into());
+        let ranks = rows.unwrap().flat_map(|batch| batch.unwrap().features.concat());
+        assert!(ranks.eq(from..to), "{from} to {to}");
+    }
+    assert!(TraceReader::open_rows(&path, &names(&["rank"]), 9..11).is_err());
+}
 
 #[test]
 fn the_artifacts_text_is_read_in_its_own_order() {

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::traces::LabelledTrace;
-use dropcast_data::{FileKind, TraceMeta, describe};
+use dropcast_data::{EventColumns, FileKind, TraceMeta, describe};
 use dropcast_features::FeatureSet;
 use dropcast_train::DataOrigin;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl TraceSummary {
     pub fn read(path: &Path, features: &FeatureSet) -> Result<Self, PipelineError> {
         let names = features.names();
         let LabelledTrace { origin, meta, .. } = LabelledTrace::open(path, &names)?;
-        let rows = match describe(path)? {
+        let rows = match describe(path, &EventColumns::default())? {
             FileKind::Trace { table, .. } => table.rows,
             _ => None,
         };

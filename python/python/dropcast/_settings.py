@@ -140,11 +140,12 @@ def whole(name: str, value: Any, least: int = 1) -> Any:
     return number
 
 
-def columns_of(column: Mapping[str, str] | None) -> list[str]:
-    """Columns by field, as the command has them: FIELD=COLUMN."""
+def reading_of(column: Mapping[str, str] | None, time_unit: str | None) -> list[str]:
+    """What events do not say of themselves, as the command line has it."""
     if column is not None and not isinstance(column, Mapping):
         raise TypeError(f"column is a dict of columns by field, not {type(column).__name__}")
-    return [f"{field}={of}" for field, of in (column or {}).items()]
+    columns = [f"--column={field}={of}" for field, of in (column or {}).items()]
+    return [*as_arguments({"time_unit": time_unit}), *columns]
 
 
 def as_list(value: Any) -> list[Any]:
@@ -159,10 +160,8 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def switch_of(switch: Any) -> dict[str, Any] | None:
-    """A description of switches, a file or a dict, for the compiled part."""
-    if switch is None:
-        return None
-    if is_path(switch):
-        return {"path": os.fspath(switch), "json": None}
-    return {"path": None, "json": json.dumps(switch)}
+def described(value: Any) -> Any:
+    """A description, a file or a dict with its fields, for the compiled part."""
+    if value is None or is_path(value):
+        return None if value is None else os.fspath(value)
+    return {"json": json.dumps(value)}

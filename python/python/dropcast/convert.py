@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dropcast import _dropcast
-from dropcast._settings import as_text, switch_of
-from dropcast.errors import InputError
+from dropcast._settings import as_text, described
+from dropcast.errors import DropcastWarning, InputError
 from dropcast.models import Model
 
 # What scales each column by itself, and never changes the order of two values.
@@ -52,7 +52,7 @@ def from_sklearn(
     if features is None and hasattr(estimator, "feature_names_in_"):
         features = list(estimator.feature_names_in_)
     task = _task(name, features, switch, None, allow_rounding)
-    return Model(_dropcast.import_trees(arrays, columns, "scikit-learn", task))
+    return _imported(_dropcast.import_trees(arrays, columns, "scikit-learn", task))
 
 
 def from_lightgbm(
@@ -69,7 +69,7 @@ def from_lightgbm(
         raise TypeError(f"a Booster or LGBMClassifier is expected, not {type(booster).__name__}")
     text = booster.model_to_string().encode()
     task = _task("booster", features, switch, threshold, allow_rounding)
-    return Model(_dropcast.import_bytes(text, "lightgbm", task))
+    return _imported(_dropcast.import_bytes(text, "lightgbm", task))
 
 
 def from_xgboost(
@@ -86,7 +86,7 @@ def from_xgboost(
         raise TypeError(f"a Booster or XGBClassifier is expected, not {type(booster).__name__}")
     text = bytes(booster.save_raw("json"))
     task = _task("booster", features, switch, threshold, allow_rounding)
-    return Model(_dropcast.import_bytes(text, "xgboost", task))
+    return _imported(_dropcast.import_bytes(text, "xgboost", task))
 
 
 def import_forest(
@@ -99,13 +99,18 @@ def import_forest(
     allow_rounding: bool = False,
 ) -> Model:
     """A forest in a file, or in the bytes of one: what ``dropcast import`` reads."""
-    name = "bytes"
-    if not isinstance(file, bytes):
-        name = os.path.basename(os.fspath(file))
-        with open(file, "rb") as opened:
-            file = opened.read()
-    task = _task(name, features, switch, threshold, allow_rounding)
-    return Model(_dropcast.import_bytes(file, format, task))
+    task = _task("bytes", features, switch, threshold, allow_rounding)
+    if isinstance(file, bytes):
+        return _imported(_dropcast.import_bytes(file, format, task))
+    return _imported(_dropcast.import_file(os.fspath(file), format, task))
+
+
+def _imported(imported: tuple[_dropcast.Model, str | None]) -> Model:
+    """The model, with a warning where it predicts the same for every packet."""
+    model, warning = imported
+    if warning is not None:
+        warnings.warn(f"{warning}; see threshold", DropcastWarning, stacklevel=3)
+    return Model(model)
 
 
 def _task(
@@ -118,7 +123,7 @@ def _task(
     return {
         "name": name,
         "features": None if features is None else as_text(features),
-        "switch": switch_of(switch),
+        "switch": described(switch),
         "threshold": threshold,
         "allow_rounding": allow_rounding,
     }

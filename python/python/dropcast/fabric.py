@@ -14,6 +14,7 @@ from dropcast._settings import (
     as_arguments,
     as_list,
     commands,
+    described,
     is_path,
     takes_settings_of,
     whole,
@@ -85,9 +86,8 @@ def simulate(
         "record": as_list(record),
         "threads": whole("threads", threads),
     }
-    file = os.fspath(experiment) if is_path(experiment) else None  # type: ignore[arg-type]
-    fields = json.dumps(experiment) if isinstance(experiment, Mapping) else None
-    found, text = _dropcast.experiment(Bar(progress), file, fields, changed, path)
+    config = None if experiment is True else described(experiment)
+    found, text = _dropcast.experiment(Bar(progress), config, changed, path)
     return Comparison(json.loads(found), text)
 
 
@@ -104,17 +104,12 @@ def map(
     (docs/where-an-oracle-pays.md); printed, it is the summary. ``output`` is a folder for tables
     and pictures; without, a file's go to ``runs/`` and the name of the file, a dict's nowhere.
     """
-    path, settings, folder = None, "{}", output
-    if isinstance(config, Mapping):
-        settings = json.dumps(config)
-    else:
-        path = os.fspath(config)
-        stem = os.path.splitext(os.path.basename(path))[0]
-        folder = os.path.join("runs", stem) if output is None else output
-    into = None if folder is None else os.fspath(folder)
-    return Described(
-        *_dropcast.map(Bar(progress), path, settings, whole("threads", threads), into)
-    )
+    folder = output
+    if not isinstance(config, Mapping) and output is None:
+        stem = os.path.splitext(os.path.basename(os.fspath(config)))[0]
+        folder = os.path.join("runs", stem)
+    into, task = None if folder is None else os.fspath(folder), described(config)
+    return Described(*_dropcast.map(Bar(progress), task, whole("threads", threads), into))
 
 
 @takes_settings_of("refine")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dropcast import _dropcast
 from dropcast._described import Described
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments, columns_of
+from dropcast._settings import reading_of
 from dropcast.errors import InputError
 from dropcast.models import Model, model_of
 
@@ -29,16 +29,15 @@ def inspect(
 
     With ``check`` reads all events or labelled rows; ``problems`` lists each kind of bad row, how
     many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
-    not, as in :func:`dropcast.collect`. ``statistics`` needs a build with polars (docs/trainers.md).
+    not, as in :func:`dropcast.collect`; by ``column`` a table with other names is known for events,
+    also without ``check``. ``statistics`` needs a build with polars (docs/trainers.md).
     """
-    path, bar = os.fspath(file), Bar(progress)
+    path, bar, reading = os.fspath(file), Bar(progress), reading_of(column, time_unit)
     if not check:
-        return Described(*_dropcast.inspect(bar, path, statistics))
+        return Described(*_dropcast.inspect(bar, path, reading, statistics))
     if statistics:
         raise InputError("statistics: cannot be used with check")
-    described = None if switch is None else os.fspath(switch)
-    reading = as_arguments({"switch": described, "time_unit": time_unit})
-    reading += [f"--column={of}" for of in columns_of(column)]
+    reading += [] if switch is None else [f"--switch={os.fspath(switch)}"]
     return Described(*_dropcast.check(bar, path, reading))
 
 

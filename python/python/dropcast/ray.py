@@ -3,9 +3,9 @@
 The results are those of the ``dropcast`` command on one machine, byte for byte, with any number of
 workers, and when workers or nodes are lost on the way. Scheduling, transport and retries are Ray's.
 
-Paths are local files and folders that every node sees, or URIs of object stores that pyarrow knows
-(``s3://``, ``gs://``, ``file://``). A folder stands for all ``*.parquet`` files in it, in the order of
-their paths. Cost and limits: docs/ray.md.
+Paths are files and folders that every node sees, or URLs of object stores (``s3://``, ``gs://``,
+``az://``; docs/objects.md), which end in ``/`` where they name a folder. A folder stands for all files
+in Parquet and Arrow IPC in it, in the order of their paths. Cost and limits: docs/ray.md.
 
     import dropcast.ray
     dropcast.ray.collect("events.parquet", "traces", departures="line-rate")
@@ -16,12 +16,10 @@ their paths. Cost and limits: docs/ray.md.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
 import json
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import time
@@ -58,11 +56,8 @@ class Trained:
     steps: list[dict[str, Any]]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes ``model.json``."""
-        with tempfile.TemporaryDirectory() as folder:
-            made = pathlib.Path(folder, "model.json")
-            made.write_text(self.model_json)
-            _publish(made, os.fspath(path))
+        """Writes ``model.json``. The file appears whole or not at all."""
+        _dropcast.write_file(os.fspath(path), self.model_json.encode())
 
     def __repr__(self) -> str:
         rows = sum(worker["rows"] for worker in self.workers)
@@ -170,11 +165,11 @@ def collect(
     """
     _begin()
     tell = _teller(progress)
-    runs = _runs(events)
+    runs, folder = _runs(events), _everywhere(output).rstrip("/")
     if "features" in settings and not isinstance(settings["features"], str):
         settings["features"] = ",".join(settings["features"])
     common = {
-        "switch": os.fspath(switch) if switch is not None else None,
+        "switch": None if switch is None else _everywhere(switch),
         "columns": list(columns),
         "time_unit": time_unit,
         "skip_bad_rows": skip_bad_rows,
@@ -190,7 +185,7 @@ def collect(
         for piece in ray.get(cut):
             by_switch.setdefault(json.loads(piece)["switch"], []).append(piece)
         for switch_id, pieces in by_switch.items():
-            path = _join_path(output, f"run={run}", f"switch={switch_id}", "part-0.parquet")
+            path = "/".join([folder, f"run={run}", f"switch={switch_id}", "part-0.parquet"])
             if len(pieces) == 1:
                 made = _label.remote(tasks[run], pieces[0], path)
             else:
@@ -227,13 +222,13 @@ def sweep(
     _begin()
     tell = _teller(progress)
     tasks = tasks or _cpus(threads)
-    text = pathlib.Path(config).read_text()
-    parts = pathlib.Path(output, "parts")
-    parts.mkdir(parents=True, exist_ok=True)
-    kept = {path.name: path.read_bytes() for path in parts.iterdir() if path.is_file()}
+    config = _everywhere(config)
+    parts = os.path.join(output, "parts")
+    _dropcast.create_folder(parts)
+    kept = {of.name: of.read_bytes() for of in pathlib.Path(parts).iterdir() if of.is_file()}
     known = ray.put(kept)
     waiting = [
-        _share.options(num_cpus=threads).remote(text, nth, tasks, threads, known)
+        _share.options(num_cpus=threads).remote(config, nth, tasks, threads, known)
         for nth in range(tasks)
     ]
     while waiting:
@@ -241,14 +236,9 @@ def sweep(
         for made in ray.get(done):
             # Times first: a part that is there is complete.
             for name, content in sorted(made.items(), key=lambda item: item[0].endswith(".json")):
-                beside = parts / f".{name}"
-                beside.write_bytes(content)
-                beside.replace(parts / name)
+                _dropcast.write_file(os.path.join(parts, name), content)
         tell(f"sweep: {tasks - len(waiting)} of {tasks} shares")
-    with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder, "sweep.toml")
-        copy.write_text(text)
-        return json.loads(_dropcast.finish_sweep(str(copy), os.fspath(output), threads))
+    return json.loads(_dropcast.finish_sweep(config, os.fspath(output), threads))
 
 
 def leave_one_out(
@@ -289,10 +279,7 @@ class _Worker:
 
     def __init__(self, spec: str, rows: int, threads: int, memory_limit: int | None) -> None:
         self._partition = open_partition(
-            _localized(spec, lambda spec: [piece["trace"] for piece in spec["pieces"]]),
-            threads=threads,
-            memory_limit=memory_limit,
-            scratch=tempfile.gettempdir(),
+            spec, threads=threads, memory_limit=memory_limit, scratch=tempfile.gettempdir()
         )
         self._rows = rows
         self._answers = 0
@@ -324,8 +311,7 @@ class _Worker:
 
 @ray.remote(**_TASK)
 def _summarize(path: str, settings: dict[str, Any]) -> str:
-    summary = json.loads(_dropcast.summarize_trace(_local(path), settings_json(**settings)))
-    return json.dumps({**summary, "path": path})
+    return _dropcast.summarize_trace(path, settings_json(**settings))
 
 
 @ray.remote(**{**_TASK, "num_cpus": 0})
@@ -340,23 +326,22 @@ def _merge_replays(*replays: str) -> str:
 
 @ray.remote(**_TASK)
 def _replay(task: str, threads: int) -> str:
-    return _dropcast.replay(_localized(task, lambda task: [task["trace"]]), threads)
+    return _dropcast.replay(task, threads)
 
 
 @ray.remote(**_TASK)
 def _cut(task: str, rows: int) -> list[str]:
-    return _dropcast.cut_events(_localized_events(task), rows)
+    return _dropcast.cut_events(task, rows)
 
 
 @ray.remote(**_TASK)
 def _label(task: str, piece: str, path: str | None) -> Any:
     """Labels a piece into ``path``; without one, returns the trace with the account."""
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        made = pathlib.Path(folder, "part-0.parquet")
-        collected = json.loads(_dropcast.collect_piece(_localized_events(task), piece, str(made)))
-        if path is not None:
-            _publish(made, path)
+    with tempfile.TemporaryDirectory() as scratch:
+        made = pathlib.Path(scratch, "part-0.parquet")
+        into = str(made) if path is None else _with_folder(path)
+        collected = json.loads(_dropcast.collect_piece(task, piece, into))
         account = {
             "node": ray.get_runtime_context().get_node_id(),
             "rows": collected["rows"],
@@ -373,9 +358,7 @@ def _join(path: str, *labelled: tuple[bytes, dict[str, Any]]) -> list[dict[str, 
         for nth, (content, _) in enumerate(labelled):
             pieces.append(pathlib.Path(folder, f"piece-{nth}.parquet"))
             pieces[-1].write_bytes(content)
-        made = pathlib.Path(folder, "part-0.parquet")
-        _dropcast.join_pieces([str(piece) for piece in pieces], str(made))
-        _publish(made, path)
+        _dropcast.join_pieces([str(piece) for piece in pieces], _with_folder(path))
     return [account for _, account in labelled]
 
 
@@ -384,13 +367,12 @@ def _share(
     config: str, nth: int, of: int, threads: int, known: dict[str, bytes]
 ) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        copy, made = pathlib.Path(folder, "sweep.toml"), pathlib.Path(folder, "sweep")
-        copy.write_text(config)
+        made = pathlib.Path(folder, "sweep")
         parts = made / "parts"
         parts.mkdir(parents=True)
         for name, content in known.items():
             (parts / name).write_bytes(content)
-        _dropcast.sweep_share(str(copy), str(made), nth, of, threads)
+        _dropcast.sweep_share(config, str(made), nth, of, threads)
         new = [path for path in parts.iterdir() if path.name not in known]
         return {path.name: path.read_bytes() for path in new}
 
@@ -400,8 +382,7 @@ def _fold(
     summaries: list[str], nth: int, seed: int, threads: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
     began = time.perf_counter()
-    local = [_localized(summary, lambda summary: [summary]) for summary in summaries]
-    data, test = local[:nth] + local[nth + 1 :], [local[nth]]
+    data, test = summaries[:nth] + summaries[nth + 1 :], [summaries[nth]]
     model = json.loads(train_here(Training(data, test=test, seed=seed, **settings), threads=threads))
     node = ray.get_runtime_context().get_node_id()
     return {
@@ -467,47 +448,15 @@ def _teller(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
     return lambda line: None
 
 
-# Files: local ones that every node sees, and those of object stores, copied to a node's disk.
-
-
-def _is_uri(path: str) -> bool:
-    return "://" in path
-
-
-def _filesystem(uri: str) -> tuple[Any, str]:
-    from pyarrow import fs
-
-    return fs.FileSystem.from_uri(uri)
+def _everywhere(path: str | os.PathLike[str]) -> str:
+    """A path that means the same to every process: workers may be elsewhere in the tree."""
+    return os.fspath(path) if _dropcast.is_object(path) else os.path.abspath(path)
 
 
 def _files(paths: Paths) -> list[str]:
     """Files, with those of folders in the order of their paths."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    found: list[str] = []
-    for path in [os.fspath(path) for path in given]:
-        if _is_uri(path):
-            found.extend(_files_of_uri(path))
-        elif os.path.isdir(path):
-            inside = sorted(str(file) for file in pathlib.Path(path).rglob("*.parquet"))
-            if not inside:
-                raise ValueError(f"{path}: has no *.parquet files; name a folder of traces")
-            found.extend(os.path.abspath(file) for file in inside)
-        else:
-            found.append(os.path.abspath(path))
-    return found
-
-
-def _files_of_uri(uri: str) -> list[str]:
-    from pyarrow import fs
-
-    system, path = _filesystem(uri)
-    if system.get_file_info(path).type != fs.FileType.Directory:
-        return [uri]
-    inside = system.get_file_info(fs.FileSelector(path, recursive=True))
-    names = sorted(info.path for info in inside if info.path.endswith(".parquet"))
-    if not names:
-        raise ValueError(f"{uri}: has no *.parquet files; name a folder of traces")
-    return [uri.rstrip("/") + name[len(path.rstrip("/")) :] for name in names]
+    return [_everywhere(file) for file in _dropcast.trace_files([os.fspath(of) for of in given])]
 
 
 def _runs(events: Paths | Mapping[str, Paths]) -> dict[str, list[str]]:
@@ -523,58 +472,8 @@ def _runs(events: Paths | Mapping[str, Paths]) -> dict[str, list[str]]:
     return runs
 
 
-def _local(path: str) -> str:
-    """A file on this node with the content of ``path``."""
-    if not _is_uri(path):
-        return path
-    system, remote = _filesystem(path)
-    info = system.get_file_info(remote)
-    key = hashlib.sha256(f"{path} {info.size} {info.mtime_ns}".encode()).hexdigest()[:32]
-    folder = pathlib.Path(tempfile.gettempdir(), "dropcast-ray", key)
-    copy = folder / os.path.basename(remote)
-    if not copy.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as beside:
-            with system.open_input_stream(remote) as source:
-                shutil.copyfileobj(source, beside, 1 << 22)
-        os.replace(beside.name, copy)
-    return str(copy)
-
-
-def _localized(text: str, traces: Callable[[Any], list[dict[str, Any]]]) -> str:
-    """The same JSON, where the traces in it are on this node."""
-    value = json.loads(text)
-    for trace in traces(value):
-        trace["path"] = _local(trace["path"])
-    return json.dumps(value)
-
-
-def _localized_events(task: str) -> str:
-    value = json.loads(task)
-    value["events"] = [_local(path) for path in value["events"]]
-    if value["switch"] is not None:
-        value["switch"] = _local(value["switch"])
-    return json.dumps(value)
-
-
-def _join_path(folder: str | os.PathLike[str], *names: str) -> str:
-    folder = os.fspath(folder)
-    base = folder.rstrip("/") if _is_uri(folder) else os.path.abspath(folder)
-    return "/".join([base, *names])
-
-
-def _publish(made: pathlib.Path, path: str) -> None:
-    """Puts a file in its place: whole, or not at all."""
-    if _is_uri(path):
-        system, remote = _filesystem(path)
-        system.create_dir(os.path.dirname(remote), recursive=True)
-        with made.open("rb") as source, system.open_output_stream(remote) as target:
-            shutil.copyfileobj(source, target, 1 << 22)
-        return
-    target = pathlib.Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".", delete=False) as beside:
-        with made.open("rb") as source:
-            shutil.copyfileobj(source, beside, 1 << 22)
-    os.chmod(beside.name, 0o644)
-    os.replace(beside.name, target)
+def _with_folder(path: str) -> str:
+    """A file to be written, whose folder is there. Stores have no folders."""
+    if not _dropcast.is_object(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    return path

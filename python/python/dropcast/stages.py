@@ -14,10 +14,10 @@ from dropcast._progress import Bar
 from dropcast._settings import (
     as_arguments,
     as_list,
-    columns_of,
     default,
+    described,
     is_path,
-    switch_of,
+    reading_of,
     takes_settings_of,
     whole,
 )
@@ -68,18 +68,19 @@ def collect(
     source = {
         "paths": paths,
         "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
-        "switch": switch_of(switch),
-        "columns": columns_of(column),
-        "time_unit": time_unit,
+        "switch": described(switch),
+        "reading": reading_of(column, time_unit),
         "on_bad_row": on_bad_row,
     }
     path = None if output is None else os.fspath(output)
     bar, arguments, waiting = Bar(progress), as_arguments(settings), max_waiting_rows
     waiting, threads = whole("max_waiting_rows", waiting), whole("threads", threads)
-    if len(paths) == 1 and os.path.isdir(paths[0]):
+    if len(paths) == 1 and _dropcast.is_folder(paths[0]):
         if path is None:
             raise InputError("output: the events are a folder; name one for their labelled traces")
         found = _dropcast.collect_folder(bar, source, arguments, waiting, path, threads)
+        if _dropcast.is_object(path):
+            path = path.rstrip("/") + "/"
         return TraceFolder(path, json.loads(found))
     return Trace(_dropcast.collect(bar, source, arguments, waiting, path))
 
@@ -204,7 +205,7 @@ def sweep(
     here: files or frames. Without ``output`` a file's sweep goes to ``runs/`` and the name of the
     file, a dict's to a new temporary folder.
     """
-    path, settings = None, "{}"
+    task: Any = config
     if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
@@ -212,15 +213,14 @@ def sweep(
         stem = os.path.splitext(os.path.basename(path))[0]
         folder = os.path.join("runs", stem) if output is None else os.fspath(output)
     else:
-        fields = dict(config)
+        task = fields = dict(config)
         data = as_list(data) + as_list(fields.pop("data", None))
         validation = as_list(validation) + as_list(fields.pop("validation", None))
         test = as_list(test) + as_list(fields.pop("test", None))
-        settings = json.dumps(fields)
         made = tempfile.mkdtemp(prefix="dropcast-sweep-") if output is None else output
         folder = os.fspath(made)
     roles = _roles(data, validation, test, threads, memory_limit, folder)
-    text = _dropcast.sweep(Bar(progress), path, settings, roles, folder, resume)
+    text = _dropcast.sweep(Bar(progress), described(task), roles, folder, resume)
     return Sweep(json.loads(text), folder)
 
 

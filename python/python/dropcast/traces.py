@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from dropcast import _dropcast
-from dropcast._settings import as_list, is_path, switch_of
+from dropcast._settings import as_list, described, is_path
 from dropcast.errors import InputError
 
 
@@ -31,7 +31,7 @@ class Trace:
                 raise TypeError("switch: a trace file describes its switches itself")
             self._trace = _dropcast.Trace.open(os.fspath(data))
         elif hasattr(data, "__arrow_c_stream__"):
-            self._trace = _dropcast.Trace.of_frame(data, name, switch_of(switch))
+            self._trace = _dropcast.Trace.of_frame(data, name, described(switch))
         else:
             raise TypeError(
                 f"a labelled trace is a path or has __arrow_c_stream__, not {type(data).__name__}"
@@ -45,8 +45,7 @@ class Trace:
     @property
     def path(self) -> str | None:
         """Its file; None if it is in memory."""
-        path = self._trace.path
-        return None if path is None else os.fspath(path)
+        return self._trace.path
 
     @property
     def sha256(self) -> str:
@@ -100,7 +99,7 @@ class TraceFolder:
     @property
     def traces(self) -> list[Trace]:
         """Its traces, in the order of their paths."""
-        return [Trace(path) for path in _dropcast.traces_in(self.path)]
+        return [Trace(path) for path in _dropcast.trace_files([self.path])]
 
     def __fspath__(self) -> str:
         return self.path
@@ -123,8 +122,7 @@ def traces_of(data: Any) -> list[_dropcast.Trace]:
     """Traces of paths, folders, frames and traces, one or several."""
     items: list[Any] = []
     for item in as_list(data):
-        is_folder = is_path(item) and os.path.isdir(item)
-        items += _dropcast.traces_in(os.fspath(item)) if is_folder else [item]
+        items += _dropcast.trace_files([os.fspath(item)]) if is_path(item) else [item]
     frames = sum(not is_path(item) and not isinstance(item, Trace) for item in items)
     traces = []
     for place, item in enumerate(items):

@@ -8,7 +8,7 @@ from typing import Any
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments, as_list, columns_of, whole
+from dropcast._settings import as_arguments, as_list, reading_of, whole
 from dropcast.models import Model
 from dropcast.stages import Report
 from dropcast.traces import Trace
@@ -68,9 +68,9 @@ def run(
     """
     paths = {"config": config, "switch": switch, "runs": runs}
     given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}
-    words = {"time_unit": time_unit, "name": name, "replace": replace, "seed": seed}
+    words = {"name": name, "replace": replace, "seed": seed}
     arguments = as_arguments({**given, **words})
     arguments += [f"--events={os.fspath(path)}" for path in as_list(events)]
-    arguments += [f"--column={of}" for of in columns_of(column)]
+    arguments += reading_of(column, time_unit)
     report, folder = _dropcast.run(Bar(progress), arguments, whole("threads", threads))
     return Run(Report(report), os.fspath(folder))

@@ -1,6 +1,6 @@
 //! A model in words.
 
-use dropcast_forest::{Metrics, PartMetrics};
+use dropcast_forest::{Forest, Metrics, PartMetrics};
 use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
@@ -27,6 +27,14 @@ pub fn forest_line(model: &Model) -> String {
     }
     line.push('\n');
     line
+}
+
+/// That a forest predicts the same for every packet, where it does.
+pub fn constant_warning(forest: &Forest) -> Option<&'static str> {
+    Some(match forest.constant()? {
+        false => "it never predicts a drop, no score is above its threshold",
+        true => "it always predicts a drop, every score is above its threshold",
+    })
 }
 
 /// The metrics as a table.
