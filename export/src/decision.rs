@@ -45,6 +45,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 const MOST_RING_PACKETS: u16 = 256;
 
 pub(crate) use layout::LEAST_BYTES;
+pub(crate) use memory::class_count;
 
 /// The code of the decision at `switch`, after constants, tracker and forest.
 ///

@@ -424,9 +424,10 @@ fn expression(feature: Feature, form: &Form<'_>) -> Option<String> {
     })
 }
 
-/// The features from sums by length class.
-const CLASSED: &str = "classed_in_quarter_rtt";
-const CUT: &str = "cut_in_quarter_rtt";
+/// The feature from the sums of all length classes.
+pub(crate) const CLASSED: &str = "classed_in_quarter_rtt";
+/// The feature from the sums on either side of the cut.
+pub(crate) const CUT: &str = "cut_in_quarter_rtt";
 
 fn is_level(feature: Feature) -> bool {
     FeatureSet::level4().features().contains(&feature)

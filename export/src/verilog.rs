@@ -3,9 +3,11 @@
 
 mod about;
 mod adders;
+mod average;
 mod decision;
 mod decision_testbench;
 mod features;
+mod length_classes;
 mod level;
 mod pipeline;
 mod ports;
@@ -38,6 +40,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         file("_predictor", predictor::module(model, &pipeline)),
         file("_predictor_tb", testbench::module(model, &pipeline)),
     ];
+    files.extend(average::module(model).map(|text| file("_average", text)));
     files.extend(level::module(model).map(|text| file("_level", text)));
     if let Some(switch) = &model.origin.switch {
         files.push(file("_decision", decision::module(model, switch)?));

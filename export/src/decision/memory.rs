@@ -68,7 +68,7 @@ pub(super) fn classes(kept: Kept) -> String {
 }
 
 /// Length classes up to that of the buffer, as `features/src/classes.rs` numbers them.
-pub(super) fn class_count(switch: &SwitchSpec) -> usize {
+pub(crate) fn class_count(switch: &SwitchSpec) -> usize {
     let units = switch.buffer_bytes >> 10;
     let halvings = units.checked_ilog2().unwrap_or(0).saturating_sub(2);
     (4 * halvings + (units >> halvings)) as usize + 1

@@ -2,12 +2,12 @@
 //!
 //! It does what the exported C does (`decision/`), one step for each clock.
 
-use super::{about, ports, predictor};
+use super::{about, average, length_classes, ports, predictor};
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES, Rate};
 use crate::ident::identifier;
-use crate::tracker;
+use crate::tracker::{self, Kept};
 use dropcast_data::SwitchSpec;
 use dropcast_oracle::{DriftMonitor, DriftRule};
 
@@ -20,7 +20,7 @@ tell it of an arrival or a departure; decided is 1 when the verdict about an arr
 verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 After rst, it clears one queue for each clock before it is ready.
 
-Needs the module of the forest in the file beside. docs/verilog.md says how many clocks it takes.
+Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md says how many clocks it takes.
 ";
 
 /// The file of the module.
@@ -29,18 +29,7 @@ Needs the module of the forest in the file beside. docs/verilog.md says how many
 /// If the model does not fit the switch, or the switch has what the module cannot do.
 pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
     decision::check(model, switch, "verilog")?;
-    let refuse = |problem: &str| {
-        Err(ExportError::Decision { target: "verilog", problem: problem.to_owned() })
-    };
     let kept = tracker::kept(model);
-    if kept.averages {
-        return refuse("an average takes up to 160 clocks for each queue that a packet leaves");
-    }
-    if kept.classes.any() {
-        return refuse(
-            "the module does not sum queues by length class, for classed_in_quarter_rtt or cut_in_quarter_rtt",
-        );
-    }
     let rates = decision::rates(switch, "verilog")?;
     let name = name(model);
     let (ports, queues) = (switch.ports(), switch.queues());
@@ -49,25 +38,39 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
     // Wide enough for a place of 32 bytes and more.
     let place_bits = u32::BITS - (2 * packets).leading_zeros();
     let divide_bits = divide_bits(switch, &rates, kept.arrivals);
+    let classes = decision::class_count(switch);
     let rule = DriftRule::default();
     let text = MODULE
         .replace("@ABOUT\n", &about::about(model, &name, WHAT))
-        .replace("@CREDIT\n", ports::states(switch))
-        .replace("@FORGET\n", if kept.arrivals { FORGET } else { "" })
-        .replace("@MEMORY\n", if kept.arrivals { MEMORY } else { "" })
+        .replace("@STATES\n", &states(model, switch, kept))
+        .replace("@MEMORY\n", &memory(kept))
         .replace("@RATE_FUNCTIONS\n", &rate_functions(switch, &rates, kept.arrivals))
         .replace("@PUSHABLE\n", &pushable(switch))
-        .replace("@FEATURES\n", &features(model))
+        .replace("@FEATURES\n", &(class_sums(kept) + &features(model)))
         .replace("@TURN_WIRES\n", &ports::turn_registers(switch))
-        .replace("@CLEAR_MEMORY\n", if kept.arrivals { CLEAR_MEMORY } else { "" })
+        .replace("@CLEAR_MEMORY\n", &clears(kept))
+        .replace("@CLEARED", if kept.classes.any() { length_classes::CLEARED } else { "" })
+        .replace("@RESET\n", &resets(kept))
+        .replace("@BEFORE\n", if kept.classes.any() { length_classes::BEFORE } else { "" })
         .replace("@CLEAR_TURN\n", &ports::turn_clears(switch))
         .replace("@FIRST", &ports::first(switch))
         .replace("@PICK\n", &ports::pick(switch))
         .replace("@SEND", &ports::send(switch, divide_bits))
-        .replace("@CHANGE\n", if kept.arrivals { CHANGE } else { NO_CHANGE })
+        .replace("@CHANGE\n", &change(kept))
+        .replace("@OBSERVE", observe(model, kept))
+        .replace("@SCAN\n", &scan(model, kept))
         .replace("@CLEAR_SUMS\n", &sums(model, |sum| sum.clear.clone()))
         .replace("@SUMS\n", &sums(model, |sum| sum.add.clone()))
         .replace("@PREDICTOR\n", &predictor_of(model))
+        .replace(
+            "@ARITHMETIC\n",
+            &if kept.averages { average::instance(model) } else { String::new() },
+        )
+        .replace("@CLASS_TOP", &(ports::index_bits(classes) - 1).to_string())
+        .replace("@LAST_CLASS", &(classes - 1).to_string())
+        .replace("@CLASSES", &classes.to_string())
+        .replace("@COUNT_ZEROS", &(47 - queue_bits).to_string())
+        .replace("@FULL", &(switch.buffer_bytes - switch.buffer_bytes / 32).to_string())
         .replace("@MODULE", &name)
         .replace("@RATES", &line_rates(switch))
         .replace("@PER_PORT", &switch.queues_per_port.to_string())
@@ -126,7 +129,97 @@ pub(super) fn line_rates(switch: &SwitchSpec) -> String {
     rates.join(", ")
 }
 
-const FORGET: &str = "    localparam [4:0] FORGET   = 5'd9;\n";
+/// States beside those that every module has.
+fn states(model: &Checked<'_>, switch: &SwitchSpec, kept: Kept) -> String {
+    let mut text = ports::states(switch).to_owned();
+    if kept.arrivals {
+        text += FORGET;
+    }
+    if !needed(model).is_empty() {
+        text += SCAN_STATE;
+    }
+    if kept.averages {
+        text += average::STATES;
+    }
+    if kept.classes.any() {
+        text += &length_classes::states(kept.classes);
+    }
+    text
+}
+
+/// What is remembered for the features.
+fn memory(kept: Kept) -> String {
+    let arrivals = if kept.arrivals { MEMORY } else { "" };
+    let averages = if kept.averages { average::MEMORY } else { "" };
+    format!("{arrivals}{averages}")
+}
+
+/// Lines of `CLEAR`.
+fn clears(kept: Kept) -> String {
+    let arrivals = if kept.arrivals { CLEAR_MEMORY } else { "" };
+    let averages = if kept.averages { average::CLEAR } else { "" };
+    let classes = if kept.classes.any() { length_classes::CLEAR } else { "" };
+    format!("{arrivals}{averages}{classes}")
+}
+
+/// Lines of the reset.
+fn resets(kept: Kept) -> String {
+    let averages = if kept.averages { average::RESET } else { "" };
+    let classes = if kept.classes.any() { length_classes::RESET } else { "" };
+    format!("{averages}{classes}")
+}
+
+/// Declarations for sums by length class.
+fn class_sums(kept: Kept) -> String {
+    if kept.classes.any() { length_classes::declared(kept.classes) } else { String::new() }
+}
+
+/// The states in which a queue changes, with all that is kept about it.
+fn change(kept: Kept) -> String {
+    let classed = if kept.classes.any() { length_classes::CHANGED } else { "then" };
+    let settled = if kept.averages {
+        format!("arrived_bytes == 32'd0 ? AVERAGE : {classed}")
+    } else {
+        classed.to_owned()
+    };
+    let expects = if kept.classes.any() { length_classes::CHANGE } else { "" };
+    let averages = if kept.averages { average::steps(classed) } else { String::new() };
+    let text = if kept.arrivals { CHANGE } else { NO_CHANGE };
+    text.replace("@EXPECTS\n", expects).replace("@SETTLED", &settled) + &averages
+}
+
+/// The first state that computes features.
+fn observe(model: &Checked<'_>, kept: Kept) -> &'static str {
+    if needed(model).is_empty() { observe_classes(kept) } else { "SCAN" }
+}
+
+fn observe_classes(kept: Kept) -> &'static str {
+    if kept.classes.any() { length_classes::OBSERVE } else { "ASK" }
+}
+
+/// The states that compute features.
+fn scan(model: &Checked<'_>, kept: Kept) -> String {
+    let mut text = String::new();
+    if !needed(model).is_empty() {
+        text += &SCAN.replace("@THEN", observe_classes(kept));
+    }
+    if kept.classes.any() {
+        text += &length_classes::steps(kept.classes);
+    }
+    text
+}
+
+const FORGET: &str = "    localparam [5:0] FORGET   = 6'd9;\n";
+const SCAN_STATE: &str = "    localparam [5:0] SCAN     = 6'd11;\n";
+
+const SCAN: &str = "            // The features, one queue for each clock.
+            SCAN: begin
+@SUMS
+                at <= at + @QUEUE_BITS'd1;
+                if (at == LAST_QUEUE)
+                    state <= @THEN;
+            end
+";
 
 const MEMORY: &str = "    // Recent arrivals of each queue, and its last event.
     reg [31:0]         recent [0:@LAST_QUEUE];
@@ -140,11 +233,12 @@ const CHANGE: &str =
     "            // Older arrivals are forgotten, in proportion to the time since the last event.
             CHANGE: begin
                 at_port <= @PORT_BITS'd0;
+@EXPECTS
                 heard_ns[changed] <= time_ns;
                 rest <= 64'd0;
                 dividend <= forgotten[@DIVIDE_TOP:0];
                 divisor <= 64'd@WINDOW;
-                state <= then;
+                state <= @SETTLED;
                 if (elapsed_ns >= 64'd@WINDOW)
                     recent[changed] <= arrived_bytes;
                 else if (elapsed_ns == 64'd0 || recent[changed] == 32'd0)
@@ -158,14 +252,14 @@ const CHANGE: &str =
                 if (bits_left == 7'd0) begin
                     recent[changed] <= saturated(
                         {1'b0, recent[changed] - quotient[31:0]} + {1'b0, arrived_bytes});
-                    state <= then;
+                    state <= @SETTLED;
                 end
             end
 ";
 
 const NO_CHANGE: &str = "            CHANGE: begin
                 at_port <= @PORT_BITS'd0;
-                state <= then;
+                state <= @SETTLED;
             end
 ";
 
@@ -356,6 +450,10 @@ fn features(model: &Checked<'_>) -> String {
         let value = match column.name.as_str() {
             "queue_length" => "bytes[own]".to_owned(),
             "occupancy" => "buffer_bytes".to_owned(),
+            "avg_queue_length" => "average[own]".to_owned(),
+            "avg_occupancy" => "buffer_average".to_owned(),
+            tracker::CLASSED => length_classes::CLASSED.to_owned(),
+            tracker::CUT => length_classes::CUT.to_owned(),
             "longest_queue" => "most_bytes".to_owned(),
             "rank" => "rank".to_owned(),
             "longest_gap" => "most_bytes > bytes[own] ? most_bytes - bytes[own] : 32'd0".to_owned(),

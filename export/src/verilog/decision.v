@@ -55,32 +55,30 @@ module @MODULE #(
         || SWITCH_BUFFER_BYTES != 32'd@BUFFER || SWITCH_BASE_RTT_NS != 64'd@RTT
         || LINE_RATE_BPS != {@RATES} || PACKETS > 32'd@MOST_PACKETS;
 
-    localparam [4:0] CLEAR    = 5'd0;
-    localparam [4:0] IDLE     = 5'd1;
-    localparam [4:0] EARLIEST = 5'd2;
-    localparam [4:0] SERVE    = 5'd3;
-    localparam [4:0] PICK     = 5'd4;
-    localparam [4:0] READ     = 5'd5;
-    localparam [4:0] WIRE     = 5'd6;
-    localparam [4:0] TAKE     = 5'd7;
-    localparam [4:0] CHANGE   = 5'd8;
-@FORGET
-    localparam [4:0] ADVANCED = 5'd10;
-    localparam [4:0] SCAN     = 5'd11;
-    localparam [4:0] ASK      = 5'd12;
-    localparam [4:0] ANSWER   = 5'd13;
-    localparam [4:0] ADMIT    = 5'd14;
-    localparam [4:0] LONGEST  = 5'd15;
-    localparam [4:0] VICTIM   = 5'd16;
-    localparam [4:0] SPARE    = 5'd17;
-    localparam [4:0] PUT      = 5'd18;
-    localparam [4:0] DECIDE   = 5'd19;
-    localparam [4:0] SETTLE   = 5'd20;
-@CREDIT
+    localparam [5:0] CLEAR    = 6'd0;
+    localparam [5:0] IDLE     = 6'd1;
+    localparam [5:0] EARLIEST = 6'd2;
+    localparam [5:0] SERVE    = 6'd3;
+    localparam [5:0] PICK     = 6'd4;
+    localparam [5:0] READ     = 6'd5;
+    localparam [5:0] WIRE     = 6'd6;
+    localparam [5:0] TAKE     = 6'd7;
+    localparam [5:0] CHANGE   = 6'd8;
+    localparam [5:0] ADVANCED = 6'd10;
+    localparam [5:0] ASK      = 6'd12;
+    localparam [5:0] ANSWER   = 6'd13;
+    localparam [5:0] ADMIT    = 6'd14;
+    localparam [5:0] LONGEST  = 6'd15;
+    localparam [5:0] VICTIM   = 6'd16;
+    localparam [5:0] SPARE    = 6'd17;
+    localparam [5:0] PUT      = 6'd18;
+    localparam [5:0] DECIDE   = 6'd19;
+    localparam [5:0] SETTLE   = 6'd20;
+@STATES
 
-    reg [4:0] state;
+    reg [5:0] state;
     // Where a removed packet's queue has changed: EARLIEST or ADMIT; after the arriving one's: DECIDE.
-    reg [4:0] then;
+    reg [5:0] then;
     assign ready = state == IDLE && !refused;
 
     // The request.
@@ -200,8 +198,8 @@ module @MODULE #(
                 due_ns[at_port] <= NEVER;
 @CLEAR_TURN
                 at_port <= at_port == LAST_PORT ? LAST_PORT : at_port + @PORT_BITS'd1;
-                at <= at + @QUEUE_BITS'd1;
-                if (at == LAST_QUEUE)
+                at <= at == LAST_QUEUE ? LAST_QUEUE : at + @QUEUE_BITS'd1;
+                if (at == LAST_QUEUE@CLEARED)
                     state <= IDLE;
             end
             IDLE: begin
@@ -272,6 +270,7 @@ module @MODULE #(
                 next_place <= place;
                 new_next <= spare;
                 spare <= place;
+@BEFORE
                 bytes[changed] <= bytes[changed] - packet_bytes;
                 buffer_bytes <= buffer_bytes - packet_bytes;
                 if (then == ADMIT && read_size[31]) begin
@@ -293,18 +292,12 @@ module @MODULE #(
                         long_queues <= long_queues - 1;
                     state <= IDLE;
                 end else if (fits && !safeguarded && real_bytes[own] <= bytes[own]) begin
-                    state <= SCAN;
+                    state <= @OBSERVE;
                 end else begin
                     state <= ADMIT;
                 end
             end
-            // The features, one queue for each clock.
-            SCAN: begin
-@SUMS
-                at <= at + @QUEUE_BITS'd1;
-                if (at == LAST_QUEUE)
-                    state <= ASK;
-            end
+@SCAN
             ASK: state <= ANSWER;
             ANSWER: begin
                 if (answers) begin
@@ -378,6 +371,7 @@ module @MODULE #(
                     new_previous <= tail[own];
                 end
                 tail[own] <= place;
+@BEFORE
                 bytes[own] <= bytes[own] + own_bytes;
                 buffer_bytes <= buffer_bytes + own_bytes;
                 added <= 1'b1;
@@ -442,10 +436,12 @@ module @MODULE #(
             bits_left <= 7'd0;
             waited <= 1'b0;
             decided <= 1'b0;
+@RESET
         end
     end
 
 @PREDICTOR
+@ARITHMETIC
 endmodule
 
 `default_nettype wire

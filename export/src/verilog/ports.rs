@@ -9,7 +9,7 @@ pub(super) fn index_bits(count: usize) -> u32 {
 
 /// States beside those that every module has.
 pub(super) fn states(switch: &SwitchSpec) -> &'static str {
-    if has_deficits(switch) { "    localparam [4:0] CREDIT   = 5'd21;\n" } else { "" }
+    if has_deficits(switch) { "    localparam [5:0] CREDIT   = 6'd21;\n" } else { "" }
 }
 
 /// Whether a port's queues are served in turn.

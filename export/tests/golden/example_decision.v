@@ -11,7 +11,7 @@
 // verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 // After rst, it clears one queue for each clock before it is ready.
 //
-// Needs the module of the forest in the file beside. docs/verilog.md says how many clocks it takes.
+// Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md says how many clocks it takes.
 
 `default_nettype none
 
@@ -68,30 +68,29 @@ module example_decision #(
         || SWITCH_BUFFER_BYTES != 32'd1000000 || SWITCH_BASE_RTT_NS != 64'd8000
         || LINE_RATE_BPS != {64'd10000000000, 64'd10000000000, 64'd10000000000, 64'd10000000000} || PACKETS > 32'd32767;
 
-    localparam [4:0] CLEAR    = 5'd0;
-    localparam [4:0] IDLE     = 5'd1;
-    localparam [4:0] EARLIEST = 5'd2;
-    localparam [4:0] SERVE    = 5'd3;
-    localparam [4:0] PICK     = 5'd4;
-    localparam [4:0] READ     = 5'd5;
-    localparam [4:0] WIRE     = 5'd6;
-    localparam [4:0] TAKE     = 5'd7;
-    localparam [4:0] CHANGE   = 5'd8;
-    localparam [4:0] ADVANCED = 5'd10;
-    localparam [4:0] SCAN     = 5'd11;
-    localparam [4:0] ASK      = 5'd12;
-    localparam [4:0] ANSWER   = 5'd13;
-    localparam [4:0] ADMIT    = 5'd14;
-    localparam [4:0] LONGEST  = 5'd15;
-    localparam [4:0] VICTIM   = 5'd16;
-    localparam [4:0] SPARE    = 5'd17;
-    localparam [4:0] PUT      = 5'd18;
-    localparam [4:0] DECIDE   = 5'd19;
-    localparam [4:0] SETTLE   = 5'd20;
+    localparam [5:0] CLEAR    = 6'd0;
+    localparam [5:0] IDLE     = 6'd1;
+    localparam [5:0] EARLIEST = 6'd2;
+    localparam [5:0] SERVE    = 6'd3;
+    localparam [5:0] PICK     = 6'd4;
+    localparam [5:0] READ     = 6'd5;
+    localparam [5:0] WIRE     = 6'd6;
+    localparam [5:0] TAKE     = 6'd7;
+    localparam [5:0] CHANGE   = 6'd8;
+    localparam [5:0] ADVANCED = 6'd10;
+    localparam [5:0] ASK      = 6'd12;
+    localparam [5:0] ANSWER   = 6'd13;
+    localparam [5:0] ADMIT    = 6'd14;
+    localparam [5:0] LONGEST  = 6'd15;
+    localparam [5:0] VICTIM   = 6'd16;
+    localparam [5:0] SPARE    = 6'd17;
+    localparam [5:0] PUT      = 6'd18;
+    localparam [5:0] DECIDE   = 6'd19;
+    localparam [5:0] SETTLE   = 6'd20;
 
-    reg [4:0] state;
+    reg [5:0] state;
     // Where a removed packet's queue has changed: EARLIEST or ADMIT; after the arriving one's: DECIDE.
-    reg [4:0] then;
+    reg [5:0] then;
     assign ready = state == IDLE && !refused;
 
     // The request.
@@ -241,7 +240,7 @@ module example_decision #(
                 real_bytes[at] <= 32'd0;
                 due_ns[at_port] <= NEVER;
                 at_port <= at_port == LAST_PORT ? LAST_PORT : at_port + 2'd1;
-                at <= at + 2'd1;
+                at <= at == LAST_QUEUE ? LAST_QUEUE : at + 2'd1;
                 if (at == LAST_QUEUE)
                     state <= IDLE;
             end
@@ -349,16 +348,10 @@ module example_decision #(
                         long_queues <= long_queues - 1;
                     state <= IDLE;
                 end else if (fits && !safeguarded && real_bytes[own] <= bytes[own]) begin
-                    state <= SCAN;
+                    state <= ASK;
                 end else begin
                     state <= ADMIT;
                 end
-            end
-            // The features, one queue for each clock.
-            SCAN: begin
-                at <= at + 2'd1;
-                if (at == LAST_QUEUE)
-                    state <= ASK;
             end
             ASK: state <= ANSWER;
             ANSWER: begin

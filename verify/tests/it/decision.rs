@@ -1,6 +1,7 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
 mod in_c;
+mod in_dpdk;
 mod in_ebpf;
 mod in_rust;
 mod in_verilog;
@@ -14,7 +15,7 @@ use dropcast_data::{
     read_switches,
 };
 use dropcast_export::{EmittedFile, ExportError, Origin, Target, export};
-use dropcast_features::{FeatureSet, Memory};
+use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_oracle::{DriftRule, Verdict};
 use dropcast_simulate::LeafWorkload;
@@ -149,7 +150,7 @@ fn agree_if(
         let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
         assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
     }
-    if compilers.len() > 1 && !is_refused_in_verilog(features) {
+    if compilers.len() > 1 {
         let files = files_of(model, "verilog");
         for simulator in [in_verilog::ICARUS, in_verilog::VERILATOR] {
             let simulated =
@@ -182,12 +183,6 @@ fn agree_if(
         counts[usize::from(code)] += 1;
     }
     counts
-}
-
-/// Averages take a module of their own in Verilog, and nothing sums queues by class there.
-fn is_refused_in_verilog(features: &FeatureSet) -> bool {
-    let is_refused = |memory| matches!(memory, Memory::MovingAverages | Memory::LengthClasses);
-    features.features().iter().any(|of| is_refused(of.memory()))
 }
 
 /// The order of the exported enum.
@@ -326,8 +321,8 @@ fn every_packet_at_any_switch_is_decided_alike() {
             "occupancy",
         ][seed as usize % 4];
         let model = Model::random(&spec, features, seed);
-        // One of each scheduler.
-        let compilers = if [0, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
+        // Each scheduler, and each set of features.
+        let compilers = if [0, 2, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
         agree(&model, &events, Some(70_000), compilers)
     }));
 }
@@ -438,9 +433,9 @@ fn any_switch(seed: u64) -> (SwitchSpec, Vec<Event>) {
 /// Yosys finds no latch, no loop of logic and no wire with two drivers.
 #[test]
 fn yosys_takes_the_decision() {
-    for seed in [0, 8] {
+    for (seed, features) in [(0, "level4,rank"), (8, "level4,rank"), (8, "paper4,class1,cut1")] {
         let (spec, _) = any_switch(seed);
-        in_verilog::synthesisable(&files_of(&Model::random(&spec, "level4,rank", seed), "verilog"));
+        in_verilog::synthesisable(&files_of(&Model::random(&spec, features, seed), "verilog"));
     }
 }
 

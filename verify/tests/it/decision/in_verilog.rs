@@ -46,7 +46,7 @@ pub(crate) fn decide(
             .expect("text");
     }
     fs::write(path.join("packets.hex"), text).expect("written");
-    let sources = ["m_predictor.v", "m_decision.v", "m_decision_tb.v"];
+    let sources = modules(files).chain(["m_decision_tb.v"]);
     let set = format!("-Pm_decision_tb.PACKETS={packets}");
     let mut build = tool.in_folder(path);
     let mut run = if simulator.command == "iverilog" {
@@ -105,6 +105,12 @@ fn copy_runtime(from: &Path, to: &Path) {
     }
 }
 
+/// The files of the decision.
+fn modules(files: &[EmittedFile]) -> impl Iterator<Item = &str> {
+    let parts = ["m_predictor.v", "m_average.v", "m_decision.v"];
+    files.iter().map(|file| file.name.as_str()).filter(move |name| parts.contains(name))
+}
+
 /// Checks with Yosys that a module is logic and memories.
 pub(crate) fn synthesisable(files: &[EmittedFile]) {
     const YOSYS: Tool = Tool { command: "yosys", version_arguments: &["-V"], package: "yosys" };
@@ -113,10 +119,13 @@ pub(crate) fn synthesisable(files: &[EmittedFile]) {
     for file in files {
         fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
     }
-    let script = "read_verilog m_predictor.v m_decision.v; hierarchy -check -top m_decision; proc; \
-                  flatten; opt -fast; memory -nomap; check -assert; select -assert-none t:$dlatch \
-                  t:$_DLATCH_*; select -assert-min 1 t:$mem_v2";
-    succeed(yosys.in_folder(folder.path()).args(["-q", "-p", script]));
+    let modules: Vec<&str> = modules(files).collect();
+    let script = format!(
+        "read_verilog {}; hierarchy -check -top m_decision; proc; flatten; opt -fast; memory -nomap; \
+         check -assert; select -assert-none t:$dlatch t:$_DLATCH_*; select -assert-min 1 t:$mem_v2",
+        modules.join(" ")
+    );
+    succeed(yosys.in_folder(folder.path()).args(["-q", "-p", &script]));
 }
 
 fn read(path: &Path) -> Vec<u8> {
