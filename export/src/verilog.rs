@@ -12,6 +12,7 @@ mod level;
 mod pipeline;
 mod ports;
 mod predictor;
+mod sums;
 mod testbench;
 mod tree;
 

@@ -2,7 +2,7 @@
 //!
 //! It does what the exported C does (`decision/`), one step for each clock.
 
-use super::{about, average, length_classes, ports, predictor};
+use super::{about, average, length_classes, ports, predictor, sums};
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES, Rate};
@@ -20,7 +20,8 @@ tell it of an arrival or a departure; decided is 1 when the verdict about an arr
 verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 After rst, it clears one queue for each clock before it is ready.
 
-Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md says how many clocks it takes.
+Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md
+says how many clocks it takes.
 ";
 
 /// The file of the module.
@@ -46,7 +47,7 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
         .replace("@MEMORY\n", &memory(kept))
         .replace("@RATE_FUNCTIONS\n", &rate_functions(switch, &rates, kept.arrivals))
         .replace("@PUSHABLE\n", &pushable(switch))
-        .replace("@FEATURES\n", &(class_sums(kept) + &features(model)))
+        .replace("@FEATURES\n", &(class_sums(kept) + &sums::features(model)))
         .replace("@TURN_WIRES\n", &ports::turn_registers(switch))
         .replace("@CLEAR_MEMORY\n", &clears(kept))
         .replace("@CLEARED", if kept.classes.any() { length_classes::CLEARED } else { "" })
@@ -59,8 +60,8 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
         .replace("@CHANGE\n", &change(kept))
         .replace("@OBSERVE", observe(model, kept))
         .replace("@SCAN\n", &scan(model, kept))
-        .replace("@CLEAR_SUMS\n", &sums(model, |sum| sum.clear.clone()))
-        .replace("@SUMS\n", &sums(model, |sum| sum.add.clone()))
+        .replace("@CLEAR_SUMS\n", &sums::clears(model))
+        .replace("@SUMS\n", &sums::adds(model))
         .replace("@PREDICTOR\n", &predictor_of(model))
         .replace(
             "@ARITHMETIC\n",
@@ -135,7 +136,7 @@ fn states(model: &Checked<'_>, switch: &SwitchSpec, kept: Kept) -> String {
     if kept.arrivals {
         text += FORGET;
     }
-    if !needed(model).is_empty() {
+    if !sums::are_none(model) {
         text += SCAN_STATE;
     }
     if kept.averages {
@@ -190,7 +191,7 @@ fn change(kept: Kept) -> String {
 
 /// The first state that computes features.
 fn observe(model: &Checked<'_>, kept: Kept) -> &'static str {
-    if needed(model).is_empty() { observe_classes(kept) } else { "SCAN" }
+    if sums::are_none(model) { observe_classes(kept) } else { "SCAN" }
 }
 
 fn observe_classes(kept: Kept) -> &'static str {
@@ -200,7 +201,7 @@ fn observe_classes(kept: Kept) -> &'static str {
 /// The states that compute features.
 fn scan(model: &Checked<'_>, kept: Kept) -> String {
     let mut text = String::new();
-    if !needed(model).is_empty() {
+    if !sums::are_none(model) {
         text += &SCAN.replace("@THEN", observe_classes(kept));
     }
     if kept.classes.any() {
@@ -370,102 +371,6 @@ fn pushable(switch: &SwitchSpec) -> String {
         count = switch.queues(),
         bits = bits.collect::<String>(),
     )
-}
-
-/// A sum over all queues.
-struct Sum {
-    name: &'static str,
-    /// Declarations, lines of `ADVANCED`, lines of `SCAN`.
-    declared: String,
-    clear: String,
-    add: String,
-}
-
-/// The sums that the model's features need.
-fn needed(model: &Checked<'_>) -> Vec<Sum> {
-    let has = |names: &[&str]| {
-        model.origin.columns.iter().any(|column| names.contains(&column.name.as_str()))
-    };
-    let mut sums = Vec::new();
-    let mut ahead = |name: &'static str, eighths: u32, limit: &str| {
-        sums.push(Sum {
-            name,
-            declared: format!(
-                "    reg  [63:0] {name};
-    wire [63:0] coming_{eighths}{name} = {{32'd0, bytes[at]}} + 64'd{eighths} * {{32'd0, recent[at]}};
-    wire [63:0] drained_{eighths}{name} = drain_bytes(at) / 64'd{parts};
-    wire [63:0] ahead_{name} = bytes[at] != 32'd0 && coming_{eighths}{name} > drained_{eighths}{name}
-        ? coming_{eighths}{name} - drained_{eighths}{name} : 64'd0;
-",
-                parts = 16 / eighths,
-            ),
-            clear: format!("                {name} <= 64'd0;\n"),
-            add: format!("                {name} <= {name} + {};\n", limit.replace('@', name)),
-        });
-    };
-    let limited = "(ahead_@ < {32'd0, bytes[own]} ? ahead_@ : {32'd0, bytes[own]})";
-    for (feature, eighths) in
-        [("level_in_quarter_rtt", 2), ("level_in_one_rtt", 8), ("level_in_two_rtts", 16)]
-    {
-        if has(&[feature]) {
-            ahead(feature, eighths, limited);
-        }
-    }
-    if has(&["projected_occupancy"]) {
-        ahead("projected_occupancy", 16, "ahead_@");
-    }
-    let mut simple = |name: &'static str, bits: u32, add: &str| {
-        sums.push(Sum {
-            name,
-            declared: format!("    reg  [{}:0] {name};\n", bits - 1),
-            clear: format!("                {name} <= {bits}'d0;\n"),
-            add: format!("                {add}\n"),
-        });
-    };
-    if has(&["level_occupancy"]) {
-        simple(
-            "level_occupancy",
-            64,
-            "level_occupancy <= level_occupancy
-                    + {32'd0, bytes[at] < bytes[own] ? bytes[at] : bytes[own]};",
-        );
-    }
-    if has(&["longest_queue", "longest_gap"]) {
-        simple("most_bytes", 32, "most_bytes <= bytes[at] > most_bytes ? bytes[at] : most_bytes;");
-    }
-    if has(&["rank"]) {
-        simple("rank", 32, "rank <= rank + {31'd0, bytes[at] > bytes[own]};");
-    }
-    sums
-}
-
-fn sums(model: &Checked<'_>, of: impl Fn(&Sum) -> String) -> String {
-    needed(model).iter().map(of).collect()
-}
-
-/// The declarations of the sums, and the values of the row.
-fn features(model: &Checked<'_>) -> String {
-    let mut text = "    // The features.\n".to_owned() + &sums(model, |sum| sum.declared.clone());
-    for column in &model.origin.columns {
-        let value = match column.name.as_str() {
-            "queue_length" => "bytes[own]".to_owned(),
-            "occupancy" => "buffer_bytes".to_owned(),
-            "avg_queue_length" => "average[own]".to_owned(),
-            "avg_occupancy" => "buffer_average".to_owned(),
-            tracker::CLASSED => length_classes::CLASSED.to_owned(),
-            tracker::CUT => length_classes::CUT.to_owned(),
-            "longest_queue" => "most_bytes".to_owned(),
-            "rank" => "rank".to_owned(),
-            "longest_gap" => "most_bytes > bytes[own] ? most_bytes - bytes[own] : 32'd0".to_owned(),
-            sum => {
-                let sum = needed(model).into_iter().find(|of| of.name == sum).map(|of| of.name);
-                let sum = sum.unwrap_or_default();
-                format!("{sum}[63:32] != 32'd0 ? 32'hffffffff : {sum}[31:0]")
-            }
-        };
-        text += &format!("    wire [31:0] row_{} = {value};\n", identifier(&column.name));
-    }
-    text
 }
 
 fn predictor_of(model: &Checked<'_>) -> String {

@@ -11,7 +11,8 @@
 // verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 // After rst, it clears one queue for each clock before it is ready.
 //
-// Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md says how many clocks it takes.
+// Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md
+// says how many clocks it takes.
 
 `default_nettype none
 
