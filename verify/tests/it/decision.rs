@@ -222,7 +222,7 @@ fn every_packet_of_the_sample_is_decided_alike() {
 fn every_packet_of_generated_traces_is_decided_alike() {
     let features =
         ["level4", "paper4", "cut1", "carry4", "paper4,longest,rank", "cut1,class1,level1"];
-    all_occur((1..9).map(|seed| {
+    all_occur((1..10).map(|seed| {
         let workload = LeafWorkload {
             queues_per_port: if seed % 2 == 0 { 2 } else { 1 },
             ..LeafWorkload::small(seed)
