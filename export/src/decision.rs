@@ -13,7 +13,7 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::{DriftMonitor, DriftRule};
+use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 use layout::Layout;
 use memory::wrapped;
 
@@ -105,6 +105,7 @@ pub(crate) fn code(
         .replace("@LEAVES", &layout.leaves.to_string())
         .replace("@packets", &layout.packets.to_string())
         .replace("@least", &LEAST_BYTES.to_string())
+        .replace("@slack", &Situation::ONE_PACKET_BYTES.to_string())
         .replace("@UPPER", &upper)
         .replace("@u16", words.u16_type)
         .replace("@row", words.row)

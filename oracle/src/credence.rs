@@ -99,10 +99,12 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             queue_bytes: self.lqd.memory.queues[at].real_bytes,
             size_bytes,
             threshold_bytes: self.lqd.memory.queues[at].bytes,
+            slack_bytes: self.lqd.switch.slack_bytes,
         };
         let may_ask = situation.fits
             && !situation.is_safeguarded()
-            && situation.queue_bytes <= situation.threshold_bytes;
+            && u64::from(situation.queue_bytes)
+                <= u64::from(situation.threshold_bytes) + u64::from(situation.slack_bytes);
         let predicted = may_ask && {
             let row = self.columns.observe(&self.lqd, at);
             self.oracle.predicts_drop(&row[..self.columns.length()])

@@ -19,6 +19,10 @@ pub struct Situation {
     pub size_bytes: u32,
     /// Threshold of the packet's queue, `T_i`: the length of LQD's queue, with the packet.
     pub threshold_bytes: u32,
+    /// How much longer than its threshold a queue may become. 0 is Algorithm 1. A switch whose ports
+    /// transmit a packet a little later than virtual LQD's needs the size of its largest packet
+    /// ([`ONE_PACKET_BYTES`](Self::ONE_PACKET_BYTES)), or it drops packets that LQD transmits.
+    pub slack_bytes: u32,
 }
 
 /// The decision about a packet, and its reason.
@@ -44,6 +48,9 @@ impl Verdict {
 }
 
 impl Situation {
+    /// A slack for ports that transmit a packet later than virtual LQD: a full-sized Ethernet packet.
+    pub const ONE_PACKET_BYTES: u32 = 1_500;
+
     /// Algorithm 1. The oracle is called only if the decision depends on it.
     ///
     /// Whether the packet fits is checked first: in the paper's model a longest queue below `B/N`
@@ -67,10 +74,10 @@ impl Situation {
         u64::from(self.longest_queue_bytes) * u64::from(self.ports) < u64::from(self.buffer_bytes)
     }
 
-    /// Line 11, and line 5 of Algorithm 2 (FollowLQD), for packets of any size: with unit packets
-    /// `q + 1 <= T` is `q < T`.
+    /// Line 11, and line 5 of Algorithm 2 (FollowLQD), for packets of any size: with unit packets and no
+    /// slack, `q + 1 <= T` is `q < T`.
     pub fn is_below_threshold(self) -> bool {
         let after = u64::from(self.queue_bytes) + u64::from(self.size_bytes);
-        after <= u64::from(self.threshold_bytes)
+        after <= u64::from(self.threshold_bytes) + u64::from(self.slack_bytes)
     }
 }

@@ -33,6 +33,7 @@
 //!     service: Service::RoundRobin,
 //!     wire_overhead_bytes: 0,
 //!     transmit_ring_packets: 0,
+//!     slack_bytes: 0,
 //!     pushable: 1,
 //! };
 //! let (mut ports, mut queues) = ([PortState::IDLE; 2], [QueueState::EMPTY; 2]);

@@ -33,6 +33,8 @@ pub struct SwitchConstants<'a> {
     pub wire_overhead_bytes: u32,
     /// Packets that a port takes out of the buffer ahead of the packet on the wire.
     pub transmit_ring_packets: u32,
+    /// How much longer than its threshold a queue may become ([`crate::Situation::slack_bytes`]).
+    pub slack_bytes: u32,
     /// Bit `i`: whether packets may be pushed out of queue `i` of a port.
     pub pushable: u32,
 }

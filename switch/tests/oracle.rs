@@ -80,7 +80,7 @@ impl Owned {
     }
 }
 
-fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
+fn constants(spec: &SwitchSpec, slack_bytes: u32) -> SwitchConstants<'_> {
     SwitchConstants {
         queues_per_port: spec.queues_per_port.into(),
         buffer_bytes: spec.buffer_bytes,
@@ -89,21 +89,29 @@ fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
         service: Service::RoundRobin,
         wire_overhead_bytes: spec.wire_overhead_bytes,
         transmit_ring_packets: 0,
+        slack_bytes,
         pushable: u32::MAX,
     }
 }
 
 /// Runs both; they must agree. Returns how many packets were dropped and accepted.
-fn agree(spec: &SwitchSpec, arrivals: &[Arrival], hash: Hash) -> Result<[usize; 2], TestCaseError> {
+fn agree(
+    spec: &SwitchSpec,
+    slack_bytes: u32,
+    arrivals: &[Arrival],
+    hash: Hash,
+) -> Result<[usize; 2], TestCaseError> {
     let features = FeatureSet::all();
     let codes: Vec<u8> = features.features().iter().map(|feature| feature.code()).collect();
     let service = LineRate::new(spec);
     let live = Live { features, oracle: hash };
-    let policy = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), live);
+    let policy = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), live)
+        .with_slack(slack_bytes);
     let mut switch = Switch::new(spec, Fit::Exact, policy, service);
     let mut memory = Owned::new(spec, arrivals.len().max(1));
+    let switch_constants = constants(spec, slack_bytes);
     let mut credence =
-        dropcast_oracle::Credence::with_oracle(constants(spec), memory.borrowed(), &codes, hash)
+        dropcast_oracle::Credence::with_oracle(switch_constants, memory.borrowed(), &codes, hash)
             .expect("it is ready");
     let place = |queue: usize| {
         let per_port = usize::from(spec.queues_per_port);
@@ -163,6 +171,7 @@ proptest! {
             (Just(ports), Just(per_port), arrivals(queues, 1500, 3000))
         }),
         buffer in prop_oneof![1000_u32..9000, 9000_u32..60_000],
+        slack_bytes in prop_oneof![Just(0), 0_u32..3000, Just(u32::MAX)],
         hash in hashes(),
     ) {
         let mut spec = SwitchSpec::uniform(ports, 8_000_000_000, buffer, 2000);
@@ -170,7 +179,7 @@ proptest! {
         spec.shared = vec![true; usize::from(per_port)];
         spec.pushable = vec![true; usize::from(per_port)];
         spec.quantum_bytes = vec![1500; usize::from(per_port)];
-        agree(&spec, &arrivals, hash)?;
+        agree(&spec, slack_bytes, &arrivals, hash)?;
     }
 }
 
@@ -182,7 +191,7 @@ fn a_long_incast_is_decided_alike() {
         .map(|at| (at * 150, (at * at % 11 % 8) as usize, 64 + (at * 7919 % 1437) as u32))
         .collect();
     let hash = Hash { seed: 3, drops_in_256: 30 };
-    let counts = agree(&spec, &arrivals, hash).expect("they agree");
+    let counts = agree(&spec, 0, &arrivals, hash).expect("they agree");
     assert!(counts.iter().all(|&count| count > 2_000), "{counts:?}");
 }
 
@@ -193,7 +202,7 @@ fn too_few_places_make_it_careful() {
     let mut memory = Owned::new(&spec, 3);
     let never = Hash { seed: 0, drops_in_256: 0 };
     let mut credence =
-        dropcast_oracle::Credence::with_oracle(constants(&spec), memory.borrowed(), &[], never)
+        dropcast_oracle::Credence::with_oracle(constants(&spec, 0), memory.borrowed(), &[], never)
             .expect("it is ready");
     // The port takes the first packet at once; three more are held, and no other finds a place.
     for _ in 0..5 {

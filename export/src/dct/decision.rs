@@ -6,7 +6,7 @@ use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES};
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::Memory;
+use dropcast_oracle::{Memory, Situation};
 
 /// `NAME_decision.rs`, beside the file `table`.
 pub(super) fn text(
@@ -54,6 +54,7 @@ pub const SWITCH: SwitchConstants<'static> = SwitchConstants {{
     service: Service::{service},
     wire_overhead_bytes: {overhead},
     transmit_ring_packets: {ring},
+    slack_bytes: {slack},
     pushable: {pushable:#x},
 }};
 
@@ -115,6 +116,7 @@ pub fn init<'a>(
         rates = rates(switch),
         overhead = switch.wire_overhead_bytes,
         ring = switch.transmit_ring_packets,
+        slack = Situation::ONE_PACKET_BYTES,
         least = LEAST_BYTES,
         ports = sizes.ports,
         queues = sizes.queues,

@@ -53,7 +53,7 @@
     @prefixadvance(state, now_ns);
     fits = (@u64)state->occupancy_bytes + size_bytes <= @CSWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]@worth_asking) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at] + @UPPER_SLACK_BYTES@worth_asking) {
         @row
 
         @prefixobserve_all(state, at, x);
@@ -65,7 +65,7 @@
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->bytes[at]) {
+        if (after_bytes > state->bytes[at] + @UPPER_SLACK_BYTES) {
             return @CABOVE_THRESHOLD;
         }
         if (predicted && @prefixfollows(state, at, added)) {

@@ -9,6 +9,16 @@
 #endif
 @bounds
 
+/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
+ * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
+ * packet before this header is included, if it is not this one. */
+#ifndef @UPPER_SLACK_BYTES
+#define @UPPER_SLACK_BYTES @slacku
+#endif
+#if @UPPER_SLACK_BYTES > 1073741824
+#error "@UPPER_SLACK_BYTES: expected 0 to 1073741824"
+#endif
+
 /* The number of a place. */
 #if @UPPER_PACKETS <= 65535
 typedef @u16 @prefixslot;

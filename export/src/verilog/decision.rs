@@ -9,7 +9,7 @@ use crate::decision::{self, LEAST_BYTES, Rate};
 use crate::ident::identifier;
 use crate::tracker::{self, Kept};
 use dropcast_data::SwitchSpec;
-use dropcast_oracle::{DriftMonitor, DriftRule};
+use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 
 const MODULE: &str = include_str!("decision.v");
 
@@ -79,6 +79,7 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
         .replace("@BUFFER", &switch.buffer_bytes.to_string())
         .replace("@RTT", &switch.base_rtt_ns.to_string())
         .replace("@LEAST", &LEAST_BYTES.to_string())
+        .replace("@SLACK", &Situation::ONE_PACKET_BYTES.to_string())
         .replace("@MOST_PACKETS", &((1_u32 << place_bits) - 1).to_string())
         .replace("@PACKETS", &packets.to_string())
         .replace("@LONG", &u64::from(switch.buffer_bytes).div_ceil(ports as u64).to_string())

@@ -14,7 +14,10 @@ module @MODULE #(
     parameter [64*@PORTS-1:0] LINE_RATE_BPS = {@RATES},
     // Packets that virtual LQD can hold at once; unheld counts those that found no place. The default is
     // enough for packets of @LEAST bytes and more; at most @MOST_PACKETS.
-    parameter [31:0] PACKETS = 32'd@PACKETS
+    parameter [31:0] PACKETS = 32'd@PACKETS,
+    // How much longer than its threshold a queue may become: as a port may transmit a packet a little later
+    // than virtual LQD, the size of the largest packet.
+    parameter [31:0] SLACK_BYTES = 32'd@SLACK
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -167,7 +170,8 @@ module @MODULE #(
     wire [32:0] buffer_after = {1'b0, buffer_bytes} + {1'b0, own_bytes};
     wire        virtually_fits = buffer_after <= {1'b0, BUFFER_BYTES};
     wire [32:0] own_after = {1'b0, real_bytes[own]} + {1'b0, own_bytes};
-    wire        is_above = own_after > {1'b0, bytes[own]};
+    wire [32:0] most_bytes_of_own = {1'b0, bytes[own]} + {1'b0, SLACK_BYTES};
+    wire        is_above = own_after > most_bytes_of_own;
     reg         predicted;
     wire        predicts;
     wire        answers;
@@ -291,7 +295,7 @@ module @MODULE #(
                     if (real_bytes[own] >= LONG_BYTES && remaining < LONG_BYTES)
                         long_queues <= long_queues - 1;
                     state <= IDLE;
-                end else if (fits && !safeguarded && real_bytes[own] <= bytes[own]) begin
+                end else if (fits && !safeguarded && {1'b0, real_bytes[own]} <= most_bytes_of_own) begin
                     state <= @OBSERVE;
                 end else begin
                     state <= ADMIT;

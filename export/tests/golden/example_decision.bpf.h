@@ -95,6 +95,16 @@ EXAMPLE_INLINE __u64 example_wire_ns(__u32 port, __u32 size_bytes)
 #error "EXAMPLE_PACKETS: expected a power of 2, so that the verifier sees the bound of a place"
 #endif
 
+/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
+ * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
+ * packet before this header is included, if it is not this one. */
+#ifndef EXAMPLE_SLACK_BYTES
+#define EXAMPLE_SLACK_BYTES 1500u
+#endif
+#if EXAMPLE_SLACK_BYTES > 1073741824
+#error "EXAMPLE_SLACK_BYTES: expected 0 to 1073741824"
+#endif
+
 /* The number of a place. */
 #if EXAMPLE_PACKETS <= 65535
 typedef __u16 example_slot;
@@ -503,7 +513,7 @@ EXAMPLE_INLINE enum example_verdict example_arrival(
     example_advance(state, now_ns);
     fits = (__u64)state->occupancy_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[(at) & 7u] <= state->bytes[(at) & 7u]) {
+    if (fits && !safeguarded && state->real_bytes[(at) & 7u] <= state->bytes[(at) & 7u] + EXAMPLE_SLACK_BYTES) {
         struct example_row x;
 
         example_observe_all(state, at, &x);
@@ -515,7 +525,7 @@ EXAMPLE_INLINE enum example_verdict example_arrival(
     }
     after_bytes = state->real_bytes[(at) & 7u] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->bytes[(at) & 7u]) {
+        if (after_bytes > state->bytes[(at) & 7u] + EXAMPLE_SLACK_BYTES) {
             return EXAMPLE_ABOVE_THRESHOLD;
         }
         if (predicted && example_follows(state, at, added)) {

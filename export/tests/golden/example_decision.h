@@ -70,6 +70,16 @@ static inline uint64_t example_wire_ns(uint32_t port, uint32_t size_bytes)
 #error "EXAMPLE_PACKETS: expected 1 to 16777216"
 #endif
 
+/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
+ * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
+ * packet before this header is included, if it is not this one. */
+#ifndef EXAMPLE_SLACK_BYTES
+#define EXAMPLE_SLACK_BYTES 1500u
+#endif
+#if EXAMPLE_SLACK_BYTES > 1073741824
+#error "EXAMPLE_SLACK_BYTES: expected 0 to 1073741824"
+#endif
+
 /* The number of a place. */
 #if EXAMPLE_PACKETS <= 65535
 typedef uint16_t example_slot;
@@ -467,7 +477,7 @@ static inline enum example_verdict example_arrival(
     example_advance(state, now_ns);
     fits = (uint64_t)state->occupancy_bytes + size_bytes <= EXAMPLE_SWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at] + EXAMPLE_SLACK_BYTES) {
         uint32_t x[EXAMPLE_N_FEATURES];
 
         example_observe_all(state, at, x);
@@ -479,7 +489,7 @@ static inline enum example_verdict example_arrival(
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->bytes[at]) {
+        if (after_bytes > state->bytes[at] + EXAMPLE_SLACK_BYTES) {
             return EXAMPLE_ABOVE_THRESHOLD;
         }
         if (predicted && example_follows(state, at, added)) {

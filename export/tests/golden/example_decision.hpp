@@ -72,6 +72,16 @@ inline std::uint64_t wire_ns(std::uint32_t port, std::uint32_t size_bytes)
 #error "EXAMPLE_PACKETS: expected 1 to 16777216"
 #endif
 
+/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
+ * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
+ * packet before this header is included, if it is not this one. */
+#ifndef EXAMPLE_SLACK_BYTES
+#define EXAMPLE_SLACK_BYTES 1500u
+#endif
+#if EXAMPLE_SLACK_BYTES > 1073741824
+#error "EXAMPLE_SLACK_BYTES: expected 0 to 1073741824"
+#endif
+
 /* The number of a place. */
 #if EXAMPLE_PACKETS <= 65535
 typedef std::uint16_t slot;
@@ -469,7 +479,7 @@ inline enum verdict arrival(
     advance(state, now_ns);
     fits = (std::uint64_t)state->occupancy_bytes + size_bytes <= SWITCH_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at]) {
+    if (fits && !safeguarded && state->real_bytes[at] <= state->bytes[at] + EXAMPLE_SLACK_BYTES) {
         Row x{};
 
         observe_all(state, at, x);
@@ -481,7 +491,7 @@ inline enum verdict arrival(
     }
     after_bytes = state->real_bytes[at] + size_bytes;
     if (!safeguarded) {
-        if (after_bytes > state->bytes[at]) {
+        if (after_bytes > state->bytes[at] + EXAMPLE_SLACK_BYTES) {
             return ABOVE_THRESHOLD;
         }
         if (predicted && follows(state, at, added)) {

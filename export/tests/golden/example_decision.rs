@@ -26,6 +26,7 @@ pub const SWITCH: SwitchConstants<'static> = SwitchConstants {
     service: Service::RoundRobin,
     wire_overhead_bytes: 33,
     transmit_ring_packets: 0,
+    slack_bytes: 1500,
     pushable: 0x2,
 };
 

@@ -57,6 +57,7 @@ pub(crate) fn run() -> Option<Digest> {
         service: Service::RoundRobin,
         wire_overhead_bytes: 20,
         transmit_ring_packets: 0,
+        slack_bytes: 0,
         pushable: 1,
     };
     let memory = Memory {

@@ -8,7 +8,7 @@ use crate::{
 };
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
-use dropcast_oracle::{DriftMonitor, DriftRule};
+use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -36,6 +36,7 @@ pub struct Credence<S, P> {
     real: Option<RealQueues>,
     /// If it falls back to accepting every packet while predictions are wrong.
     fallback: Option<Fallback>,
+    slack_bytes: u32,
     values: Vec<u32>,
 }
 
@@ -87,6 +88,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
             real: None,
             fallback: None,
+            slack_bytes: 0,
             predictor,
         }
     }
@@ -105,8 +107,16 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
             real: Some(RealQueues { history: history(spec, &features), features }),
             fallback: None,
+            slack_bytes: 0,
             predictor,
         }
+    }
+
+    /// The same, but a queue may become this much longer than its threshold, bytes
+    /// ([`Situation::slack_bytes`]).
+    #[must_use]
+    pub fn with_slack(self, slack_bytes: u32) -> Self {
+        Credence { slack_bytes, ..self }
     }
 
     /// The same, but it accepts every packet below its threshold while predictions are wrong too
@@ -158,9 +168,10 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let Credence { lqd, predictor, real, fallback, values } = self;
+        let Credence { lqd, predictor, real, fallback, slack_bytes, values } = self;
         let threshold_bytes = lqd.buffer().shared_lengths()[packet.queue];
-        let verdict = situation(buffer, threshold_bytes, packet).decide(|| {
+        let situation = situation(buffer, threshold_bytes, packet);
+        let verdict = Situation { slack_bytes: *slack_bytes, ..situation }.decide(|| {
             if let Some(RealQueues { features, history }) = real {
                 features.observe(buffer, history, packet.queue, values);
             }
@@ -196,6 +207,8 @@ pub struct CredenceParameters {
     /// Whether it accepts every packet below its threshold while predictions are wrong too often
     /// ([`DriftMonitor`]).
     pub fallback: bool,
+    /// How much longer than its threshold a queue may become, bytes ([`Situation::slack_bytes`]).
+    pub slack_bytes: u32,
 }
 
 impl CredenceParameters {
@@ -225,6 +238,7 @@ impl CredenceParameters {
                 Credence::with_real_queues(spec, victim, fit, service, predictor)
             }
         };
+        let policy = policy.with_slack(self.slack_bytes);
         Ok(if self.fallback { policy.falling_back(DriftRule::default()) } else { policy })
     }
 }

@@ -40,6 +40,7 @@ pub fn situation(buffer: &Buffer, threshold_bytes: u32, packet: &Packet) -> Situ
         queue_bytes: buffer.shared_lengths()[packet.queue],
         size_bytes: packet.size_bytes,
         threshold_bytes,
+        slack_bytes: 0,
     }
 }
 

@@ -69,12 +69,13 @@ fn texts_and_tables_say_the_same() {
         "{text}"
     );
     let credence: PolicySpec =
-        "credence:model=models/leaf.dct,features=real-queues,flip_probability=0.01,fallback=true"
+        "credence:model=models/leaf.dct,features=real-queues,flip_probability=0.01,fallback=true,\
+         slack_bytes=1500"
             .parse()
             .expect("valid");
     assert_eq!(credence.model(), Some("models/leaf.dct"));
     let text = toml::to_string(&credence).expect("a table");
-    assert!(text.contains("fallback = true"), "{text}");
+    assert!(text.contains("fallback = true") && text.contains("slack_bytes = 1500"), "{text}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod drift;
 mod ebpf;
 mod event_log;
 mod json;
+mod lagging_ports;
 mod ns3_page;
 mod onnx;
 mod replay;
