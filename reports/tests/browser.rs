@@ -7,6 +7,8 @@
 mod chromium;
 #[path = "browser/figures.rs"]
 mod figures;
+#[path = "browser/pdf.rs"]
+mod pdf;
 #[path = "browser/sweep_figures.rs"]
 mod sweep_figures;
 #[path = "../../pipeline/tests/tiny/mod.rs"]

@@ -146,30 +146,12 @@
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       return made;
     };
+    const { width, height } = svg.viewBox.baseVal;
     const name = make("title", {});
     name.textContent = svg.getAttribute("aria-label");
-    copy.querySelector("desc").after(make("rect", { width: "100%", height: "100%", fill: "#FFFFFF" }));
+    copy.querySelector("desc").after(make("rect", { x: 0, y: 0, width, height, fill: "#FFFFFF" }));
     copy.prepend(name);
     return copy;
-  };
-  const print = (svg) => {
-    const sheet = document.createElement("div");
-    sheet.id = "sheet";
-    sheet.append(alone(svg));
-    const style = document.createElement("style");
-    style.textContent = "@page { size: 180mm 120mm; margin: 0; }";
-    const title = document.title;
-    document.title = svg.getAttribute("aria-label");
-    document.body.append(sheet);
-    document.head.append(style);
-    document.body.classList.add("alone");
-    addEventListener("afterprint", () => {
-      document.body.classList.remove("alone");
-      document.title = title;
-      sheet.remove();
-      style.remove();
-    }, { once: true });
-    window.print();
   };
   for (const figure of document.querySelectorAll("figure")) {
     const plot = figure.querySelector(".plot");
@@ -183,7 +165,8 @@
     plot.after(tools(
       button("SVG", "Save this figure as SVG", () =>
         save(fileName(name, "svg"), "image/svg+xml", new XMLSerializer().serializeToString(alone(svg)))),
-      button("PDF", "Print this figure alone, to a PDF of its size", () => print(svg)),
+      button("PDF", "Save this figure as PDF", () =>
+        save(fileName(name, "pdf"), "application/pdf", pdf(alone(svg)))),
       enlarge,
     ));
   }

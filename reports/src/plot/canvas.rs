@@ -235,6 +235,8 @@ impl Canvas {
                 self.drawing.line(&[(x, down.end), (x, down.end + TICK)], AXIS);
             }
             if !text.is_empty() {
+                // A long last one must not leave the picture.
+                let x = x.min(WIDTH_UNITS - width(text, TEXT) / 2);
                 self.text(text, (x, down.end + TICK + LINE_HEIGHT / 2), Anchor::Middle);
             }
         }

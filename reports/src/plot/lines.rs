@@ -210,6 +210,17 @@ mod tests {
     }
 
     #[test]
+    fn a_long_last_tick_stays_inside() {
+        let series = Series::new("LQD", Draw::Line, [(0.0, 1.0), (10_000_000.0, 2.0)]);
+        let svg = LineFigure { series: vec![series], ..figure() };
+        let svg = LineFigure { x: Axis::new("Packets"), ..svg }.to_svg(Page::Alone);
+        let last = svg.lines().find(|line| line.ends_with(">10,000,000</text>")).unwrap();
+        let x = last.strip_prefix("<text x=\"").unwrap().split('"').next().unwrap();
+        // Ten letters at 18 units, the width of digits in Helvetica: a half is 90.
+        assert!((1_300..=1_440 - 90).contains(&x.parse().unwrap()), "{last}");
+    }
+
+    #[test]
     fn empty_figures_are_drawn() {
         let empty = LineFigure { title: "Nothing".to_owned(), ..LineFigure::default() };
         assert!(empty.to_svg(Page::Alone).contains("Nothing"));
