@@ -7,76 +7,73 @@ const BLOCK: usize = 64;
 /// The longest queue of a block must be looked for.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Queue lengths and the longest of each block of them. Setting a length is O(1); the winner takes a
-/// scan of the blocks, and of those whose longest queue has shrunk since.
+/// The longest of each block of some queues. A change of a length is O(1); the winner takes a scan of the
+/// blocks, and of those whose longest queue has shrunk since.
 ///
 /// Ties go to the lowest index, which is the lowest port, then queue.
 #[derive(Debug)]
 pub(crate) struct Longest {
-    /// Lengths by queue.
-    bytes: Vec<u32>,
     /// By block: the longest queue and its length ([`packed`]), or [`UNKNOWN`]. Asking for the winner
     /// fills it in; atomic, so that a shared buffer may be asked.
     blocks: Vec<AtomicU64>,
 }
 
 /// Compares as length, then as lower index.
+#[inline]
 fn packed(queue: usize, bytes: u32) -> u64 {
-    u64::from(bytes) << 32 | u64::from(u32::MAX - queue as u32 - 1)
+    u64::from(bytes) << 32 | u64::from(!(queue as u32))
 }
 
 fn unpacked(packed: u64) -> (usize, u32) {
-    ((u32::MAX - 1 - packed as u32) as usize, (packed >> 32) as u32)
+    (!(packed as u32) as usize, (packed >> 32) as u32)
 }
 
 impl Longest {
+    /// Of this many empty queues.
     pub(crate) fn new(queues: usize) -> Self {
         let first = |block| AtomicU64::new(packed(block * BLOCK, 0));
-        Longest {
-            bytes: vec![0; queues],
-            blocks: (0..queues.div_ceil(BLOCK).max(1)).map(first).collect(),
-        }
+        Longest { blocks: (0..queues.div_ceil(BLOCK).max(1)).map(first).collect() }
     }
+
+    /// A queue has grown to this length.
     #[inline]
-    pub(crate) fn set(&mut self, queue: usize, bytes: u32) {
-        let before = std::mem::replace(&mut self.bytes[queue], bytes);
+    pub(crate) fn grew(&mut self, queue: usize, bytes: u32) {
         let longest = self.blocks[queue / BLOCK].get_mut();
-        if *longest == UNKNOWN {
-            return;
-        }
-        if *longest == packed(queue, before) && bytes < before {
-            *longest = UNKNOWN;
-        } else {
-            *longest = (*longest).max(packed(queue, bytes));
-        }
+        // What is unknown is more than any length.
+        *longest = (*longest).max(packed(queue, bytes));
     }
 
-    /// The longest queue and its length; any queue, with length 0, when all are empty.
+    /// A queue has shrunk from this length.
     #[inline]
-    pub(crate) fn winner(&self) -> (usize, u32) {
-        let blocks = self.blocks.iter().enumerate();
-        unpacked(blocks.map(|(block, longest)| self.of_block(block, longest)).max().unwrap_or(0))
+    pub(crate) fn shrank(&mut self, queue: usize, before: u32) {
+        let longest = self.blocks[queue / BLOCK].get_mut();
+        if *longest == packed(queue, before) {
+            *longest = UNKNOWN;
+        }
     }
 
-    fn of_block(&self, block: usize, longest: &AtomicU64) -> u64 {
-        let known = longest.load(Ordering::Relaxed);
-        if known != UNKNOWN {
-            return known;
-        }
-        let first = block * BLOCK;
-        let bytes = &self.bytes[first..self.bytes.len().min(first + BLOCK)];
-        let most = bytes.iter().copied().max().unwrap_or(0);
-        let queue = bytes.iter().position(|&bytes| bytes == most).unwrap_or(0);
-        let found = packed(first + queue, most);
-        longest.store(found, Ordering::Relaxed);
-        found
+    /// The longest queue and its length; any queue, with length 0, when all are empty. `bytes` is the length
+    /// of a queue, 0 if it is not one of these.
+    #[inline]
+    pub(crate) fn winner(&self, queues: usize, bytes: impl Fn(usize) -> u32) -> (usize, u32) {
+        let of_block = |(block, longest): (usize, &AtomicU64)| {
+            let known = longest.load(Ordering::Relaxed);
+            if known != UNKNOWN {
+                return known;
+            }
+            let block = block * BLOCK..queues.min((block + 1) * BLOCK);
+            let found = block.map(|queue| packed(queue, bytes(queue))).max().unwrap_or(0);
+            longest.store(found, Ordering::Relaxed);
+            found
+        };
+        unpacked(self.blocks.iter().enumerate().map(of_block).max().unwrap_or(0))
     }
 }
 
 impl Clone for Longest {
     fn clone(&self) -> Self {
         let copied = |longest: &AtomicU64| AtomicU64::new(longest.load(Ordering::Relaxed));
-        Longest { bytes: self.bytes.clone(), blocks: self.blocks.iter().map(copied).collect() }
+        Longest { blocks: self.blocks.iter().map(copied).collect() }
     }
 }
 
@@ -95,13 +92,16 @@ mod tests {
             let mut lengths = vec![0; queues];
             for (queue, bytes, asks) in changes {
                 let queue = queue % queues;
-                lengths[queue] = bytes;
-                longest.set(queue, bytes);
+                match std::mem::replace(&mut lengths[queue], bytes) {
+                    before if before > bytes => longest.shrank(queue, before),
+                    _ => longest.grew(queue, bytes),
+                }
                 if asks {
                     let max = lengths.iter().copied().max().unwrap_or(0);
                     let first = lengths.iter().position(|&bytes| bytes == max).unwrap_or(0);
-                    prop_assert_eq!(longest.winner(), (first, max));
-                    prop_assert_eq!(longest.clone().winner(), (first, max));
+                    let winner = |longest: &Longest| longest.winner(queues, |queue| lengths[queue]);
+                    prop_assert_eq!(winner(&longest.clone()), (first, max));
+                    prop_assert_eq!(winner(&longest), (first, max));
                 }
             }
         }
