@@ -177,11 +177,8 @@ impl Buffer {
 
     /// The longest queue of the shared buffer among those that are pushable, or that are not.
     fn longest_of(&self, is_pushable: bool) -> (usize, u32) {
-        let bytes = |queue: usize| match self.queues[queue].is_pushable == is_pushable {
-            true => self.shared_lengths[queue],
-            false => 0,
-        };
-        self.longest[usize::from(is_pushable)].winner(self.queues(), bytes)
+        let is_one = |queue: usize| self.queues[queue].is_pushable == is_pushable;
+        self.longest[usize::from(is_pushable)].winner(&self.shared_lengths, is_one)
     }
 
     /// The packet at the head of a queue.
