@@ -1,12 +1,14 @@
 //! Speed of the tracer on generated arrivals: one core, without reading files.
 //!
 //! `cargo bench -p dropcast-collect --bench tracer` prints events per second for each way of draining the
-//! queues and each set of features, on two switches. Words after `--` choose among the lines. Fixed seed; the fastest of several passes counts, because other
-//! load only slows a pass down.
+//! queues and each set of features, on two switches; at line rate also with reserved bytes for each queue
+//! and with pauses. Words after `--` choose among the lines. Fixed seed; the fastest of several passes
+//! counts, because other load only slows a pass down.
 
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    CollectSettings, Departures, EventBatch, EventKind, LabelledBatch, SwitchSpec, SwitchSpecs,
+    CollectSettings, Departures, Event, EventBatch, EventKind, LabelledBatch, SwitchSpec,
+    SwitchSpecs,
 };
 use dropcast_features::FeatureSet;
 use dropcast_simulate::LeafWorkload;
@@ -16,39 +18,76 @@ use std::time::Instant;
 
 const PASSES: usize = 9;
 
+/// Beside the shared buffer, for each queue of the lines `reserved`: two packets.
+const RESERVED_BYTES: u32 = 3_000;
+
+/// In the lines `pauses`, one packet in so many is followed by a pause of its queue.
+const ARRIVALS_PER_PAUSE: usize = 20;
+/// How long pauses last: about the time in which a port sends eight packets.
+const PAUSE_NS: u64 = 10_000;
+
 fn main() -> std::io::Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let is_wanted = |case: &str| wanted.iter().all(|word| case.contains(word));
     let mut out = std::io::stdout().lock();
-    for (name, spec, arrivals) in [leaf(), wide()] {
-        let both = with_departures(&spec, &arrivals);
-        for (departures, events) in
-            [(Departures::LineRate, &arrivals), (Departures::Observed, &both)]
-        {
-            for set in [FeatureSet::paper4(), FeatureSet::level4(), FeatureSet::all()] {
-                let settings = CollectSettings { departures, ..CollectSettings::default() };
-                let set_name = set.name().unwrap_or("all");
-                let case = format!("tracer {name:20} {departures:10} {set_name:8}");
-                if !wanted.iter().all(|word| case.contains(word)) {
-                    continue;
-                }
-                let (events, rate) = fastest(&spec, settings, &set, events);
-                writeln!(out, "{case} {events:9} events  {:6.1} M events/s", rate / 1e6)?;
+    for (name, workload) in
+        [("20 ports x 2 queues", leaf as fn() -> _), ("128 ports x 8 queues", wide)]
+    {
+        for kind in ["line-rate", "observed", "reserved", "pauses"] {
+            let case = |set: &FeatureSet| {
+                let set = set.name().unwrap_or("all");
+                format!("tracer {name:20} {kind:10} {set:8}")
+            };
+            let mut sets = vec![FeatureSet::paper4(), FeatureSet::level4(), FeatureSet::all()];
+            sets.retain(|set| is_wanted(&case(set)));
+            if sets.is_empty() {
+                continue;
+            }
+            let (spec, events) = prepared(kind, workload());
+            let departures = match kind {
+                "observed" => Departures::Observed,
+                _ => Departures::LineRate,
+            };
+            let settings = CollectSettings { departures, ..CollectSettings::default() };
+            for set in sets {
+                let (events, rate) = fastest(&spec, settings, &set, &events);
+                writeln!(out, "{} {events:9} events  {:6.1} M events/s", case(&set), rate / 1e6)?;
             }
         }
     }
     Ok(())
 }
 
+/// What a line traces: the arrivals alone, or with departures, with reserved bytes for each queue, or with
+/// pauses among them.
+fn prepared(
+    kind: &str,
+    (spec, arrivals): (SwitchSpec, Vec<EventBatch>),
+) -> (SwitchSpec, Vec<EventBatch>) {
+    match kind {
+        "observed" => {
+            let events = with_departures(&spec, &arrivals);
+            (spec, events)
+        }
+        "reserved" => {
+            let reserved_bytes = vec![RESERVED_BYTES; usize::from(spec.queues_per_port)];
+            (SwitchSpec { reserved_bytes, ..spec }, arrivals)
+        }
+        "pauses" => (spec, with_pauses(arrivals)),
+        _ => (spec, arrivals),
+    }
+}
+
 /// The default leaf: 20 ports of 2 queues.
-fn leaf() -> (&'static str, SwitchSpec, Vec<EventBatch>) {
+fn leaf() -> (SwitchSpec, Vec<EventBatch>) {
     let workload = LeafWorkload::default();
     let spec = workload.switch_spec().expect("the defaults are valid");
     let arrivals = workload.arrivals().expect("the defaults are valid").collect();
-    ("20 ports x 2 queues", spec, arrivals)
+    (spec, arrivals)
 }
 
 /// A leaf of 128 ports, with its data in seven queues of each, by flow.
-fn wide() -> (&'static str, SwitchSpec, Vec<EventBatch>) {
+fn wide() -> (SwitchSpec, Vec<EventBatch>) {
     let workload = LeafWorkload {
         servers: 112,
         uplinks: 16,
@@ -70,7 +109,7 @@ fn wide() -> (&'static str, SwitchSpec, Vec<EventBatch>) {
     for event in arrivals.iter_mut().flat_map(|batch| &mut batch.events) {
         event.queue *= 1 + (event.flow_hash % 7) as u8;
     }
-    ("128 ports x 8 queues", spec, arrivals)
+    (spec, arrivals)
 }
 
 /// Number of events, and events per second in the fastest pass.
@@ -95,6 +134,20 @@ fn fastest(
     (count, count as f64 / seconds)
 }
 
+/// The arrivals, and pauses of queues that packets have just arrived for.
+fn with_pauses(arrivals: Vec<EventBatch>) -> Vec<EventBatch> {
+    let mut events: Vec<Event> = arrivals.into_iter().flat_map(|batch| batch.events).collect();
+    let paused = events.iter().step_by(ARRIVALS_PER_PAUSE);
+    let pause = |event: &Event| {
+        let until_ns = event.time_ns + PAUSE_NS;
+        let resume = Event { time_ns: until_ns, kind: EventKind::Resume, ..*event };
+        [Event { kind: EventKind::Pause, ..*event }, resume]
+    };
+    let pauses: Vec<Event> = paused.flat_map(pause).collect();
+    events.extend(pauses);
+    batches(events)
+}
+
 /// The arrivals with the departures of a line-rate LQD switch among them, as its trace would
 /// show: one per packet that LQD transmits, at the earliest time its port can start it.
 fn with_departures(spec: &SwitchSpec, arrivals: &[EventBatch]) -> Vec<EventBatch> {
@@ -115,9 +168,14 @@ fn with_departures(spec: &SwitchSpec, arrivals: &[EventBatch]) -> Vec<EventBatch
             let port = usize::from(event.port);
             let time_ns = event.time_ns.max(free_ns[port]);
             free_ns[port] = time_ns + spec.wire_time_ns(port, event.size_bytes);
-            events.push(dropcast_data::Event { time_ns, kind: EventKind::Departure, ..*event });
+            events.push(Event { time_ns, kind: EventKind::Departure, ..*event });
         }
     }
+    batches(events)
+}
+
+/// The events in order of time.
+fn batches(mut events: Vec<Event>) -> Vec<EventBatch> {
     events.sort_by_key(|event| event.time_ns);
     events.chunks(65_536).map(|events| EventBatch::new(events.to_vec())).collect()
 }

@@ -5,7 +5,7 @@ use dropcast_data::{
     CollectSettings, Departures, DropReason, Event, EventKind, Outcome, Pause, PauseChange,
     SwitchSpec,
 };
-use dropcast_features::{Feature, FeatureSet};
+use dropcast_features::FeatureSet;
 use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,7 @@ impl SwitchTracer {
 
     /// Processes an event of this switch, for an existing queue. Returns whether its packet is known;
     /// that which a push-out is about may not be.
+    #[inline(always)]
     pub(crate) fn event(&mut self, event: &Event, own: &[u32], waiting: &mut Waiting) -> bool {
         let queue = self.spec.queue_index(event.port, event.queue);
         match (event.kind, &mut self.queues) {
@@ -129,6 +130,7 @@ impl SwitchTracer {
 }
 
 /// Records the features of an arriving packet and the user's own, then passes it to LQD.
+#[inline(always)]
 fn arrival<S: dropcast_switch::Service>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,
@@ -136,10 +138,8 @@ fn arrival<S: dropcast_switch::Service>(
     queue: usize,
     waiting: &mut Waiting,
 ) {
-    let mut values = [0; Feature::ALL.len()];
-    let values = lqd.observe(queue, &mut values);
     let packet = Packet::new(waiting.next_number(), queue, event.size_bytes);
-    waiting.push(event, values, own);
+    lqd.observe(queue, waiting.add(event, own));
     let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));
     if !accepted {
         waiting.resolve(packet.id, Outcome::Rejected);

@@ -111,9 +111,12 @@ impl Tracer {
         if batch.own.len() != batch.events.len() * columns {
             return Err(CollectError::OwnColumns { expected: columns });
         }
-        self.waiting.reserve(batch.events.len());
-        for (at, event) in batch.events.iter().enumerate() {
-            self.event(event, &batch.own[at * columns..(at + 1) * columns])?;
+        self.waiting.make_place(batch.events.len());
+        let mut own = batch.own.as_slice();
+        for event in &batch.events {
+            let (values, others) = own.split_at(columns);
+            own = others;
+            self.event(event, values)?;
         }
         if let Some(last) = batch.events.last() {
             // A silent switch must not hold up the others' rows.
@@ -141,6 +144,7 @@ impl Tracer {
         self.waiting.take_known(u64::MAX, 0)
     }
 
+    #[inline(always)]
     fn event(&mut self, event: &Event, own: &[u32]) -> Result<(), CollectError> {
         let &Event { time_ns, switch_id, port, queue, .. } = event;
         let at = match self.switches.binary_search_by_key(&switch_id, |(id, _)| *id) {

@@ -1,6 +1,7 @@
 //! Rows that wait for their label.
 
 use dropcast_data::{ArrivalColumns, DropReason, Event, EventKind, LabelledBatch, Outcome};
+use std::ops::Range;
 
 /// Rows in order of arrival, from the first on that may not be given out yet: a column for each thing that is
 /// known of a row. A row's number is the count of arrivals before it.
@@ -10,9 +11,15 @@ pub(crate) struct Waiting {
     first: u64,
     /// Rows at the front of the columns that were given out.
     given: usize,
+    /// Rows of the columns whose packet has arrived; behind them is place for more.
+    arrived: usize,
     arrivals: ArrivalColumns,
-    /// Computed features, then the user's own columns.
-    features: Vec<Vec<u32>>,
+    /// How many features are computed.
+    computed: usize,
+    /// How many there are with the user's own columns.
+    columns: usize,
+    /// Computed features, then the user's own columns, row after row: a packet's are written at once.
+    features: Vec<u32>,
     outcome: Vec<Option<Outcome>>,
     /// Why the real switch dropped the packet, if it did; none while no row was dropped.
     real_drop: Option<Vec<Option<DropReason>>>,
@@ -25,12 +32,12 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// No rows, with so many columns of features.
     pub(crate) fn new(features: usize) -> Self {
-        Waiting { features: vec![Vec::new(); features], ..Waiting::default() }
+        Waiting { computed: features, columns: features, ..Waiting::default() }
     }
 
     /// Adds columns of the user's own.
     pub(crate) fn add_features(&mut self, columns: usize) {
-        self.features.resize(self.features.len() + columns, Vec::new());
+        self.columns += columns;
     }
 
     /// The input tells which packets the real switch marked.
@@ -45,61 +52,77 @@ impl Waiting {
 
     /// The number the next row will get.
     pub(crate) fn next_number(&self) -> u64 {
-        self.first + self.outcome.len() as u64
+        self.first + self.arrived as u64
     }
 
     /// Rows that wait.
     pub(crate) fn len(&self) -> usize {
-        self.outcome.len() - self.given
+        self.arrived - self.given
     }
 
-    /// Expects this many rows more.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.arrivals.time_ns.reserve(rows);
-        self.arrivals.switch_id.reserve(rows);
-        self.arrivals.port.reserve(rows);
-        self.arrivals.queue.reserve(rows);
-        self.arrivals.size_bytes.reserve(rows);
-        self.features.iter_mut().for_each(|column| column.reserve(rows));
-        self.outcome.reserve(rows);
-    }
-
-    /// Adds a row for an arrival with its features and its values of the user's own columns.
-    pub(crate) fn push(&mut self, event: &Event, values: &[u32], own: &[u32]) {
-        self.arrivals.time_ns.push(event.time_ns);
-        self.arrivals.switch_id.push(event.switch_id);
-        self.arrivals.port.push(event.port);
-        self.arrivals.queue.push(event.queue);
-        self.arrivals.size_bytes.push(event.size_bytes);
-        for (column, &value) in self.features.iter_mut().zip(values.iter().chain(own)) {
-            column.push(value);
+    /// Makes place for this many rows more.
+    pub(crate) fn make_place(&mut self, rows: usize) {
+        let rows = self.arrived + rows;
+        self.arrivals.time_ns.resize(rows, 0);
+        self.arrivals.switch_id.resize(rows, 0);
+        self.arrivals.port.resize(rows, 0);
+        self.arrivals.queue.resize(rows, 0);
+        self.arrivals.size_bytes.resize(rows, 0);
+        self.features.resize(rows * self.columns, 0);
+        self.outcome.resize(rows, None);
+        if let Some(column) = &mut self.real_drop {
+            column.resize(rows, None);
         }
-        self.outcome.push(None);
+        if let Some(column) = &mut self.ecn_mark {
+            column.resize(rows, false);
+        }
+        if let Some(column) = &mut self.flow {
+            column.resize(rows, 0);
+        }
+    }
+
+    /// Adds a row for an arrival with its values of the user's own columns; returns the place for its
+    /// features. There must be place for the row.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, event: &Event, own: &[u32]) -> &mut [u32] {
+        let at = self.arrived;
+        self.arrived += 1;
+        self.arrivals.time_ns[at] = event.time_ns;
+        self.arrivals.switch_id[at] = event.switch_id;
+        self.arrivals.port[at] = event.port;
+        self.arrivals.queue[at] = event.queue;
+        self.arrivals.size_bytes[at] = event.size_bytes;
         if let EventKind::Drop(reason) = event.kind {
-            self.set_real_drop(self.outcome.len() - 1, reason);
-        } else if let Some(real_drop) = &mut self.real_drop {
-            real_drop.push(None);
+            self.set_real_drop(at, reason);
         }
         if let Some(ecn_mark) = &mut self.ecn_mark {
-            ecn_mark.push(event.is_marked());
+            ecn_mark[at] = event.is_marked();
         }
         if let Some(flow) = &mut self.flow {
-            flow.push(half(event.flow_hash));
+            flow[at] = half(event.flow_hash);
         }
+        let row = &mut self.features[at * self.columns..][..self.columns];
+        let (values, copied) = row.split_at_mut(self.computed);
+        if !own.is_empty() {
+            copied.copy_from_slice(own);
+        }
+        values
     }
 
     /// The row in this place of the columns was dropped by the real switch.
     fn set_real_drop(&mut self, at: usize, reason: DropReason) {
-        let real_drop = self.real_drop.get_or_insert_default();
-        real_drop.resize(self.outcome.len(), None);
-        real_drop[at] = Some(reason);
+        let rows = self.outcome.len();
+        self.real_drop.get_or_insert_with(|| vec![None; rows])[at] = Some(reason);
     }
 
     /// The arrival that the others wait for, and its number.
     pub(crate) fn first(&self) -> Option<(u64, Place)> {
         let at = self.given;
+        if at == self.arrived {
+            return None;
+        }
         let place = Place {
-            time_ns: *self.arrivals.time_ns.get(at)?,
+            time_ns: self.arrivals.time_ns[at],
             switch_id: self.arrivals.switch_id[at],
             port: self.arrivals.port[at],
             queue: self.arrivals.queue[at],
@@ -108,6 +131,7 @@ impl Waiting {
     }
 
     /// Gives row `number` its outcome.
+    #[inline(always)]
     pub(crate) fn resolve(&mut self, number: u64, outcome: Outcome) {
         let at = usize::try_from(number - self.first).expect("as many rows as fit in memory");
         self.outcome[at] = Some(outcome);
@@ -125,7 +149,7 @@ impl Waiting {
                 && self.arrivals.size_bytes[at] == event.size_bytes
                 && self.real_drop.as_ref().is_none_or(|dropped| dropped[at].is_none())
         };
-        let Some(at) = (self.given..self.outcome.len()).rev().find(is_it) else { return false };
+        let Some(at) = (self.given..self.arrived).rev().find(is_it) else { return false };
         self.set_real_drop(at, DropReason::PushOut);
         true
     }
@@ -133,13 +157,15 @@ impl Waiting {
     /// Removes and returns the rows before the first that has no label. Of the last `most_held` rows,
     /// those that arrived at `held_since_ns` or later stay, too.
     pub(crate) fn take_known(&mut self, held_since_ns: u64, most_held: usize) -> LabelledBatch {
-        let sure = self.outcome.len().saturating_sub(most_held);
-        let outcomes = self.outcome[self.given..].iter().map_while(|&outcome| outcome);
-        let may_go =
-            |&(at, _): &(usize, Outcome)| at < sure || self.arrivals.time_ns[at] < held_since_ns;
+        let sure = self.arrived.saturating_sub(most_held);
+        let unknown = self.outcome[self.given..self.arrived].iter().position(Option::is_none);
+        let known = unknown.map_or(self.arrived, |rows| self.given + rows);
+        let held =
+            (sure.max(self.given)..known).find(|&at| self.arrivals.time_ns[at] >= held_since_ns);
+        let rows = self.given..held.unwrap_or(known);
+        let outcomes = self.outcome[rows.clone()].iter();
         let outcome: Vec<Outcome> =
-            (self.given..).zip(outcomes).take_while(may_go).map(|(_, outcome)| outcome).collect();
-        let rows = self.given..self.given + outcome.len();
+            outcomes.map(|outcome| outcome.unwrap_or(Outcome::Departed)).collect();
         let batch = LabelledBatch {
             arrivals: Some(ArrivalColumns {
                 time_ns: self.arrivals.time_ns[rows.clone()].to_vec(),
@@ -148,7 +174,7 @@ impl Waiting {
                 queue: self.arrivals.queue[rows.clone()].to_vec(),
                 size_bytes: self.arrivals.size_bytes[rows.clone()].to_vec(),
             }),
-            features: self.features.iter().map(|column| column[rows.clone()].to_vec()).collect(),
+            features: (0..self.columns).map(|column| self.column(column, rows.clone())).collect(),
             drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
             outcome: Some(outcome),
             ecn_mark: self.ecn_mark.as_ref().map(|column| column[rows.clone()].to_vec()),
@@ -156,10 +182,15 @@ impl Waiting {
         };
         self.given = rows.end;
         // Moves each row at most once on average.
-        if self.given > self.outcome.len() / 2 {
+        if self.given > self.arrived / 2 {
             self.forget_given();
         }
         batch
+    }
+
+    fn column(&self, column: usize, rows: Range<usize>) -> Vec<u32> {
+        let values = &self.features[rows.start * self.columns..rows.end * self.columns];
+        values.chunks_exact(self.columns).map(|row| row[column]).collect()
     }
 
     fn forget_given(&mut self) {
@@ -169,9 +200,7 @@ impl Waiting {
         self.arrivals.port.drain(rows);
         self.arrivals.queue.drain(rows);
         self.arrivals.size_bytes.drain(rows);
-        for column in &mut self.features {
-            column.drain(rows);
-        }
+        self.features.drain(..self.given * self.columns);
         self.outcome.drain(rows);
         if let Some(column) = &mut self.real_drop {
             column.drain(rows);
@@ -183,6 +212,7 @@ impl Waiting {
             column.drain(rows);
         }
         self.first += self.given as u64;
+        self.arrived -= self.given;
         self.given = 0;
     }
 }
@@ -214,10 +244,10 @@ mod tests {
     #[test]
     fn a_waiting_row_takes_18_bytes_and_4_for_each_feature() {
         let mut waiting = Waiting::new(3);
-        waiting.push(&arrival(0), &[1, 2, 3], &[]);
+        waiting.make_place(1);
+        waiting.add(&arrival(0), &[]);
         let Waiting { arrivals, features, outcome, .. } = &waiting;
         let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } = arrivals;
-        let features: usize = features.iter().map(|column| size_of_val(&column[..])).sum();
         let others = [
             size_of_val(&time_ns[..]),
             size_of_val(&switch_id[..]),
@@ -226,7 +256,7 @@ mod tests {
             size_of_val(&size_bytes[..]),
             size_of_val(&outcome[..]),
         ];
-        assert_eq!((others.iter().sum::<usize>(), features), (18, 3 * 4));
+        assert_eq!((others.iter().sum::<usize>(), size_of_val(&features[..])), (18, 3 * 4));
     }
 
     #[test]
@@ -234,7 +264,8 @@ mod tests {
         let mut waiting = Waiting::new(1);
         let mut given = Vec::new();
         for number in 0..100_u32 {
-            waiting.push(&arrival(u64::from(number)), &[number], &[]);
+            waiting.make_place(1 + number as usize % 2);
+            waiting.add(&arrival(u64::from(number)), &[])[0] = number;
             // Row 10 is known last of the first forty.
             match number {
                 10 => {}

@@ -24,7 +24,7 @@ impl MovingAverage {
     }
 
     /// Updates the average with the value `x`, which holds from `now_ns` on.
-    #[inline]
+    #[inline(always)]
     pub fn update(&mut self, x: u32, now_ns: u64, tau_ns: u64) {
         let dt_ns = now_ns.saturating_sub(self.updated_ns).min(tau_ns);
         let g = to_f64(dt_ns) / to_f64(tau_ns);
@@ -38,8 +38,15 @@ impl MovingAverage {
 fn to_f64(time_ns: u64) -> f64 {
     match i64::try_from(time_ns) {
         Ok(signed) => signed as f64,
-        Err(_) => time_ns as f64,
+        Err(_) => unsigned_to_f64(time_ns),
     }
+}
+
+/// Kept apart, or the compiler converts every time as an unsigned one.
+#[cold]
+#[inline(never)]
+fn unsigned_to_f64(time_ns: u64) -> f64 {
+    time_ns as f64
 }
 
 /// The averages of one switch: one per queue, one for the occupancy.
@@ -62,7 +69,7 @@ impl Averages {
 
     /// A packet left `queue` (departed or was pushed out) at `now_ns`; `queue_bytes` remain in the
     /// queue and `occupancy_bytes` in the buffer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn removed(
         &mut self,
         queue: usize,

@@ -46,7 +46,7 @@ impl History {
 
     /// A packet of `size_bytes` arrived for `queue` and was accepted or rejected; `buffer` is the
     /// buffer after that.
-    #[inline]
+    #[inline(always)]
     pub fn arrived(
         &mut self,
         buffer: &impl BufferView,
@@ -58,7 +58,7 @@ impl History {
     }
 
     /// A packet departed or was pushed out from `queue`; `buffer` is the buffer after that.
-    #[inline]
+    #[inline(always)]
     pub fn removed(&mut self, buffer: &impl BufferView, queue: usize, now_ns: u64) {
         if let Some(averages) = &mut self.averages {
             averages.removed(queue, buffer.queue_bytes(queue), buffer.occupancy_bytes(), now_ns);
@@ -66,6 +66,7 @@ impl History {
         self.changed(buffer, queue, 0, now_ns);
     }
 
+    #[inline(always)]
     fn changed(&mut self, buffer: &impl BufferView, queue: usize, arrived_bytes: u32, now_ns: u64) {
         let Some(projection) = &mut self.projection else { return };
         let expected = projection.changed(buffer, queue, arrived_bytes, now_ns);

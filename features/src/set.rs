@@ -1,6 +1,6 @@
 //! Lists of features.
 
-use crate::cost::{self, Chip, Cost};
+use crate::cost::{self, Chip, Cost, Part};
 use crate::descriptor::{Arrival, Descriptor};
 use crate::feature::Feature;
 use crate::history::History;
@@ -97,6 +97,12 @@ impl FeatureSet {
         cost::cost(self.0.iter().flat_map(|feature| feature.parts().iter().copied()), chip)
     }
 
+    /// Whether one of them looks at the lengths of all queues.
+    pub fn looks_at_all_queues(&self) -> bool {
+        let mut parts = self.0.iter().flat_map(|feature| feature.parts());
+        parts.any(|part| matches!(part, Part::Rank | Part::Level))
+    }
+
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -117,6 +123,7 @@ impl FeatureSet {
     ///
     /// # Panics
     /// If `values` is shorter than the set, one is of the user's own, or `history` was made for other features.
+    #[inline(always)]
     pub fn observe(
         &self,
         buffer: &impl BufferView,

@@ -32,43 +32,64 @@ pub struct Buffer {
     fit: Fit,
     ports: usize,
     queues_per_port: usize,
-    fifos: Vec<VecDeque<Held>>,
+    /// Words of [`Buffer::backlogged`] for each port.
+    words: usize,
+    queues: Vec<Queue>,
     lengths: Vec<u32>,
     /// Bytes of the queues in the shared buffer, 0 for queues that do not draw on it.
     shared_lengths: Vec<u32>,
-    shared_backlog: Backlog<1>,
-    shares: Vec<bool>,
-    /// Bytes of each queue beside the shared buffer.
-    reserved: Vec<u32>,
-    pushable: Vec<bool>,
-    longest_pushable: Longest,
-    longest_other: Longest,
+    /// The same, if many questions about all queues are expected.
+    shared_backlog: Option<Backlog<1>>,
+    /// The longest of the queues in the shared buffer: of those that are not pushable, and of those that are.
+    longest: [Longest; 2],
+    /// By port, a bit for each of its queues that holds bytes, in words of 64.
+    backlogged: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Queue {
+    packets: VecDeque<Held>,
+    /// Bytes beside the shared buffer.
+    reserved_bytes: u32,
+    shares: bool,
+    is_pushable: bool,
+    /// Its word of [`Buffer::backlogged`], and its bit there.
+    word: usize,
+    bit: u64,
 }
 
 impl Buffer {
     /// The empty buffer of a switch.
     pub fn new(spec: &SwitchSpec, fit: Fit) -> Self {
         let queues = spec.queues();
-        let per_queue =
-            |of: &[bool]| -> Vec<bool> { of.iter().copied().cycle().take(queues).collect() };
-        let shares = per_queue(&spec.shared);
-        let pushable =
-            per_queue(&spec.pushable).into_iter().zip(&shares).map(|(p, &s)| p && s).collect();
+        let queues_per_port = usize::from(spec.queues_per_port);
+        let words = queues_per_port.div_ceil(64);
+        let flags = spec.shared.iter().cycle().zip(spec.pushable.iter().cycle());
+        let queue = |(queue, (&shares, &is_pushable))| {
+            let reserved_bytes = spec.reserved_bytes_of(queue);
+            let (port, at) = (queue / queues_per_port, queue % queues_per_port);
+            Queue {
+                packets: VecDeque::new(),
+                reserved_bytes,
+                shares,
+                is_pushable: shares && is_pushable,
+                word: port * words + at / 64,
+                bit: 1 << (at % 64),
+            }
+        };
         Buffer {
             capacity_bytes: spec.buffer_bytes,
             occupancy_bytes: 0,
             fit,
             ports: spec.ports(),
-            queues_per_port: usize::from(spec.queues_per_port),
-            fifos: vec![VecDeque::new(); queues],
+            queues_per_port,
+            words,
+            queues: (0..queues).zip(flags).map(queue).collect(),
             lengths: vec![0; queues],
             shared_lengths: vec![0; queues],
-            shared_backlog: Backlog::new(queues),
-            shares,
-            reserved: (0..queues).map(|queue| spec.reserved_bytes_of(queue)).collect(),
-            pushable,
-            longest_pushable: Longest::new(queues),
-            longest_other: Longest::new(queues),
+            shared_backlog: None,
+            longest: [(); 2].map(|()| Longest::new(queues)),
+            backlogged: vec![0; spec.ports() * words],
         }
     }
 
@@ -109,11 +130,11 @@ impl Buffer {
     /// bytes of its queue, or the queue draws on no shared buffer.
     #[inline]
     pub fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
-        if !self.shares[queue] {
+        if !self.queues[queue].shares {
             return 0;
         }
         let after = u64::from(self.lengths[queue]) + u64::from(size_bytes);
-        let after = after.saturating_sub(u64::from(self.reserved[queue]));
+        let after = after.saturating_sub(u64::from(self.queues[queue].reserved_bytes));
         // At most the packet's own size.
         (after - u64::from(self.shared_lengths[queue])) as u32
     }
@@ -121,7 +142,7 @@ impl Buffer {
     /// Whether packets of a queue may be pushed out.
     #[inline]
     pub fn is_pushable(&self, queue: usize) -> bool {
-        self.pushable[queue]
+        self.queues[queue].is_pushable
     }
 
     /// Whether adding a packet of `size_bytes` would exceed the capacity, regardless of [`Fit`].
@@ -150,55 +171,97 @@ impl Buffer {
     /// The longest pushable queue, and its length; `None` if all are empty. Ties go to the lowest
     /// port, then queue.
     pub fn longest_pushable(&self) -> Option<(usize, u32)> {
-        let (queue, bytes) = self.longest_pushable.winner();
+        let (queue, bytes) = self.longest_of(true);
         (bytes > 0).then_some((queue, bytes))
+    }
+
+    /// The longest queue of the shared buffer among those that are pushable, or that are not.
+    fn longest_of(&self, is_pushable: bool) -> (usize, u32) {
+        let is_one = |queue: usize| self.queues[queue].is_pushable == is_pushable;
+        self.longest[usize::from(is_pushable)].winner(&self.shared_lengths, is_one)
     }
 
     /// The packet at the head of a queue.
     #[inline]
     pub fn head(&self, queue: usize) -> Option<&Held> {
-        self.fifos[queue].front()
+        self.queues[queue].packets.front()
+    }
+
+    /// A bit for each queue of a port that holds bytes, in words of 64.
+    #[inline]
+    pub(crate) fn backlogged(&self, port: usize) -> &[u64] {
+        &self.backlogged[port * self.words..][..self.words]
+    }
+
+    /// Whether a port holds more than `size_bytes` of this queue of it.
+    #[inline]
+    pub(crate) fn holds_more(&self, port: usize, queue: usize, size_bytes: u32) -> bool {
+        let Queue { word, bit, .. } = self.queues[queue];
+        let own = word - port * self.words;
+        let others = |(at, &word): (usize, &u64)| if at == own { word & !bit } else { word };
+        self.lengths[queue] > size_bytes
+            || self.backlogged(port).iter().enumerate().map(others).any(|bits| bits != 0)
     }
 
     /// Packets held, in all queues.
     pub fn packets(&self) -> impl Iterator<Item = &Held> {
-        self.fifos.iter().flatten()
+        self.queues.iter().flat_map(|queue| &queue.packets)
     }
-    #[inline]
+
+    /// Questions about all queues at once are then answered from the queues that hold something, at the
+    /// price of keeping these together.
+    pub(crate) fn keep_backlog(&mut self) {
+        let mut backlog = Backlog::new(self.queues());
+        for (queue, &bytes) in self.shared_lengths.iter().enumerate() {
+            backlog.set(queue, [bytes]);
+        }
+        self.shared_backlog = Some(backlog);
+    }
+
+    /// The lengths of all queues in the shared buffer, in no order; some of those that are 0 are left out.
+    fn held_lengths(&self) -> &[u32] {
+        self.shared_backlog.as_ref().map_or(&self.shared_lengths, |backlog| backlog.bytes(0))
+    }
+
+    #[inline(always)]
     pub(crate) fn push(&mut self, queue: usize, packet: Held) {
-        self.fifos[queue].push_back(packet);
+        self.queues[queue].packets.push_back(packet);
         self.set_length(queue, self.lengths[queue] + packet.size_bytes);
     }
-    #[inline]
+
+    #[inline(always)]
     pub(crate) fn pop_head(&mut self, queue: usize) -> Option<Held> {
-        let packet = self.fifos[queue].pop_front()?;
-        self.forget(queue, packet);
+        let packet = self.queues[queue].packets.pop_front()?;
+        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
         Some(packet)
     }
+
     #[inline]
     pub(crate) fn pop_tail(&mut self, queue: usize) -> Option<Held> {
-        let packet = self.fifos[queue].pop_back()?;
-        self.forget(queue, packet);
+        let packet = self.queues[queue].packets.pop_back()?;
+        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
         Some(packet)
     }
-    #[inline]
-    fn forget(&mut self, queue: usize, packet: Held) {
-        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
-    }
-    #[inline]
+
+    #[inline(always)]
     fn set_length(&mut self, queue: usize, bytes: u32) {
         self.lengths[queue] = bytes;
-        if self.shares[queue] {
-            let bytes = bytes.saturating_sub(self.reserved[queue]);
-            self.occupancy_bytes = self.occupancy_bytes - self.shared_lengths[queue] + bytes;
-            self.shared_lengths[queue] = bytes;
-            self.shared_backlog.set(queue, [bytes]);
-            let longest = if self.pushable[queue] {
-                &mut self.longest_pushable
+        let Queue { reserved_bytes, shares, is_pushable, word, bit, .. } = self.queues[queue];
+        let word = &mut self.backlogged[word];
+        *word = if bytes > 0 { *word | bit } else { *word & !bit };
+        if shares {
+            let bytes = bytes.saturating_sub(reserved_bytes);
+            let before = std::mem::replace(&mut self.shared_lengths[queue], bytes);
+            self.occupancy_bytes = self.occupancy_bytes - before + bytes;
+            if let Some(backlog) = &mut self.shared_backlog {
+                backlog.set(queue, [bytes]);
+            }
+            let longest = &mut self.longest[usize::from(is_pushable)];
+            if bytes < before {
+                longest.shrank(queue, before);
             } else {
-                &mut self.longest_other
-            };
-            longest.set(queue, bytes);
+                longest.grew(queue, bytes);
+            }
         }
     }
 }
@@ -209,7 +272,7 @@ impl BufferView for Buffer {
     }
     #[inline]
     fn queue_bytes(&self, queue: usize) -> u32 {
-        if self.shares[queue] { self.shared_lengths[queue] } else { self.lengths[queue] }
+        if self.queues[queue].shares { self.shared_lengths[queue] } else { self.lengths[queue] }
     }
 
     fn capacity_bytes(&self) -> u32 {
@@ -222,18 +285,18 @@ impl BufferView for Buffer {
     }
 
     fn longest_queue_bytes(&self) -> u32 {
-        self.longest_pushable.winner().1.max(self.longest_other.winner().1)
+        self.longest_of(true).1.max(self.longest_of(false).1)
     }
 
     fn queues_longer_than(&self, bytes: u32) -> u32 {
-        self.shared_backlog.bytes(0).iter().map(|&length| u32::from(length > bytes)).sum()
+        self.held_lengths().iter().map(|&length| u32::from(length > bytes)).sum()
     }
 
     fn bytes_up_to(&self, level_bytes: u32) -> u64 {
-        bytes_up_to(self.shared_backlog.bytes(0), level_bytes)
+        bytes_up_to(self.held_lengths(), level_bytes)
     }
     #[inline]
     fn shares(&self, queue: usize) -> bool {
-        self.shares[queue]
+        self.queues[queue].shares
     }
 }

@@ -26,9 +26,9 @@ pub struct Slotted {
 }
 
 impl Service for Slotted {
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, _: usize, _: u64) {}
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         while self.slot < now {
             while self.queue < buffer.queues() {
@@ -59,15 +59,19 @@ pub struct LineRate {
     spec: SwitchSpec,
     /// When each busy or backlogged port may dequeue its next packet.
     due: Tournament,
-    /// The port that became due last, and when, if it was idle: it often sends all that it has before
-    /// any other port is due, and never enters `due`.
-    woken: Option<(u64, usize)>,
+    /// When the port that became due last is due, and which, if it was idle: it often sends all that it has
+    /// before any other port is due, and never enters `due`.
+    woken: (u64, usize),
+    /// When the first of the ports in `due` and `woken` is due, and which; the lowest of these.
+    first: (u64, usize),
+    /// When the next queue is paused or resumed.
+    change_ns: u64,
     ports: Vec<Port>,
     queues: Vec<Queue>,
     /// Pauses and resumptions that are to come.
     schedule: PauseSchedule,
-    /// By queue: whether it is paused. Empty while none has ever been.
-    paused: Vec<bool>,
+    /// A bit for each queue that is paused, as in [`Buffer::backlogged`]. Empty while none has ever been.
+    paused: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,10 +81,10 @@ struct Queue {
     last: (u32, u64),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Port {
-    /// Its time in `due` or `woken`.
-    due_ns: Option<u64>,
+    /// Its time in `due` or `woken`, [`Tournament::NEVER`] if it is in neither.
+    due_ns: u64,
     /// When a port that is not in `due` may dequeue a packet.
     free_ns: u64,
     /// End of transmission of the last dequeued packet.
@@ -122,16 +126,24 @@ impl Port {
 impl LineRate {
     /// The service of a switch whose ports are idle.
     pub fn new(spec: &SwitchSpec) -> Self {
-        let turn = Turn::new(spec);
+        let port = Port {
+            due_ns: Tournament::NEVER,
+            free_ns: 0,
+            sent_ns: 0,
+            ring_ns: VecDeque::new(),
+            turn: Turn::new(spec),
+        };
         let queues = usize::from(spec.queues_per_port);
         let queue =
             |queue| Queue { port: queue / queues, last: (0, spec.wire_time_ns(queue / queues, 0)) };
         LineRate {
             spec: spec.clone(),
             due: Tournament::new(spec.ports()),
-            woken: None,
+            woken: (Tournament::NEVER, 0),
+            first: (Tournament::NEVER, 0),
+            change_ns: Tournament::NEVER,
             queues: (0..spec.queues()).map(queue).collect(),
-            ports: vec![Port { turn, ..Port::default() }; spec.ports()],
+            ports: vec![port; spec.ports()],
             schedule: PauseSchedule::default(),
             paused: Vec::new(),
         }
@@ -141,6 +153,7 @@ impl LineRate {
     #[must_use]
     pub fn pausing(mut self, schedule: PauseSchedule) -> Self {
         self.schedule = schedule;
+        self.await_change();
         self
     }
 
@@ -148,6 +161,12 @@ impl LineRate {
     /// service has advanced to.
     pub fn will_change(&mut self, change: PauseChange) {
         self.schedule.push(change);
+        self.await_change();
+    }
+
+    fn await_change(&mut self) {
+        let first = self.schedule.first();
+        self.change_ns = first.map_or(Tournament::NEVER, |change| change.time_ns);
     }
 
     /// Whether both serve alike from `now_ns` on if they serve the same queues.
@@ -155,22 +174,21 @@ impl LineRate {
         self.ports.iter().zip(&other.ports).all(|(a, b)| a.continues_like(b, now_ns))
     }
 
-    /// The port that is due first, and when; the lowest of these.
-    #[inline]
-    fn first_due(&self) -> (u64, usize) {
-        let (port, time_ns) = self.due.first();
-        let first = (time_ns, port);
-        self.woken.map_or(first, |woken| first.min(woken))
-    }
-
-    /// The first port will next be due at this time.
-    #[inline]
-    fn set_due(&mut self, port: usize, due_ns: Option<u64>) {
+    /// The first port will next be due at this time, or when a packet arrives for it.
+    #[inline(always)]
+    fn set_due(&mut self, due_ns: Option<u64>) {
+        let (_, port) = self.first;
+        let due_ns = due_ns.unwrap_or(Tournament::NEVER);
         self.ports[port].due_ns = due_ns;
-        let was_woken = self.woken.take_if(|(_, woken)| *woken == port).is_some();
-        if !was_woken || due_ns.is_some() {
-            self.due.set(port, due_ns.unwrap_or(Tournament::NEVER));
+        let was_woken = self.first == self.woken;
+        if was_woken {
+            self.woken = (Tournament::NEVER, 0);
         }
+        if !was_woken || due_ns != Tournament::NEVER {
+            self.due.set(port, due_ns);
+        }
+        let (port, time_ns) = self.due.first();
+        self.first = self.woken.min((time_ns, port));
     }
 
     /// The time on the wire of a packet of this queue.
@@ -183,64 +201,45 @@ impl LineRate {
         last.1
     }
 
-    /// Bytes in all queues of a port.
-    fn port_bytes(&self, buffer: &Buffer, port: usize) -> u64 {
-        let queues = usize::from(self.spec.queues_per_port);
-        let first = port * queues;
-        buffer.lengths()[first..first + queues].iter().copied().map(u64::from).sum()
-    }
-
     /// Applies the next pause or resumption if it is not after `now`, nor after any departure before.
     /// Returns whether it did.
-    #[inline]
     fn change(&mut self, now: u64) -> bool {
         let Some(&PauseChange { time_ns, queue, is_paused }) = self.schedule.first() else {
             return false;
         };
-        if time_ns > now.min(self.first_due().0) {
+        if time_ns > now.min(self.first.0) {
             return false;
         }
         self.schedule.pass();
-        self.paused.resize(self.spec.queues(), false);
-        self.paused[queue] = is_paused;
+        self.await_change();
+        let queues = usize::from(self.spec.queues_per_port);
+        let words = queues.div_ceil(64);
+        self.paused.resize(self.spec.ports() * words, 0);
+        let (port, queue_of_port) = (queue / queues, queue % queues);
+        let word = &mut self.paused[port * words + queue_of_port / 64];
+        let bit = 1 << (queue_of_port % 64);
+        *word = if is_paused { *word | bit } else { *word & !bit };
         if !is_paused {
             self.arrived(queue, time_ns);
         }
         true
     }
-}
 
-impl Service for LineRate {
-    #[inline]
-    fn arrived(&mut self, queue: usize, now: u64) {
-        let port = self.queues[queue].port;
-        let Port { due_ns, free_ns, .. } = &mut self.ports[port];
-        if due_ns.is_none() {
-            let due = now.max(*free_ns);
-            *due_ns = Some(due);
-            if let Some((time_ns, before)) = self.woken.replace((due, port)) {
-                self.due.set(before, time_ns);
-            }
-        }
-    }
-
-    #[inline]
-    fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
+    /// [`Service::next`] if a port is due or a queue is paused or resumed.
+    #[inline(always)]
+    fn serve(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         loop {
-            if self.change(now) {
+            if self.change_ns <= now && self.change(now) {
                 continue;
             }
-            let (time, port) = self.first_due();
+            let (time, port) = self.first;
             if time > now || time == Tournament::NEVER {
                 return None;
             }
             let turn = &mut self.ports[port].turn;
-            let picked = match self.paused.as_slice() {
-                [] => turn.pick(&self.spec, buffer, port),
-                paused => turn.pick_unpaused(&self.spec, buffer, port, paused),
-            };
+            let picked = turn.pick_unpaused(&self.spec, buffer, port, &self.paused);
             let Some(queue) = picked else {
-                self.set_due(port, None);
+                self.set_due(None);
                 continue;
             };
             let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
@@ -250,10 +249,34 @@ impl Service for LineRate {
             self.ports[port].free_ns = due_ns;
             // DWRR forgets its deficits when the port is due and has nothing to send.
             let stays = self.spec.scheduler == Scheduler::Dwrr
-                || self.port_bytes(buffer, port) > u64::from(size_bytes);
-            self.set_due(port, stays.then_some(due_ns));
+                || buffer.holds_more(port, queue, size_bytes);
+            self.set_due(stays.then_some(due_ns));
             return Some((time, queue));
         }
+    }
+}
+
+impl Service for LineRate {
+    #[inline(always)]
+    fn arrived(&mut self, queue: usize, now: u64) {
+        let port = self.queues[queue].port;
+        let Port { due_ns, free_ns, .. } = &mut self.ports[port];
+        if *due_ns == Tournament::NEVER {
+            *due_ns = now.max(*free_ns);
+            let (time_ns, before) = std::mem::replace(&mut self.woken, (*due_ns, port));
+            if time_ns != Tournament::NEVER {
+                self.due.set(before, time_ns);
+            }
+            self.first = self.first.min(self.woken);
+        }
+    }
+
+    #[inline(always)]
+    fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
+        if now < self.first.0.min(self.change_ns) {
+            return None;
+        }
+        self.serve(buffer, now)
     }
 }
 
@@ -285,9 +308,9 @@ impl Observed {
 }
 
 impl Service for Observed {
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, _: usize, _: u64) {}
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, buffer: &Buffer, _: u64) -> Option<(u64, usize)> {
         let (time, queue) = self.departure?;
         let credit_bytes = &mut self.credit_bytes[queue];

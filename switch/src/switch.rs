@@ -32,6 +32,10 @@ impl Observer for NoObserver {
 }
 
 /// A shared-buffer switch.
+///
+/// What every packet passes is `#[inline(always)]`, here and in the buffer, the services and the memory of
+/// features. Left to the compiler, a packet of the tracer passes sixteen calls, and takes a fifth more
+/// instructions.
 #[derive(Clone, Debug)]
 pub struct Switch<P, S> {
     buffer: Buffer,
@@ -43,6 +47,11 @@ impl<P: Policy, S: Service> Switch<P, S> {
     /// An empty switch.
     pub fn new(spec: &SwitchSpec, fit: Fit, policy: P, service: S) -> Self {
         Switch { buffer: Buffer::new(spec, fit), policy, service }
+    }
+
+    /// See [`Buffer::keep_backlog`].
+    pub(crate) fn keep_backlog(&mut self) {
+        self.buffer.keep_backlog();
     }
 
     /// What it holds.
@@ -71,6 +80,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
     }
 
     /// Serves the queues up to and including time `now`. Time must not go back.
+    #[inline(always)]
     pub fn advance(&mut self, now: u64, observer: &mut impl Observer) {
         self.policy.advance(now);
         while let Some((time, queue)) = self.service.next(&self.buffer, now) {
@@ -84,6 +94,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
 
     /// A packet arrives at `now`; the switch must be advanced to `now`. Returns whether it was
     /// accepted. A queue outside the shared buffer accepts every packet up to 4 GiB.
+    #[inline(always)]
     pub fn admit(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
         let shares = self.buffer.shares(packet.queue);
         self.policy.arrives(packet, now);
@@ -108,6 +119,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         self.admit(packet, now, &mut NoObserver)
     }
 
+    #[inline(always)]
     fn make_room(&mut self, packet: &Packet, now: u64, observer: &mut impl Observer) -> bool {
         loop {
             // Grows smaller when the packet's own queue is pushed out from.

@@ -24,50 +24,49 @@ impl Turn {
     /// head.
     #[inline]
     pub fn pick(&mut self, spec: &SwitchSpec, buffer: &Buffer, port: usize) -> Option<usize> {
-        let queues = usize::from(spec.queues_per_port);
-        let first = port * queues;
-        self.pick_of(spec, buffer, first, &buffer.lengths()[first..first + queues])
+        self.pick_unpaused(spec, buffer, port, &[])
     }
 
-    /// The same, where a paused queue counts as empty; `paused` has a value for each queue of the
-    /// switch.
+    /// The same, where a paused queue counts as empty; `paused` has a bit for each queue of the switch, as
+    /// [`Buffer::backlogged`] has, or is empty.
+    #[inline]
     pub(crate) fn pick_unpaused(
         &mut self,
         spec: &SwitchSpec,
         buffer: &Buffer,
         port: usize,
-        paused: &[bool],
+        paused: &[u64],
     ) -> Option<usize> {
         let queues = usize::from(spec.queues_per_port);
         let first = port * queues;
-        let lengths = buffer.lengths()[first..first + queues].iter().zip(&paused[first..]);
-        let lengths: Vec<u32> =
-            lengths.map(|(&bytes, &is_paused)| if is_paused { 0 } else { bytes }).collect();
-        self.pick_of(spec, buffer, first, &lengths)
-    }
-    #[inline]
-    fn pick_of(
-        &mut self,
-        spec: &SwitchSpec,
-        buffer: &Buffer,
-        first: usize,
-        lengths: &[u32],
-    ) -> Option<usize> {
+        let backlogged = buffer.backlogged(port);
+        let words = backlogged.len();
+        let word = |at: usize| match paused {
+            [] => backlogged[at],
+            paused => backlogged[at] & !paused[port * words + at],
+        };
         let picked = match spec.scheduler {
-            Scheduler::StrictPriority => lengths.iter().position(|&bytes| bytes > 0),
-            Scheduler::RoundRobin => self.pick_round_robin(lengths),
-            Scheduler::Dwrr => self.pick_dwrr(&spec.quantum_bytes, lengths, |queue| {
-                buffer.head(first + queue).map_or(0, |head| u64::from(head.size_bytes))
-            }),
+            Scheduler::StrictPriority => first_from(0, words, &word),
+            Scheduler::RoundRobin => self.pick_round_robin(queues, words, &word),
+            Scheduler::Dwrr => {
+                let holds = |queue: usize| word(queue / 64) >> (queue % 64) & 1 != 0;
+                self.pick_dwrr(&spec.quantum_bytes, holds, |queue| {
+                    buffer.head(first + queue).map_or(0, |head| u64::from(head.size_bytes))
+                })
+            }
         };
         picked.map(|queue| first + queue)
     }
+
     #[inline]
-    fn pick_round_robin(&mut self, lengths: &[u32]) -> Option<usize> {
-        let backlogged = |queue: &usize| lengths[*queue] > 0;
-        let picked =
-            (self.queue..lengths.len()).find(backlogged).or((0..self.queue).find(backlogged))?;
-        self.queue = if picked + 1 == lengths.len() { 0 } else { picked + 1 };
+    fn pick_round_robin(
+        &mut self,
+        queues: usize,
+        words: usize,
+        word: &impl Fn(usize) -> u64,
+    ) -> Option<usize> {
+        let picked = first_from(self.queue, words, word).or_else(|| first_from(0, words, word))?;
+        self.queue = if picked + 1 == queues { 0 } else { picked + 1 };
         Some(picked)
     }
 
@@ -76,16 +75,17 @@ impl Turn {
     fn pick_dwrr(
         &mut self,
         quantum_bytes: &[u32],
-        lengths: &[u32],
+        holds: impl Fn(usize) -> bool,
         head_bytes: impl Fn(usize) -> u64,
     ) -> Option<usize> {
-        if lengths.iter().all(|&bytes| bytes == 0) {
-            *self = Turn { deficit_bytes: vec![0; lengths.len()], ..Turn::default() };
+        let queues = quantum_bytes.len();
+        if !(0..queues).any(&holds) {
+            *self = Turn { deficit_bytes: vec![0; queues], ..Turn::default() };
             return None;
         }
         for visit in 1.. {
             let queue = self.queue;
-            if lengths[queue] > 0 {
+            if holds(queue) {
                 if !self.was_credited {
                     self.deficit_bytes[queue] += u64::from(quantum_bytes[queue]);
                     self.was_credited = true;
@@ -98,10 +98,10 @@ impl Turn {
             } else {
                 self.deficit_bytes[queue] = 0;
             }
-            self.queue = (queue + 1) % lengths.len();
+            self.queue = (queue + 1) % queues;
             self.was_credited = false;
-            if visit == lengths.len() {
-                self.skip_rounds(quantum_bytes, lengths, &head_bytes);
+            if visit == queues {
+                self.skip_rounds(quantum_bytes, &holds, &head_bytes);
             }
         }
         None
@@ -112,10 +112,10 @@ impl Turn {
     fn skip_rounds(
         &mut self,
         quantum_bytes: &[u32],
-        lengths: &[u32],
+        holds: impl Fn(usize) -> bool,
         head_bytes: impl Fn(usize) -> u64,
     ) {
-        let backlogged = || (0..lengths.len()).filter(|&queue| lengths[queue] > 0);
+        let backlogged = || (0..quantum_bytes.len()).filter(|&queue| holds(queue));
         let rounds_to_send = backlogged().map(|queue| {
             let missing = head_bytes(queue) - self.deficit_bytes[queue];
             missing.div_ceil(u64::from(quantum_bytes[queue]))
@@ -125,4 +125,19 @@ impl Turn {
             self.deficit_bytes[queue] += idle_rounds * u64::from(quantum_bytes[queue]);
         }
     }
+}
+
+/// The first bit that is set from number `from` on, in so many words.
+#[inline(always)]
+fn first_from(from: usize, words: usize, word: &impl Fn(usize) -> u64) -> Option<usize> {
+    let mut at = from / 64;
+    let mut bits = word(at) & (!0 << (from % 64));
+    while bits == 0 {
+        at += 1;
+        if at == words {
+            return None;
+        }
+        bits = word(at);
+    }
+    Some(64 * at + bits.trailing_zeros() as usize)
 }

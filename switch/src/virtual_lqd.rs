@@ -21,11 +21,11 @@ impl<S: Service> VirtualLqd<S> {
         service: S,
         features: FeatureSet,
     ) -> Self {
-        VirtualLqd {
-            switch: Switch::new(spec, fit, Lqd::new(victim), service),
-            history: history(spec, &features),
-            features,
+        let mut switch = Switch::new(spec, fit, Lqd::new(victim), service);
+        if features.looks_at_all_queues() {
+            switch.keep_backlog();
         }
+        VirtualLqd { switch, history: history(spec, &features), features }
     }
 
     /// The packets that LQD would hold now.
@@ -40,12 +40,14 @@ impl<S: Service> VirtualLqd<S> {
 
     /// Applies the departures up to and including `now`; calls `left` with the number and outcome
     /// of each packet.
+    #[inline(always)]
     pub fn advance(&mut self, now: u64, left: impl FnMut(u64, Outcome)) {
         self.switch.advance(now, &mut Watch { history: &mut self.history, left });
     }
 
     /// Writes the features of a packet that arrives now for `queue`, before it is added, to the first of
     /// `values` and returns these.
+    #[inline(always)]
     pub fn observe<'a>(&self, queue: usize, values: &'a mut [u32]) -> &'a [u32] {
         self.features.observe(self.switch.buffer(), &self.history, queue, values);
         &values[..self.features.len()]
@@ -53,6 +55,7 @@ impl<S: Service> VirtualLqd<S> {
 
     /// A packet arrives at `now`; the queues must be advanced to `now`. Returns whether LQD accepts
     /// it; calls `left` for packets pushed out for it.
+    #[inline(always)]
     pub fn admit(&mut self, packet: &Packet, now: u64, left: impl FnMut(u64, Outcome)) -> bool {
         let watch = &mut Watch { history: &mut self.history, left };
         let accepted = self.switch.admit(packet, now, watch);
@@ -74,6 +77,7 @@ struct Watch<'a, F> {
 }
 
 impl<F: FnMut(u64, Outcome)> Observer for Watch<'_, F> {
+    #[inline(always)]
     fn removed(&mut self, removal: &Removal, buffer: &Buffer) {
         self.history.removed(buffer, removal.queue, removal.time);
         (self.left)(removal.packet.id, removal.outcome);
