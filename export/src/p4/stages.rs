@@ -80,16 +80,16 @@ impl Stages {
     }
 
     /// The same, if each step takes as many stages of Tofino as its keys, entries and action data
-    /// need. An estimate: what else a compiler must heed is left out, and so is what it could do
-    /// better.
+    /// need, and no two features share one. An estimate: p4c-barefoot places at most two of those with
+    /// few codes in one stage (`docs/tna.md`).
     pub(crate) fn of_tofino(shape: &Shape) -> Self {
-        let data = |feature: &FeatureShape| CodeWords::new(feature).words.iter().sum::<usize>();
-        let data_bits: usize = shape.features.iter().map(data).sum();
-        let blocks: usize =
-            shape.features.iter().map(|feature| blocks(VALUE_BITS, feature.entries)).sum();
-        let groups = shape.features.len().div_ceil(KEY_BITS / BLOCK_BITS);
+        let of_feature = |feature: &FeatureShape| {
+            let data_bits: usize = CodeWords::new(feature).words.iter().sum();
+            let blocks = blocks(VALUE_BITS, feature.entries);
+            blocks.div_ceil(BLOCKS).max(data_bits.div_ceil(ACTION_BITS)).max(1)
+        };
         Stages {
-            codes: groups.max(blocks.div_ceil(BLOCKS)).max(data_bits.div_ceil(ACTION_BITS)),
+            codes: shape.features.iter().map(of_feature).sum(),
             trees: Sums::new(&shape.trees).tree_stages(&shape.trees),
             ..Stages::by_dependencies(shape)
         }
@@ -98,6 +98,11 @@ impl Stages {
     /// All steps.
     pub(crate) fn total(&self) -> usize {
         self.codes + self.trees + self.additions + self.vote
+    }
+
+    /// The fewest that there may be, two features to a stage.
+    pub(crate) fn least(&self) -> usize {
+        self.total() - self.codes / 2
     }
 }
 
