@@ -19,7 +19,7 @@ import statistics
 import subprocess
 import tempfile
 
-FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4", "level1", "class1", "cut1"]
+FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4", "level1", "class1", "cut1", "spread1", "order1"]
 
 # Fields of docs/workloads.md; others have their defaults.
 SCENARIOS = {
@@ -66,15 +66,21 @@ def generate(binary, folder, scenarios, first_seed):
     return traces
 
 
-def f1(binary, folder, train, test, features, seeds):
-    """F1 on the rows of `test` of each seed, None where it is undefined."""
-    found = []
-    for seed in range(1, seeds + 1):
-        model = folder / "model.json"
-        dropcast(binary, "train", "--data", *train, "--test", test, "--features", features, "--vote", "f1",
-                 "--seed", seed, "--threads", 2, "-o", model)
-        found.append(json.loads(model.read_text())["metrics"]["test"]["f1"])
-    return found
+def f1(binary, folder, train, test, seeds):
+    """By set of features, the F1 on the rows of `test` of each seed, None where it is undefined."""
+    data = json.dumps([str(trace) for trace in train])
+    (folder / "sweep.toml").write_text(
+        f"data = {data}\ntest = {json.dumps([str(test)])}\n"
+        f"[axes]\nfeatures = {json.dumps(FEATURES)}\nvotes = \"f1\"\nseeds = {list(range(1, seeds + 1))}\n"
+    )
+    with tempfile.TemporaryDirectory(dir=folder) as swept:
+        dropcast(binary, "sweep", folder / "sweep.toml", "--threads", 2, "-o", swept)
+        rows = json.loads((pathlib.Path(swept) / "sweep.json").read_text())["rows"]
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row["features"]), []).append(row["test"]["f1"])
+    # Rows are in the order of the axis.
+    return dict(zip(FEATURES, found.values(), strict=True))
 
 
 def mean(values):
@@ -97,34 +103,29 @@ def main():
         traces = generate(options.dropcast, folder, SCENARIOS, 101)
         given = {trace.stem: trace for trace in options.trace}
         traces |= given
-        measure = lambda train, test, features: f1(
-            options.dropcast, folder, train, test, features, options.seeds
-        )
+        measure = lambda train, test: f1(options.dropcast, folder, train, test, options.seeds)
+        row = lambda name, found: print(f"{name:<20}" + "".join(shown(mean(found[f])) for f in FEATURES), flush=True)
         heading = "".join(f"{features:>20}" for features in FEATURES)
         print(f"\nF1, 4 trees of depth 4, trained on all others\n{'tested on':<20}{heading}")
-        columns = {features: [] for features in FEATURES}
         table = {features: {} for features in FEATURES}
         for name, test in traces.items():
-            others = [trace for other, trace in traces.items() if other != name]
+            found = measure([trace for other, trace in traces.items() if other != name], test)
             for features in FEATURES:
-                table[features][name] = measure(others, test, features)
-                columns[features].append(mean(table[features][name]))
-            print(f"{name:<20}" + "".join(shown(columns[f][-1]) for f in FEATURES), flush=True)
-        means = [statistics.mean(v for v in columns[f] if v is not None) for f in FEATURES]
+                table[features][name] = found[features]
+            row(name, found)
+        means = [statistics.mean(filter(None.__ne__, map(mean, table[f].values()))) for f in FEATURES]
         print(f"{'mean':<20}" + "".join(map(shown, means)), flush=True)
         if options.json:
             options.json.write_text(json.dumps(table, indent=1) + "\n")
         buffers = generate(options.dropcast, folder, BUFFERS, 201)
         print(f"\nF1, 4 trees of depth 4, trained on all of the above\n{'tested on':<20}{heading}")
         for name, test in buffers.items():
-            row = [mean(measure(traces.values(), test, features)) for features in FEATURES]
-            print(f"{name:<20}" + "".join(map(shown, row)), flush=True)
+            row(name, measure(traces.values(), test))
         for name, trace in given.items():
             print(f"\nF1, 4 trees of depth 4, trained on {name} alone\n{'tested on':<20}{heading}")
             for other, test in traces.items():
                 if other != name:
-                    row = [mean(measure([trace], test, features)) for features in FEATURES]
-                    print(f"{other:<20}" + "".join(map(shown, row)), flush=True)
+                    row(other, measure([trace], test))
 
 
 if __name__ == "__main__":

@@ -141,15 +141,17 @@ impl Tracker {
     fn new(model: &Checked<'_>) -> Result<Self, String> {
         let mut features = Vec::new();
         for column in &model.origin.columns {
+            let name = plain(&column.name);
+            let unkept = || match column.name.parse::<Feature>() {
+                _ if column.code == Feature::OWN_CODE => {
+                    format!("{name} is not dropcast's: the caller supplies it")
+                }
+                Ok(_) => format!("there is no exported code that keeps {name}"),
+                Err(_) => format!("dropcast does not know how {name} is kept"),
+            };
             let known =
                 column.name.parse().ok().filter(|&feature| expression(feature, &LEVELS).is_some());
-            let unknown = || match column.code == Feature::OWN_CODE {
-                true => {
-                    format!("{} is not dropcast's: the caller supplies it", plain(&column.name))
-                }
-                false => format!("dropcast does not know how {} is kept", plain(&column.name)),
-            };
-            features.push(known.ok_or_else(unknown)?);
+            features.push(known.ok_or_else(unkept)?);
         }
         let remembers =
             |is: fn(Memory) -> bool| features.iter().any(|feature: &Feature| is(feature.memory()));
@@ -365,9 +367,6 @@ fn scan(features: &[Feature], form: &Form<'_>) -> (String, String) {
         sums.push(("@u64", level.name()));
         let name = sum(level.name());
         terms += &match level.memory() {
-            Memory::Nothing | Memory::MovingAverages | Memory::LengthClasses => {
-                format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n")
-            }
             Memory::ArrivalRates(horizon) => format!(
                 "        ahead = @prefixexpected({bytes}, {recent}, {drain}, {eighths}u);
         {name} += ahead < {own} ? ahead : {own};\n",
@@ -375,6 +374,7 @@ fn scan(features: &[Feature], form: &Form<'_>) -> (String, String) {
                 drain = one("drain_bytes"),
                 eighths = horizon.windows()
             ),
+            _ => format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n"),
         };
     }
     let looks_ahead = |&level: &Feature| is_level(level) && level.has_time_constant();

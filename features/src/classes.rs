@@ -91,19 +91,19 @@ impl LengthClasses {
                 self.above += 1;
             }
         }
-        self.step(top, capacity_bytes - capacity_bytes / FREE_PART);
+        self.step(top, full_bytes(capacity_bytes));
     }
 
     /// Moves the cut by one class, if that brings it nearer to `full_bytes`.
-    fn step(&mut self, top: usize, full_bytes: u32) {
-        if self.cut > 0 && self.below_bytes + self.above * floor(self.cut) > u64::from(full_bytes) {
+    fn step(&mut self, top: usize, full_bytes: u64) {
+        if self.cut > 0 && self.below_bytes + self.above * floor(self.cut) > full_bytes {
             self.cut -= 1;
             self.below_bytes -= self.classes[self.cut].bytes;
             self.above += self.classes[self.cut].queues;
         } else if self.cut < top {
             let Class { queues, bytes } = self.classes[self.cut];
             let (below_bytes, above) = (self.below_bytes + bytes, self.above - queues);
-            if below_bytes + above * floor(self.cut + 1) <= u64::from(full_bytes) {
+            if below_bytes + above * floor(self.cut + 1) <= full_bytes {
                 (self.below_bytes, self.above) = (below_bytes, above);
                 self.cut += 1;
             }
@@ -132,6 +132,11 @@ impl LengthClasses {
             self.below_bytes + self.above * level
         })
     }
+}
+
+/// Bytes in a buffer of this size at which it counts as full.
+pub(crate) fn full_bytes(capacity_bytes: u32) -> u64 {
+    u64::from(capacity_bytes - capacity_bytes / FREE_PART)
 }
 
 /// How many classes lengths up to this have.
@@ -180,7 +185,7 @@ mod tests {
             levels in prop::collection::vec(0_u32..60_000, 1..20),
         ) {
             const CAPACITY: u32 = 50_000;
-            const FULL: u64 = CAPACITY as u64 - CAPACITY as u64 / FREE_PART as u64;
+            let full = full_bytes(CAPACITY);
             let mut classes = LengthClasses::new(8);
             let mut lengths = [0_u64; 8];
             for &(queue, bytes) in &events {
@@ -204,8 +209,8 @@ mod tests {
                 classes.changed(0, lengths[0], CAPACITY);
             }
             let cut = classes.cut;
-            prop_assert!(cut == 0 || at(cut) <= FULL, "{cut}: {}", at(cut));
-            prop_assert!(cut > class(CAPACITY) || at(cut + 1) > FULL, "{cut}: {}", at(cut + 1));
+            prop_assert!(cut == 0 || at(cut) <= full, "{cut}: {}", at(cut));
+            prop_assert!(cut > class(CAPACITY) || at(cut + 1) > full, "{cut}: {}", at(cut + 1));
         }
     }
 }

@@ -6,11 +6,13 @@ use crate::families::levels::{
     LEVEL_IN_ONE_RTT, LEVEL_IN_QUARTER_RTT, LEVEL_IN_TWO_RTTS, LEVEL_OCCUPANCY,
 };
 use crate::families::longest::{LONGEST_GAP, LONGEST_QUEUE, RANK};
+use crate::families::ordered::ORDERED_IN_QUARTER_RTT;
 use crate::families::paper::{AVG_OCCUPANCY, AVG_QUEUE_LENGTH, OCCUPANCY, QUEUE_LENGTH};
 use crate::families::projected::PROJECTED_OCCUPANCY;
+use crate::families::spread::SPREAD_IN_QUARTER_RTT;
 
 /// Every feature, in the order of trace columns and codes.
-pub(crate) static LIST: [&Descriptor; 14] = [
+pub(crate) static LIST: [&Descriptor; 16] = [
     &QUEUE_LENGTH,
     &AVG_QUEUE_LENGTH,
     &OCCUPANCY,
@@ -25,6 +27,8 @@ pub(crate) static LIST: [&Descriptor; 14] = [
     &LEVEL_IN_TWO_RTTS,
     &CLASSED_IN_QUARTER_RTT,
     &CUT_IN_QUARTER_RTT,
+    &SPREAD_IN_QUARTER_RTT,
+    &ORDERED_IN_QUARTER_RTT,
 ];
 
 /// The four features of the Credence paper (NSDI '24, section 4.1).
@@ -41,7 +45,7 @@ pub(crate) static CARRY4: [&Descriptor; 4] =
     [&QUEUE_LENGTH, &OCCUPANCY, &LONGEST_GAP, &PROJECTED_OCCUPANCY];
 
 /// The named sets.
-pub(crate) static SETS: [(&str, &[&Descriptor]); 7] = [
+pub(crate) static SETS: [(&str, &[&Descriptor]); 9] = [
     ("paper4", &PAPER4),
     ("level4", &LEVEL4),
     ("carry4", &CARRY4),
@@ -49,6 +53,8 @@ pub(crate) static SETS: [(&str, &[&Descriptor]); 7] = [
     ("level1", &[&LEVEL_IN_QUARTER_RTT]),
     ("class1", &[&CLASSED_IN_QUARTER_RTT]),
     ("cut1", &[&CUT_IN_QUARTER_RTT]),
+    ("spread1", &[&SPREAD_IN_QUARTER_RTT]),
+    ("order1", &[&ORDERED_IN_QUARTER_RTT]),
 ];
 
 #[cfg(test)]

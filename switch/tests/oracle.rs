@@ -2,9 +2,9 @@
 //! name: decision for decision, threshold for threshold, on random traffic at line rate.
 
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::{BufferView, FeatureSet};
+use dropcast_features::{BufferView, Feature, FeatureSet};
 use dropcast_oracle::{
-    Average, ClassState, DropOracle, Memory, PacketState, PortState, QueueState, Service,
+    Average, ClassState, DropOracle, Memory, NotReady, PacketState, PortState, QueueState, Service,
     SwitchConstants, Verdict,
 };
 use dropcast_switch::{
@@ -94,6 +94,31 @@ fn constants(spec: &SwitchSpec, slack_bytes: u32) -> SwitchConstants<'_> {
     }
 }
 
+/// Features that `dropcast-oracle` keeps, and those that only `dropcast-features` does.
+fn kept_and_unkept() -> (FeatureSet, FeatureSet) {
+    let all = FeatureSet::all();
+    let unkept: FeatureSet = "spread1,order1".parse().expect("sets");
+    let is_kept = |feature: &&Feature| !unkept.features().contains(feature);
+    (all.features().iter().filter(is_kept).copied().collect(), unkept)
+}
+
+#[test]
+fn what_it_does_not_keep_is_refused_by_its_code() {
+    let spec = SwitchSpec::uniform(2, 8_000_000_000, 9_000, 2_000);
+    for feature in kept_and_unkept().1.features() {
+        let mut memory = Owned::new(&spec, 1);
+        let hash = Hash { seed: 0, drops_in_256: 0 };
+        let codes = [0, feature.code()];
+        let credence = dropcast_oracle::Credence::with_oracle(
+            constants(&spec, 0),
+            memory.borrowed(),
+            &codes,
+            hash,
+        );
+        assert_eq!(credence.err(), Some(NotReady::UnknownFeature(feature.code())));
+    }
+}
+
 /// Runs both; they must agree. Returns how many packets were dropped and accepted.
 fn agree(
     spec: &SwitchSpec,
@@ -101,7 +126,7 @@ fn agree(
     arrivals: &[Arrival],
     hash: Hash,
 ) -> Result<[usize; 2], TestCaseError> {
-    let features = FeatureSet::all();
+    let (features, _) = kept_and_unkept();
     let codes: Vec<u8> = features.features().iter().map(|feature| feature.code()).collect();
     let service = LineRate::new(spec);
     let live = Live { features, oracle: hash };

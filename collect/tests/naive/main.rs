@@ -201,7 +201,7 @@ proptest! {
             let queue = spec.queue_index(event.port, event.queue);
             let mut left = Vec::new();
             lqd.advance(event.time_ns, |id, outcome| left.push((id, outcome)));
-            let mut values = [0; 14];
+            let mut values = [0; 16];
             lqd.observe(queue, &mut values);
             let packet = Packet::new(rows.len() as u64, queue, event.size_bytes);
             rows.push((values, Outcome::Departed));

@@ -12,4 +12,5 @@ mod p4_program;
 mod p4_text;
 mod tables;
 mod tools;
+mod unkept;
 mod vectors;

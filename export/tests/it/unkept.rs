@@ -1,0 +1,47 @@
+//! Features that dropcast computes and exported code does not.
+
+use dropcast_data::SwitchSpec;
+use dropcast_export::{Origin, Target, export};
+use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, Node, Tree};
+
+/// A forest of the named set, with a split on its one feature.
+fn forest_and_origin(set: &str) -> (Forest, Origin) {
+    let features: FeatureSet = set.parse().expect("a set");
+    let leaf = |weight| Node::Leaf { weight };
+    let split = Node::Split { feature: 0, threshold: 1_000_000, left: 1, right: 2 };
+    let forest = Forest {
+        features: features.names(),
+        vote_threshold: 100,
+        trees: vec![Tree { nodes: vec![split, leaf(0), leaf(255)] }],
+    };
+    let origin =
+        Origin { average_ns: Some(32_000), ..Origin::new("model", &"0".repeat(64), &features) };
+    (forest, origin)
+}
+
+#[test]
+fn decisions_refuse_by_name_what_they_do_not_keep() {
+    let switch = SwitchSpec::uniform(20, 10_000_000_000, 1_052_672, 32_000);
+    for (set, feature) in
+        [("spread1", "spread_in_quarter_rtt"), ("order1", "ordered_in_quarter_rtt")]
+    {
+        let reason = format!("there is no exported code that keeps {feature}");
+        let (forest, origin) = forest_and_origin(set);
+        let with_switch = Origin { switch: Some(switch.clone()), ..origin.clone() };
+        let deciding = Target::all().iter().filter(|target| target.decides());
+        let mut refused = Vec::new();
+        for &target in deciding {
+            let error = export(&forest, &with_switch, target).expect_err("it cannot be kept");
+            assert!(error.to_string().contains(&reason), "{target}: {error}");
+            refused.push(target.name());
+            export(&forest, &origin, target).expect("the prediction alone");
+        }
+        for name in ["c", "cpp", "ebpf", "dct", "verilog"] {
+            assert!(refused.contains(&name), "{name}");
+        }
+        let header = export(&forest, &origin, "c".parse().expect("a target")).expect("exportable");
+        let text = String::from_utf8_lossy(&header[0].bytes).into_owned();
+        assert!(text.contains(&reason), "{text}");
+    }
+}
