@@ -28,8 +28,8 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     Ok(vec![oracle_file(&p4), program::program(&p4), bfrt::script(&p4)])
 }
 
-/// Refuses what no Tofino can hold, or what takes more stages than it has even if features share
-/// stages in pairs; the rest may still not fit.
+/// Refuses what no Tofino can hold, or what takes more stages than it has even if features share them;
+/// the rest may still not fit.
 fn check(p4: &P4<'_>) -> Result<(), ExportError> {
     let refuse = |problem: String| Err(ExportError::Unsupported { target: "TNA", problem });
     for tree in &p4.shape.trees {
@@ -50,14 +50,13 @@ fn check(p4: &P4<'_>) -> Result<(), ExportError> {
             {MAX_METADATA_BITS}; train fewer or shallower trees"
         ));
     }
-    let stages = Stages::of_tofino(&p4.shape);
-    if stages.least() > STAGES {
+    let stages = Stages::least_of_tofino(&p4.shape);
+    if stages.total() > STAGES {
         let Stages { codes, trees, additions, vote } = stages;
         return refuse(format!(
-            "it takes {} to {} stages by our estimate (up to {codes} for codes, {trees} for trees, \
+            "it takes at least {} stages by our estimate ({codes} for codes, {trees} for trees, \
             {additions} for additions, {vote} for the vote), but Tofino has {STAGES}; train fewer or \
             shallower trees",
-            stages.least(),
             stages.total()
         ));
     }

@@ -83,27 +83,32 @@ impl Stages {
     /// need, and no two features share one. An estimate: p4c-barefoot places at most two of those with
     /// few codes in one stage (`docs/tna.md`).
     pub(crate) fn of_tofino(shape: &Shape) -> Self {
-        let of_feature = |feature: &FeatureShape| {
-            let data_bits: usize = CodeWords::new(feature).words.iter().sum();
-            let blocks = blocks(VALUE_BITS, feature.entries);
-            blocks.div_ceil(BLOCKS).max(data_bits.div_ceil(ACTION_BITS)).max(1)
-        };
+        let alone = |feature: &FeatureShape| code_stages(std::slice::from_ref(feature));
         Stages {
-            codes: shape.features.iter().map(of_feature).sum(),
+            codes: shape.features.iter().map(alone).sum(),
             trees: Sums::new(&shape.trees).tree_stages(&shape.trees),
             ..Stages::by_dependencies(shape)
         }
+    }
+
+    /// The same, if features share stages as far as these have room.
+    pub(crate) fn least_of_tofino(shape: &Shape) -> Self {
+        Stages { codes: code_stages(&shape.features), ..Stages::of_tofino(shape) }
     }
 
     /// All steps.
     pub(crate) fn total(&self) -> usize {
         self.codes + self.trees + self.additions + self.vote
     }
+}
 
-    /// The fewest that there may be, two features to a stage.
-    pub(crate) fn least(&self) -> usize {
-        self.total() - self.codes / 2
-    }
+/// Stages that these features fill with their keys, entries and action data.
+fn code_stages(features: &[FeatureShape]) -> usize {
+    let data = |feature: &FeatureShape| CodeWords::new(feature).words.iter().sum::<usize>();
+    let data_bits: usize = features.iter().map(data).sum();
+    let blocks: usize = features.iter().map(|feature| blocks(VALUE_BITS, feature.entries)).sum();
+    let groups = features.len().div_ceil(KEY_BITS / BLOCK_BITS);
+    groups.max(blocks.div_ceil(BLOCKS)).max(data_bits.div_ceil(ACTION_BITS))
 }
 
 /// TCAM blocks of a table.
