@@ -85,6 +85,19 @@ fn place(width: usize, next: &mut usize) -> Vec<Part> {
 mod tests {
     use super::*;
 
+    /// What p4c-barefoot fails at is never written.
+    #[test]
+    fn no_table_writes_three_words_of_32_bits_and_one_of_8() {
+        let words = |widths: &[usize]| {
+            let codes = widths.iter().copied().enumerate().collect();
+            CodeWords::new(&FeatureShape { column: 0, entries: 0, codes }).words
+        };
+        assert_eq!(words(&[7]), [8]);
+        assert_eq!(words(&[32, 7]), [32, 8]);
+        assert_eq!(words(&[32, 32, 32, 7]), [32, 32, 32, 16]);
+        assert_eq!(words(&[32, 32, 32, 32, 7]), [32, 32, 32, 32, 8]);
+    }
+
     #[test]
     fn no_code_lacks_a_bit_or_shares_one() {
         for widths in [vec![1], vec![3, 4, 5, 9], vec![15; 9], vec![63, 1, 64, 40, 7], vec![32; 3]]

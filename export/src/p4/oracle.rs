@@ -49,8 +49,17 @@ fn usage(p4: &P4<'_>) -> String {
 // a weight for each tree, and adds the weights up. drop is 1 if push-out Longest Queue Drop is
 // predicted to drop the packet, else 0.
 //
-// It answers queries and keeps no queues. A switch must add what Credence is around it: virtual LQD,
-// whose queues are the thresholds and give these features, and the safeguard (docs/p4.md).
+// It answers queries and keeps no queues. A switch must add what Credence is around it (docs/p4.md), by
+// its traffic manager or a processor beside the pipeline, since registers update one cell for a packet:
+//
+//   arrival(port, queue, size_bytes, now_ns), all in bytes, before the packet is added:
+//     features   x, of virtual LQD's queues
+//     threshold  the packet's queue in virtual LQD, with the packet
+//     drop if the buffer has no room, else
+//     accept while every queue of the switch is shorter than B/N, else
+//     drop if queue + size_bytes > threshold + the size of a packet, else
+//     drop if this oracle predicts it
+//   departure(port, queue, size_bytes, now_ns): an accepted packet leaves its queue
 //
 {}",
         p4.type_name(),
