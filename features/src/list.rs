@@ -1,6 +1,6 @@
 //! The list of features and the named sets. A new feature gets a line here.
 
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Arrival, Descriptor};
 use crate::families::classes::{CLASSED_IN_QUARTER_RTT, CUT_IN_QUARTER_RTT};
 use crate::families::levels::{
     LEVEL_IN_ONE_RTT, LEVEL_IN_QUARTER_RTT, LEVEL_IN_TWO_RTTS, LEVEL_OCCUPANCY,
@@ -31,30 +31,54 @@ pub(crate) static LIST: [&Descriptor; 16] = [
     &ORDERED_IN_QUARTER_RTT,
 ];
 
+/// A named set of features.
+pub(crate) struct NamedSet {
+    pub(crate) name: &'static str,
+    /// Its features, in order.
+    pub(crate) features: &'static [&'static Descriptor],
+    /// Writes their values for a packet, in order. One function for all of them: a packet of the tracer
+    /// takes fewer instructions than with one call for each feature.
+    pub(crate) observe: fn(&Arrival<'_>, &mut [u32]),
+}
+
+macro_rules! named_set {
+    ($name:literal: $($feature:ident),+) => {
+        NamedSet {
+            name: $name,
+            features: &[$(&$feature),+],
+            observe: |packet, values| {
+                let observed = [$(($feature.observe)(packet)),+];
+                values[..observed.len()].copy_from_slice(&observed);
+            },
+        }
+    };
+}
+
 /// The four features of the Credence paper (NSDI '24, section 4.1).
-pub(crate) static PAPER4: [&Descriptor; 4] =
-    [&QUEUE_LENGTH, &AVG_QUEUE_LENGTH, &OCCUPANCY, &AVG_OCCUPANCY];
+pub(crate) static PAPER4: NamedSet =
+    named_set!("paper4": QUEUE_LENGTH, AVG_QUEUE_LENGTH, OCCUPANCY, AVG_OCCUPANCY);
 
 /// The buffer from Longest Queue Drop's view of the packet's queue, now and later.
-pub(crate) static LEVEL4: [&Descriptor; 4] =
-    [&LEVEL_OCCUPANCY, &LEVEL_IN_QUARTER_RTT, &LEVEL_IN_ONE_RTT, &LEVEL_IN_TWO_RTTS];
+pub(crate) static LEVEL4: NamedSet = named_set!(
+    "level4": LEVEL_OCCUPANCY, LEVEL_IN_QUARTER_RTT, LEVEL_IN_ONE_RTT, LEVEL_IN_TWO_RTTS
+);
 
 /// How full the buffer is, where it is heading, how long the packet's queue is, and how far from
 /// being the longest: features that carry over to other loads and bursts.
-pub(crate) static CARRY4: [&Descriptor; 4] =
-    [&QUEUE_LENGTH, &OCCUPANCY, &LONGEST_GAP, &PROJECTED_OCCUPANCY];
+pub(crate) static CARRY4: NamedSet =
+    named_set!("carry4": QUEUE_LENGTH, OCCUPANCY, LONGEST_GAP, PROJECTED_OCCUPANCY);
 
 /// The named sets.
-pub(crate) static SETS: [(&str, &[&Descriptor]); 9] = [
-    ("paper4", &PAPER4),
-    ("level4", &LEVEL4),
-    ("carry4", &CARRY4),
-    ("longest", &[&LONGEST_QUEUE]),
-    ("level1", &[&LEVEL_IN_QUARTER_RTT]),
-    ("class1", &[&CLASSED_IN_QUARTER_RTT]),
-    ("cut1", &[&CUT_IN_QUARTER_RTT]),
-    ("spread1", &[&SPREAD_IN_QUARTER_RTT]),
-    ("order1", &[&ORDERED_IN_QUARTER_RTT]),
+pub(crate) static SETS: [&NamedSet; 9] = [
+    &PAPER4,
+    &LEVEL4,
+    &CARRY4,
+    &named_set!("longest": LONGEST_QUEUE),
+    &named_set!("level1": LEVEL_IN_QUARTER_RTT),
+    &named_set!("class1": CLASSED_IN_QUARTER_RTT),
+    &named_set!("cut1": CUT_IN_QUARTER_RTT),
+    &named_set!("spread1": SPREAD_IN_QUARTER_RTT),
+    &named_set!("order1": ORDERED_IN_QUARTER_RTT),
 ];
 
 #[cfg(test)]
@@ -68,7 +92,7 @@ mod tests {
             assert_eq!(usize::from(feature.code), place, "{}", feature.name);
             let same_name = LIST.iter().filter(|other| other.name == feature.name).count();
             assert_eq!(same_name, 1, "{}", feature.name);
-            assert!(SETS.iter().all(|(set, _)| *set != feature.name), "{}", feature.name);
+            assert!(SETS.iter().all(|set| set.name != feature.name), "{}", feature.name);
         }
     }
 }

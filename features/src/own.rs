@@ -55,5 +55,5 @@ fn is_name(name: &str) -> bool {
         && name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && name.bytes().all(is_plain)
         && LIST.iter().all(|feature| feature.name != name)
-        && SETS.iter().all(|(set, _)| *set != name)
+        && SETS.iter().all(|set| set.name != name)
 }

@@ -1,10 +1,10 @@
 //! Lists of features.
 
 use crate::cost::{self, Chip, Cost, Part};
-use crate::descriptor::{Arrival, Descriptor};
+use crate::descriptor::Arrival;
 use crate::feature::Feature;
 use crate::history::History;
-use crate::list::{CARRY4, LEVEL4, PAPER4, SETS};
+use crate::list::{CARRY4, LEVEL4, NamedSet, PAPER4, SETS};
 use crate::unknown::UnknownFeature;
 use crate::view::BufferView;
 use serde::{Deserialize, Serialize};
@@ -12,62 +12,67 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An ordered list of distinct features.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct FeatureSet(Vec<Feature>);
+pub struct FeatureSet {
+    features: Vec<Feature>,
+    /// The named set of these features in this order, if there is one.
+    named: Option<&'static NamedSet>,
+}
 
 impl FeatureSet {
     /// The four features of the Credence paper (NSDI '24, section 4.1).
     pub fn paper4() -> Self {
-        described_by(&PAPER4).collect()
+        PAPER4.to_set()
     }
 
     /// Four features with Longest Queue Drop's view of the packet's queue: before the packet,
     /// everything above the level of its queue is pushed out.
     pub fn level4() -> Self {
-        described_by(&LEVEL4).collect()
+        LEVEL4.to_set()
     }
 
     /// Four features that carry over to other loads and bursts: how full the buffer is, where it
     /// is heading, how long the packet's queue is, and how far from being the longest.
     pub fn carry4() -> Self {
-        described_by(&CARRY4).collect()
+        CARRY4.to_set()
     }
 
     /// The named sets, with their names.
     pub fn named() -> impl Iterator<Item = (&'static str, FeatureSet)> {
-        SETS.iter().map(|&(name, set)| (name, described_by(set).collect()))
+        SETS.iter().map(|set| (set.name, set.to_set()))
     }
 
     /// No features.
     pub fn none() -> Self {
-        FeatureSet(Vec::new())
+        FeatureSet::from_iter([])
     }
 
     /// All features.
     pub fn all() -> Self {
-        FeatureSet(Feature::ALL.to_vec())
+        FeatureSet::from_iter(Feature::ALL)
     }
 
     /// The features, in order.
     pub fn features(&self) -> &[Feature] {
-        &self.0
+        &self.features
     }
 
     /// Their names, in order: those of columns.
     pub fn names(&self) -> Vec<String> {
-        self.0.iter().map(|feature| feature.name().to_owned()).collect()
+        self.features.iter().map(|feature| feature.name().to_owned()).collect()
     }
 
     /// How a list of features names them, in order ([`Feature::spelled`]).
     pub fn spelled(&self) -> Vec<String> {
-        self.0.iter().map(|feature| feature.spelled()).collect()
+        self.features.iter().map(|feature| feature.spelled()).collect()
     }
 
     /// Those that dropcast computes, and those of the user's own.
     pub fn split_own(&self) -> (FeatureSet, FeatureSet) {
-        let (own, computed) = self.0.iter().partition(|feature| feature.is_own());
-        (FeatureSet(computed), FeatureSet(own))
+        let (own, computed): (Vec<_>, Vec<_>) =
+            self.features.iter().partition(|feature| feature.is_own());
+        (FeatureSet::from_iter(computed), FeatureSet::from_iter(own))
     }
 
     /// The set with features of the user's own after its others.
@@ -77,35 +82,34 @@ impl FeatureSet {
     pub fn with_own(&self, names: &[String]) -> Result<Self, UnknownFeature> {
         let own = |name: &String| Feature::own(name).ok_or_else(|| UnknownFeature(name.clone()));
         let own: Vec<Feature> = names.iter().map(own).collect::<Result<_, _>>()?;
-        Ok(self.0.iter().copied().chain(own).collect())
+        Ok(self.features.iter().copied().chain(own).collect())
     }
 
     /// The name of the set of these features in this order (`level4`), if it has one.
     pub fn name(&self) -> Option<&'static str> {
-        let is_it = |set: &'static [&Descriptor]| described_by(set).eq(self.0.iter().copied());
-        SETS.iter().find(|(_, set)| is_it(set)).map(|&(name, _)| name)
+        self.named.map(|set| set.name)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.features.len()
     }
 
     /// What a chip needs for these features in addition to virtual LQD. Nothing is counted for features
     /// of the user's own.
     pub fn cost(&self, chip: Chip) -> Cost {
-        cost::cost(self.0.iter().flat_map(|feature| feature.parts().iter().copied()), chip)
+        cost::cost(self.features.iter().flat_map(|feature| feature.parts().iter().copied()), chip)
     }
 
     /// Whether one of them looks at the lengths of all queues.
     pub fn looks_at_all_queues(&self) -> bool {
-        let mut parts = self.0.iter().flat_map(|feature| feature.parts());
+        let mut parts = self.features.iter().flat_map(|feature| feature.parts());
         parts.any(|part| matches!(part, Part::Rank | Part::Level))
     }
 
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.features.is_empty()
     }
 
     /// The memory of these features for an empty buffer: `line_rate_bps` is the port rate of each
@@ -115,7 +119,7 @@ impl FeatureSet {
         line_rate_bps: impl ExactSizeIterator<Item = u64>,
         base_rtt_ns: u64,
     ) -> History {
-        let memories = self.0.iter().map(|feature| feature.memory());
+        let memories = self.features.iter().map(|feature| feature.memory());
         History::new(memories, line_rate_bps, base_rtt_ns)
     }
 
@@ -132,16 +136,21 @@ impl FeatureSet {
         values: &mut [u32],
     ) {
         let packet = Arrival::new(buffer, history, queue);
-        for (value, feature) in values[..self.0.len()].iter_mut().zip(&self.0) {
-            *value = feature.observe(&packet);
+        match self.named {
+            Some(set) => (set.observe)(&packet, values),
+            None => {
+                for (value, feature) in values[..self.len()].iter_mut().zip(&self.features) {
+                    *value = feature.observe(&packet);
+                }
+            }
         }
     }
 
     fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownFeature> {
         let mut features = Vec::new();
         for name in names.into_iter().map(str::trim) {
-            match SETS.iter().find(|(set, _)| *set == name) {
-                Some((_, set)) => features.extend(described_by(set)),
+            match SETS.iter().find(|set| set.name == name) {
+                Some(set) => features.extend(set.features()),
                 None => features.push(name.parse()?),
             }
         }
@@ -149,8 +158,14 @@ impl FeatureSet {
     }
 }
 
-fn described_by(set: &'static [&Descriptor]) -> impl Iterator<Item = Feature> {
-    set.iter().copied().map(Feature::described_by)
+impl NamedSet {
+    fn features(&self) -> impl Iterator<Item = Feature> {
+        self.features.iter().copied().map(Feature::described_by)
+    }
+
+    fn to_set(&self) -> FeatureSet {
+        self.features().collect()
+    }
 }
 
 /// Reads names of features and of sets (`paper4,longest,rank`), separated by commas.
@@ -171,7 +186,23 @@ impl FromIterator<Feature> for FeatureSet {
                 set.push(feature);
             }
         }
-        FeatureSet(set)
+        let named = SETS.iter().copied().find(|named| named.features().eq(set.iter().copied()));
+        FeatureSet { features: set, named }
+    }
+}
+
+/// A set is its features, in order; whether they have a name follows.
+impl PartialEq for FeatureSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.features == other.features
+    }
+}
+
+impl Eq for FeatureSet {}
+
+impl fmt::Debug for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FeatureSet").field(&self.features).finish()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Unknown feature names.
 
-use crate::descriptor::Descriptor;
-use crate::list::{LIST, SETS};
+use crate::list::{LIST, NamedSet, SETS};
 
 /// A name that is neither a feature nor a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,9 +13,9 @@ fn features() -> String {
 }
 
 fn sets() -> String {
-    let set = |(name, features): (&str, &[&Descriptor])| {
-        let names: Vec<&str> = features.iter().map(|feature| feature.name).collect();
-        format!("{name} = {}", names.join(", "))
+    let set = |set: &NamedSet| {
+        let names: Vec<&str> = set.features.iter().map(|feature| feature.name).collect();
+        format!("{} = {}", set.name, names.join(", "))
     };
     SETS.map(set).join("; ")
 }

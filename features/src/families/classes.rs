@@ -6,7 +6,7 @@ use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
 /// The level by classes.
-pub(crate) static CLASSED_IN_QUARTER_RTT: Descriptor = Descriptor {
+pub(crate) const CLASSED_IN_QUARTER_RTT: Descriptor = Descriptor {
     code: 12,
     name: "classed_in_quarter_rtt",
     unit: "bytes",
@@ -18,7 +18,7 @@ pub(crate) static CLASSED_IN_QUARTER_RTT: Descriptor = Descriptor {
 };
 
 /// The level near the cut.
-pub(crate) static CUT_IN_QUARTER_RTT: Descriptor = Descriptor {
+pub(crate) const CUT_IN_QUARTER_RTT: Descriptor = Descriptor {
     code: 13,
     name: "cut_in_quarter_rtt",
     unit: "bytes",

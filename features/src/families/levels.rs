@@ -10,7 +10,7 @@ use crate::projection::Horizon;
 use crate::view::saturated;
 
 /// The level now.
-pub(crate) static LEVEL_OCCUPANCY: Descriptor = Descriptor {
+pub(crate) const LEVEL_OCCUPANCY: Descriptor = Descriptor {
     code: 8,
     name: "level_occupancy",
     unit: "bytes",
@@ -22,7 +22,7 @@ pub(crate) static LEVEL_OCCUPANCY: Descriptor = Descriptor {
 };
 
 /// The level in a quarter of a base RTT.
-pub(crate) static LEVEL_IN_QUARTER_RTT: Descriptor = Descriptor {
+pub(crate) const LEVEL_IN_QUARTER_RTT: Descriptor = Descriptor {
     code: 9,
     name: "level_in_quarter_rtt",
     unit: "bytes",
@@ -34,7 +34,7 @@ pub(crate) static LEVEL_IN_QUARTER_RTT: Descriptor = Descriptor {
 };
 
 /// The level in one base RTT.
-pub(crate) static LEVEL_IN_ONE_RTT: Descriptor = Descriptor {
+pub(crate) const LEVEL_IN_ONE_RTT: Descriptor = Descriptor {
     code: 10,
     name: "level_in_one_rtt",
     unit: "bytes",
@@ -46,7 +46,7 @@ pub(crate) static LEVEL_IN_ONE_RTT: Descriptor = Descriptor {
 };
 
 /// The level in two base RTTs.
-pub(crate) static LEVEL_IN_TWO_RTTS: Descriptor = Descriptor {
+pub(crate) const LEVEL_IN_TWO_RTTS: Descriptor = Descriptor {
     code: 11,
     name: "level_in_two_rtts",
     unit: "bytes",

@@ -5,7 +5,7 @@ use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
 /// Length of the longest queue.
-pub(crate) static LONGEST_QUEUE: Descriptor = Descriptor {
+pub(crate) const LONGEST_QUEUE: Descriptor = Descriptor {
     code: 4,
     name: "longest_queue",
     unit: "bytes",
@@ -17,7 +17,7 @@ pub(crate) static LONGEST_QUEUE: Descriptor = Descriptor {
 };
 
 /// Number of queues that are longer than the packet's queue.
-pub(crate) static RANK: Descriptor = Descriptor {
+pub(crate) const RANK: Descriptor = Descriptor {
     code: 5,
     name: "rank",
     unit: "queues",
@@ -29,7 +29,7 @@ pub(crate) static RANK: Descriptor = Descriptor {
 };
 
 /// How much longer the longest queue is than the packet's queue.
-pub(crate) static LONGEST_GAP: Descriptor = Descriptor {
+pub(crate) const LONGEST_GAP: Descriptor = Descriptor {
     code: 6,
     name: "longest_gap",
     unit: "bytes",

@@ -5,7 +5,7 @@ use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
 /// The level in the present order.
-pub(crate) static ORDERED_IN_QUARTER_RTT: Descriptor = Descriptor {
+pub(crate) const ORDERED_IN_QUARTER_RTT: Descriptor = Descriptor {
     code: 15,
     name: "ordered_in_quarter_rtt",
     unit: "bytes",

@@ -6,7 +6,7 @@ use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
 /// Length of the packet's queue.
-pub(crate) static QUEUE_LENGTH: Descriptor = Descriptor {
+pub(crate) const QUEUE_LENGTH: Descriptor = Descriptor {
     code: 0,
     name: "queue_length",
     unit: "bytes",
@@ -18,7 +18,7 @@ pub(crate) static QUEUE_LENGTH: Descriptor = Descriptor {
 };
 
 /// Moving average of the length of the packet's queue.
-pub(crate) static AVG_QUEUE_LENGTH: Descriptor = Descriptor {
+pub(crate) const AVG_QUEUE_LENGTH: Descriptor = Descriptor {
     code: 1,
     name: "avg_queue_length",
     unit: "bytes",
@@ -30,7 +30,7 @@ pub(crate) static AVG_QUEUE_LENGTH: Descriptor = Descriptor {
 };
 
 /// Bytes in the shared buffer.
-pub(crate) static OCCUPANCY: Descriptor = Descriptor {
+pub(crate) const OCCUPANCY: Descriptor = Descriptor {
     code: 2,
     name: "occupancy",
     unit: "bytes",
@@ -42,7 +42,7 @@ pub(crate) static OCCUPANCY: Descriptor = Descriptor {
 };
 
 /// Moving average of the occupancy.
-pub(crate) static AVG_OCCUPANCY: Descriptor = Descriptor {
+pub(crate) const AVG_OCCUPANCY: Descriptor = Descriptor {
     code: 3,
     name: "avg_occupancy",
     unit: "bytes",

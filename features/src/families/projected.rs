@@ -9,7 +9,7 @@ use crate::history::Memory;
 use crate::projection::Horizon;
 
 /// Occupancy in two base RTTs.
-pub(crate) static PROJECTED_OCCUPANCY: Descriptor = Descriptor {
+pub(crate) const PROJECTED_OCCUPANCY: Descriptor = Descriptor {
     code: 7,
     name: "projected_occupancy",
     unit: "bytes",

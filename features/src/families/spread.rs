@@ -5,7 +5,7 @@ use crate::descriptor::Descriptor;
 use crate::history::Memory;
 
 /// The level from the sums on either side of a cut.
-pub(crate) static SPREAD_IN_QUARTER_RTT: Descriptor = Descriptor {
+pub(crate) const SPREAD_IN_QUARTER_RTT: Descriptor = Descriptor {
     code: 14,
     name: "spread_in_quarter_rtt",
     unit: "bytes",
