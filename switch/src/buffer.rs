@@ -30,10 +30,8 @@ pub struct Buffer {
     capacity_bytes: u32,
     occupancy_bytes: u32,
     fit: Fit,
-    ports: usize,
     queues_per_port: usize,
-    /// Words of [`Buffer::backlogged`] for each port.
-    words: usize,
+    ports: Vec<Port>,
     queues: Vec<Queue>,
     lengths: Vec<u32>,
     /// Bytes of the queues in the shared buffer, 0 for queues that do not draw on it.
@@ -42,20 +40,34 @@ pub struct Buffer {
     shared_backlog: Option<Backlog<1>>,
     /// The longest of the queues in the shared buffer: of those that are not pushable, and of those that are.
     longest: [Longest; 2],
-    /// By port, a bit for each of its queues that holds bytes, in words of 64.
-    backlogged: Vec<u64>,
 }
 
+/// A bit for each queue of a port; it has at most 255.
+pub(crate) type QueueBits = [u64; 4];
+
+#[derive(Clone, Debug, Default)]
+struct Port {
+    /// Bytes of all its queues.
+    bytes: u64,
+    /// Which of its queues hold bytes.
+    backlogged: QueueBits,
+}
+
+/// What a packet needs to know of its queue, in one place.
 #[derive(Clone, Debug)]
 struct Queue {
     packets: VecDeque<Held>,
+    /// Its length.
+    bytes: u32,
+    /// Bytes of it in the shared buffer.
+    shared_bytes: u32,
     /// Bytes beside the shared buffer.
     reserved_bytes: u32,
+    port: u32,
+    /// Its number at its port.
+    number: u8,
     shares: bool,
     is_pushable: bool,
-    /// Its word of [`Buffer::backlogged`], and its bit there.
-    word: usize,
-    bit: u64,
 }
 
 impl Buffer {
@@ -63,33 +75,28 @@ impl Buffer {
     pub fn new(spec: &SwitchSpec, fit: Fit) -> Self {
         let queues = spec.queues();
         let queues_per_port = usize::from(spec.queues_per_port);
-        let words = queues_per_port.div_ceil(64);
         let flags = spec.shared.iter().cycle().zip(spec.pushable.iter().cycle());
-        let queue = |(queue, (&shares, &is_pushable))| {
-            let reserved_bytes = spec.reserved_bytes_of(queue);
-            let (port, at) = (queue / queues_per_port, queue % queues_per_port);
-            Queue {
-                packets: VecDeque::new(),
-                reserved_bytes,
-                shares,
-                is_pushable: shares && is_pushable,
-                word: port * words + at / 64,
-                bit: 1 << (at % 64),
-            }
+        let queue = |(queue, (&shares, &is_pushable))| Queue {
+            packets: VecDeque::new(),
+            bytes: 0,
+            shared_bytes: 0,
+            reserved_bytes: spec.reserved_bytes_of(queue),
+            port: (queue / queues_per_port) as u32,
+            number: (queue % queues_per_port) as u8,
+            shares,
+            is_pushable: shares && is_pushable,
         };
         Buffer {
             capacity_bytes: spec.buffer_bytes,
             occupancy_bytes: 0,
             fit,
-            ports: spec.ports(),
             queues_per_port,
-            words,
+            ports: vec![Port::default(); spec.ports()],
             queues: (0..queues).zip(flags).map(queue).collect(),
             lengths: vec![0; queues],
             shared_lengths: vec![0; queues],
             shared_backlog: None,
             longest: [(); 2].map(|()| Longest::new(queues)),
-            backlogged: vec![0; spec.ports() * words],
         }
     }
 
@@ -100,7 +107,7 @@ impl Buffer {
 
     /// Number of output ports, the papers' `N`.
     pub fn ports(&self) -> usize {
-        self.ports
+        self.ports.len()
     }
 
     /// Number of queues at each port.
@@ -130,13 +137,14 @@ impl Buffer {
     /// bytes of its queue, or the queue draws on no shared buffer.
     #[inline]
     pub fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
-        if !self.queues[queue].shares {
+        let Queue { bytes, shared_bytes, reserved_bytes, shares, .. } = self.queues[queue];
+        if !shares {
             return 0;
         }
-        let after = u64::from(self.lengths[queue]) + u64::from(size_bytes);
-        let after = after.saturating_sub(u64::from(self.queues[queue].reserved_bytes));
+        let after = u64::from(bytes) + u64::from(size_bytes);
+        let after = after.saturating_sub(u64::from(reserved_bytes));
         // At most the packet's own size.
-        (after - u64::from(self.shared_lengths[queue])) as u32
+        (after - u64::from(shared_bytes)) as u32
     }
 
     /// Whether packets of a queue may be pushed out.
@@ -187,20 +195,16 @@ impl Buffer {
         self.queues[queue].packets.front()
     }
 
-    /// A bit for each queue of a port that holds bytes, in words of 64.
+    /// Which queues of a port hold bytes.
     #[inline]
-    pub(crate) fn backlogged(&self, port: usize) -> &[u64] {
-        &self.backlogged[port * self.words..][..self.words]
+    pub(crate) fn backlogged(&self, port: usize) -> &QueueBits {
+        &self.ports[port].backlogged
     }
 
-    /// Whether a port holds more than `size_bytes` of this queue of it.
+    /// Whether a port holds bytes.
     #[inline]
-    pub(crate) fn holds_more(&self, port: usize, queue: usize, size_bytes: u32) -> bool {
-        let Queue { word, bit, .. } = self.queues[queue];
-        let own = word - port * self.words;
-        let others = |(at, &word): (usize, &u64)| if at == own { word & !bit } else { word };
-        self.lengths[queue] > size_bytes
-            || self.backlogged(port).iter().enumerate().map(others).any(|bits| bits != 0)
+    pub(crate) fn is_backlogged(&self, port: usize) -> bool {
+        self.ports[port].bytes > 0
     }
 
     /// Packets held, in all queues.
@@ -225,38 +229,49 @@ impl Buffer {
 
     #[inline(always)]
     pub(crate) fn push(&mut self, queue: usize, packet: Held) {
-        self.queues[queue].packets.push_back(packet);
-        self.set_length(queue, self.lengths[queue] + packet.size_bytes);
+        let of = &mut self.queues[queue];
+        of.packets.push_back(packet);
+        let bytes = of.bytes + packet.size_bytes;
+        self.set_length(queue, bytes);
     }
 
     #[inline(always)]
     pub(crate) fn pop_head(&mut self, queue: usize) -> Option<Held> {
-        let packet = self.queues[queue].packets.pop_front()?;
-        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
+        let of = &mut self.queues[queue];
+        let packet = of.packets.pop_front()?;
+        let bytes = of.bytes - packet.size_bytes;
+        self.set_length(queue, bytes);
         Some(packet)
     }
 
     #[inline]
     pub(crate) fn pop_tail(&mut self, queue: usize) -> Option<Held> {
-        let packet = self.queues[queue].packets.pop_back()?;
-        self.set_length(queue, self.lengths[queue] - packet.size_bytes);
+        let of = &mut self.queues[queue];
+        let packet = of.packets.pop_back()?;
+        let bytes = of.bytes - packet.size_bytes;
+        self.set_length(queue, bytes);
         Some(packet)
     }
 
     #[inline(always)]
     fn set_length(&mut self, queue: usize, bytes: u32) {
-        self.lengths[queue] = bytes;
-        let Queue { reserved_bytes, shares, is_pushable, word, bit, .. } = self.queues[queue];
-        let word = &mut self.backlogged[word];
+        let of = &mut self.queues[queue];
+        let before = std::mem::replace(&mut of.bytes, bytes);
+        let port = &mut self.ports[of.port as usize];
+        port.bytes = port.bytes - u64::from(before) + u64::from(bytes);
+        let word = &mut port.backlogged[usize::from(of.number / 64)];
+        let bit = 1 << (of.number % 64);
         *word = if bytes > 0 { *word | bit } else { *word & !bit };
-        if shares {
-            let bytes = bytes.saturating_sub(reserved_bytes);
-            let before = std::mem::replace(&mut self.shared_lengths[queue], bytes);
+        self.lengths[queue] = bytes;
+        if of.shares {
+            let bytes = bytes.saturating_sub(of.reserved_bytes);
+            let before = std::mem::replace(&mut of.shared_bytes, bytes);
+            self.shared_lengths[queue] = bytes;
             self.occupancy_bytes = self.occupancy_bytes - before + bytes;
             if let Some(backlog) = &mut self.shared_backlog {
                 backlog.set(queue, [bytes]);
             }
-            let longest = &mut self.longest[usize::from(is_pushable)];
+            let longest = &mut self.longest[usize::from(of.is_pushable)];
             if bytes < before {
                 longest.shrank(queue, before);
             } else {
@@ -272,7 +287,8 @@ impl BufferView for Buffer {
     }
     #[inline]
     fn queue_bytes(&self, queue: usize) -> u32 {
-        if self.queues[queue].shares { self.shared_lengths[queue] } else { self.lengths[queue] }
+        let Queue { bytes, shared_bytes, shares, .. } = self.queues[queue];
+        if shares { shared_bytes } else { bytes }
     }
 
     fn capacity_bytes(&self) -> u32 {

@@ -1,5 +1,6 @@
 //! The time models: when packets leave.
 
+use crate::buffer::QueueBits;
 use crate::{Buffer, Tournament, Turn};
 use dropcast_data::{PauseChange, PauseSchedule, Scheduler, SwitchSpec};
 use std::collections::VecDeque;
@@ -10,8 +11,15 @@ pub trait Service {
     fn arrived(&mut self, queue: usize, now: u64);
 
     /// The next departure not after `now`: its time, and the queue whose head leaves. The head is
-    /// removed before the next call.
+    /// then removed, and the service told of it.
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)>;
+
+    /// The head of `queue` left at `time`, as [`Service::next`] said, and had `size_bytes`; `buffer` is
+    /// what remains.
+    #[inline(always)]
+    fn left(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        let _ = (buffer, queue, size_bytes, time);
+    }
 }
 
 /// The papers' time (Credence, appendix A): at the end of every slot each queue sends one packet.
@@ -66,12 +74,14 @@ pub struct LineRate {
     first: (u64, usize),
     /// When the next queue is paused or resumed.
     change_ns: u64,
+    /// When there is something to do: a port is due, or a queue is paused or resumed.
+    wake_ns: u64,
     ports: Vec<Port>,
     queues: Vec<Queue>,
     /// Pauses and resumptions that are to come.
     schedule: PauseSchedule,
-    /// A bit for each queue that is paused, as in [`Buffer::backlogged`]. Empty while none has ever been.
-    paused: Vec<u64>,
+    /// By port, the queues that are paused. Empty while none has ever been.
+    paused: Vec<QueueBits>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +152,7 @@ impl LineRate {
             woken: (Tournament::NEVER, 0),
             first: (Tournament::NEVER, 0),
             change_ns: Tournament::NEVER,
+            wake_ns: Tournament::NEVER,
             queues: (0..spec.queues()).map(queue).collect(),
             ports: vec![port; spec.ports()],
             schedule: PauseSchedule::default(),
@@ -167,6 +178,7 @@ impl LineRate {
     fn await_change(&mut self) {
         let first = self.schedule.first();
         self.change_ns = first.map_or(Tournament::NEVER, |change| change.time_ns);
+        self.wake_ns = self.first.0.min(self.change_ns);
     }
 
     /// Whether both serve alike from `now_ns` on if they serve the same queues.
@@ -174,11 +186,10 @@ impl LineRate {
         self.ports.iter().zip(&other.ports).all(|(a, b)| a.continues_like(b, now_ns))
     }
 
-    /// The first port will next be due at this time, or when a packet arrives for it.
+    /// The first port will next be due at this time; [`Tournament::NEVER`] if when a packet arrives for it.
     #[inline(always)]
-    fn set_due(&mut self, due_ns: Option<u64>) {
+    fn set_due(&mut self, due_ns: u64) {
         let (_, port) = self.first;
-        let due_ns = due_ns.unwrap_or(Tournament::NEVER);
         self.ports[port].due_ns = due_ns;
         let was_woken = self.first == self.woken;
         if was_woken {
@@ -189,6 +200,7 @@ impl LineRate {
         }
         let (port, time_ns) = self.due.first();
         self.first = self.woken.min((time_ns, port));
+        self.wake_ns = self.first.0.min(self.change_ns);
     }
 
     /// The time on the wire of a packet of this queue.
@@ -213,11 +225,10 @@ impl LineRate {
         self.schedule.pass();
         self.await_change();
         let queues = usize::from(self.spec.queues_per_port);
-        let words = queues.div_ceil(64);
-        self.paused.resize(self.spec.ports() * words, 0);
-        let (port, queue_of_port) = (queue / queues, queue % queues);
-        let word = &mut self.paused[port * words + queue_of_port / 64];
-        let bit = 1 << (queue_of_port % 64);
+        self.paused.resize(self.spec.ports(), QueueBits::default());
+        let (port, number) = (queue / queues, queue % queues);
+        let word = &mut self.paused[port][number / 64];
+        let bit = 1 << (number % 64);
         *word = if is_paused { *word | bit } else { *word & !bit };
         if !is_paused {
             self.arrived(queue, time_ns);
@@ -238,20 +249,10 @@ impl LineRate {
             }
             let turn = &mut self.ports[port].turn;
             let picked = turn.pick_unpaused(&self.spec, buffer, port, &self.paused);
-            let Some(queue) = picked else {
-                self.set_due(None);
-                continue;
-            };
-            let size_bytes = buffer.head(queue).map_or(0, |head| head.size_bytes);
-            let wire_ns = self.wire_time_ns(queue, size_bytes);
-            let ring_packets = usize::from(self.spec.transmit_ring_packets);
-            let due_ns = self.ports[port].send(time, wire_ns, ring_packets);
-            self.ports[port].free_ns = due_ns;
-            // DWRR forgets its deficits when the port is due and has nothing to send.
-            let stays = self.spec.scheduler == Scheduler::Dwrr
-                || buffer.holds_more(port, queue, size_bytes);
-            self.set_due(stays.then_some(due_ns));
-            return Some((time, queue));
+            match picked {
+                Some(queue) => return Some((time, queue)),
+                None => self.set_due(Tournament::NEVER),
+            }
         }
     }
 }
@@ -268,15 +269,29 @@ impl Service for LineRate {
                 self.due.set(before, time_ns);
             }
             self.first = self.first.min(self.woken);
+            self.wake_ns = self.wake_ns.min(self.woken.0);
         }
     }
 
     #[inline(always)]
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
-        if now < self.first.0.min(self.change_ns) {
+        if now < self.wake_ns {
             return None;
         }
         self.serve(buffer, now)
+    }
+
+    #[inline(always)]
+    fn left(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        let (_, port) = self.first;
+        let wire_ns = self.wire_time_ns(queue, size_bytes);
+        let ring_packets = usize::from(self.spec.transmit_ring_packets);
+        let of = &mut self.ports[port];
+        of.free_ns = of.send(time, wire_ns, ring_packets);
+        // DWRR forgets its deficits when the port is due and has nothing to send.
+        let stays = buffer.is_backlogged(port) || self.spec.scheduler == Scheduler::Dwrr;
+        let due_ns = if stays { of.free_ns } else { Tournament::NEVER };
+        self.set_due(due_ns);
     }
 }
 

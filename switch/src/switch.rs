@@ -85,6 +85,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         self.policy.advance(now);
         while let Some((time, queue)) = self.service.next(&self.buffer, now) {
             if let Some(packet) = self.buffer.pop_head(queue) {
+                self.service.left(&self.buffer, queue, packet.size_bytes, time);
                 self.policy.departed(&self.buffer, queue, packet.size_bytes, time);
                 let removal = Removal { packet, queue, time, outcome: Outcome::Departed };
                 observer.removed(&removal, &self.buffer);

@@ -1,13 +1,17 @@
 //! The earliest of a fixed set of clocks.
 
+use std::hint::select_unpredictable;
+
 /// A winner tree: each slot has a time, the earliest is known, a change costs O(log n) without
 /// branches. Ties go to the lowest slot, which makes the order of simultaneous events a property of the
 /// parameters.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// `nodes[1]` is the earliest; node `k` is the better of nodes `2k` and `2k + 1`; the slots are the
-    /// last half.
-    nodes: Vec<Node>,
+    /// The earliest of all.
+    first: Node,
+    /// A binary tree from `matches[1]` on: the winners of matches `2k` and `2k + 1` meet in match `k`. In
+    /// the last half of them, the slots meet.
+    matches: Vec<[Node; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -17,44 +21,39 @@ struct Node {
 }
 
 impl Tournament {
-    /// The time of a clock that is not set.
-    pub const NEVER: u64 = u64::MAX;
+    /// The time of a clock that is not set. Later times count as this: one more must be a time, too.
+    pub const NEVER: u64 = u64::MAX - 1;
 
     /// `slots` clocks, none set.
     pub fn new(slots: usize) -> Self {
-        let leaves = slots.next_power_of_two().max(2);
-        let never = |slot| Node { time: Tournament::NEVER, slot };
-        let mut nodes = vec![never(0); 2 * leaves];
-        for (slot, leaf) in (0..).zip(&mut nodes[leaves..]) {
-            *leaf = never(slot);
-        }
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node];
-        }
-        Tournament { nodes }
+        let never = Node { time: Tournament::NEVER, slot: 0 };
+        let matches = slots.next_power_of_two().max(2);
+        Tournament { first: never, matches: vec![[never; 2]; matches] }
     }
 
     /// The earliest slot and its time, [`Tournament::NEVER`] if none is set.
     #[inline]
     pub fn first(&self) -> (usize, u64) {
-        let Node { time, slot } = self.nodes[1];
+        let Node { time, slot } = self.first;
         (slot as usize, time)
     }
 
     /// Sets a slot's time.
     #[inline]
     pub fn set(&mut self, slot: usize, time: u64) {
-        let mut node = self.nodes.len() / 2 + slot;
-        self.nodes[node].time = time;
-        let mut winner = self.nodes[node];
+        let mut winner = Node { time: time.min(Tournament::NEVER), slot: slot as u32 };
+        let mut node = self.matches.len() + slot;
         while node > 1 {
-            let other = self.nodes[node ^ 1];
-            // Of equals the left one wins, which has an even number.
-            let loses = other.time < winner.time + (node as u64 & 1).min(!winner.time);
-            winner = if loses { other } else { winner };
+            let side = node % 2;
             node /= 2;
-            self.nodes[node] = winner;
+            let both = &mut self.matches[node];
+            both[side] = winner;
+            let other = both[1 - side];
+            // Of equals the left one wins.
+            let loses = other.time < winner.time + side as u64;
+            winner = select_unpredictable(loses, other, winner);
         }
+        self.first = winner;
     }
 }
 

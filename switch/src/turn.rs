@@ -1,7 +1,9 @@
 //! Schedulers: which queue of a port is served next.
 
 use crate::Buffer;
+use crate::buffer::QueueBits;
 use dropcast_data::{Scheduler, SwitchSpec};
+use std::hint::select_unpredictable;
 
 /// The state of a port's scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,27 +29,25 @@ impl Turn {
         self.pick_unpaused(spec, buffer, port, &[])
     }
 
-    /// The same, where a paused queue counts as empty; `paused` has a bit for each queue of the switch, as
-    /// [`Buffer::backlogged`] has, or is empty.
-    #[inline]
+    /// The same, where a paused queue counts as empty. `paused` has them by port, or nothing.
+    #[inline(always)]
     pub(crate) fn pick_unpaused(
         &mut self,
         spec: &SwitchSpec,
         buffer: &Buffer,
         port: usize,
-        paused: &[u64],
+        paused: &[QueueBits],
     ) -> Option<usize> {
         let queues = usize::from(spec.queues_per_port);
         let first = port * queues;
         let backlogged = buffer.backlogged(port);
-        let words = backlogged.len();
         let word = |at: usize| match paused {
             [] => backlogged[at],
-            paused => backlogged[at] & !paused[port * words + at],
+            paused => backlogged[at] & !paused[port][at],
         };
         let picked = match spec.scheduler {
-            Scheduler::StrictPriority => first_from(0, words, &word),
-            Scheduler::RoundRobin => self.pick_round_robin(queues, words, &word),
+            Scheduler::StrictPriority => first_from(0, &word),
+            Scheduler::RoundRobin => self.pick_round_robin(queues, &word),
             Scheduler::Dwrr => {
                 let holds = |queue: usize| word(queue / 64) >> (queue % 64) & 1 != 0;
                 self.pick_dwrr(&spec.quantum_bytes, holds, |queue| {
@@ -58,14 +58,16 @@ impl Turn {
         picked.map(|queue| first + queue)
     }
 
-    #[inline]
-    fn pick_round_robin(
-        &mut self,
-        queues: usize,
-        words: usize,
-        word: &impl Fn(usize) -> u64,
-    ) -> Option<usize> {
-        let picked = first_from(self.queue, words, word).or_else(|| first_from(0, words, word))?;
+    #[inline(always)]
+    fn pick_round_robin(&mut self, queues: usize, word: &impl Fn(usize) -> u64) -> Option<usize> {
+        let picked = if queues <= 64 {
+            let bits = word(0);
+            let later = bits & (!0 << self.queue);
+            let bits = select_unpredictable(later == 0, bits, later);
+            (bits != 0).then_some(bits.trailing_zeros() as usize)?
+        } else {
+            first_from(self.queue, word).or_else(|| first_from(0, word))?
+        };
         self.queue = if picked + 1 == queues { 0 } else { picked + 1 };
         Some(picked)
     }
@@ -127,14 +129,14 @@ impl Turn {
     }
 }
 
-/// The first bit that is set from number `from` on, in so many words.
+/// The first queue of a port from number `from` on whose bit is set.
 #[inline(always)]
-fn first_from(from: usize, words: usize, word: &impl Fn(usize) -> u64) -> Option<usize> {
+fn first_from(from: usize, word: &impl Fn(usize) -> u64) -> Option<usize> {
     let mut at = from / 64;
     let mut bits = word(at) & (!0 << (from % 64));
     while bits == 0 {
         at += 1;
-        if at == words {
+        if at == QueueBits::default().len() {
             return None;
         }
         bits = word(at);
