@@ -1,12 +1,13 @@
 //! Virtual LQD at one switch.
 
+use crate::error::CollectError;
 use crate::waiting::Waiting;
 use dropcast_data::{
     CollectSettings, Departures, DropReason, Event, EventKind, Outcome, Pause, PauseChange,
     SwitchSpec,
 };
 use dropcast_features::FeatureSet;
-use dropcast_switch::{Fit, LineRate, Observed, Packet, VirtualLqd};
+use dropcast_switch::{Fit, LineRate, Observed, Packet, Service, VirtualLqd};
 use std::collections::BTreeMap;
 
 /// One switch's virtual queues, with one of the two ways to drain them.
@@ -16,6 +17,15 @@ pub(crate) struct SwitchTracer {
     queues: Queues,
     /// Paused queues, and since when.
     paused_since: BTreeMap<usize, u64>,
+}
+
+/// What events tell besides rows.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Pauses that have ended.
+    pub(crate) pauses: Vec<Pause>,
+    /// Push-outs at the real switch whose packet was not found.
+    pub(crate) unmatched_push_outs: u64,
 }
 
 #[derive(Debug)]
@@ -41,61 +51,22 @@ impl SwitchTracer {
         SwitchTracer { spec, queues, paused_since: BTreeMap::new() }
     }
 
-    pub(crate) fn has_queue(&self, event: &Event) -> bool {
-        usize::from(event.port) < self.spec.ports() && event.queue < self.spec.queues_per_port
-    }
-
-    /// Processes an event of this switch, for an existing queue. Returns whether its packet is known;
-    /// that which a push-out is about may not be.
-    #[inline(always)]
-    pub(crate) fn event(&mut self, event: &Event, own: &[u32], waiting: &mut Waiting) -> bool {
-        let queue = self.spec.queue_index(event.port, event.queue);
-        match (event.kind, &mut self.queues) {
-            (EventKind::Drop(DropReason::PushOut), _) => return waiting.push_out(event),
-            (EventKind::Arrival | EventKind::Drop(_), Queues::Observed(lqd)) => {
-                arrival(lqd, event, own, queue, waiting);
-            }
-            (EventKind::Arrival | EventKind::Drop(_), Queues::LineRate(lqd)) => {
-                lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
-                arrival(lqd, event, own, queue, waiting);
-            }
-            (EventKind::Departure, Queues::Observed(lqd)) => {
-                lqd.service_mut().departed(queue, event.size_bytes, event.time_ns);
-                lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
-            }
-            (EventKind::Departure, Queues::LineRate(_)) => {}
-            (EventKind::Pause | EventKind::Resume, _) => {
-                unreachable!("the tracer passes pauses to pause()")
-            }
+    /// Processes consecutive events of this switch. `own` has their values of the user's own columns.
+    ///
+    /// # Errors
+    /// If an event is for a queue that the switch does not have, or queues are paused too often.
+    pub(crate) fn trace(
+        &mut self,
+        events: &[Event],
+        own: &[u32],
+        waiting: &mut Waiting,
+        told: &mut Told,
+    ) -> Result<(), CollectError> {
+        let SwitchTracer { spec, queues, paused_since } = self;
+        match queues {
+            Queues::Observed(lqd) => trace(lqd, spec, paused_since, events, own, waiting, told),
+            Queues::LineRate(lqd) => trace(lqd, spec, paused_since, events, own, waiting, told),
         }
-        true
-    }
-
-    /// Begins or ends a pause. Returns the pause that ends.
-    pub(crate) fn pause(&mut self, event: &Event) -> Option<Pause> {
-        let queue = self.spec.queue_index(event.port, event.queue);
-        let is_paused = event.kind == EventKind::Pause;
-        if is_paused == self.paused_since.contains_key(&queue) {
-            return None;
-        }
-        // What begins in this very nanosecond may have begun already.
-        let time_ns = event.time_ns.saturating_add(1);
-        if let Queues::LineRate(lqd) = &mut self.queues {
-            lqd.service_mut().will_change(PauseChange { time_ns, queue, is_paused });
-        }
-        if is_paused {
-            self.paused_since.insert(queue, time_ns);
-            return None;
-        }
-        let from_ns = self.paused_since.remove(&queue)?;
-        let pause = Pause {
-            from_ns,
-            until_ns: time_ns,
-            switch_id: event.switch_id,
-            port: event.port,
-            queue: event.queue,
-        };
-        (from_ns < time_ns).then_some(pause)
     }
 
     /// The pauses that have not ended, as if they ended right after `now_ns`.
@@ -129,9 +100,112 @@ impl SwitchTracer {
     }
 }
 
+/// How virtual queues drain.
+trait Drain: Service + Sized {
+    /// A packet arrives at `now_ns`: the queues are served up to then, if the service knows how.
+    fn serve(lqd: &mut VirtualLqd<Self>, now_ns: u64, waiting: &mut Waiting);
+
+    /// A packet departed from `queue` of the real switch.
+    fn departed(lqd: &mut VirtualLqd<Self>, queue: usize, event: &Event, waiting: &mut Waiting);
+
+    /// A queue is paused or resumed.
+    fn will_change(&mut self, change: PauseChange);
+}
+
+impl Drain for LineRate {
+    #[inline(always)]
+    fn serve(lqd: &mut VirtualLqd<Self>, now_ns: u64, waiting: &mut Waiting) {
+        lqd.advance(now_ns, |row, outcome| waiting.resolve(row, outcome));
+    }
+
+    #[inline(always)]
+    fn departed(_: &mut VirtualLqd<Self>, _: usize, _: &Event, _: &mut Waiting) {}
+
+    fn will_change(&mut self, change: PauseChange) {
+        LineRate::will_change(self, change);
+    }
+}
+
+impl Drain for Observed {
+    #[inline(always)]
+    fn serve(_: &mut VirtualLqd<Self>, _: u64, _: &mut Waiting) {}
+
+    #[inline(always)]
+    fn departed(lqd: &mut VirtualLqd<Self>, queue: usize, event: &Event, waiting: &mut Waiting) {
+        lqd.service_mut().departed(queue, event.size_bytes, event.time_ns);
+        lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
+    }
+
+    /// The departures tell.
+    fn will_change(&mut self, _: PauseChange) {}
+}
+
+/// [`SwitchTracer::trace`] with one of the two ways to drain the queues.
+fn trace<S: Drain>(
+    lqd: &mut VirtualLqd<S>,
+    spec: &SwitchSpec,
+    paused_since: &mut BTreeMap<usize, u64>,
+    events: &[Event],
+    own: &[u32],
+    waiting: &mut Waiting,
+    told: &mut Told,
+) -> Result<(), CollectError> {
+    let columns = own.len() / events.len().max(1);
+    let mut own = own;
+    for event in events {
+        let &Event { time_ns, switch_id, port, queue, .. } = event;
+        if usize::from(port) >= spec.ports() || queue >= spec.queues_per_port {
+            return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
+        }
+        let at = spec.queue_index(port, queue);
+        let (values, others) = own.split_at(columns);
+        own = others;
+        match event.kind {
+            EventKind::Drop(DropReason::PushOut) => {
+                told.unmatched_push_outs += u64::from(!waiting.push_out(event));
+            }
+            EventKind::Arrival | EventKind::Drop(_) => {
+                S::serve(lqd, time_ns, waiting);
+                arrival(lqd, event, values, at, waiting);
+            }
+            EventKind::Departure => S::departed(lqd, at, event, waiting),
+            EventKind::Pause | EventKind::Resume => {
+                let is_paused = event.kind == EventKind::Pause;
+                // What begins in this very nanosecond may have begun already.
+                let change =
+                    PauseChange { time_ns: time_ns.saturating_add(1), queue: at, is_paused };
+                if is_paused != paused_since.contains_key(&at) {
+                    lqd.service_mut().will_change(change);
+                    told.pauses.extend(ended_pause(paused_since, event, change));
+                }
+                if told.pauses.len() > Pause::MOST {
+                    return Err(CollectError::TooManyPauses { time_ns });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Keeps when a pause begins. Returns the pause that ends, if it took any time.
+fn ended_pause(
+    paused_since: &mut BTreeMap<usize, u64>,
+    event: &Event,
+    change: PauseChange,
+) -> Option<Pause> {
+    let PauseChange { time_ns: until_ns, queue, is_paused } = change;
+    if is_paused {
+        paused_since.insert(queue, until_ns);
+        return None;
+    }
+    let from_ns = paused_since.remove(&queue)?;
+    let &Event { switch_id, port, queue, .. } = event;
+    (from_ns < until_ns).then_some(Pause { from_ns, until_ns, switch_id, port, queue })
+}
+
 /// Records the features of an arriving packet and the user's own, then passes it to LQD.
 #[inline(always)]
-fn arrival<S: dropcast_switch::Service>(
+fn arrival<S: Service>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,
     own: &[u32],

@@ -1,11 +1,9 @@
 //! The tracer: many switches, one stream of rows.
 
 use crate::error::CollectError;
-use crate::switch_tracer::SwitchTracer;
+use crate::switch_tracer::{SwitchTracer, Told};
 use crate::waiting::Waiting;
-use dropcast_data::{
-    CollectSettings, Event, EventBatch, LabelledBatch, Pause, SwitchSpec, SwitchSpecs,
-};
+use dropcast_data::{CollectSettings, EventBatch, LabelledBatch, Pause, SwitchSpec, SwitchSpecs};
 use dropcast_features::FeatureSet;
 
 /// Virtual LQD at every switch of an input.
@@ -27,9 +25,7 @@ pub struct Tracer {
     max_waiting_rows: usize,
     /// How long rows are held after their arrival because their packet may still be pushed out.
     hold_ns: Option<u64>,
-    unmatched_push_outs: u64,
-    /// Pauses that have ended.
-    pauses: Vec<Pause>,
+    told: Told,
     last_time_ns: u64,
 }
 
@@ -49,8 +45,7 @@ impl Tracer {
             switches: Vec::new(),
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
             hold_ns: None,
-            unmatched_push_outs: 0,
-            pauses: Vec::new(),
+            told: Told::default(),
             last_time_ns: 0,
         }
     }
@@ -84,7 +79,7 @@ impl Tracer {
     pub fn pauses(&self) -> Vec<Pause> {
         let switches = self.switches.iter();
         let open = switches.flat_map(|(id, switch)| switch.open_pauses(*id, self.last_time_ns));
-        let mut pauses: Vec<Pause> = self.pauses.iter().copied().chain(open).collect();
+        let mut pauses: Vec<Pause> = self.told.pauses.iter().copied().chain(open).collect();
         pauses.sort_unstable();
         pauses
     }
@@ -92,7 +87,7 @@ impl Tracer {
     /// Push-outs at the real switch whose packet was not found: no packet of that size and flow
     /// arrived at the queue while rows were held.
     pub fn unmatched_push_outs(&self) -> u64 {
-        self.unmatched_push_outs
+        self.told.unmatched_push_outs
     }
 
     /// Stops with an error when more than `rows` rows wait.
@@ -113,12 +108,14 @@ impl Tracer {
         }
         self.waiting.make_place(batch.events.len());
         let mut own = batch.own.as_slice();
-        for event in &batch.events {
-            let (values, others) = own.split_at(columns);
+        for run in batch.events.chunk_by(|a, b| a.switch_id == b.switch_id) {
+            let (values, others) = own.split_at(run.len() * columns);
             own = others;
-            self.event(event, values)?;
+            let switch = self.switch(run[0].switch_id, run[0].time_ns)?;
+            self.switches[switch].1.trace(run, values, &mut self.waiting, &mut self.told)?;
         }
         if let Some(last) = batch.events.last() {
+            self.last_time_ns = last.time_ns;
             // A silent switch must not hold up the others' rows.
             for (_, switch) in &mut self.switches {
                 switch.advance(last.time_ns, &mut self.waiting);
@@ -144,34 +141,16 @@ impl Tracer {
         self.waiting.take_known(u64::MAX, 0)
     }
 
-    #[inline(always)]
-    fn event(&mut self, event: &Event, own: &[u32]) -> Result<(), CollectError> {
-        let &Event { time_ns, switch_id, port, queue, .. } = event;
-        let at = match self.switches.binary_search_by_key(&switch_id, |(id, _)| *id) {
-            Ok(at) => at,
-            Err(at) => {
-                let spec = self.specs.get(switch_id).cloned();
-                let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
-                let tracer = SwitchTracer::new(spec, self.settings, self.features.clone());
-                self.switches.insert(at, (switch_id, tracer));
-                at
-            }
-        };
-        let switch = &mut self.switches[at].1;
-        if !switch.has_queue(event) {
-            return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
+    /// The place of a switch in `switches`. It is new if an event at `time_ns` is its first.
+    fn switch(&mut self, switch_id: u16, time_ns: u64) -> Result<usize, CollectError> {
+        let known = self.switches.binary_search_by_key(&switch_id, |(id, _)| *id);
+        if let Err(at) = known {
+            let spec = self.specs.get(switch_id).cloned();
+            let spec = spec.ok_or(CollectError::UnknownSwitch { time_ns, switch_id })?;
+            let tracer = SwitchTracer::new(spec, self.settings, self.features.clone());
+            self.switches.insert(at, (switch_id, tracer));
         }
-        self.last_time_ns = time_ns;
-        if !event.kind.has_packet() {
-            self.pauses.extend(switch.pause(event));
-            if self.pauses.len() > Pause::MOST {
-                return Err(CollectError::TooManyPauses { time_ns });
-            }
-            return Ok(());
-        }
-        let is_known = switch.event(event, own, &mut self.waiting);
-        self.unmatched_push_outs += u64::from(!is_known);
-        Ok(())
+        Ok(known.unwrap_or_else(|at| at))
     }
 
     fn check_waiting(&self) -> Result<(), CollectError> {
