@@ -151,15 +151,13 @@ fn trace<S: Drain>(
     told: &mut Told,
 ) -> Result<(), CollectError> {
     let columns = own.len() / events.len().max(1);
-    let mut own = own;
-    for event in events {
+    for (row, event) in events.iter().enumerate() {
         let &Event { time_ns, switch_id, port, queue, .. } = event;
         if usize::from(port) >= spec.ports() || queue >= spec.queues_per_port {
             return Err(CollectError::UnknownQueue { time_ns, switch_id, port, queue });
         }
         let at = spec.queue_index(port, queue);
-        let (values, others) = own.split_at(columns);
-        own = others;
+        let values = &own[row * columns..][..columns];
         match event.kind {
             EventKind::Drop(DropReason::PushOut) => {
                 told.unmatched_push_outs += u64::from(!waiting.push_out(event));
