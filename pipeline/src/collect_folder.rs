@@ -4,69 +4,30 @@
 //! by what they hold: `run=3/switch=7/events.parquet`. Each becomes a folder of the output, with one
 //! labelled trace for each switch. `manifest.json` there tells what was read and written; a folder whose
 //! files and traces are as it says is not labelled again. So an interrupted job goes on when it is run
-//! again, and gives the bytes of one that was not interrupted.
+//! again, and gives the bytes of one that was not interrupted. Traces that no longer hold are removed before
+//! any other is written, so that the folder never holds traces of two jobs.
 
 use crate::PipelineError;
 use crate::collect::{Collected, count_departures, meta_of};
-use crate::files::{FolderLock, create_folder, read_text};
+use crate::files::{FolderLock, create_folder, spare_inputs};
 use crate::folders::{Group, groups};
-pub use crate::folders::{MANIFEST, trace_files, traces_in};
+pub use crate::folders::{trace_files, traces_in};
+use crate::manifest::PART;
+pub use crate::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    DataError, Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs,
-    TraceWriter, is_object, remove_object, sha256, sha256_file, write_atomic,
+    Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs, TraceWriter,
+    is_object, sha256, sha256_file,
 };
 use dropcast_train::Threads;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// Version of [`Manifest`] as JSON.
-pub const MANIFEST_VERSION: u32 = 1;
-
-/// What was read and written, by folder.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// [`MANIFEST_VERSION`].
-    pub format_version: u32,
-    /// The program that wrote it.
-    pub tool: String,
-    /// What to label, and how: `dropcast collect`'s settings.
-    pub collect: serde_json::Value,
-    /// SHA-256 of how events are read: the switches, the columns, the unit of time, bad rows.
-    pub reading_sha256: String,
-    /// By folder, relative to that of the events; in order of their names.
-    pub folders: BTreeMap<String, FolderEntry>,
-}
-
-/// One folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FolderEntry {
-    /// What was read.
-    pub inputs: Vec<InputProvenance>,
-    /// What was written.
-    pub traces: Vec<TraceEntry>,
-}
-
-/// One labelled trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TraceEntry {
-    /// The file, relative to the manifest.
-    pub file: String,
-    /// Its SHA-256, lower-case hexadecimal.
-    pub sha256: String,
-    /// The switch.
-    pub switch_id: u16,
-    /// Its arrivals.
-    pub rows: u64,
-    /// Of which LQD dropped.
-    pub drops: u64,
-}
 
 /// What was done.
 #[derive(Debug, Serialize)]
@@ -115,45 +76,66 @@ impl FolderJob<'_> {
             let problem = "the events are a folder; name a folder for their labelled traces";
             return Err(PipelineError::setting("output", problem));
         }
+        keep_apart(input, output)?;
         let groups = groups(input)?;
         if groups.is_empty() {
             return Err(PipelineError::unfit(input.display(), "holds no files of events"));
         }
+        if let Some(group) = groups.iter().find(|group| group.folder.to_str().is_none()) {
+            let problem = "has a name that is not UTF-8, which a manifest cannot tell; rename it";
+            return Err(PipelineError::unfit(group.place().display(), problem));
+        }
         let _lock = lock(output)?;
         progress.begin("collect");
-        let earlier = self.earlier(output)?;
-        let manifest = Mutex::new(Manifest { folders: BTreeMap::new(), ..self.manifest()? });
         let threads = Threads::new(self.resources.threads());
-        let tell = |folder: &Path, entry: FolderEntry| {
-            let mut manifest = manifest.lock().unwrap_or_else(PoisonError::into_inner);
-            manifest.folders.insert(slashed(folder), entry);
-            write_manifest(output, &manifest)
-        };
-        let found = threads.map(groups, |group| -> Result<bool, PipelineError> {
-            let known = earlier.folders.get(&slashed(&group.folder));
-            if let Some(entry) = known.filter(|entry| is_as_told(entry, &group, output)) {
-                tell(&group.folder, entry.clone())?;
-                return Ok(false);
+        let mut manifest = self.manifest()?;
+        let earlier = Manifest::read(output)?;
+        if let Some(earlier) = &earlier {
+            if earlier.is_like(&manifest) {
+                let kept = |group: &Group| {
+                    let folder = slashed(&group.folder);
+                    let entry = earlier.folders.get(&folder)?;
+                    let is_kept = entry.is_as_told(&group.files, output);
+                    is_kept.then(|| (folder, entry.clone()))
+                };
+                let kept = threads.map(groups.iter().collect(), kept);
+                manifest.folders = kept.into_iter().flatten().collect();
             }
-            let entry = self.label(&group, output, &threads, progress)?;
-            tell(&group.folder, entry)?;
-            Ok(true)
+            manifest.remove_others(earlier, output)?;
+        }
+        let kept = manifest.folders.len();
+        let work = Work {
+            output,
+            folders: groups.iter().map(|group| group.folder.clone()).collect(),
+            inputs: groups.iter().flat_map(|group| group.files.clone()).collect(),
+        };
+        let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
+        let left: Vec<Group> = groups.into_iter().filter(is_left).collect();
+        if !left.is_empty() || earlier.as_ref() != Some(&manifest) {
+            manifest.finished = false;
+            manifest.write(output)?;
+        }
+        let labelled = left.len();
+        let manifest = Mutex::new(manifest);
+        let done = threads.map(left, |group| {
+            let entry = self.label(&group, &work, &threads, progress)?;
+            let mut manifest = manifest.lock().unwrap_or_else(PoisonError::into_inner);
+            manifest.folders.insert(slashed(&group.folder), entry);
+            manifest.write(output)
         });
-        let labelled: Vec<bool> = found.into_iter().collect::<Result<_, _>>()?;
-        let manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
-        remove_what_is_gone(output, &earlier, &manifest)?;
-        let traces = || manifest.folders.values().flat_map(|entry| &entry.traces);
-        let (rows, drops) =
-            traces().fold((0, 0), |(rows, drops), trace| (rows + trace.rows, drops + trace.drops));
+        done.into_iter().collect::<Result<(), PipelineError>>()?;
+        let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !manifest.finished {
+            manifest.finished = true;
+            manifest.write(output)?;
+        }
+        let (rows, drops) = manifest
+            .traces()
+            .fold((0, 0), |(rows, drops), trace| (rows + trace.rows, drops + trace.drops));
         progress.end(&format!("{rows} rows, {drops} drops"));
-        Ok(FolderCollected {
-            manifest: output.join(MANIFEST),
-            labelled: labelled.iter().filter(|&&labelled| labelled).count(),
-            kept: labelled.iter().filter(|&&labelled| !labelled).count(),
-            traces: traces().count(),
-            rows,
-            drops,
-        })
+        let traces = manifest.traces().count();
+        let manifest = output.join(MANIFEST);
+        Ok(FolderCollected { manifest, labelled, kept, traces, rows, drops })
     }
 
     /// A manifest without folders.
@@ -167,30 +149,15 @@ impl FolderJob<'_> {
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
             collect: serde_json::to_value(self.settings).map_err(encode)?,
             reading_sha256: sha256(format!("{:?}", self.options).as_bytes()),
+            finished: true,
             folders: BTreeMap::new(),
         })
-    }
-
-    /// What an earlier job with these settings has finished.
-    fn earlier(&self, output: &Path) -> Result<Manifest, PipelineError> {
-        let ours = self.manifest()?;
-        let Ok(text) = read_text(&output.join(MANIFEST)) else { return Ok(ours) };
-        let refused = || {
-            let problem = "is not a manifest that this program wrote; choose another folder";
-            PipelineError::unfit(output.join(MANIFEST).display(), problem)
-        };
-        let found: Manifest = serde_json::from_str(&text).map_err(|_| refused())?;
-        if found.format_version != MANIFEST_VERSION {
-            return Err(refused());
-        }
-        let same = Manifest { folders: found.folders.clone(), ..ours.clone() } == found;
-        Ok(if same { found } else { ours })
     }
 
     fn label(
         &self,
         group: &Group,
-        output: &Path,
+        work: &Work<'_>,
         threads: &Threads,
         progress: &dyn Progress,
     ) -> Result<FolderEntry, PipelineError> {
@@ -200,7 +167,7 @@ impl FolderJob<'_> {
         let specs = events.specs().clone();
         let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
         let begin = |switch_id, file| {
-            let mut begun = self.begin(&specs, switch_id, output, file)?;
+            let mut begun = self.begin(&specs, switch_id, work, file)?;
             if may_push_out {
                 begun.tracer = begun.tracer.with_push_outs();
             }
@@ -217,41 +184,33 @@ impl FolderJob<'_> {
             let mut batches = by_switch(batch);
             for &switch_id in batches.keys() {
                 if let Entry::Vacant(new) = switches.entry(switch_id) {
-                    new.insert(begin(switch_id, self.trace_file(&group.folder, switch_id))?);
+                    new.insert(begin(switch_id, work.trace_file(group, switch_id)?)?);
                 }
             }
-            let work: Vec<(&mut OneSwitch, EventBatch)> = switches
+            let pieces: Vec<(&mut OneSwitch, EventBatch)> = switches
                 .iter_mut()
                 .filter_map(|(switch_id, switch)| Some((switch, batches.remove(switch_id)?)))
                 .collect();
-            let pushed = threads.map(work, |(switch, batch)| switch.push(&batch));
+            let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch));
             pushed.into_iter().collect::<Result<(), PipelineError>>()?;
         }
         let inputs = events.provenance();
         if switches.is_empty() {
             let problem = "holds no events that can be used, so there is nothing to label";
-            return Err(PipelineError::unfit(group.folder.display(), problem));
+            return Err(PipelineError::unfit(group.place().display(), problem));
         }
         let mut traces = Vec::new();
         for (switch_id, switch) in switches {
-            traces.push(self.finish(switch_id, switch, &inputs, output)?);
+            traces.push(self.finish(switch_id, switch, &inputs, work.output)?);
         }
         Ok(FolderEntry { inputs, traces })
-    }
-
-    /// The trace of a switch, relative to the output.
-    fn trace_file(&self, folder: &Path, switch_id: u16) -> PathBuf {
-        match switch_of(folder) {
-            Ok(Some(_)) => folder.join(PART),
-            _ => folder.join(format!("switch={switch_id}")).join(PART),
-        }
     }
 
     fn begin(
         &self,
         specs: &SwitchSpecs,
         switch_id: u16,
-        output: &Path,
+        work: &Work<'_>,
         file: PathBuf,
     ) -> Result<OneSwitch, PipelineError> {
         let specs = match (specs, specs.get(switch_id)) {
@@ -260,9 +219,10 @@ impl FolderJob<'_> {
             }
             _ => specs.clone(),
         };
-        let path = output.join(&file);
+        let path = work.output.join(&file);
+        spare_inputs(&path, &work.inputs)?;
         if !is_object(&path) {
-            create_folder(path.parent().unwrap_or(output))?;
+            create_folder(path.parent().unwrap_or(work.output))?;
         }
         let writer = TraceWriter::create(&path, &meta_of(&specs, self.settings))?;
         let (computed, own) = self.settings.features.split_own();
@@ -299,6 +259,36 @@ impl FolderJob<'_> {
     }
 }
 
+/// What every folder of a job must know of the others.
+struct Work<'a> {
+    output: &'a Path,
+    folders: BTreeSet<PathBuf>,
+    inputs: Vec<PathBuf>,
+}
+
+impl Work<'_> {
+    /// The trace of a switch, relative to the output.
+    fn trace_file(&self, group: &Group, switch_id: u16) -> Result<PathBuf, PipelineError> {
+        let refused = |problem: String| Err(PipelineError::unfit(group.place().display(), problem));
+        match switch_of(&group.folder)? {
+            Some(named) if named != switch_id => refused(format!(
+                "is called switch={named} and holds events of switch {switch_id}; rename it, or move them"
+            )),
+            Some(_) => Ok(group.folder.join(PART)),
+            None => {
+                let folder = group.folder.join(format!("switch={switch_id}"));
+                if self.folders.contains(&folder) {
+                    return refused(format!(
+                        "holds events of switch {switch_id}, and so does switch={switch_id} in it: their \
+                         traces would be one file; put them into one folder"
+                    ));
+                }
+                Ok(folder.join(PART))
+            }
+        }
+    }
+}
+
 /// A switch of a folder at work.
 struct OneSwitch {
     file: PathBuf,
@@ -318,8 +308,6 @@ impl OneSwitch {
         Ok(())
     }
 }
-
-const PART: &str = "part-0.parquet";
 
 /// The switch that a path names with `switch=N`.
 fn switch_of(folder: &Path) -> Result<Option<u16>, PipelineError> {
@@ -352,45 +340,29 @@ fn lock(output: &Path) -> Result<Option<FolderLock>, PipelineError> {
     FolderLock::take(output.join(".lock"), output).map(Some)
 }
 
-/// Whether the files of a folder and its traces are those of the manifest.
-fn is_as_told(entry: &FolderEntry, group: &Group, output: &Path) -> bool {
-    let names =
-        group.files.iter().map(|file| file.file_name().unwrap_or_default().to_string_lossy());
-    let is_same = |file: &Path, hash: &str| sha256_file(file).is_ok_and(|found| found == hash);
-    names.eq(entry.inputs.iter().map(|input| input.name.as_str()))
-        && group.files.iter().zip(&entry.inputs).all(|(file, input)| is_same(file, &input.sha256))
-        && entry.traces.iter().all(|trace| is_same(&output.join(&trace.file), &trace.sha256))
-}
-
-/// Removes traces of folders that are no longer there.
-fn remove_what_is_gone(output: &Path, earlier: &Manifest, now: &Manifest) -> Result<(), DataError> {
-    let files = |manifest: &Manifest| -> BTreeSet<String> {
-        let traces = manifest.folders.values().flat_map(|entry| &entry.traces);
-        traces.map(|trace| trace.file.clone()).collect()
-    };
-    for gone in files(earlier).difference(&files(now)) {
-        let path = output.join(gone);
-        if is_object(&path) {
-            remove_object(&path)?;
-            continue;
-        }
-        match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                let file = path.display().to_string();
-                return Err(DataError::Io { file, doing: "be removed", source });
-            }
-            _ => {}
-        }
+/// Refuses an output in which the next job would find its own traces among the events.
+fn keep_apart(input: &Path, output: &Path) -> Result<(), PipelineError> {
+    if !real(output).starts_with(real(input)) {
+        return Ok(());
     }
-    Ok(())
+    let problem = format!(
+        "lies in the folder of the events, {}, and would be read as events the next time; name a folder \
+         outside",
+        input.display()
+    );
+    Err(PipelineError::unfit(output.display(), problem))
 }
 
-fn write_manifest(output: &Path, manifest: &Manifest) -> Result<(), PipelineError> {
-    let text = serde_json::to_string_pretty(manifest).map_err(|error| PipelineError::Encode {
-        what: "the manifest",
-        problem: error.to_string(),
-    })?;
-    Ok(write_atomic(&output.join(MANIFEST), format!("{text}\n").as_bytes())?)
+/// A path without symlinks, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    if is_object(path) {
+        return path.to_owned();
+    }
+    let here = Path::new(".");
+    let known = |path: &Path| if path.as_os_str().is_empty() { here } else { path }.canonicalize();
+    let found = path.ancestors().find_map(|part| Some((part, known(part).ok()?)));
+    let below = found.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
+    below.unwrap_or_else(|| path.to_owned())
 }
 
 /// A relative path as the manifest tells it, on every system.

@@ -1,12 +1,10 @@
 //! Files under a folder.
 
 use crate::PipelineError;
+use crate::manifest::{MANIFEST, Manifest};
 use dropcast_data::{DataError, is_folder, is_object, list_objects};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The file that tells what was labelled.
-pub const MANIFEST: &str = "manifest.json";
 
 /// Folders in folders, at most: a symlink may lead back.
 const MOST_DEPTH: usize = 16;
@@ -18,12 +16,31 @@ pub(crate) struct Group {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// The labelled traces of a folder that [`FolderJob::run`](crate::collect_folder::FolderJob::run) wrote,
-/// in order of their names; or of any folder, every Parquet and Arrow IPC file under it.
+impl Group {
+    /// The folder.
+    pub(crate) fn place(&self) -> &Path {
+        self.files.first().and_then(|file| file.parent()).unwrap_or(&self.folder)
+    }
+}
+
+/// The labelled traces of a folder that [`FolderJob::run`](crate::collect_folder::FolderJob::run) wrote, as
+/// its manifest tells them; or of any folder, every Parquet and Arrow IPC file under it, in order of their
+/// names.
 ///
 /// # Errors
-/// If it cannot be read, or holds none.
+/// If it cannot be read, holds none, or the job that wrote it did not come to its end.
 pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
+    if let Ok(Some(manifest)) = Manifest::read(folder) {
+        if !manifest.finished {
+            let problem = "holds a part of the traces: the job that labels them did not come to its end; \
+                           run `dropcast collect` again";
+            return Err(PipelineError::unfit(folder.display(), problem));
+        }
+        let mut files: Vec<PathBuf> =
+            manifest.traces().map(|trace| folder.join(&trace.file)).collect();
+        files.sort_unstable();
+        return Ok(files);
+    }
     let is_trace = |path: &PathBuf| {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
         ["parquet", "arrow", "feather", "ipc"].contains(&extension)

@@ -47,6 +47,7 @@ pub mod frames;
 pub mod generate;
 pub mod inspection;
 pub mod inspection_summary;
+mod manifest;
 pub mod map;
 pub mod measure;
 mod memory_rows;

@@ -79,17 +79,53 @@ fn a_killed_job_goes_on_where_it_was() {
     let manifest = String::from_utf8(room.read("traces/manifest.json")).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     json["folders"].as_object_mut().unwrap().remove("run=2").unwrap();
+    json["finished"] = false.into();
     room.write("traces/manifest.json", serde_json::to_string(&json).unwrap());
     room.write("traces/run=2/switch=3/part-0.parquet", "half");
+    let said = room.dropcast("report --data traces");
+    assert_eq!(said.code, Some(1), "a part of the traces is not taken for all of them");
+    assert!(said.stderr.contains("run `dropcast collect` again"), "{said}");
     let said = room.good(COLLECT);
     assert!(said.contains("labelled 1 folders, kept 2"), "{said}");
     assert!(traces(&room) == whole);
 }
 
 #[test]
+fn traces_of_two_jobs_never_lie_together() {
+    let room = room();
+    room.good(COLLECT);
+    std::fs::remove_dir_all(room.path("events/run=2")).unwrap();
+    room.good(&format!("{COLLECT} --victim arrival"));
+    let names = ["manifest.json", "run=1/switch=3/part-0.parquet", "run=1/switch=9/part-0.parquet"];
+    assert_eq!(
+        traces(&room).into_keys().collect::<Vec<_>>(),
+        names.map(|name| format!("traces/{name}"))
+    );
+    // A job with other settings that fails leaves nothing of the one before.
+    room.write("events/run=1/switch=9/log.csv", "time_ns,port,size_bytes\n0,99,1\n");
+    assert_eq!(room.dropcast(COLLECT).code, Some(1));
+    let left = traces(&room);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&left["traces/manifest.json"]).unwrap();
+    let told = manifest["folders"].as_object().unwrap().len();
+    assert_eq!((manifest["finished"].clone(), left.len()), (false.into(), 1 + told));
+}
+
+#[test]
 fn folders_that_cannot_be_labelled() {
     let room = room();
     room.write("mine/manifest.json", "{}");
+    // Nothing outside the folder is removed, whatever a manifest says.
+    room.good(COLLECT);
+    let manifest = String::from_utf8(room.read("traces/manifest.json")).unwrap();
+    let manifest = manifest.replace("run=2/switch=3/part-0.parquet", "../victim/part-0.parquet");
+    room.write("outside/manifest.json", manifest);
+    room.write("victim/part-0.parquet", "mine");
+    std::fs::remove_dir_all(room.path("traces")).unwrap();
+    let events = |switch: u16| format!("time_ns,switch_id,port,size_bytes\n0,{switch},0,1500\n");
+    room.write("other/switch=3/log.csv", events(3) + "1,5,0,1500\n");
+    room.write("twice/run=1/log.csv", events(4));
+    room.write("twice/run=1/switch=4/log.csv", events(4));
     room.write("none/.hidden", "");
     room.write("wrong/switch=x/log.csv", "time_ns,port,size_bytes\n0,0,1\n");
     room.write("bad/run=1/log.csv", "time_ns,port,size_bytes\n0,99,1\n");
@@ -102,6 +138,11 @@ fn folders_that_cannot_be_labelled() {
         "collect --events none --switch leaf.toml -o traces",
         "collect --events wrong --switch leaf.toml -o traces",
         "collect --events bad --switch leaf.toml -o traces",
+        "collect --events other --switch leaf.toml -o traces",
+        "collect --events twice --switch leaf.toml -o traces",
+        "collect --events events --switch leaf.toml -o outside",
+        "collect --events events --switch leaf.toml -o events",
+        "collect --events events --switch leaf.toml -o events/run=1/traces",
         "report --data none",
     ] {
         // Runs that are labelled before one fails stay, so folders may be there.
@@ -109,5 +150,6 @@ fn folders_that_cannot_be_labelled() {
         assert_eq!(said.code, Some(1), "{said}");
         transcript.push_str(&format!("{said}\n"));
     }
+    assert_eq!(room.read("victim/part-0.parquet"), b"mine");
     insta::assert_snapshot!(transcript);
 }
