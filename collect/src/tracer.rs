@@ -68,6 +68,13 @@ impl Tracer {
         self
     }
 
+    /// Expects events that tell which packets the real switch dropped: rows tell it, too, also while it has
+    /// dropped none.
+    pub fn with_real_drops(mut self) -> Self {
+        self.waiting.tell_drops();
+        self
+    }
+
     /// Expects events that tell which packets the real switch marked (ECN): rows tell it, too.
     pub fn with_ecn_marks(mut self) -> Self {
         self.waiting.tell_marks();

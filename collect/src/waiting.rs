@@ -21,7 +21,8 @@ pub(crate) struct Waiting {
     /// Computed features, then the user's own columns, row after row: a packet's are written at once.
     features: Vec<u32>,
     outcome: Vec<Option<Outcome>>,
-    /// Why the real switch dropped the packet, if it did; none while no row was dropped.
+    /// Why the real switch dropped the packet, if it did; none while no row was dropped, unless the input
+    /// tells of drops.
     real_drop: Option<Vec<Option<DropReason>>>,
     /// Whether the real switch marked the packet (ECN), if the input tells.
     ecn_mark: Option<Vec<bool>>,
@@ -43,6 +44,11 @@ impl Waiting {
     /// The input tells which packets the real switch marked.
     pub(crate) fn tell_marks(&mut self) {
         self.ecn_mark = Some(Vec::new());
+    }
+
+    /// The input tells which packets the real switch dropped.
+    pub(crate) fn tell_drops(&mut self) {
+        self.real_drop = Some(Vec::new());
     }
 
     /// The input tells which packets the real switch pushed out.

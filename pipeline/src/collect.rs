@@ -237,6 +237,9 @@ impl Labelling<'_> {
         if events.may_push_out() {
             tracer = tracer.with_push_outs();
         }
+        if events.tells_drops() {
+            tracer = tracer.with_real_drops();
+        }
         if events.tells_marks() {
             tracer = tracer.with_ecn_marks();
         }

@@ -166,10 +166,14 @@ impl FolderJob<'_> {
         let mut events = EventFiles::open(&group.files, &options)?;
         let specs = events.specs().clone();
         let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
+        let tells_drops = events.tells_drops();
         let begin = |switch_id, file| {
             let mut begun = self.begin(&specs, switch_id, work, file)?;
             if may_push_out {
                 begun.tracer = begun.tracer.with_push_outs();
+            }
+            if tells_drops {
+                begun.tracer = begun.tracer.with_real_drops();
             }
             if tells_marks {
                 begun.tracer = begun.tracer.with_ecn_marks();

@@ -7,6 +7,11 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
     /// Whether they can tell of push-outs, which are about packets that arrived before.
     fn may_push_out(&self) -> bool;
 
+    /// Whether they tell which packets the real switch dropped, even if it dropped none.
+    fn tells_drops(&self) -> bool {
+        false
+    }
+
     /// Whether they tell which packets the real switch marked (ECN).
     fn tells_marks(&self) -> bool {
         false
@@ -21,6 +26,10 @@ impl Events for EventReader {
         EventReader::may_push_out(self)
     }
 
+    fn tells_drops(&self) -> bool {
+        EventReader::tells_drops(self)
+    }
+
     fn tells_marks(&self) -> bool {
         EventReader::tells_marks(self)
     }
@@ -33,6 +42,10 @@ impl Events for EventReader {
 impl Events for EventFiles {
     fn may_push_out(&self) -> bool {
         EventFiles::may_push_out(self)
+    }
+
+    fn tells_drops(&self) -> bool {
+        EventFiles::tells_drops(self)
     }
 
     fn tells_marks(&self) -> bool {

@@ -151,6 +151,10 @@ impl<E: Events> Events for PieceEvents<'_, E> {
         self.events.may_push_out()
     }
 
+    fn tells_drops(&self) -> bool {
+        self.events.tells_drops()
+    }
+
     fn tells_marks(&self) -> bool {
         self.events.tells_marks()
     }

@@ -20,35 +20,44 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
                 0 => "as many bytes as".to_owned(),
                 more => format!("{} bytes more than", count(more)),
             };
-            format!(
-                "No oracle is needed for throughput: {} transmits {more} Credence with a perfect \
-                 oracle.",
-                policy.name()
-            )
+            let what = format!("{} transmits {more} Credence with a perfect oracle", policy.name());
+            match threshold_gain(verdict, policy) {
+                Some((threshold, gained)) => format!(
+                    "A perfect oracle gains nothing in throughput: {what}. But one threshold on \
+                     level_occupancy ({threshold} of the buffer) transmits {} bytes more than {}.",
+                    count(gained),
+                    policy.name()
+                ),
+                None => format!("No oracle is needed for throughput: {what}."),
+            }
         }
         Conclusion::OracleCouldGain { policy, bytes, share_of_lqd } => {
-            let threshold = verdict.level_threshold.map_or_else(String::new, |threshold| {
-                let best = sent(verdict, policy).bytes;
-                let gained = threshold.sent.bytes.saturating_sub(best);
-                if gained == 0 {
-                    return " No single threshold on level_occupancy gets any of that gain."
-                        .to_owned();
-                }
-                format!(
-                    " One threshold on level_occupancy ({} of the buffer) gets {} of that gain.",
-                    percent(f64::from(threshold.threshold_permille) / 1_000.0),
+            let threshold = match threshold_gain(verdict, policy) {
+                Some((threshold, gained)) => format!(
+                    " One threshold on level_occupancy ({threshold} of the buffer) gets {} of that gain.",
                     percent(gained as f64 / bytes as f64)
-                )
-            });
+                ),
+                None if verdict.level_threshold.is_none() => String::new(),
+                None => " No single threshold on level_occupancy gets any of that gain.".to_owned(),
+            };
             format!(
-                "An oracle can save at most {} bytes ({} of what LQD transmits) over {}, the best \
-                 policy without one.{threshold}",
+                "A perfect oracle saves {} bytes ({} of what LQD transmits) over {}, the best policy \
+                 without one.{threshold}",
                 count(bytes),
                 percent(share_of_lqd),
                 policy.name()
             )
         }
     }
+}
+
+/// The best threshold on `level_occupancy` and the bytes that Credence with it transmits more than a policy, if
+/// any.
+fn threshold_gain(verdict: &Verdict, policy: ReplayPolicy) -> Option<(String, u64)> {
+    let threshold = verdict.level_threshold?;
+    let gained = threshold.sent.bytes.checked_sub(sent(verdict, policy).bytes)?;
+    let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
+    (gained > 0).then_some((share, gained))
 }
 
 /// What the trace is like: drops, occupancy, congestion.
@@ -123,19 +132,17 @@ fn real_drop_sentences(verdict: &Verdict) -> Vec<String> {
         amount(only_real),
         amount(only_lqd)
     )];
-    let stated = verdict.real_reasons.iter().filter(|of| of.reason != DropReason::Unstated);
-    let reasons: Vec<String> = stated
-        .map(|of| {
-            let reason = match of.reason {
-                DropReason::Unstated => "no stated reason",
-                DropReason::Admission => "admission",
-                DropReason::PushOut => "push-out",
-                DropReason::Policy => "policy",
-            };
-            format!("{} by {reason}", count(of.dropped.packets))
-        })
-        .collect();
-    if !reasons.is_empty() {
+    let reasons = verdict.real_reasons.iter().map(|of| {
+        let reason = match of.reason {
+            DropReason::Unstated => "for a reason that is not stated",
+            DropReason::Admission => "by admission",
+            DropReason::PushOut => "by push-out",
+            DropReason::Policy => "by policy",
+        };
+        format!("{} {reason}", count(of.dropped.packets))
+    });
+    let reasons: Vec<String> = reasons.collect();
+    if verdict.real_reasons.iter().any(|of| of.reason != DropReason::Unstated) {
         sentences.push(format!("Packets that the real switch drops: {}.", reasons.join(", ")));
     }
     sentences
@@ -291,19 +298,26 @@ mod tests {
             "No oracle is needed for throughput: FollowLQD transmits as many bytes as Credence with \
              a perfect oracle.",
         );
+        says(
+            Conclusion::NoOracleNeeded { policy, more_bytes: 10 },
+            99_000,
+            "A perfect oracle gains nothing in throughput: FollowLQD transmits 10 bytes more than Credence \
+             with a perfect oracle. But one threshold on level_occupancy (99.5% of the buffer) transmits \
+             1,000 bytes more than FollowLQD.",
+        );
         let gain = Conclusion::OracleCouldGain { policy, bytes: 2_000, share_of_lqd: 0.02 };
         says(
             gain,
             99_000,
-            "An oracle can save at most 2,000 bytes (2% of what LQD transmits) over FollowLQD, the \
-             best policy without one. One threshold on level_occupancy (99.5% of the buffer) gets \
+            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over FollowLQD, the best \
+             policy without one. One threshold on level_occupancy (99.5% of the buffer) gets \
              50% of that gain.",
         );
         says(
             gain,
             97_000,
-            "An oracle can save at most 2,000 bytes (2% of what LQD transmits) over FollowLQD, the \
-             best policy without one. No single threshold on level_occupancy gets any of that gain.",
+            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over FollowLQD, the best \
+             policy without one. No single threshold on level_occupancy gets any of that gain.",
         );
     }
 

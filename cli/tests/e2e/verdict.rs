@@ -8,7 +8,7 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
     let room = Room::with_a_run();
     let report = "report --data runs/small/trace.parquet";
     let text = room.good(report);
-    assert!(text.starts_with("An oracle can save at most "), "{text}");
+    assert!(text.starts_with("A perfect oracle saves "), "{text}");
     assert!(text.contains("Credence, perfect oracle"), "{text}");
     let json: Value = serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
     assert_eq!(json["conclusion"]["kind"], "oracle_could_gain");
@@ -41,4 +41,40 @@ fn a_run_without_drops_ends_with_a_verdict() {
     let names: Vec<String> = room.files().into_keys().collect();
     assert!(!names.iter().any(|name| name.starts_with("runs/small/model.json")), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("runs/small/tables")), "{names:?}");
+}
+
+/// A column of drops tells that the real switch dropped nothing; without it, nothing is known.
+#[test]
+fn a_real_switch_that_drops_nothing_is_told() {
+    let room = Room::with_a_run();
+    room.write("leaf.toml", room.read("runs/small/switch.toml"));
+    let row = |at: u64| format!("{},0,1500,arrival", at * 10);
+    let events = |header: &str, more: &str| -> String {
+        let rows = (0..2_000).map(|at| format!("{}{more}\n", row(at)));
+        format!("time_ns,port,size_bytes,kind{header}\n{}", rows.collect::<String>())
+    };
+    room.write("silent.csv", events("", ""));
+    room.write("none.csv", events(",drop_reason", ","));
+    room.write(
+        "some.csv",
+        events(",drop_reason", ",") + "20000,0,1500,drop,policy\n30000,0,1500,drop,\n",
+    );
+    for name in ["silent", "none", "some"] {
+        room.good(&format!("collect --events {name}.csv --switch leaf.toml -o {name}.parquet"));
+    }
+    let verdict = |data: &str| {
+        let json = room.good(&format!("report --data {data} --format json"));
+        serde_json::from_str::<Value>(&json).unwrap()
+    };
+    let [silent, none, some] = ["silent", "none", "some"].map(|n| verdict(&format!("{n}.parquet")));
+    assert!(silent["counts"]["only_lqd"].is_null());
+    let lqd = none["dropped"]["packets"].as_u64().unwrap();
+    assert!(lqd > 0);
+    assert_eq!(none["counts"]["real"]["packets"], 0);
+    assert_eq!(none["counts"]["only_lqd"]["packets"], lqd);
+    let both = verdict("none.parquet some.parquet");
+    let only_lqd = |verdict: &Value| verdict["counts"]["only_lqd"]["packets"].as_u64().unwrap();
+    assert_eq!(only_lqd(&both), only_lqd(&none) + only_lqd(&some));
+    let text = room.good("report --data some.parquet");
+    assert!(text.contains("drops: 1 for a reason that is not stated, 1 by policy."), "{text}");
 }

@@ -93,6 +93,11 @@ impl EventFiles {
         self.files.iter().any(|file| file.reader.may_push_out())
     }
 
+    /// Whether some file tells which packets the real switch dropped, even if it dropped none.
+    pub fn tells_drops(&self) -> bool {
+        self.files.iter().any(|file| file.reader.tells_drops())
+    }
+
     /// Whether some file tells which packets the real switch marked (ECN).
     pub fn tells_marks(&self) -> bool {
         self.files.iter().any(|file| file.reader.tells_marks())

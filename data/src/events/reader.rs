@@ -168,6 +168,12 @@ impl EventReader {
         }
     }
 
+    /// Whether the input tells which packets the real switch dropped, even if it dropped none. An input that
+    /// does not say so may still tell of drops, by the kinds of its events.
+    pub fn tells_drops(&self) -> bool {
+        matches!(self.source, Source::Ns3(_)) || self.may_push_out()
+    }
+
     /// How many columns of the user's own each event has.
     pub(super) fn own_columns(&self) -> usize {
         match &self.source {
