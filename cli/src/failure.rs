@@ -1,5 +1,6 @@
 //! Exit codes: 0 ok, 1 the user's error or a failed gate, 2 ours.
 
+use crate::output::printable;
 use dropcast_data::DataError;
 use dropcast_pipeline::PipelineError;
 use dropcast_reports::ExportError;
@@ -106,19 +107,6 @@ pub fn message(error: &(dyn Error + 'static)) -> String {
 fn tell(message: &str) {
     // If stderr is closed, nobody can be told.
     let _ = writeln!(io::stderr(), "{}", printable(message));
-}
-
-/// A message without what a terminal would obey: names of files may hold anything.
-fn printable(message: &str) -> String {
-    let mut text = String::new();
-    for letter in message.chars() {
-        match letter {
-            '\n' | '\t' => text.push(letter),
-            _ if letter.is_control() => text.extend(letter.escape_default()),
-            _ => text.push(letter),
-        }
-    }
-    text
 }
 
 fn is_broken_pipe(error: &Failure) -> bool {

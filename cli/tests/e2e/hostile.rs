@@ -40,6 +40,15 @@ fn a_terminal_obeys_no_name() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("red\\u{1b}[31m.toml") && !said.contains('\u{1b}'), "{said:?}");
+    // Nor in what is said of success.
+    room.write("red.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    room.write("red.toml", Room::with_a_run().read("runs/small/switch.toml"));
+    let output = "red\u{1b}[31m.parquet";
+    let collect = ["collect", "--events", "red.csv", "--switch", "red.toml", "-o", output];
+    let said = room.command(collect).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("red\\u{1b}[31m.parquet") && !said.contains('\u{1b}'), "{said:?}");
+    assert!(room.path(output).exists());
 }
 
 #[test]
