@@ -29,6 +29,7 @@ fn heading(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(verdict) = &report.verdict {
         lines.extend([verdict_sentence(verdict), String::new()]);
+        lines.extend(crate::trace_words::held_out(report));
         lines.extend(trace_sentences(verdict));
         lines.push(String::new());
     }

@@ -38,3 +38,13 @@ pub(crate) fn unknown_training_rows(report: &Report) -> Option<String> {
         )
     })
 }
+
+/// Which rows a report is of, if not of all.
+pub(crate) fn held_out(report: &Report) -> Option<String> {
+    let is_part = report.traces.iter().any(|trace| trace.held_out);
+    is_part.then(|| {
+        "This is of the test rows alone, those that the model's split kept for testing. For whole traces: \
+         `dropcast report --data` without --model."
+            .to_owned()
+    })
+}

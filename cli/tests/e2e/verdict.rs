@@ -24,6 +24,11 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
         all.filter(|policy| policy["policy"] != "credence").cloned().collect()
     };
     assert_eq!(sent(&json["policies"]), sent(&with_model["replay"]["total"]["policies"]));
+    // Counts of a part of the trace are not taken for those of the whole.
+    let part = "This is of the test rows alone";
+    let with_model = format!("{report} --model runs/small/model.json");
+    assert!(room.good(&with_model).contains(part));
+    assert!(!room.good(&format!("{with_model} --rows all")).contains(part));
 }
 
 #[test]

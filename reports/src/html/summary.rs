@@ -41,8 +41,8 @@ pub(super) fn write(page: &mut Body, report: &Report) {
              lower scores.",
         );
     }
-    if report.traces.iter().any(|trace| trace.held_out) {
-        page.paragraph("Only the rows that the model's own split kept for testing are scored.");
+    if let Some(held_out) = crate::trace_words::held_out(report) {
+        page.paragraph(&held_out);
     }
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         page.warning(&unknown);
