@@ -11,7 +11,7 @@ use crate::PipelineError;
 use crate::collect::{Collected, count_departures, meta_of};
 use crate::files::{FolderLock, create_folder, spare_inputs};
 use crate::folders::{Group, groups};
-pub use crate::folders::{trace_files, traces_in};
+pub use crate::folders::{matching, trace_files, traces_in};
 use crate::manifest::PART;
 pub use crate::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
 use crate::progress::{Progress, check};

@@ -53,17 +53,47 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
     Ok(files)
 }
 
-/// The files among paths, and the labelled traces [in the folders](traces_in) among them.
+/// The files among paths, and the labelled traces [in the folders](traces_in) among them; patterns are
+/// [replaced](matching) before.
 ///
 /// # Errors
-/// If a folder cannot be read, or holds none.
+/// If a folder cannot be read, or holds none, or nothing matches a pattern.
 pub fn trace_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PipelineError> {
     let files = |path: &PathBuf| match is_folder(path) {
         true => traces_in(path),
         false => Ok(vec![path.clone()]),
     };
-    let files: Vec<_> = paths.iter().map(files).collect::<Result<_, _>>()?;
+    let files: Vec<_> = matching(paths)?.iter().map(files).collect::<Result<_, _>>()?;
     Ok(files.concat())
+}
+
+/// Patterns replaced by the paths that match them, sorted: `*` and `?` as in a shell, `**` for any folders,
+/// `[ab]` for one of these letters. A path that exists, or is an object's, is no pattern.
+///
+/// # Errors
+/// If nothing matches a pattern, or a folder cannot be read.
+pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PipelineError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
+        let Some(pattern) = pattern.filter(|_| !is_object(path) && !path.exists()) else {
+            found.push(path.clone());
+            continue;
+        };
+        let unfit = |problem: &str| PipelineError::unfit(path.display(), problem);
+        let matches = glob::glob(pattern).map_err(|error| unfit(error.msg))?;
+        let before = found.len();
+        for matched in matches {
+            found.push(matched.map_err(|error| {
+                let (file, source) = (error.path().display().to_string(), error.into());
+                DataError::Io { file, doing: "be read", source }
+            })?);
+        }
+        if found.len() == before {
+            return Err(unfit("matches no file"));
+        }
+    }
+    Ok(found)
 }
 
 /// The files under a folder, folder by folder. Hidden ones, those that begin with `_` (marks of other
@@ -138,5 +168,28 @@ mod tests {
             .map(|group| (group.folder.to_str().unwrap(), group.files.len()))
             .collect();
         assert_eq!(found, [("", 2), ("run=1", 1)]);
+    }
+
+    #[test]
+    fn patterns_stand_for_what_matches_them() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["b.csv", "a.csv", "a[1].csv", "run=1/switch=2/c.csv"] {
+            let path = at(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let found = |patterns: &[&str]| {
+            let patterns: Vec<PathBuf> = patterns.iter().map(|pattern| at(pattern)).collect();
+            matching(&patterns)
+        };
+        let names = |names: &[&str]| names.iter().map(|name| at(name)).collect::<Vec<_>>();
+        assert_eq!(found(&["?.csv"]).unwrap(), names(&["a.csv", "b.csv"]));
+        assert_eq!(found(&["**/c.csv"]).unwrap(), names(&["run=1/switch=2/c.csv"]));
+        assert_eq!(found(&["none.csv", "a[1].csv"]).unwrap(), names(&["none.csv", "a[1].csv"]));
+        assert!(found(&["*.parquet"]).unwrap_err().to_string().ends_with("matches no file"));
+        assert!(found(&["***"]).is_err());
+        let object = [PathBuf::from("s3://bucket/*.csv")];
+        assert_eq!(matching(&object).unwrap(), object);
     }
 }

@@ -6,7 +6,7 @@ use crate::output;
 use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::{Collected, EcnMarks, RealDrops, collect};
-use dropcast_pipeline::collect_folder::{FolderCollected, FolderJob};
+use dropcast_pipeline::collect_folder::{FolderCollected, FolderJob, matching};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
@@ -14,15 +14,16 @@ use dropcast_pipeline::settings::TracerSettings;
 use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    if let [folder] = &args.events[..]
+    let events = matching(&args.events)?;
+    if let [folder] = &events[..]
         && is_folder(folder)
     {
         return collect_folder(args, folder, progress);
     }
     output::check_data(&args.output)?;
-    check_output(&args.output, args.events.iter().chain(&args.reading.switch))?;
+    check_output(&args.output, events.iter().chain(&args.reading.switch))?;
     let (options, settings) = how(args)?;
-    let reader = EventFiles::open(&args.events, &options)?;
+    let reader = EventFiles::open(&events, &options)?;
     let specs = reader.specs().clone();
     let waiting = args.max_waiting_rows;
     let collected = collect(reader, specs, &settings, waiting, &args.output, progress)?;

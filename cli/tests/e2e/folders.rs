@@ -65,7 +65,9 @@ fn a_folder_is_labelled_switch_by_switch() {
     room.good(&format!("{COLLECT} --threads 1"));
     assert!(traces(&room) == again);
     insta::assert_snapshot!(transcript);
-    // A folder stands for its traces.
+    // A pattern stands for the files that match it, a folder for its traces.
+    let verdict = room.good("report --data traces/**/part-*.parquet");
+    assert!(verdict.contains("8,001 packets arrive"), "{verdict}");
     let verdict = room.good("report --data traces");
     assert!(verdict.contains("8,001 packets arrive"), "{verdict}");
 }
