@@ -30,6 +30,11 @@ impl FolderLock {
     pub(crate) fn take(path: PathBuf, name: &Path) -> Result<Self, PipelineError> {
         let failed =
             |source| DataError::Io { file: path.display().to_string(), doing: "be locked", source };
+        // To open a pipe would wait for its other end.
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let problem = "is no file, so that no job can lock it; remove it";
+            return Err(PipelineError::unfit(path.display(), problem));
+        }
         loop {
             let opened = File::options().create(true).truncate(false).write(true).open(&path);
             let file = opened.map_err(failed)?;
@@ -151,10 +156,6 @@ pub(crate) fn spare_inputs<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
-    let real = |path: &Path| match is_object(path) {
-        true => Some(path.to_owned()),
-        false => path.canonicalize().ok(),
-    };
     // A file that does not exist yet is no input.
     let Some(target) = real(output) else { return Ok(()) };
     let is_target = |input: &&PathBuf| real(input).is_some_and(|input| input == target);
@@ -164,5 +165,29 @@ pub(crate) fn spare_inputs<'a>(
             let problem = format!("would replace the input {}; name another file", input.display());
             Err(PipelineError::unfit(output.display(), problem))
         }
+    }
+}
+
+/// Refuses an output folder that holds one of the files read for it.
+pub(crate) fn spare_inputs_in<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), PipelineError> {
+    let Some(target) = real(output) else { return Ok(()) };
+    let is_in = |input: &&PathBuf| real(input).is_some_and(|input| input.starts_with(&target));
+    match inputs.into_iter().find(is_in) {
+        None => Ok(()),
+        Some(input) => {
+            let problem = format!("holds the input {}; name another folder", input.display());
+            Err(PipelineError::unfit(output.display(), problem))
+        }
+    }
+}
+
+/// Without symlinks; none if there is no such file.
+fn real(path: &Path) -> Option<PathBuf> {
+    match is_object(path) {
+        true => Some(path.to_owned()),
+        false => path.canonicalize().ok(),
     }
 }
