@@ -4,6 +4,7 @@ use crate::PipelineError;
 use dropcast_data::{AtomicFile, DataError, is_object, read_small, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads a text file of the user's.
 pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
@@ -39,7 +40,10 @@ impl FolderLock {
             let opened = File::options().create(true).truncate(false).write(true).open(&path);
             let file = opened.map_err(failed)?;
             match file.try_lock() {
-                Ok(()) if is_file_at(&file, &path) => return Ok(FolderLock { path, _file: file }),
+                Ok(()) if is_file_at(&file, &path) => {
+                    held().push(path.clone());
+                    return Ok(FolderLock { path, _file: file });
+                }
                 // The job that had it has just removed it: its file is no longer the lock.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -75,8 +79,16 @@ fn is_same(_: &Metadata, _: &Metadata) -> bool {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
+        let mut held = held();
+        held.retain(|path| *path != self.path);
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// The files of the locks that this process holds.
+pub(crate) fn held() -> MutexGuard<'static, Vec<PathBuf>> {
+    static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads a TOML file of settings.

@@ -1,21 +1,54 @@
 //! Folders that are replaced as a whole.
 
 use crate::PipelineError;
-use crate::files::{FolderLock, create_folder};
+use crate::files::{FolderLock, create_folder, held};
 use dropcast_data::DataError;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A folder of files to be, beside the folder that they are for. What is left of it when it is dropped
 /// is removed.
 pub(crate) struct WorkFolder {
+    place: Place,
+    /// No other job works for the same folder.
+    _lock: FolderLock,
+}
+
+/// Where a job works.
+#[derive(Clone, PartialEq)]
+struct Place {
     target: PathBuf,
     path: PathBuf,
     /// Names of the folders that the job itself makes in it.
     own_folders: &'static [&'static str],
-    /// No other job works for the same folder.
-    _lock: FolderLock,
+}
+
+/// Where jobs of this process work. Held while a folder takes its place.
+static PLACES: Mutex<Vec<Place>> = Mutex::new(Vec::new());
+
+fn places() -> MutexGuard<'static, Vec<Place>> {
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the working folders and locks of all jobs of this process, and then calls `end`, which ends it. No
+/// folder takes its place meanwhile; one that is just doing so does it first.
+pub fn leave_nothing(end: impl FnOnce()) {
+    let places = places();
+    for place in places.iter() {
+        // Other threads still write there.
+        for _ in 0..100 {
+            if place.clear().is_err() || !place.path.exists() {
+                break;
+            }
+        }
+    }
+    let held = held();
+    for lock in held.iter() {
+        let _ = std::fs::remove_file(lock);
+    }
+    end();
 }
 
 impl WorkFolder {
@@ -51,16 +84,18 @@ impl WorkFolder {
         // Beside the working folder, which moves.
         let lock = FolderLock::take(parent.join(format!(".{name}.lock")), shown)?;
         let path = parent.join(format!(".{name}.partial"));
-        let work = WorkFolder { target: target.to_owned(), path, own_folders, _lock: lock };
+        let place = Place { target: target.to_owned(), path, own_folders };
         // What is left of a job that was killed.
-        work.clear()?;
-        create_folder(&work.path)?;
-        Ok(work)
+        place.clear()?;
+        let mut places = places();
+        create_folder(&place.path)?;
+        places.push(place.clone());
+        Ok(WorkFolder { place, _lock: lock })
     }
 
     /// Where to write.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Puts the folder in place of its target at once. What in the target is not ours stays: files as hard
@@ -71,6 +106,13 @@ impl WorkFolder {
     /// this program was started, is another user's, or something in it cannot be linked or moved. Nothing has
     /// changed then.
     pub(crate) fn replace(&self, is_ours: impl Fn(&OsStr) -> bool) -> io::Result<()> {
+        let _places = places();
+        self.place.replace(is_ours)
+    }
+}
+
+impl Place {
+    fn replace(&self, is_ours: impl Fn(&OsStr) -> bool) -> io::Result<()> {
         let target = &self.target;
         if !target.is_symlink() && !target.exists() {
             return std::fs::rename(&self.path, target);
@@ -153,7 +195,9 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        let _ = self.clear();
+        let mut places = places();
+        places.retain(|place| *place != self.place);
+        let _ = self.place.clear();
     }
 }
 

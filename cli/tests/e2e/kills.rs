@@ -174,3 +174,22 @@ fn a_killed_sweep_names_no_model_of_another() {
         }
     }
 }
+
+#[test]
+fn a_run_that_is_asked_to_end_leaves_nothing() {
+    let room = Room::new();
+    room.write("long.toml", SMALL.replace("20_000_000", "20_000_000_000"));
+    for signal in ["TERM", "HUP", "INT"] {
+        let mut child = room.command(["run", "--config", "long.toml"]).spawn().unwrap();
+        let began = std::time::Instant::now();
+        while !room.path("runs/.small.partial/config.toml").exists() {
+            assert!(began.elapsed().as_secs() < 60);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        // Ended by the signal, as without us.
+        assert_eq!(child.wait().unwrap().code(), None);
+        assert_eq!(std::fs::read_dir(room.path("runs")).unwrap().count(), 0, "{signal}");
+    }
+}
