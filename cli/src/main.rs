@@ -1,7 +1,12 @@
 //! The `dropcast` command.
 
+#[cfg(unix)]
+mod signals;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    signals::leave_nothing_at_signals();
     ExitCode::from(dropcast_cli::run_command(std::env::args_os()))
 }

@@ -4,6 +4,7 @@ use crate::PipelineError;
 use dropcast_data::{AtomicFile, DataError, is_object, read_small, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads a text file of the user's.
 pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
@@ -30,11 +31,19 @@ impl FolderLock {
     pub(crate) fn take(path: PathBuf, name: &Path) -> Result<Self, PipelineError> {
         let failed =
             |source| DataError::Io { file: path.display().to_string(), doing: "be locked", source };
+        // To open a pipe would wait for its other end.
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let problem = "is no file, so that no job can lock it; remove it";
+            return Err(PipelineError::unfit(path.display(), problem));
+        }
         loop {
             let opened = File::options().create(true).truncate(false).write(true).open(&path);
             let file = opened.map_err(failed)?;
             match file.try_lock() {
-                Ok(()) if is_file_at(&file, &path) => return Ok(FolderLock { path, _file: file }),
+                Ok(()) if is_file_at(&file, &path) => {
+                    held().push(path.clone());
+                    return Ok(FolderLock { path, _file: file });
+                }
                 // The job that had it has just removed it: its file is no longer the lock.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -70,8 +79,16 @@ fn is_same(_: &Metadata, _: &Metadata) -> bool {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
+        let mut held = held();
+        held.retain(|path| *path != self.path);
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// The files of the locks that this process holds.
+pub(crate) fn held() -> MutexGuard<'static, Vec<PathBuf>> {
+    static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads a TOML file of settings.
@@ -151,10 +168,6 @@ pub(crate) fn spare_inputs<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
-    let real = |path: &Path| match is_object(path) {
-        true => Some(path.to_owned()),
-        false => path.canonicalize().ok(),
-    };
     // A file that does not exist yet is no input.
     let Some(target) = real(output) else { return Ok(()) };
     let is_target = |input: &&PathBuf| real(input).is_some_and(|input| input == target);
@@ -164,5 +177,29 @@ pub(crate) fn spare_inputs<'a>(
             let problem = format!("would replace the input {}; name another file", input.display());
             Err(PipelineError::unfit(output.display(), problem))
         }
+    }
+}
+
+/// Refuses an output folder that holds one of the files read for it.
+pub(crate) fn spare_inputs_in<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), PipelineError> {
+    let Some(target) = real(output) else { return Ok(()) };
+    let is_in = |input: &&PathBuf| real(input).is_some_and(|input| input.starts_with(&target));
+    match inputs.into_iter().find(is_in) {
+        None => Ok(()),
+        Some(input) => {
+            let problem = format!("holds the input {}; name another folder", input.display());
+            Err(PipelineError::unfit(output.display(), problem))
+        }
+    }
+}
+
+/// Without symlinks; none if there is no such file.
+fn real(path: &Path) -> Option<PathBuf> {
+    match is_object(path) {
+        true => Some(path.to_owned()),
+        false => path.canonicalize().ok(),
     }
 }

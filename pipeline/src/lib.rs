@@ -78,3 +78,4 @@ mod votes;
 mod work_folder;
 
 pub use error::PipelineError;
+pub use work_folder::leave_nothing;

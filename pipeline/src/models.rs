@@ -1,7 +1,7 @@
 //! Models in files: read, exported, rescaled, imported.
 
 use crate::PipelineError;
-use crate::files::{check_replaced, create_folder, read_text};
+use crate::files::{check_replaced, create_folder, read_text, spare_inputs};
 use crate::work_folder::WorkFolder;
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_all_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
@@ -110,7 +110,8 @@ impl ModelFile {
     /// decision for it, to the targets that can.
     ///
     /// # Errors
-    /// If it cannot be exported, a file cannot be read or written, or no target uses the switch.
+    /// If it cannot be exported, a file cannot be read or written, would replace the model or the
+    /// switch's description, or no target uses the switch.
     pub fn export(
         &self,
         targets: &[Target],
@@ -118,6 +119,10 @@ impl ModelFile {
         folder: &Path,
     ) -> Result<Vec<Written>, PipelineError> {
         let files = self.export_files(targets, switch)?;
+        let switch = switch.map(Path::to_owned);
+        for file in &files {
+            spare_inputs(&folder.join(&file.name), [&self.path].into_iter().chain(&switch))?;
+        }
         write_folder(folder, &files)?;
         let written =
             |file: EmittedFile| Written { path: folder.join(file.name), bytes: file.bytes.len() };
@@ -135,8 +140,8 @@ impl ModelFile {
     }
 }
 
-/// Writes files into a folder. If it holds nothing else it is replaced at once, whatever happens
-/// meanwhile; if it does, the files take their places one by one, after all are written.
+/// Writes files into a folder, which is replaced at once, whatever happens meanwhile; its other files stay.
+/// Where that cannot be, or folders of the user's are in it, the files take their places one by one.
 fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
     check_replaced(folder, files.iter().map(|file| &file.name))?;
     let write = |into: &Path| {
@@ -144,17 +149,17 @@ fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineErro
         let bytes = files.iter().map(|file| file.bytes.as_slice());
         write_all_atomic(paths.iter().map(PathBuf::as_path).zip(bytes))
     };
-    let is_ours = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
-    let only_ours = match std::fs::read_dir(folder) {
-        Ok(mut entries) => {
-            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
-        }
-        Err(_) => !folder.exists(),
-    };
-    if only_ours && folder.file_name().is_some() {
-        match WorkFolder::beside(folder) {
+    // Folders would be moved. This one may be any, such as that of a project at which others are at work.
+    let holds_folders = std::fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries.any(|entry| {
+            entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_dir())
+        })
+    });
+    if !holds_folders && folder.file_name().is_some() {
+        match WorkFolder::beside(folder, &[]) {
             Ok(work) => {
                 write(work.path())?;
+                let is_ours = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
                 if work.replace(is_ours).is_ok() {
                     return Ok(());
                 }

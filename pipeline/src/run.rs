@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use crate::collect::collect;
 use crate::event_reading::EventReading;
-use crate::files::{check_replaced, create_folder, spare_inputs};
+use crate::files::{check_replaced, create_folder, spare_inputs, spare_inputs_in};
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
 use crate::models::ModelFile;
@@ -16,7 +16,9 @@ use crate::training::{TraceRoles, train};
 use crate::verdict::{Verdict, judge};
 use crate::work_folder::WorkFolder;
 use dropcast_collect::Tracer;
-use dropcast_data::{DataError, EventFiles, OnBadRow, move_file, write_atomic};
+use dropcast_data::{
+    DataError, EventFiles, OnBadRow, check_regular, move_file, remove_old, write_atomic,
+};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Split, VoteRule};
@@ -27,6 +29,8 @@ use std::path::{Path, PathBuf};
 const FILES: [&str; 6] =
     ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
 const TABLES: &str = "tables";
+/// That of a run without given events.
+const EVENTS: &str = "events.parquet";
 
 /// What a run ends with.
 pub enum RunResult {
@@ -58,12 +62,15 @@ impl Run {
         settings.workload.seed = settings.seed;
         let folder = runs.join(&settings.name);
         if let Some(events) = &settings.events {
-            spare_inputs(&folder.join("trace.parquet"), events.paths())?;
+            for name in FILES {
+                spare_inputs(&folder.join(name), events.paths())?;
+            }
+            spare_inputs_in(&folder.join(TABLES), events.paths())?;
         }
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
-        let work = WorkFolder::beside(&folder)?;
+        let work = WorkFolder::beside(&folder, &[TABLES])?;
         Ok(Run { settings, targets, folder, work })
     }
 
@@ -81,7 +88,7 @@ impl Run {
         let events = match &settings.events {
             Some(events) => events.paths().to_vec(),
             None => {
-                let path = self.path("events.parquet");
+                let path = self.path(EVENTS);
                 vec![generate_leaf(&settings.workload, &path, progress)?.events]
             }
         };
@@ -128,9 +135,14 @@ impl Run {
             ours || name.to_str().is_some_and(|name| name.starts_with(".tables."))
         };
         if work.replace(is_ours).is_err() {
+            // All that is old goes first, so that nothing of two runs is together at any time.
             let _ = std::fs::remove_dir_all(folder.join(TABLES));
-            for name in FILES.into_iter().filter(|name| !work.path().join(name).exists()) {
-                let _ = std::fs::remove_file(folder.join(name));
+            for name in FILES.into_iter().chain([EVENTS]) {
+                if work.path().join(name).exists() {
+                    remove_old(&folder.join(name))?;
+                } else if name != EVENTS {
+                    let _ = std::fs::remove_file(folder.join(name));
+                }
             }
             move_files(work.path(), &folder)?;
         }
@@ -226,6 +238,10 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
             return Err(PipelineError::setting("events", problem));
         }
         Some(events) => {
+            // They are opened twice: before any work, and to be read.
+            for path in events.paths().iter().filter(|path| !path.is_dir()) {
+                check_regular(path)?;
+            }
             open_events(settings, events.paths())?;
         }
     }

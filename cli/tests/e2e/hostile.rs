@@ -25,10 +25,54 @@ fn pipes_and_devices_are_refused_where_files_are_needed() {
         "collect --events runs/small/events.parquet --switch /dev/zero -o trace.parquet",
         "export /dev/zero --target c -o tables",
         "train --data /dev/zero -o model.json",
+        "run --events pipe --switch runs/small/switch.toml --name piped",
     ] {
         transcript.push_str(&refuse(&room, typed));
     }
     insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn a_lock_that_is_a_pipe_is_refused() {
+    let room = Room::with_a_run();
+    room.write("events/log.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    std::fs::create_dir(room.path("traces")).unwrap();
+    let made = Command::new("mkfifo").arg(room.path("traces/.lock")).status().unwrap();
+    assert!(made.success());
+    let said = refuse(&room, "collect --events events --switch runs/small/switch.toml -o traces");
+    assert!(said.contains("traces/.lock: is no file, so that no job can lock it; "), "{said}");
+}
+
+#[test]
+fn no_output_replaces_what_it_is_made_of() {
+    let room = Room::with_a_run();
+    for name in ["m.h", "swept/rows.parquet", "ex5/small.h", "again/tables/trace.csv"] {
+        room.write(name, "");
+    }
+    room.write("m.h", room.read("runs/small/model.json"));
+    room.write("small.json", room.read("runs/small/model.json"));
+    room.write("ex5/small.h", room.read("runs/small/switch.toml"));
+    room.write("swept/rows.parquet", room.read("runs/small/trace.parquet"));
+    room.write("swept/s.toml", "data = ['swept/rows.parquet']\n[axes]\nvotes = 'f1'\n");
+    let sweep = "data = ['runs/small/trace.parquet']\n[axes]\nvotes = 'f1'\n";
+    room.write("sd/sweep.json", sweep);
+    let events = room.read("runs/small/events.parquet");
+    room.write("runs/z/report.json", &events);
+    room.write("runs/y/tables/events.parquet", &events);
+    let before = room.files();
+    for (typed, output) in [
+        ("export m.h --target c -o .", "m.h"),
+        ("export small.json --switch ex5/small.h --target c -o ex5", "ex5/small.h"),
+        ("sweep swept/s.toml -o swept --resume", "swept/rows.parquet"),
+        ("sweep sd/sweep.json -o sd --resume", "sd/sweep.json"),
+        ("run --events runs/z/report.json --name z --replace", "runs/z/report.json"),
+    ] {
+        let said = refuse(&room, typed);
+        assert!(said.contains(&format!("{output}: would replace the input ")), "{said}");
+    }
+    let said = refuse(&room, "run --events runs/y/tables/events.parquet --name y --replace");
+    assert!(said.contains("runs/y/tables: holds the input "), "{said}");
+    assert!(room.files() == before);
 }
 
 #[test]
@@ -83,10 +127,12 @@ fn two_jobs_never_share_a_folder() {
 fn a_run_is_replaced_as_a_whole() {
     let room = Room::with_a_run();
     room.write("runs/small/notes.txt", "mine");
+    room.write("runs/small/mine/notes.txt", "mine too");
     room.write("runs/small/tables/stale.h", "of another target");
     room.write("other.toml", format!("{SMALL}[train]\nn_estimators = 2\n"));
     room.good("run --config other.toml --replace");
     assert_eq!(room.read("runs/small/notes.txt"), b"mine");
+    assert_eq!(room.read("runs/small/mine/notes.txt"), b"mine too");
     assert!(!room.files().contains_key("runs/small/tables/stale.h"));
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
     assert!(config.contains("n_estimators = 2"), "{config}");

@@ -12,6 +12,8 @@ mod help;
 mod hostile;
 mod import;
 mod inspect;
+#[cfg(target_os = "linux")]
+mod kills;
 mod layouts;
 mod map;
 mod ns3;

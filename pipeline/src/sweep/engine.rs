@@ -37,6 +37,7 @@ pub fn sweep(
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
 ) -> Result<Swept, PipelineError> {
     settings.check()?;
+    SweepFolder::spare(folder, settings.inputs())?;
     sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
 }
 

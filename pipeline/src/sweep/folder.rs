@@ -2,8 +2,8 @@
 
 use super::swept::Swept;
 use crate::PipelineError;
-use crate::files::{FolderLock, check_replaced, create_folder};
-use dropcast_data::{DataError, TableColumn, sha256, write_atomic, write_table};
+use crate::files::{FolderLock, check_replaced, create_folder, spare_inputs};
+use dropcast_data::{DataError, TableColumn, remove_old, sha256, write_atomic, write_table};
 use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTimings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// Footer key of `rows.parquet`: the version of its columns.
 const ROWS_KEY: &str = "dropcast.sweep";
+
+/// What is found, beside the models.
+const RESULTS: [&str; 5] =
+    ["sweep.json", "report.html", "rows.parquet", "timings.json", "closed-loop.json"];
 
 /// The folder.
 pub(super) struct SweepFolder {
@@ -67,9 +71,7 @@ impl SweepFolder {
             };
             return Err(error.into());
         }
-        let names =
-            ["sweep.json", "report.html", "rows.parquet", "timings.json", "closed-loop.json"];
-        check_replaced(path, names)?;
+        check_replaced(path, RESULTS)?;
         let is_new = !path.exists();
         create_folder(path)?;
         let folder = SweepFolder {
@@ -81,6 +83,14 @@ impl SweepFolder {
         }
         create_folder(&folder.parts())?;
         Ok(folder)
+    }
+
+    /// Refuses inputs that are among what a sweep writes.
+    pub(super) fn spare<'a>(
+        path: &Path,
+        inputs: impl Iterator<Item = &'a PathBuf> + Clone,
+    ) -> Result<(), PipelineError> {
+        RESULTS.iter().try_for_each(|name| spare_inputs(&path.join(name), inputs.clone()))
     }
 
     /// Where something may be put aside while the sweep runs: beside its own files.
@@ -101,8 +111,7 @@ impl SweepFolder {
         let holds_a_sweep = self.path.join("sweep.json").exists()
             || !files(&self.parts(), is_part)?.is_empty()
             || !files(&self.models(), is_model)?.is_empty();
-        let others = ["timings.json", "rows.parquet", "report.html", "closed-loop.json"];
-        let other = others.into_iter().find(|name| self.path.join(name).exists());
+        let other = RESULTS.into_iter().find(|name| self.path.join(name).exists());
         let (problem, hint) = match other {
             _ if holds_a_sweep => (
                 "holds a sweep".to_owned(),
@@ -167,7 +176,8 @@ impl SweepFolder {
         write_sealed(&self.part_path(key)?.with_extension("json"), squeezed)
     }
 
-    /// Writes what the sweep found, `sweep.json` last; `page` shows it.
+    /// Writes what the sweep found, `sweep.json` last; `page` shows it. What an earlier sweep found is removed
+    /// before, its tables first: no table names a model that is not there, or another one.
     pub(super) fn finish(
         &self,
         swept: &Swept,
@@ -176,6 +186,8 @@ impl SweepFolder {
         page: &str,
     ) -> Result<(), PipelineError> {
         create_folder(&self.models())?;
+        let tables = RESULTS.map(|name| self.path.join(name));
+        tables.iter().try_for_each(|old| remove_old(old))?;
         for old in files(&self.models(), is_model)? {
             std::fs::remove_file(&old).map_err(io_error(&old, "be removed"))?;
         }

@@ -37,6 +37,9 @@ pub struct SweepSettings {
     /// What is varied.
     #[serde(default)]
     pub axes: SweepAxes,
+    /// The file that says so.
+    #[serde(skip)]
+    file: Option<PathBuf>,
 }
 
 impl SweepSettings {
@@ -45,7 +48,8 @@ impl SweepSettings {
     /// # Errors
     /// What is wrong with it.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
-        let settings: SweepSettings = read_settings(path)?;
+        let mut settings: SweepSettings = read_settings(path)?;
+        settings.file = Some(path.to_owned());
         settings.check().map_err(|error| error.in_file(path.display()))?;
         Ok(settings)
     }
@@ -110,6 +114,11 @@ impl SweepSettings {
     /// The traces by what they are for.
     fn roles(&self) -> TraceRoles<'_> {
         TraceRoles { data: &self.data, validation: &self.validation, test: &self.test }
+    }
+
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &PathBuf> + Clone {
+        [&self.data, &self.validation, &self.test].into_iter().flatten().chain(&self.file)
     }
 
     /// The split of `data`, where no files are kept apart.

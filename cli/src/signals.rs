@@ -1,0 +1,29 @@
+//! A command that is asked to end leaves no working folders.
+
+use dropcast_pipeline::leave_nothing;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// Removes what jobs are at work on before a signal ends the process, as it would without us. A signal that is
+/// ignored, such as SIGHUP under `nohup`, stays so.
+pub(crate) fn leave_nothing_at_signals() {
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    // Without it the next job cleans up.
+    let Ok(mut signals) = Signals::new(ends) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            leave_nothing(|| {
+                let _ = emulate_default_handler(signal);
+            });
+        }
+    });
+}
+
+/// Whether the process was started so that it ignores a signal. Where that cannot be known, it is taken to.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
+}
