@@ -3,6 +3,11 @@
 use serde::Deserialize;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::Path;
+
+const MOST_DSCP: u8 = 63;
+const MOST_PCP: u8 = 7;
+const MOST_VLAN: u16 = 4_094;
 
 /// `[capture]` of a switch description file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -57,6 +62,18 @@ pub enum Values {
     Any(Vec<u8>),
 }
 
+impl Values {
+    /// Whether they can't all be met: the first above `most`, or none if there is no value.
+    fn wrong(&self, most: u8) -> Option<Option<u8>> {
+        let values = match self {
+            Values::One(value) => std::slice::from_ref(value),
+            Values::Any(values) => values,
+        };
+        let above = values.iter().copied().find(|&value| value > most);
+        (values.is_empty() || above.is_some()).then_some(above)
+    }
+}
+
 /// An Ethernet address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -91,6 +108,22 @@ pub(crate) struct PacketFacts {
 }
 
 impl CaptureMap {
+    /// A condition of a rule that no packet can meet.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let of_ports = (1..).zip(&self.port).filter_map(|(place, rule)| {
+            Some(format!(
+                "[capture] rule {place} of port (port = {}): {}",
+                rule.port,
+                rule.problem()?
+            ))
+        });
+        let of_queues = (1..).zip(&self.queue).filter_map(|(place, rule)| {
+            let problem = rule.problem()?;
+            Some(format!("[capture] rule {place} of queue (queue = {}): {problem}", rule.queue))
+        });
+        of_ports.chain(of_queues).next()
+    }
+
     /// Switch and port of a packet of this file, if a rule says so.
     pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<(u16, u16)> {
         let rule = self.port.iter().find(|rule| rule.is_met(file, facts))?;
@@ -110,6 +143,17 @@ fn met<T>(condition: Option<&T>, is_met: impl FnOnce(&T) -> bool) -> bool {
 }
 
 impl PortRule {
+    fn problem(&self) -> Option<String> {
+        if let Some(vlan) = self.vlan.filter(|&vlan| vlan > MOST_VLAN) {
+            return Some(format!("vlan {vlan} is no VLAN, expected 0 to {MOST_VLAN}"));
+        }
+        let file = self.file.as_deref()?;
+        let name = Path::new(file).file_name().unwrap_or_default();
+        (name != file).then(|| {
+            format!("file {file:?} must be the name of a file without its folder, as {name:?}")
+        })
+    }
+
     fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
         met(self.file.as_ref(), |name| name == file)
             && met(self.interface.as_ref(), |&interface| interface == facts.interface)
@@ -122,6 +166,21 @@ impl PortRule {
 }
 
 impl QueueRule {
+    fn problem(&self) -> Option<String> {
+        let dscp = self.dscp.as_ref().and_then(|values| match values.wrong(MOST_DSCP)? {
+            Some(tos) => Some(format!(
+                "dscp {tos} is no DSCP, expected 0 to {MOST_DSCP} (of the ToS byte {tos}, it is {})",
+                tos >> 2
+            )),
+            None => Some("dscp names no value; name one, or leave dscp out".to_owned()),
+        });
+        let pcp = || match self.pcp.as_ref()?.wrong(MOST_PCP)? {
+            Some(pcp) => Some(format!("pcp {pcp} is no PCP, expected 0 to {MOST_PCP}")),
+            None => Some("pcp names no value; name one, or leave pcp out".to_owned()),
+        };
+        dscp.or_else(pcp)
+    }
+
     fn is_met(&self, facts: &PacketFacts) -> bool {
         let holds = |values: &Values, fact: Option<u8>| match (values, fact) {
             (_, None) => false,
@@ -217,6 +276,42 @@ mod tests {
         assert_eq!(map.queue(&PacketFacts { dscp: Some(48), ..none }), 1);
         assert_eq!(map.queue(&PacketFacts { dscp: Some(0), pcp: Some(5), ..none }), 2);
         assert_eq!(map.queue(&none), 0);
+    }
+
+    #[test]
+    fn conditions_that_no_packet_meets_are_named() {
+        let problem = |rules: &str| toml::from_str::<CaptureMap>(rules).unwrap().problem();
+        assert_eq!(problem(MAP), None);
+        for (rules, says) in [
+            (
+                "queue = [{ queue = 0, dscp = 63, pcp = 7 }, { queue = 1, dscp = [46, 184] }]",
+                "[capture] rule 2 of queue (queue = 1): dscp 184 is no DSCP, expected 0 to 63 (of the \
+                 ToS byte 184, it is 46)",
+            ),
+            (
+                "queue = [{ queue = 2, pcp = 8 }]",
+                "[capture] rule 1 of queue (queue = 2): pcp 8 is no PCP, expected 0 to 7",
+            ),
+            (
+                "queue = [{ queue = 2, dscp = [] }]",
+                "[capture] rule 1 of queue (queue = 2): dscp names no value; name one, or leave dscp out",
+            ),
+            (
+                "queue = [{ queue = 2, dscp = 1, pcp = [] }]",
+                "[capture] rule 1 of queue (queue = 2): pcp names no value; name one, or leave pcp out",
+            ),
+            (
+                "port = [{ port = 0, vlan = 4094 }, { port = 3, vlan = 4095 }]",
+                "[capture] rule 2 of port (port = 3): vlan 4095 is no VLAN, expected 0 to 4094",
+            ),
+            (
+                "port = [{ port = 3, file = \"logs/a.pcap\" }]",
+                "[capture] rule 1 of port (port = 3): file \"logs/a.pcap\" must be the name of a file \
+                 without its folder, as \"a.pcap\"",
+            ),
+        ] {
+            assert_eq!(problem(rules).as_deref(), Some(says));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Files of columns, written the same way every time.
 
-use crate::error::shown;
+use crate::error::shown_output;
 use crate::{AtomicFile, DataError};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -54,7 +54,7 @@ impl ColumnWriter {
         columns: Vec<Field>,
         metadata: Option<(&str, String)>,
     ) -> Result<Self, DataError> {
-        let file = if path.as_os_str() == "-" { "standard output".into() } else { shown(path) };
+        let file = shown_output(path);
         let metadata = metadata.map(|(key, text)| (key.to_owned(), text));
         let schema = Arc::new(Schema::new(columns));
         if !is_arrow(path) {

@@ -72,7 +72,9 @@ impl CsvRows {
         let line = self.lines.line();
         let binary = |&byte: &u8| byte < b' ' && byte != b'\t';
         if std::str::from_utf8(line).is_err() || line.iter().any(binary) {
-            return Err(DataError::file(&self.file, "is neither text nor Parquet", expected));
+            let (problem, hint) =
+                known_to_be(line).unwrap_or(("is neither text nor Parquet", expected));
+            return Err(DataError::file(&self.file, problem, hint));
         }
         let present = |delimiter: &u8| line.contains(delimiter);
         self.delimiter = [b',', b';', b'\t', b' '].into_iter().find(present).unwrap_or(b',');
@@ -108,6 +110,25 @@ impl CsvRows {
         };
         self.lines.read(is_blank)
     }
+}
+
+/// What bytes that are no text are instead, and what to do, by how they begin.
+fn known_to_be(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let decompress = "decompress it (gzip or Zstandard, once, is read as it is)";
+    let unpack = "unpack it, and name a file in it";
+    let utf_8 = "write it in UTF-8";
+    let known: [(&[u8], _, _); 8] = [
+        (b"BZh", "holds bzip2", decompress),
+        (b"\xfd7zXZ\0", "holds xz", decompress),
+        (b"\x28\xb5\x2f\xfd", "holds Zstandard in another compression", decompress),
+        (b"\x1f\x8b", "holds gzip in another compression", decompress),
+        (b"PK\x03\x04", "holds a ZIP archive", unpack),
+        (b"7z\xbc\xaf\x27\x1c", "holds a 7z archive", unpack),
+        (b"\xff\xfe", "is text in UTF-16", utf_8),
+        (b"\xfe\xff", "is text in UTF-16", utf_8),
+    ];
+    let (_, problem, hint) = known.into_iter().find(|(magic, ..)| bytes.starts_with(magic))?;
+    Some((problem, hint))
 }
 
 impl CsvRow<'_> {
@@ -204,6 +225,8 @@ mod tests {
         check("1,2,3\n", "begins with a row of numbers (1,2,3)");
         check("a,b,a\n", "column \"a\" twice");
         check("a\0b\n", "neither text nor Parquet");
+        check("BZh91AY&SY\u{1}\n", "x.csv: holds bzip2; decompress it");
+        check("PK\u{3}\u{4}\u{14}\n", "x.csv: holds a ZIP archive; unpack it");
         check(&"x".repeat(70_000), "line 1 is longer than 65536 bytes");
     }
 }

@@ -55,7 +55,10 @@ pub enum FileKind {
         table: TableShape,
     },
     /// Something else.
-    Unknown,
+    Unknown {
+        /// Why it is no table of events, in words.
+        problem: String,
+    },
 }
 
 /// Columns and size of a table.
@@ -102,7 +105,9 @@ fn describe_stream(
     match CsvRows::start(file, input) {
         Ok(rows) => describe_header(file, rows.header(), columns),
         // Text without a table, or no text.
-        Err(DataError::File { .. }) => Ok(FileKind::Unknown),
+        Err(DataError::File { problem, hint, .. }) => {
+            Ok(FileKind::Unknown { problem: format!("{problem}; {hint}") })
+        }
         Err(error) => Err(error),
     }
 }
@@ -118,7 +123,7 @@ fn describe_table(
         let meta = Box::new(meta_of(file, table)?);
         return Ok(FileKind::Trace { table: shape, own, meta });
     }
-    if is_events(file, columns, table.columns())? {
+    if events_are_in(file, columns, table.columns())?.is_ok() {
         let switches = switches_in_footer(file, table)?;
         return Ok(FileKind::EventTable { table: shape, switches });
     }
@@ -133,16 +138,25 @@ fn describe_header(
     if is_artifact(header) {
         return Ok(FileKind::ArtifactCsv { columns: header.to_vec() });
     }
-    Ok(match is_events(file, columns, header)? {
-        true => FileKind::EventCsv { columns: header.to_vec() },
-        false => FileKind::Unknown,
+    Ok(match events_are_in(file, columns, header)? {
+        Ok(()) => FileKind::EventCsv { columns: header.to_vec() },
+        Err(problem) => FileKind::Unknown { problem },
     })
 }
 
-/// Whether a table has the columns of events. If they were named by hand, it must.
-fn is_events(file: &str, columns: &EventColumns, has: &[String]) -> Result<bool, DataError> {
+/// Whether a table has the columns of events, or why not. If they were named by hand, it must.
+fn events_are_in(
+    file: &str,
+    columns: &EventColumns,
+    has: &[String],
+) -> Result<Result<(), String>, DataError> {
     match columns.locate(file, has) {
-        Err(error) if *columns != EventColumns::default() => Err(error),
-        found => Ok(found.is_ok()),
+        Ok(_) => Ok(Ok(())),
+        Err(DataError::MissingColumn { column, hint, .. })
+            if *columns == EventColumns::default() =>
+        {
+            Ok(Err(format!("has no column {column:?}, it has {}; {hint}", has.join(", "))))
+        }
+        Err(error) => Err(error),
     }
 }

@@ -155,6 +155,11 @@ impl DataError {
     }
 }
 
+/// How a path that is written to is named in messages.
+pub(crate) fn shown_output(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard output".to_owned() } else { shown(path) }
+}
+
 /// How a path is named in messages.
 pub(crate) fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }

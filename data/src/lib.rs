@@ -135,7 +135,7 @@ pub use pool_map::Pool;
 #[cfg(feature = "files")]
 pub use scratch::{ScratchFile, scratch_file};
 #[cfg(feature = "files")]
-pub use small_file::{check_regular, read_head, read_small};
+pub use small_file::{check_regular, read_head, read_small, read_toml};
 #[cfg(feature = "files")]
 pub use switch_file::{SwitchFile, read_switch_file, read_switches};
 #[cfg(feature = "files")]

@@ -6,16 +6,24 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// More bytes than any model, switch description or file of settings has.
-const MOST_BYTES: u64 = 256 << 20;
+/// The most bytes of texts that are read whole. Reading them takes many times their size.
+pub(crate) mod caps {
+    /// A model, an exported table, or the table of a sweep.
+    pub(crate) const MODEL: u64 = 56 << 20;
+    /// Settings or a switch description, in TOML.
+    pub(crate) const TOML: u64 = 8 << 20;
+    /// The metadata of a labelled trace, in JSON: 262,144 pauses and as many rates of ports take less.
+    pub(crate) const TRACE_META: u64 = 20 << 20;
+}
 
 /// Refuses what is read more than once but is no regular file: a pipe gives its bytes once, and without
 /// a writer it waits forever. A file that is missing is left to whoever opens it.
 ///
 /// # Errors
-/// If it is a directory, a pipe or a device.
+/// If it is standard input, a directory, a pipe or a device.
 pub fn check_regular(path: &Path) -> Result<(), DataError> {
     let problem = match std::fs::metadata(path) {
+        _ if path.as_os_str() == "-" => "is not read here",
         Ok(found) if found.is_dir() => "is a directory",
         Ok(found) if !found.is_file() => "is a pipe or a device",
         _ => return Ok(()),
@@ -23,18 +31,45 @@ pub fn check_regular(path: &Path) -> Result<(), DataError> {
     Err(DataError::file(&shown(path), problem, "name a file"))
 }
 
-/// Reads a model, a switch description or settings, at most 256 MiB.
+/// Reads a model, an exported table or the table of a sweep, at most 56 MiB.
 ///
 /// # Errors
 /// If the file cannot be read, is larger, or is [no regular file](check_regular): a device may have no
 /// end.
 pub fn read_small(path: &Path) -> Result<Vec<u8>, DataError> {
-    let bytes = read_head(path, MOST_BYTES + 1)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let hint = "expected a model, a switch description or settings";
-        return Err(DataError::file(&shown(path), "is larger than 256 MiB", hint));
+    read_most(path, caps::MODEL, "expected a model, an exported table or the table of a sweep")
+}
+
+/// Reads settings or a switch description in TOML, at most 8 MiB.
+///
+/// # Errors
+/// As [`read_small`], and if it is not text.
+pub fn read_toml(path: &Path) -> Result<String, DataError> {
+    let expected = "expected settings or a switch description, in TOML";
+    String::from_utf8(read_most(path, caps::TOML, expected)?)
+        .map_err(|_| DataError::file(&shown(path), "is not text", expected))
+}
+
+fn read_most(path: &Path, most: u64, expected: &str) -> Result<Vec<u8>, DataError> {
+    let bytes = read_head(path, most + 1)?;
+    let read = bytes.len() as u64;
+    if read <= most {
+        return Ok(bytes);
     }
-    Ok(bytes)
+    let size = std::fs::metadata(path).map_or(read, |found| found.len());
+    Err(DataError::file(&shown(path), too_large(size, most), expected))
+}
+
+/// Checks the size of the text under a key of a footer.
+pub(crate) fn check_size(file: &str, key: &str, text: &str, most: u64) -> Result<(), DataError> {
+    let size = text.len() as u64;
+    let problem = || format!("its {key} {}", too_large(size, most));
+    let error = || DataError::file(file, problem(), "it is damaged, make or copy it again");
+    if size <= most { Ok(()) } else { Err(error()) }
+}
+
+fn too_large(size: u64, most: u64) -> String {
+    format!("has {size} bytes, more than the {} MiB that are read", most >> 20)
 }
 
 /// Reads the beginning of a file or an object, this many bytes at most.

@@ -3,7 +3,7 @@
 use crate::error::shown;
 use crate::input_maps::InputMaps;
 use crate::pool_map::check;
-use crate::{DataError, SwitchSpecs, read_small};
+use crate::{DataError, SwitchSpecs, read_toml};
 use serde::de::Error;
 use std::path::Path;
 
@@ -30,9 +30,7 @@ pub fn read_switches(path: &Path) -> Result<SwitchSpecs, DataError> {
 /// If the file cannot be read, or does not describe switches, or has another table.
 pub fn read_switch_file(path: &Path) -> Result<SwitchFile, DataError> {
     let file = shown(path);
-    let text = String::from_utf8(read_small(path)?).map_err(|_| {
-        DataError::file(&file, "is not text", "expected a switch description in TOML")
-    })?;
+    let text = read_toml(path)?;
     parse(&text).map_err(|source| DataError::Switches { file, source })
 }
 
@@ -43,7 +41,7 @@ fn parse(text: &str) -> Result<SwitchFile, toml::de::Error> {
         maps.extend(table.remove(key).map(|value| (key.to_owned(), value)));
     }
     let file = SwitchFile { specs: table.try_into()?, maps: maps.try_into()? };
-    match check(&file.maps.pool, &file.specs) {
+    match check(&file.maps.pool, &file.specs).or_else(|| file.maps.capture.problem()) {
         None => Ok(file),
         Some(problem) => Err(toml::de::Error::custom(problem)),
     }

@@ -48,12 +48,16 @@ pub(crate) fn described(name: &str) -> Option<&'static Descriptor> {
     Some(descriptor)
 }
 
+/// Whether a feature or a set that dropcast computes has the name.
+pub(crate) fn is_computed(name: &str) -> bool {
+    LIST.iter().any(|feature| feature.name == name) || SETS.iter().any(|set| set.name == name)
+}
+
 /// Letters, digits and `_`, beginning with a letter; no known feature or set.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.len() <= LONGEST_NAME
         && name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && name.bytes().all(is_plain)
-        && LIST.iter().all(|feature| feature.name != name)
-        && SETS.iter().all(|set| set.name != name)
+        && !is_computed(name)
 }

@@ -231,6 +231,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_wrong_with_the_name_of_a_column_is_said() {
+        let of_column =
+            |name: &str| FeatureSet::none().with_own(&[name.to_owned()]).unwrap_err().to_string();
+        let listed = |name: &str| name.parse::<FeatureSet>().unwrap_err().to_string();
+        assert_eq!(
+            of_column("own:tos"),
+            "\"own:tos\" is more than the name of a column; leave out own:, as tos"
+        );
+        let computed = "\"queue_length\" is computed, it is no column of your own; ask for it among the \
+                        features, or rename your column";
+        for said in
+            [of_column("queue_length"), of_column("own:queue_length"), listed("own:queue_length")]
+        {
+            assert_eq!(said, computed);
+        }
+        assert!(of_column("own:1").starts_with("unknown feature \"own:1\"; known are"));
+        assert!(listed("colour").starts_with("unknown feature \"colour\"; known are"));
+    }
+
+    #[test]
     fn sets_are_read_by_name_without_repeats() {
         let set: FeatureSet = "longest, carry4,occupancy".parse().expect("known names");
         let names = set.to_string();

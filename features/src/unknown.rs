@@ -1,12 +1,33 @@
 //! Unknown feature names.
 
 use crate::list::{LIST, NamedSet, SETS};
+use crate::own::{PREFIX, is_computed, is_name};
 
-/// A name that is neither a feature nor a set.
+/// A name that is neither a feature nor a set, or that no column of the user's own may have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown feature {0:?}; known are {known} and the sets {sets}; a column of your own is own:NAME, \
-         its name letters, digits and _", known = features(), sets = sets())]
+#[error("{}", problem(.0))]
 pub struct UnknownFeature(pub String);
+
+fn problem(name: &str) -> String {
+    let bare = name.strip_prefix(PREFIX).unwrap_or(name);
+    if is_computed(bare) {
+        return format!(
+            "{bare:?} is computed, it is no column of your own; ask for it among the features, or rename \
+             your column"
+        );
+    }
+    if bare != name && is_name(bare) {
+        return format!(
+            "{name:?} is more than the name of a column; leave out {PREFIX}, as {bare}"
+        );
+    }
+    format!(
+        "unknown feature {name:?}; known are {} and the sets {}; a column of your own is {PREFIX}NAME, its \
+         name letters, digits and _",
+        features(),
+        sets()
+    )
+}
 
 fn features() -> String {
     LIST.map(|feature| feature.name).join(", ")

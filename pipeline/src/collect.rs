@@ -41,7 +41,7 @@ pub struct Collected {
     pub pauses: u64,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Rows of the input that are worth knowing about, by what they are (docs/events.md).
+    /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
 }
@@ -250,11 +250,14 @@ impl Labelling<'_> {
             progress.advance(rows.len());
             keep(rows)
         };
-        for batch in events.by_ref() {
+        while let Some(batch) = events.next() {
             check(progress)?;
             let batch = batch?;
             departures += count_departures(&batch);
-            keep(tracer.push(&batch)?)?;
+            let rows = tracer
+                .push(&batch)
+                .map_err(|error| PipelineError::from(error).in_file(names(&events.inputs())))?;
+            keep(rows)?;
         }
         let unmatched = tracer.unmatched_push_outs();
         let pauses = tracer.pauses();
@@ -264,10 +267,7 @@ impl Labelling<'_> {
             progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
         }
         let inputs = events.inputs();
-        let unfit = |problem| {
-            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-            PipelineError::unfit(names.join(", "), problem)
-        };
+        let unfit = |problem| PipelineError::unfit(names(&inputs), problem);
         if collected.rows == 0 {
             let problem = "has no arrivals that can be used, so there is nothing to label";
             return Err(unfit(format!("{problem}{}", left_out(&inputs))));
@@ -288,6 +288,12 @@ impl Labelling<'_> {
         collected.pauses = pauses.len() as u64;
         Ok((collected, ReadEvents { inputs, pauses }))
     }
+}
+
+/// How messages name the inputs.
+fn names(inputs: &[InputProvenance]) -> String {
+    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+    names.join(", ")
 }
 
 fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {

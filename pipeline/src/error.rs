@@ -116,7 +116,7 @@ pub enum PipelineError {
         /// What is wrong, and what to do.
         problem: String,
     },
-    /// A setting in a file is wrong.
+    /// A setting or an event in a file is wrong.
     #[error("{file}: {source}")]
     InFile {
         /// The file.
@@ -159,7 +159,7 @@ impl PipelineError {
         PipelineError::Unfit { file: file.to_string(), problem: problem.into() }
     }
 
-    /// The same error, found in a file of settings.
+    /// The same error, found in a file of settings or events.
     pub fn in_file(self, file: impl std::fmt::Display) -> Self {
         PipelineError::InFile { file: file.to_string(), source: Box::new(self) }
     }

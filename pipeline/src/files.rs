@@ -1,17 +1,17 @@
 //! Files that are read whole, and files that are written.
 
 use crate::PipelineError;
-use dropcast_data::{AtomicFile, DataError, is_object, read_small, write_atomic};
+use dropcast_data::{AtomicFile, DataError, is_object, read_small, read_toml, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Reads a text file of the user's.
+/// Reads JSON of the user's: a model or the table of a sweep.
 pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
     String::from_utf8(read_small(path)?).map_err(|_| DataError::File {
         file: path.display().to_string(),
         problem: "is not text".to_owned(),
-        hint: "expected JSON (a model) or TOML (settings)".to_owned(),
+        hint: "expected JSON, such as a model".to_owned(),
     })
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn held() -> MutexGuard<'static, Vec<PathBuf>> {
 /// # Errors
 /// If it cannot be read or says something else.
 pub fn read_settings<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, PipelineError> {
-    let text = read_text(path)?;
+    let text = read_toml(path)?;
     let file = || path.display().to_string();
     toml::from_str(&text).map_err(|source| PipelineError::Toml { file: file(), source })
 }

@@ -12,7 +12,8 @@ use dropcast_data::{
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -112,7 +113,7 @@ pub struct Checked {
     pub rows: u64,
     /// Bad rows, by reason.
     pub problems: Vec<Problem>,
-    /// Good rows that are worth knowing about, by what they are (docs/events.md).
+    /// Good rows that are worth knowing about, by what they are (docs/trace.md).
     pub notes: BTreeMap<String, u64>,
 }
 
@@ -196,40 +197,55 @@ fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineErr
         FileKind::OtherTable { table } => {
             Inspected::OtherTable { columns: table.columns, rows: table.rows }
         }
-        _ => return Err(unknown(path)),
+        FileKind::Unknown { problem } => return Err(unknown(path, &problem)),
+        _ => return Err(unknown(path, "is of an unknown kind")),
     })
 }
 
-fn unknown(path: &Path) -> PipelineError {
-    let problem = "is none of the files that inspect knows: packet events, captures, labelled traces, \
-                   model.json, .dct, sweep.json, report.json";
-    PipelineError::unfit(path.display(), problem)
+fn unknown(path: &Path, problem: &str) -> PipelineError {
+    let known = "inspect knows packet events, captures, labelled traces, model.json, .dct, sweep.json, \
+                 report.json";
+    PipelineError::unfit(path.display(), format!("{problem}; {known}"))
+}
+
+/// What tells JSON files apart. The rest is passed over, as it may be large.
+#[derive(Deserialize)]
+struct JsonHead {
+    format_version: Option<serde_json::Number>,
+    schema_version: Option<serde_json::Number>,
+    summary: Option<IgnoredAny>,
 }
 
 fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
     let unfit = |error: serde_json::Error| PipelineError::unfit(path.display(), error.to_string());
-    let json: serde_json::Value = serde_json::from_str(&read_text(path)?).map_err(unfit)?;
-    if json.get("format_version").is_some() && json.get("summary").is_some() {
-        return inspect_sweep(path, json);
-    }
-    if json.get("format_version").is_some() {
-        return Ok(Inspected::Model(Box::new(ModelFile::read(path)?.model)));
-    }
-    match json.get("schema_version") {
-        Some(version) => Ok(Inspected::Report { schema_version: version.clone() }),
-        None => Err(unknown(path)),
+    let text = read_text(path)?;
+    match serde_json::from_str(&text).map_err(unfit)? {
+        JsonHead { format_version: Some(version), summary: Some(_), .. } => {
+            inspect_sweep(path, &text, &version)
+        }
+        JsonHead { format_version: Some(_), .. } => {
+            drop(text);
+            Ok(Inspected::Model(Box::new(ModelFile::read(path)?.model)))
+        }
+        JsonHead { schema_version: Some(version), .. } => {
+            Ok(Inspected::Report { schema_version: version.into() })
+        }
+        _ => Err(unknown(path, "is JSON without a format_version or schema_version")),
     }
 }
 
-fn inspect_sweep(path: &Path, json: serde_json::Value) -> Result<Inspected, PipelineError> {
-    let version = json.get("format_version").cloned().unwrap_or_default();
-    if version != SWEEP_FORMAT_VERSION {
+fn inspect_sweep(
+    path: &Path,
+    text: &str,
+    version: &serde_json::Number,
+) -> Result<Inspected, PipelineError> {
+    if *version != SWEEP_FORMAT_VERSION.into() {
         let problem = format!(
             "the sweep has format_version {version}, but this dropcast reads {SWEEP_FORMAT_VERSION}"
         );
         return Err(PipelineError::unfit(path.display(), problem));
     }
-    let table = serde_json::from_value(json)
+    let table = serde_json::from_str(text)
         .map_err(|error| PipelineError::unfit(path.display(), error.to_string()))?;
     Ok(Inspected::Sweep(Box::new(table)))
 }

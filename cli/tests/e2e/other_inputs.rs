@@ -210,7 +210,29 @@ fn events_with_other_names_are_known_by_their_columns() {
     room.write("log.csv", "ts,port,size_bytes\n0,0,1500\n5,1,1500\n");
     let check = "inspect --check log.csv --switch runs/small/switch.toml";
     let said = room.dropcast(check);
-    assert!(said.stderr.contains("log.csv: is none of the files that inspect knows"), "{said}");
+    let reason = "log.csv: has no column \"time_ns\", it has ts, port, size_bytes; map the field to its \
+                  column, as FIELD=COLUMN (--column)";
+    assert!(said.stderr.contains(reason), "{said}");
+    let said =
+        room.dropcast("collect --events log.csv --switch runs/small/switch.toml -o t.parquet");
+    assert!(said.stderr.contains(reason), "{said}");
+    for (text, reason) in [
+        (&b"time_ns,port,port\n0,0,0\n"[..], "names column \"port\" twice"),
+        (
+            b"0,0,1500\n5,1,1500\n",
+            "begins with a row of numbers (0,0,1500); expected a header line",
+        ),
+        (b"\xff\xfet\0i\0m\0e\0", "is text in UTF-16; write it in UTF-8"),
+    ] {
+        room.write("odd.csv", text);
+        for typed in ["inspect odd.csv", "inspect --check odd.csv --switch runs/small/switch.toml"]
+        {
+            let said = room.dropcast(typed);
+            assert!(said.stderr.contains(&format!("odd.csv: {reason}")), "{said}");
+        }
+    }
+    let said = room.dropcast("inspect -");
+    assert!(said.stderr.contains("standard input: is not read here; name a file"), "{said}");
     assert!(room.good(&format!("{check} --column time_ns=ts")).contains("2 good rows"));
     assert!(room.good("inspect log.csv --column time_ns=ts").starts_with("packet events"));
     let said = room.dropcast(&format!("{check} --column time_ns=t"));

@@ -2,6 +2,7 @@
 
 use crate::room::Room;
 use serde_json::Value;
+use std::process::Command;
 
 const SWITCH: &str = "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\n\
                       base_rtt_ns = 50_000\nqueues_per_port = 2\n";
@@ -68,6 +69,13 @@ fn pauses_stop_virtual_lqd_and_every_replay() {
     let error = bad(&room, "collect --events events.csv --switch leaf.toml -o paused.arrow");
     assert!(error.contains("paused.arrow: cannot hold pauses of queues"), "{error}");
     assert!(!room.files().contains_key("paused.arrow"));
+    let stream = Command::new(env!("CARGO_BIN_EXE_dropcast"))
+        .args("collect --events events.csv --switch leaf.toml -o -".split(' '))
+        .current_dir(room.path(""))
+        .output()
+        .unwrap();
+    let error = String::from_utf8(stream.stderr).unwrap();
+    assert!(error.contains("standard output: cannot hold pauses of queues"), "{error}");
     let seen = room.good("inspect flowing.parquet");
     assert!(seen.contains("ecn_mark"), "{seen}");
 }

@@ -118,7 +118,7 @@ impl EventColumns {
             file: file.to_owned(),
             column: column.to_owned(),
             has: has.to_vec(),
-            hint: "map the field to its column, as FIELD=COLUMN",
+            hint: "map the field to its column, as FIELD=COLUMN (--column)",
         };
         let required = |column: &str| place(column).ok_or_else(|| missing(column));
         let optional = |column: &str, field: &str| match place(column) {
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(
             error,
             "x: has no column \"prio\", it has size_bytes, port, time_ns; \
-             map the field to its column, as FIELD=COLUMN"
+             map the field to its column, as FIELD=COLUMN (--column)"
         );
     }
 }

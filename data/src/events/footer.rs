@@ -1,5 +1,6 @@
 //! The switches that an event Parquet describes in its footer.
 
+use crate::small_file::{caps, check_size};
 use crate::table::Table;
 use crate::{DataError, SwitchSpecs};
 
@@ -11,6 +12,7 @@ pub(crate) fn switches_in_footer(
     table: &Table,
 ) -> Result<Option<SwitchSpecs>, DataError> {
     let parse = |text| {
+        check_size(file, SWITCH_KEY, text, caps::TOML)?;
         SwitchSpecs::from_toml(text)
             .map_err(|source| DataError::Switches { file: file.to_owned(), source })
     };

@@ -3,7 +3,7 @@
 use super::arrow::{event_arrays, event_fields};
 use super::footer::SWITCH_KEY;
 use crate::column_writer::ColumnWriter;
-use crate::error::shown;
+use crate::error::shown_output;
 use crate::{DataError, EventBatch, EventKind, SwitchSpecs};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ impl EventWriter {
     pub fn create(path: &Path, specs: &SwitchSpecs) -> Result<Self, DataError> {
         let writer =
             ColumnWriter::create(path, event_fields(), Some((SWITCH_KEY, specs.to_toml())))?;
-        Ok(EventWriter { file: shown(path), writer })
+        Ok(EventWriter { file: shown_output(path), writer })
     }
 
     /// Adds events. They are not checked here.

@@ -3,12 +3,13 @@
 //! The library believes a page's header: a few bytes that claim 2^31 values, or a page of 2 GB, take
 //! that much memory. So the headers of the pages that will be read are looked at first.
 
-use parquet::basic::Type;
+use flate2::read::MultiGzDecoder;
+use parquet::basic::{Compression, Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 /// What to do about damage.
@@ -29,9 +30,16 @@ const HEADER_BYTES: u64 = 256;
 /// Encodings of words whose length is not bounded by that of their page.
 const DELTA_BYTE_ARRAY: u64 = 7;
 
+/// How many times larger gzip unpacks something, at most.
+const MOST_INFLATION: u64 = 1_032;
+
 /// Why a page is not read.
 #[derive(Debug, PartialEq)]
 pub(super) enum BadPage {
+    /// Its compression, by name, is none that is read.
+    Compression(&'static str),
+    /// It unpacks to more than the bytes that it claims.
+    Inflated(u64),
     /// Its header cannot be read.
     Damaged,
     /// It claims this many bytes.
@@ -45,6 +53,10 @@ pub(super) enum BadPage {
 impl fmt::Display for BadPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            BadPage::Compression(name) => write!(f, "is compressed with {name}"),
+            BadPage::Inflated(bytes) => {
+                write!(f, "unpacks to more than the {bytes} bytes it claims")
+            }
             BadPage::Damaged => f.write_str("cannot be read"),
             BadPage::TooLarge(bytes) => write!(f, "claims {bytes} bytes"),
             BadPage::TooManyValues(values) => {
@@ -59,7 +71,8 @@ impl BadPage {
     /// What to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            BadPage::Damaged | BadPage::TooManyValues(_) => REMEDY,
+            BadPage::Compression(_) => "write it with Snappy, Zstandard, LZ4 or gzip",
+            BadPage::Damaged | BadPage::Inflated(_) | BadPage::TooManyValues(_) => REMEDY,
             BadPage::TooLarge(_) => "write it with smaller pages (1 MiB is usual)",
             BadPage::Encoding => "write the words plain or with a dictionary",
         }
@@ -91,6 +104,11 @@ fn bad_page_of_chunk<R: ChunkReader>(
     file: &R,
     chunk: &ColumnChunkMetaData,
 ) -> Result<Option<BadPage>, ParquetError> {
+    let is_gzip = match chunk.compression() {
+        Compression::BROTLI(_) => return Ok(Some(BadPage::Compression("Brotli"))),
+        Compression::LZO => return Ok(Some(BadPage::Compression("LZO"))),
+        codec => matches!(codec, Compression::GZIP(_)),
+    };
     let (mut at, bytes) = chunk.byte_range();
     let Some(end) = at.checked_add(bytes).filter(|&end| end <= file.len()) else {
         return Ok(Some(BadPage::Damaged));
@@ -105,9 +123,26 @@ fn bad_page_of_chunk<R: ChunkReader>(
         if bad.is_some() || next > end {
             return Ok(Some(bad.unwrap_or(BadPage::Damaged)));
         }
+        if is_gzip && inflates(file, at, &header)? {
+            return Ok(Some(BadPage::Inflated(header.uncompressed_bytes)));
+        }
         at = next;
     }
     Ok(None)
+}
+
+/// Whether a page in gzip unpacks to more than it claims: the library unpacks all that there is. A page
+/// that is too short for more than the largest is not looked at.
+fn inflates<R: ChunkReader>(file: &R, at: u64, page: &PageHeader) -> Result<bool, ParquetError> {
+    if page.compressed_bytes.saturating_mul(MOST_INFLATION) <= MOST_PAGE_BYTES {
+        return Ok(false);
+    }
+    let packed = file.get_read(at + page.header_bytes + page.level_bytes)?;
+    let packed = packed.take(page.compressed_bytes.saturating_sub(page.level_bytes));
+    let mut unpacked = MultiGzDecoder::new(packed).take(page.uncompressed_bytes + 1);
+    // What cannot be unpacked is the library's to report, which gets as far as this.
+    let read = io::copy(&mut unpacked, &mut io::sink());
+    Ok(read.is_ok() && unpacked.limit() == 0)
 }
 
 fn read_header<R: ChunkReader>(
@@ -136,6 +171,8 @@ struct PageHeader {
     dictionary_values: Option<u64>,
     /// Encoding of a data page.
     encoding: Option<u64>,
+    /// Bytes of levels before the compressed values.
+    level_bytes: u64,
 }
 
 impl PageHeader {
@@ -146,9 +183,13 @@ impl PageHeader {
         compact.fields(|compact, field, kind| {
             match field {
                 2 | 3 => sizes[field as usize - 2] = Some(compact.size()?),
-                5 => header.encoding = compact.size_within(2)?,
-                7 => header.dictionary_values = Some(compact.size_within(1)??),
-                8 => header.encoding = compact.size_within(4)?,
+                5 => [header.encoding] = compact.sizes_within([2])?,
+                7 => header.dictionary_values = Some(compact.sizes_within([1])?[0]?),
+                8 => {
+                    let [encoding, definitions, repetitions] = compact.sizes_within([4, 5, 6])?;
+                    header.encoding = encoding;
+                    header.level_bytes = definitions.unwrap_or(0) + repetitions.unwrap_or(0);
+                }
                 _ => compact.skip(kind, 0)?,
             }
             Some(())
@@ -222,16 +263,15 @@ impl Compact<'_> {
         u64::try_from(value).ok().filter(|&value| value <= i32::MAX as u64)
     }
 
-    /// The size in one field of a struct.
-    fn size_within(&mut self, wanted: i16) -> Option<Option<u64>> {
-        let mut found = None;
+    /// The sizes in these fields of a struct.
+    fn sizes_within<const N: usize>(&mut self, wanted: [i16; N]) -> Option<[Option<u64>; N]> {
+        let mut found = [None; N];
         self.fields(|compact, field, kind| {
-            if field == wanted {
-                found = Some(compact.size()?);
-                Some(())
-            } else {
-                compact.skip(kind, 1)
+            match wanted.iter().position(|&wanted| wanted == field) {
+                Some(place) => found[place] = Some(compact.size()?),
+                None => compact.skip(kind, 1)?,
             }
+            Some(())
         })?;
         Some(found)
     }
@@ -309,6 +349,7 @@ mod tests {
             compressed_bytes: 12,
             dictionary_values: Some(3),
             encoding: None,
+            level_bytes: 0,
         };
         assert_eq!(header(&DICTIONARY), expected);
         for end in 0..DICTIONARY.len() {

@@ -4,7 +4,7 @@ use super::arrow::{real_drop_codes, trace_arrays, trace_fields};
 use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
 use super::footer::TRACE_KEY;
 use crate::column_writer::{ColumnWriter, integer, is_arrow};
-use crate::error::shown;
+use crate::error::shown_output;
 use crate::input::FileHash;
 use crate::table::Table;
 use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, Pause, TraceMeta};
@@ -61,7 +61,7 @@ impl TraceWriter {
     }
 
     fn start(path: &Path, meta: &TraceMeta, ecn_marks: bool) -> Result<Self, DataError> {
-        let file = shown(path);
+        let file = shown_output(path);
         for (place, name) in meta.features.iter().enumerate() {
             if BASE_COLUMNS.contains(&name.as_str()) || meta.features[..place].contains(name) {
                 let problem = format!("would have two columns {name:?}");

@@ -313,7 +313,7 @@ fn bad_text_is_refused_in_clear_words() {
     check("1,2,3,4\n", &format!("begins with a row of numbers (1,2,3,4); {expected}"));
     check(
         "time,port,size_bytes\n",
-        "has no column \"time_ns\", it has time, port, size_bytes; map the field to its column, as FIELD=COLUMN",
+        "has no column \"time_ns\", it has time, port, size_bytes; map the field to its column, as FIELD=COLUMN (--column)",
     );
 }
 

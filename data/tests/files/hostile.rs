@@ -1,9 +1,12 @@
 //! Parquet that claims more than it holds, and other files that only look right.
 
 use crate::{Scratch, gzip, read, story, switches};
-use arrow_array::{ArrayRef, StringArray, UInt16Array, UInt32Array, UInt64Array};
-use dropcast_data::{EventOptions, TraceReader};
-use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
+use dropcast_data::{EventOptions, TraceReader, read_small, read_switches};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,34 +36,42 @@ fn number(value: i64) -> Vec<u8> {
     bytes
 }
 
-/// The header of a dictionary page.
-fn dictionary_page(bytes: i64, values: i64) -> Vec<u8> {
-    let mut header = vec![0x15, 4, 0x15];
-    header.extend(number(bytes));
-    header.extend([0x15, 200, 1, 0x4c, 0x15]);
-    header.extend(number(values));
-    header.extend([0x15, 0, 0, 0]);
-    header
+/// A dictionary page that claims so many bytes and values.
+fn dictionary_page(bytes: i64, values: i64, content: &[u8]) -> Vec<u8> {
+    let mut page = vec![0x15, 4, 0x15];
+    page.extend(number(bytes));
+    page.push(0x15);
+    page.extend(number(content.len() as i64));
+    page.extend([0x4c, 0x15]);
+    page.extend(number(values));
+    page.extend([0x15, 0, 0, 0]);
+    page.extend(content);
+    page
 }
 
-/// A file whose column begins with this header and a hundred bytes.
-fn with_page(scratch: &Scratch, column: &str, header: &[u8]) -> std::path::PathBuf {
+/// A file whose column has this page.
+fn with_page(
+    scratch: &Scratch,
+    column: &str,
+    page: &[u8],
+    compression: Compression,
+) -> std::path::PathBuf {
     let path = scratch.parquet("good.parquet", &events());
     let mut bytes = std::fs::read(&path).unwrap();
     let metadata =
         ParquetMetaDataReader::new().parse_and_finish(&File::open(&path).unwrap()).unwrap();
     bytes.truncate(bytes.len() - 8);
     let offset = bytes.len() as i64;
-    bytes.extend(header);
-    bytes.extend([0; 100]);
+    bytes.extend(page);
     let groups = metadata.row_groups().iter().map(|group| {
         let columns = group.columns().iter().map(|chunk| {
             if chunk.column_path().string() != column {
                 return chunk.clone();
             }
             let moved = chunk.clone().into_builder().set_dictionary_page_offset(Some(offset));
-            let moved = moved.set_data_page_offset(offset + header.len() as i64 + 100);
-            moved.set_total_compressed_size(header.len() as i64 + 100).build().unwrap()
+            let moved = moved.set_data_page_offset(offset + page.len() as i64);
+            let moved = moved.set_compression(compression);
+            moved.set_total_compressed_size(page.len() as i64).build().unwrap()
         });
         group.clone().into_builder().set_column_metadata(columns.collect()).build().unwrap()
     });
@@ -79,18 +90,24 @@ fn refused(path: &Path) -> String {
 fn pages_that_claim_too_much_are_refused_before_memory_is_taken() {
     let scratch = Scratch::new();
     let mut said = String::new();
-    for (column, header) in [
-        ("port", dictionary_page(100, i64::from(i32::MAX))),
-        ("port", dictionary_page(2_000_000_000, 3)),
-        ("port", dictionary_page(-1, 3)),
+    let content = [0; 100];
+    for (column, page) in [
+        ("port", dictionary_page(100, i64::from(i32::MAX), &content)),
+        ("port", dictionary_page(2_000_000_000, 3, &content)),
+        ("port", dictionary_page(-1, 3, &content)),
         ("port", vec![0xff; 40]),
         // A statistic of 2^40 bytes.
         ("port", [&[0x18][..], &number(1 << 39)].concat()),
-        ("kind", dictionary_page(1_000_000, 3)),
+        ("kind", dictionary_page(1_000_000, 3, &content)),
     ] {
-        said += &refused(&with_page(&scratch, column, &header));
+        said += &refused(&with_page(&scratch, column, &page, Compression::UNCOMPRESSED));
         said.push('\n');
     }
+    // 80 MB of zeros, in two members of which the last says how large it is.
+    let zeros = gzip(&vec![0; 80_000_000]);
+    let bomb = dictionary_page(400, 100, &[&zeros[..], &gzip(b"ends")].concat());
+    said += &refused(&with_page(&scratch, "port", &bomb, Compression::GZIP(Default::default())));
+    said.push('\n');
     assert_eq!(
         said,
         "hostile.parquet: has a page in column \"port\" that claims 2147483647 values, more than its \
@@ -104,8 +121,96 @@ fn pages_that_claim_too_much_are_refused_before_memory_is_taken() {
          hostile.parquet: has a page in column \"port\" that cannot be read; it is damaged or \
          incomplete, make or copy it again\n\
          hostile.parquet: has a page in column \"kind\" that claims 1000000 bytes; write it with \
-         smaller pages (1 MiB is usual)\n"
+         smaller pages (1 MiB is usual)\n\
+         hostile.parquet: has a page in column \"port\" that unpacks to more than the 400 bytes it \
+         claims; it is damaged or incomplete, make or copy it again\n"
     );
+}
+
+#[test]
+fn pages_in_gzip_are_read() {
+    // 100 rows of pyarrow 26.0.1, `write_table(table, path, compression=..., data_page_version=...)`.
+    let sample =
+        |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name);
+    let scratch = Scratch::new();
+    let (expected, _) = read(&scratch.parquet("plain.parquet", &events()), options()).unwrap();
+    for name in ["pyarrow-gzip.parquet", "pyarrow-gzip-v2.parquet"] {
+        assert_eq!(read(&sample(name), options()).unwrap().0, expected, "{name}");
+    }
+    assert_eq!(
+        refused(&sample("pyarrow-brotli.parquet")),
+        "pyarrow-brotli.parquet: has a page in column \"time_ns\" that is compressed with Brotli; \
+         write it with Snappy, Zstandard, LZ4 or gzip"
+    );
+}
+
+/// Pages that gzip hardly makes smaller, with levels before the values in the second version.
+#[test]
+fn large_pages_in_gzip_are_read() {
+    let scratch = Scratch::new();
+    let rows = 200_000;
+    let size = |row: u32| 1 + row.wrapping_mul(2_654_435_761) % 9_973;
+    let columns: [(_, ArrayRef); 3] = [
+        ("time_ns", Arc::new(UInt64Array::from_iter_values(0..rows))),
+        ("port", Arc::new(UInt16Array::from(vec![3; rows as usize]))),
+        ("size_bytes", Arc::new(UInt32Array::from_iter_values((0..rows as u32).map(size)))),
+    ];
+    let batch =
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))
+            .unwrap();
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        let properties = WriterProperties::builder()
+            .set_writer_version(version)
+            .set_dictionary_enabled(false)
+            .set_compression(Compression::GZIP(Default::default()))
+            .build();
+        let path = scratch.path("large.parquet");
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let (read, _) = read(&path, options()).unwrap();
+        let sizes = read.iter().map(|event| event.size_bytes);
+        assert!(sizes.eq((0..rows as u32).map(size)), "{version:?}");
+    }
+}
+
+#[test]
+fn texts_above_their_cap_are_refused() {
+    let scratch = Scratch::new();
+    let of_size = |name: &str, bytes| {
+        let path = scratch.path(name);
+        File::create(&path).unwrap().set_len(bytes).unwrap();
+        path
+    };
+    let said = |error: &dyn std::error::Error| story(error, scratch.0.path());
+    assert_eq!(
+        said(&read_switches(&of_size("a.toml", 9 << 20)).unwrap_err()),
+        "a.toml: has 9437184 bytes, more than the 8 MiB that are read; expected settings or a switch \
+         description, in TOML"
+    );
+    assert_eq!(
+        said(&read_small(&of_size("a.json", 57 << 20)).unwrap_err()),
+        "a.json: has 59768832 bytes, more than the 56 MiB that are read; expected a model, an exported \
+         table or the table of a sweep"
+    );
+    assert_eq!(read_small(&of_size("b.json", 56 << 20)).unwrap().len(), 56 << 20);
+    for (key, bytes, cap) in [("dropcast.switch", 8 << 20, 8), ("dropcast.trace", 20 << 20, 20)] {
+        let batch = RecordBatch::try_from_iter(events()).unwrap();
+        let path = scratch.path("a.parquet");
+        let mut writer =
+            ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.append_key_value_metadata(KeyValue::new(key.to_owned(), "#".repeat(bytes + 1)));
+        writer.close().unwrap();
+        let expected = format!(
+            "a.parquet: its {key} has {} bytes, more than the {cap} MiB that are read; it is damaged, \
+             make or copy it again",
+            bytes + 1
+        );
+        let error = dropcast_data::describe(&path, &Default::default()).unwrap_err();
+        assert_eq!(said(&error), expected);
+    }
 }
 
 #[test]

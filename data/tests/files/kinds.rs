@@ -53,7 +53,15 @@ fn each_kind_of_file_is_recognised() {
     let path = scratch.file("x", gzip(text.as_bytes()));
     assert_eq!(describe(&path).unwrap(), FileKind::EventCsv { columns });
     let path = scratch.file("theirs.csv", "ts,port,size_bytes\n");
-    assert_eq!(describe(&path).unwrap(), FileKind::Unknown);
+    let unknown = |path: &Path| match describe(path).unwrap() {
+        FileKind::Unknown { problem } => problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        unknown(&path),
+        "has no column \"time_ns\", it has ts, port, size_bytes; map the field to its column, as \
+         FIELD=COLUMN (--column)"
+    );
     let named = |pair: &str| {
         let columns = EventColumns::parse(&[pair.to_owned()]).unwrap();
         dropcast_data::describe(&path, &columns)
@@ -65,8 +73,18 @@ fn each_kind_of_file_is_recognised() {
     let header = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop";
     let path = scratch.file("x", header);
     assert_eq!(describe(&path).unwrap(), FileKind::ArtifactCsv { columns: names(header) });
-    for other in ["a,b\n", "{\"schema\": 1}", "\u{1}\u{2}binary", "7"] {
-        assert_eq!(describe(&scratch.file("x", other)).unwrap(), FileKind::Unknown);
+    for (other, problem) in [
+        (&b"a,b\n"[..], "has no column \"time_ns\", it has a, b; map"),
+        (b"port,time_ns,port\n", "names column \"port\" twice; give each column its own name"),
+        (b"{\"schema\": 1}", "has no column \"time_ns\", it has"),
+        (b"\x01\x02binary", "is neither text nor Parquet; expected a header line"),
+        (b"\xff\xfet\0i\0m\0e\0", "is text in UTF-16; write it in UTF-8"),
+        (b"\xfd7zXZ\0\0\x04", "holds xz; decompress it"),
+        (&gzip(b"\x28\xb5\x2f\xfd\x04\x58"), "holds Zstandard in another compression"),
+        (b"7", "begins with a row of numbers (7); expected a header line"),
+    ] {
+        let said = unknown(&scratch.file("x", other));
+        assert!(said.starts_with(problem), "{said}");
     }
     assert!(describe(&scratch.file("x", "")).is_err());
     assert!(describe(&scratch.file("x", "PAR1 and then nothing")).is_err());

@@ -114,6 +114,8 @@ fn sections(text: &str) -> Result<(Section<'_>, Vec<Section<'_>>), ImportError> 
         let (key, value) = text.split_once('=').unwrap_or((text, ""));
         if key == "Tree" {
             trees.push(section(format!("tree {}", trees.len()), line));
+            // Before many of them take memory.
+            check_trees(trees.len())?;
             continue;
         }
         let current = trees.last_mut().unwrap_or(&mut header);

@@ -15,7 +15,7 @@ pub fn checked_text(checked: &Checked) -> String {
         text.push_str(&format!("{rows} bad: {reason}; the first: {first}\n"));
     }
     for (note, rows) in notes {
-        text.push_str(&format!("{rows} worth knowing about: {note} (docs/events.md)\n"));
+        text.push_str(&format!("{rows} worth knowing about: {note} (docs/trace.md)\n"));
     }
     text
 }
