@@ -4,6 +4,7 @@ use crate::PipelineError;
 use crate::collect::collect;
 use crate::event_reading::EventReading;
 use crate::files::{check_replaced, create_folder, spare_inputs, spare_inputs_in};
+use crate::folders::matching;
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
 use crate::models::ModelFile;
@@ -62,10 +63,11 @@ impl Run {
         settings.workload.seed = settings.seed;
         let folder = runs.join(&settings.name);
         if let Some(events) = &settings.events {
+            let events = matching(events.paths())?;
             for name in FILES {
-                spare_inputs(&folder.join(name), events.paths())?;
+                spare_inputs(&folder.join(name), &events)?;
             }
-            spare_inputs_in(&folder.join(TABLES), events.paths())?;
+            spare_inputs_in(&folder.join(TABLES), &events)?;
         }
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
@@ -86,7 +88,7 @@ impl Run {
         let Run { settings, .. } = self;
         self.write("config.toml", &config_text(settings)?)?;
         let events = match &settings.events {
-            Some(events) => events.paths().to_vec(),
+            Some(events) => matching(events.paths())?,
             None => {
                 let path = self.path(EVENTS);
                 vec![generate_leaf(&settings.workload, &path, progress)?.events]
@@ -239,10 +241,16 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
         }
         Some(events) => {
             // They are opened twice: before any work, and to be read.
-            for path in events.paths().iter().filter(|path| !path.is_dir()) {
+            let events = matching(events.paths())?;
+            for path in &events {
+                if path.is_dir() {
+                    let problem = "is a folder; label it with `dropcast collect --events FOLDER -o TRACES`, \
+                                   then `dropcast report --data TRACES` says what an oracle could be worth";
+                    return Err(PipelineError::unfit(path.display(), problem));
+                }
                 check_regular(path)?;
             }
-            open_events(settings, events.paths())?;
+            open_events(settings, &events)?;
         }
     }
     let parse = |name: &String| {
