@@ -8,7 +8,8 @@ use std::path::Path;
 
 /// The most bytes of texts that are read whole. Reading them takes many times their size.
 pub(crate) mod caps {
-    /// A model, an exported table, or the table of a sweep.
+    /// A model, an exported table, or the table of a sweep: half a million nodes. A list of short names takes
+    /// fifteen times its text.
     pub(crate) const MODEL: u64 = 56 << 20;
     /// Settings or a switch description, in TOML.
     pub(crate) const TOML: u64 = 8 << 20;

@@ -173,7 +173,7 @@ impl DropOracle for Forest {
 /// Read first, whatever else the text holds.
 #[derive(Deserialize)]
 struct Header {
-    format_version: Option<serde_json::Value>,
+    format_version: Option<serde_json::Number>,
 }
 
 /// A model as it is written, in this order.

@@ -7,7 +7,8 @@ use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, 
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -185,8 +186,15 @@ fn the_switch(path: &Path) -> Result<SwitchSpec, PipelineError> {
 }
 
 fn is_a_sweep(text: &str) -> bool {
-    let json: Option<serde_json::Value> = serde_json::from_str(text).ok();
-    json.is_some_and(|json| json.get("rows").is_some() && json.get("summary").is_some())
+    /// What only sweeps have. It is passed over, as it may be large.
+    #[derive(Deserialize)]
+    struct Sweep {
+        #[serde(rename = "rows")]
+        _rows: IgnoredAny,
+        #[serde(rename = "summary")]
+        _summary: IgnoredAny,
+    }
+    serde_json::from_str::<Sweep>(text).is_ok()
 }
 
 /// Imports a forest that was trained elsewhere. `task` says what the file itself does not; its name

@@ -53,7 +53,7 @@ fn another_version_is_refused_as_such_whatever_else_it_holds() {
     );
     assert_eq!(
         fault("\"format_version\": 1", "\"format_version\": \"1\""),
-        "the model has format_version \"1\", but this dropcast reads 1"
+        "not a dropcast model: invalid type: string \"1\", expected a JSON number at line 2 column 23"
     );
     let other = Model::from_json("{\"trees\": []}").unwrap_err();
     assert!(matches!(other, ModelError::NoVersion), "{other}");
