@@ -1,6 +1,6 @@
 //! Exit codes: 0 ok, 1 the user's error or a failed gate, 2 ours.
 
-use crate::output::printable;
+use crate::printable::printable;
 use dropcast_data::DataError;
 use dropcast_pipeline::PipelineError;
 use dropcast_reports::ExportError;

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod printable;
 mod progress;
 
 use args::{Cli, Command};

@@ -1,10 +1,10 @@
 //! Data on stdout, as text or JSON.
 
 use crate::failure::Failure;
+use crate::printable::printable;
 use clap::ValueEnum;
 use dropcast_pipeline::PipelineError;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -39,22 +39,6 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let text = printable(text);
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
-}
-
-/// Text without what a terminal would obey: names of files may hold anything.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let is_obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    if !text.contains(is_obeyed) {
-        return text.into();
-    }
-    let mut shown = String::new();
-    for letter in text.chars() {
-        match is_obeyed(letter) {
-            true => shown.extend(letter.escape_default()),
-            false => shown.push(letter),
-        }
-    }
-    shown.into()
 }
 
 /// Refuses to send data to a terminal.
