@@ -3,6 +3,7 @@
 use crate::room::{Room, SMALL};
 use std::collections::BTreeMap;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// What is under a folder; not what begins with a dot.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -180,16 +181,33 @@ fn a_run_that_is_asked_to_end_leaves_nothing() {
     let room = Room::new();
     room.write("long.toml", SMALL.replace("20_000_000", "20_000_000_000"));
     for signal in ["TERM", "HUP", "INT"] {
-        let mut child = room.command(["run", "--config", "long.toml"]).spawn().unwrap();
-        let began = std::time::Instant::now();
-        while !room.path("runs/.small.partial/config.toml").exists() {
-            assert!(began.elapsed().as_secs() < 60);
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        // The tests may run where signals are ignored: under nohup, or in the background of a script.
+        let mut child = Command::new("env")
+            .args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_dropcast")])
+            .args(["run", "--config", "long.toml"])
+            .current_dir(room.path("."))
+            .spawn()
+            .unwrap();
+        let wait_for = |mut is_so: Box<dyn FnMut() -> bool>| {
+            let began = Instant::now();
+            while !is_so() {
+                if began.elapsed().as_secs() > 60 {
+                    return false;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            true
+        };
+        let config = room.path("runs/.small.partial/config.toml");
+        assert!(wait_for(Box::new(move || config.exists())));
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         // Ended by the signal, as without us.
-        assert_eq!(child.wait().unwrap().code(), None);
+        let has_ended = wait_for(Box::new(|| child.try_wait().unwrap().is_some()));
+        if !has_ended {
+            child.kill().unwrap();
+        }
+        assert_eq!((has_ended, child.wait().unwrap().code()), (true, None), "{signal}");
         assert_eq!(std::fs::read_dir(room.path("runs")).unwrap().count(), 0, "{signal}");
     }
 }
