@@ -238,7 +238,7 @@ def test_files_are_inspected(run, trace_file, model):
     columns = {"time_ns": "ts"}
     assert dropcast.inspect("log.csv", column=columns)["kind"] == "events"
     assert dropcast.inspect("log.csv", check=True, column=columns, switch="leaf.toml")["rows"] == 2
-    with pytest.raises(InputError, match="log.csv: is none of the files that inspect knows"):
+    with pytest.raises(InputError, match='log.csv: has no column "time_ns", it has ts, port, size_bytes'):
         dropcast.inspect("log.csv", check=True, switch="leaf.toml")
     with pytest.raises(InputError, match="built without polars"):
         dropcast.inspect(trace_file, statistics=True)
