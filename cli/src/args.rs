@@ -491,9 +491,9 @@ pub(crate) struct ReportArgs {
 /// Print the kind and content of a file: events, traces, models, tables, reports.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The file.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// The file. With --check several, as for collect, or a folder.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// Read all events or labelled rows, and list each kind of bad row: how many there are, and the
     /// first. Exit code 1 if there are any.
     #[arg(long, conflicts_with = "statistics")]

@@ -1,29 +1,24 @@
 //! Properties of real switches that a description may name but that are not modelled.
 
-/// Keys, and why each is refused or what to do instead.
-const KEYS: [(&str, &str); 22] = [
-    ("headroom_bytes", HEADROOM),
-    ("headroom", HEADROOM),
-    ("reserved", RESERVED),
-    ("min_guaranteed_bytes", RESERVED),
-    ("pools", POOLS),
-    ("port_groups", POOLS),
-    ("service_pools", POOLS),
-    ("ingress_pools", INGRESS),
-    ("ingress_buffer_bytes", INGRESS),
-    ("pfc", PFC),
-    ("xoff_bytes", PFC),
-    ("xon_bytes", PFC),
-    ("ecn", ECN),
-    ("ecn_threshold_bytes", ECN),
-    ("cut_through", CUT_THROUGH),
-    ("cell_bytes", CELLS),
-    ("multicast", MULTICAST),
-    ("shaping_rate_bps", SHAPING),
-    ("max_rate_bps", SHAPING),
-    ("alpha", ALPHA),
-    ("dynamic_threshold_alpha", ALPHA),
-    ("queue_limit_bytes", THRESHOLDS),
+/// Why keys are refused or what to do instead, and the keys. Some are SONiC's, of its buffer profiles and pools.
+const KEYS: [(&str, &[&str]); 14] = [
+    (HEADROOM, &["headroom_bytes", "headroom", "headroom_pool_bytes", "xoff_headroom_bytes"]),
+    (RESERVED, &["reserved", "reserved_pool_bytes", "min_guaranteed_bytes", "guaranteed_bytes"]),
+    (POOLS, &["pools", "port_groups", "service_pools", "egress_pools"]),
+    (INGRESS, &["ingress_pools", "ingress_buffer_bytes", "priority_groups"]),
+    (
+        PFC,
+        &["pfc", "pfc_enabled", "lossless", "xoff_bytes", "xon_bytes", "xoff", "xon", "xon_offset"],
+    ),
+    (ECN, &["ecn", "ecn_threshold_bytes", "ecn_kmin_bytes", "ecn_kmax_bytes"]),
+    (RED, &["wred", "red", "wred_profile"]),
+    (CUT_THROUGH, &["cut_through"]),
+    (CELLS, &["cell_bytes", "cell_size", "cell_size_bytes"]),
+    (MULTICAST, &["multicast"]),
+    (TRIMMING, &["trimming", "packet_trimming"]),
+    (SHAPING, &["shaping_rate_bps", "max_rate_bps", "shaper"]),
+    (ALPHA, &["alpha", "dynamic_threshold_alpha", "dynamic_th"]),
+    (THRESHOLDS, &["queue_limit_bytes", "queue_limit_packets", "static_th", "max_queue_bytes"]),
 ];
 
 const HEADROOM: &str = "headroom holds what senders still transmit after this switch has paused them, \
@@ -39,6 +34,9 @@ const PFC: &str = "this switch pauses nobody. Pauses that it has received are ev
                    resume, docs/events.md)";
 const ECN: &str = "marks change no decision of LQD. Marks of the real switch are a column of the \
                    events (ecn_mark, docs/events.md)";
+const RED: &str = "LQD drops for want of buffer, never at random before. What the real switch dropped so are real \
+                   drops of the events (drop_reason, docs/events.md)";
+const TRIMMING: &str = "a packet is transmitted or dropped whole. Leave it out";
 const CUT_THROUGH: &str =
     "a packet takes all its bytes when it arrives, and leaves whole. Leave it out";
 const CELLS: &str = "a packet takes its bytes. Round size_bytes of the events up to whole cells";
@@ -51,6 +49,21 @@ const THRESHOLDS: &str = "LQD has no thresholds; those of other policies are not
 
 /// Says so if this key of a switch description is known and not modelled.
 pub(crate) fn refusal(key: &str) -> Option<String> {
-    let (_, why) = KEYS.iter().find(|(name, _)| *name == key)?;
+    let (why, _) = KEYS.iter().find(|(_, names)| names.contains(&key))?;
     Some(format!("{key} is not modelled: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_lists_every_key() {
+        let page = include_str!("../../docs/switch.md");
+        for (_, names) in KEYS {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let row = format!("| {} | ", names.join(", "));
+            assert!(page.contains(&row), "docs/switch.md has no row for {row}");
+        }
+    }
 }

@@ -519,6 +519,7 @@ mod tests {
         check(("pushable", beside), "reserved_bytes: is given for a queue that does not draw");
         check(("pushable", "reserved_bytes = 4_294_000_000\npushable"), "reserved_bytes: is 4294");
         check(("ports = 20", "ports = 20\npfc = true"), "pfc is not modelled: this switch pauses");
+        check(("ports = 20", "ports = 20\nwred = 1"), "wred is not modelled: LQD drops for want");
         let each = format!("[[switch]]\nid = 1\ncut_through = true\n{LEAF}");
         let error = SwitchSpecs::from_toml(&each).expect_err("has a mistake").to_string();
         assert!(error.contains("cut_through is not modelled"), "{error}");

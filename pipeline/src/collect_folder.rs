@@ -9,7 +9,7 @@
 
 use crate::PipelineError;
 use crate::collect::{Collected, count_departures, meta_of};
-use crate::files::{FolderLock, create_folder, spare_inputs};
+use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::folders::{Group, groups};
 pub use crate::folders::{matching, trace_files, traces_in};
 use crate::manifest::PART;
@@ -314,7 +314,7 @@ impl OneSwitch {
 }
 
 /// The switch that a path names with `switch=N`.
-fn switch_of(folder: &Path) -> Result<Option<u16>, PipelineError> {
+pub(crate) fn switch_of(folder: &Path) -> Result<Option<u16>, PipelineError> {
     let mut named = folder.iter().rev().filter_map(|part| part.to_str()?.strip_prefix("switch="));
     let Some(text) = named.next() else { return Ok(None) };
     let unfit = |_| {
@@ -355,18 +355,6 @@ fn keep_apart(input: &Path, output: &Path) -> Result<(), PipelineError> {
         input.display()
     );
     Err(PipelineError::unfit(output.display(), problem))
-}
-
-/// A path without symlinks, as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    if is_object(path) {
-        return path.to_owned();
-    }
-    let here = Path::new(".");
-    let known = |path: &Path| if path.as_os_str().is_empty() { here } else { path }.canonicalize();
-    let found = path.ancestors().find_map(|part| Some((part, known(part).ok()?)));
-    let below = found.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
-    below.unwrap_or_else(|| path.to_owned())
 }
 
 /// A relative path as the manifest tells it, on every system.

@@ -168,9 +168,8 @@ pub(crate) fn spare_inputs<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
-    // A file that does not exist yet is no input.
-    let Some(target) = real(output) else { return Ok(()) };
-    let is_target = |input: &&PathBuf| real(input).is_some_and(|input| input == target);
+    let target = real(output);
+    let is_target = |input: &&PathBuf| real(input) == target;
     match inputs.into_iter().find(is_target) {
         None => Ok(()),
         Some(input) => {
@@ -185,8 +184,8 @@ pub(crate) fn spare_inputs_in<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
-    let Some(target) = real(output) else { return Ok(()) };
-    let is_in = |input: &&PathBuf| real(input).is_some_and(|input| input.starts_with(&target));
+    let target = real(output);
+    let is_in = |input: &&PathBuf| real(input).starts_with(&target);
     match inputs.into_iter().find(is_in) {
         None => Ok(()),
         Some(input) => {
@@ -196,10 +195,14 @@ pub(crate) fn spare_inputs_in<'a>(
     }
 }
 
-/// Without symlinks; none if there is no such file.
-fn real(path: &Path) -> Option<PathBuf> {
-    match is_object(path) {
-        true => Some(path.to_owned()),
-        false => path.canonicalize().ok(),
+/// A path without symlinks, as far as it exists.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    if is_object(path) {
+        return path.to_owned();
     }
+    let here = Path::new(".");
+    let known = |path: &Path| if path.as_os_str().is_empty() { here } else { path }.canonicalize();
+    let found = path.ancestors().find_map(|part| Some((part, known(part).ok()?)));
+    let below = found.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
+    below.unwrap_or_else(|| path.to_owned())
 }

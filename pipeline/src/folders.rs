@@ -119,10 +119,15 @@ pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
             if is_passed_over(&shown) {
                 continue;
             }
-            if entry.path().is_dir() {
+            let path = entry.path();
+            if path.is_dir() {
                 folders.push((folder.join(&name), depth + 1));
+            } else if path.exists() && !path.is_file() {
+                let problem = "is a pipe, socket or device, which cannot be read a second time; move it \
+                               out of the folder";
+                return Err(PipelineError::unfit(path.display(), problem));
             } else {
-                files.push(entry.path());
+                files.push(path);
             }
         }
         files.sort_unstable();

@@ -1,21 +1,25 @@
 //! What a file is and what is in it.
 
 use crate::PipelineError;
+use crate::collect_folder::switch_of;
 use crate::files::read_text;
+use crate::folders::{groups, matching};
 use crate::models::ModelFile;
 use crate::progress::Progress;
+use crate::report::BuildError;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    EventColumns, EventOptions, EventReader, FileKind, InputProvenance, Problem, SwitchSpecs,
-    TableShape, TraceMeta, TraceReader, describe, read_head, read_small,
+    EventColumns, EventFiles, EventOptions, FileKind, InputProvenance, Problem, SwitchSpecs,
+    TableShape, TraceMeta, TraceReader, describe, is_folder, read_head, read_small,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
+use dropcast_replay::{Arrival, ArrivalChecker};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -104,10 +108,10 @@ pub fn inspect(
     Ok(found)
 }
 
-/// What reading a whole file found.
-#[derive(Debug, Serialize)]
+/// What reading whole files found.
+#[derive(Debug, Default, Serialize)]
 pub struct Checked {
-    /// What it holds: packet events or a labelled trace.
+    /// What they hold: packet events or a labelled trace.
     pub kind: &'static str,
     /// Good rows.
     pub rows: u64,
@@ -117,53 +121,125 @@ pub struct Checked {
     pub notes: BTreeMap<String, u64>,
 }
 
-/// Reads all rows of events or of a labelled trace.
-///
-/// # Errors
-/// If it is neither, nothing describes its switches, or it is damaged. A labelled trace is read up to
-/// the first bad row, which is the error: no row of it can be left out.
-pub fn check(
-    path: &Path,
-    options: &EventOptions,
-    progress: &dyn Progress,
-) -> Result<Checked, PipelineError> {
-    match kind_of(path, &options.columns)? {
-        Inspected::Events { .. } | Inspected::Stream { .. } => {
-            let mut reader = EventReader::open(path, options.clone())?;
-            progress.begin("check");
-            for batch in reader.by_ref() {
-                crate::progress::check(progress)?;
-                progress.advance(batch?.events.len());
-            }
-            progress.end("all events read");
-            let InputProvenance { events, notes, .. } = reader.provenance();
-            let problems = reader.problems();
-            Ok(Checked { kind: "packet events", rows: events, problems, notes })
-        }
-        Inspected::Trace { meta, .. } => {
-            let features = meta.map_or_else(Vec::new, |meta| meta.features);
-            let mut reader = TraceReader::open(path, &features)?;
-            let mut rows = 0;
-            progress.begin("check");
-            for batch in reader.by_ref() {
-                crate::progress::check(progress)?;
-                let read = batch?.len();
-                progress.advance(read);
-                rows += read as u64;
-            }
-            progress.end("all rows read");
-            let notes = reader.provenance().notes;
-            Ok(Checked { kind: "labelled trace", rows, problems: Vec::new(), notes })
-        }
-        _ => {
-            let problem = "only packet events and labelled traces have rows to check";
-            Err(PipelineError::unfit(path.display(), problem))
+impl Checked {
+    fn add(&mut self, kind: &'static str, other: Checked) {
+        self.kind = kind;
+        self.rows += other.rows;
+        self.problems.extend(other.problems);
+        self.add_notes(other.notes);
+    }
+
+    fn add_notes(&mut self, notes: BTreeMap<String, u64>) {
+        for (note, rows) in notes {
+            *self.notes.entry(note).or_default() += rows;
         }
     }
 }
 
+/// Reads all rows of packet events, merged as when they are labelled, or of labelled traces. Patterns are
+/// [replaced](matching); each folder under a folder is a run of its own.
+///
+/// # Errors
+/// If a file is neither, nothing describes its switches, or it is damaged. A labelled trace is read up to
+/// the first bad row, which is the error: no row of it can be left out.
+pub fn check(
+    paths: &[PathBuf],
+    options: &EventOptions,
+    progress: &dyn Progress,
+) -> Result<Checked, PipelineError> {
+    let paths = matching(paths)?;
+    let runs = match &paths[..] {
+        [folder] if is_folder(folder) && !is_sweep(folder) => runs_in(folder)?,
+        _ => vec![(paths, None)],
+    };
+    let mut all = Checked::default();
+    progress.begin("check");
+    for (files, switch_id) in runs {
+        let kinds = files.iter().map(|file| kind_of(file, &options.columns));
+        let kinds: Vec<Inspected> = kinds.collect::<Result<_, _>>()?;
+        let is_events =
+            |kind: &Inspected| matches!(kind, Inspected::Events { .. } | Inspected::Stream { .. });
+        if kinds.iter().all(is_events) {
+            let switch_id = switch_id.or(options.switch_id);
+            let options = EventOptions { switch_id, ..options.clone() };
+            all.add("packet events", check_events(&files, &options, progress)?);
+            continue;
+        }
+        for (file, kind) in files.iter().zip(kinds) {
+            let Inspected::Trace { meta, .. } = kind else {
+                let problem = match is_events(&kind) {
+                    true => {
+                        "holds packet events, and other files labelled traces; check them one after the other"
+                    }
+                    false => "only packet events and labelled traces have rows to check",
+                };
+                return Err(PipelineError::unfit(file.display(), problem));
+            };
+            all.add("labelled trace", check_trace(file, meta.as_deref(), progress)?);
+        }
+    }
+    progress.end("all rows read");
+    Ok(all)
+}
+
+/// The files of each run in a folder, and the switch that its path names.
+fn runs_in(folder: &Path) -> Result<Vec<(Vec<PathBuf>, Option<u16>)>, PipelineError> {
+    let groups = groups(folder)?;
+    if groups.is_empty() {
+        return Err(PipelineError::unfit(folder.display(), "holds no files"));
+    }
+    groups.into_iter().map(|group| Ok((group.files, switch_of(&group.folder)?))).collect()
+}
+
+fn check_events(
+    files: &[PathBuf],
+    options: &EventOptions,
+    progress: &dyn Progress,
+) -> Result<Checked, PipelineError> {
+    let mut events = EventFiles::open(files, options)?;
+    for batch in events.by_ref() {
+        crate::progress::check(progress)?;
+        progress.advance(batch?.events.len());
+    }
+    let mut found = Checked { problems: events.problems(), ..Checked::default() };
+    for InputProvenance { events, notes, .. } in events.provenance() {
+        found.rows += events;
+        found.add_notes(notes);
+    }
+    Ok(found)
+}
+
+fn check_trace(
+    file: &Path,
+    meta: Option<&TraceMeta>,
+    progress: &dyn Progress,
+) -> Result<Checked, PipelineError> {
+    let mut reader = TraceReader::open(file, meta.map_or(&[], |meta| &meta.features))?;
+    let mut places = meta.and_then(|meta| meta.switches.clone()).map(ArrivalChecker::new);
+    let mut rows = 0;
+    for batch in reader.by_ref() {
+        crate::progress::check(progress)?;
+        let batch = batch?;
+        if let (Some(places), Some(arrivals)) = (&mut places, &batch.arrivals) {
+            for at in 0..batch.len() {
+                places.check(&Arrival::of(arrivals, at, batch.drop[at])).map_err(|source| {
+                    let (trace, row) = (file.display().to_string(), rows + at as u64);
+                    BuildError::Replay { trace, row, source }
+                })?;
+            }
+        }
+        progress.advance(batch.len());
+        rows += batch.len() as u64;
+    }
+    Ok(Checked { rows, notes: reader.provenance().notes, ..Checked::default() })
+}
+
+fn is_sweep(path: &Path) -> bool {
+    path.join("sweep.json").exists()
+}
+
 fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineError> {
-    if path.join("sweep.json").exists() {
+    if is_sweep(path) {
         let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
         return Err(PipelineError::unfit(path.display(), problem));
     }

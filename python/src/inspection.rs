@@ -32,12 +32,12 @@ pub(crate) fn inspect(
 pub(crate) fn check(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
-    file: PathBuf,
+    files: Vec<PathBuf>,
     reading: Vec<String>,
 ) -> PyResult<(String, String)> {
     let reading: EventReading = parse(py, reading)?;
     let found = work::run(py, bar, |progress| {
-        check_rows(&file, &reading.options(OnBadRow::Skip)?, progress)
+        check_rows(&files, &reading.options(OnBadRow::Skip)?, progress)
     })?;
     Ok((errors::to_json(py, &found)?, checked_text(&found)))
 }

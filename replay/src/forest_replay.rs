@@ -157,7 +157,7 @@ impl ForestReplay {
     ) -> Result<Vec<Arrived>, ForestReplayError> {
         let mut packets = Vec::with_capacity(batch.len());
         for (row, &counted) in counted.iter().enumerate() {
-            let arrival = Arrival { counted, ..arrival(batch, columns, row) };
+            let arrival = Arrival { counted, ..Arrival::of(columns, row, batch.drop[row]) };
             let Arrival { switch_id, time_ns, .. } = arrival;
             let (number, last_ns) = self.arrived.get(&switch_id).copied().unwrap_or_default();
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
@@ -208,19 +208,6 @@ impl LaneGroup {
             sum.add(&LanesSent { lqd, lanes });
         }
         sum
-    }
-}
-
-fn arrival(batch: &LabelledBatch, columns: &ArrivalColumns, row: usize) -> Arrival {
-    Arrival {
-        time_ns: columns.time_ns[row],
-        switch_id: columns.switch_id[row],
-        port: columns.port[row],
-        queue: columns.queue[row],
-        size_bytes: columns.size_bytes[row],
-        dropped: batch.drop[row],
-        predicted: false,
-        counted: false,
     }
 }
 

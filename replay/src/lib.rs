@@ -36,7 +36,9 @@ mod forest_replay;
 mod replay;
 
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
-pub use replay::{Arrival, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
+pub use replay::{
+    Arrival, ArrivalChecker, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, dt_alpha,
+};
 
 /// Replays for vote rules.
 pub use dropcast_train::Sent;

@@ -3,7 +3,9 @@
 //! Streaming: one arrival at a time, with memory for the packets in the buffers. All switches run
 //! in continuous time with packets of any size, drained at line rate.
 
-use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
+use dropcast_data::{
+    ArrivalColumns, Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta,
+};
 use dropcast_forest::Confusion;
 use dropcast_switch::{
     Alphas, Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit,
@@ -36,6 +38,23 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// Row `row` of these columns, with its label: predicted to be accepted, and not counted.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn of(columns: &ArrivalColumns, row: usize, dropped: bool) -> Self {
+        Arrival {
+            time_ns: columns.time_ns[row],
+            switch_id: columns.switch_id[row],
+            port: columns.port[row],
+            queue: columns.queue[row],
+            size_bytes: columns.size_bytes[row],
+            dropped,
+            predicted: false,
+            counted: false,
+        }
+    }
+
     /// Checks that it can arrive at a switch like `spec`, after another at `before_ns`.
     pub(crate) fn check(&self, spec: &SwitchSpec, before_ns: u64) -> Result<(), ReplayError> {
         let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = self;
@@ -57,6 +76,34 @@ impl Arrival {
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
         let queue = spec.queue_index(self.port, self.queue);
         Packet::new(tag(number, self), queue, self.size_bytes)
+    }
+}
+
+/// Checks that arrivals can be replayed, without replaying them.
+#[derive(Debug)]
+pub struct ArrivalChecker {
+    specs: SwitchSpecs,
+    /// Time of the last arrival at each switch.
+    times_ns: BTreeMap<u16, u64>,
+}
+
+impl ArrivalChecker {
+    /// For arrivals at these switches.
+    pub fn new(specs: SwitchSpecs) -> Self {
+        ArrivalChecker { specs, times_ns: BTreeMap::new() }
+    }
+
+    /// Checks the next arrival.
+    ///
+    /// # Errors
+    /// Those of [`Replay::arrive`].
+    pub fn check(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
+        let &Arrival { switch_id, time_ns, .. } = arrival;
+        let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
+        let before_ns = self.times_ns.entry(switch_id).or_default();
+        arrival.check(spec, *before_ns)?;
+        *before_ns = time_ns;
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventColumns, OnBadRow};
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::inspection::{check, inspect};
 use dropcast_pipeline::inspection_summary::InspectedSummary;
 use dropcast_pipeline::progress::Progress;
@@ -12,14 +13,21 @@ use dropcast_reports::words::inspection::{checked_text, inspected_text};
 pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if args.check {
         let options = args.reading.options(OnBadRow::Skip)?;
-        let checked = check(&args.file, &options, progress)?;
+        let checked = check(&args.files, &options, progress)?;
         output::print(args.format, &checked, checked_text)?;
         return match checked.problems.len() {
             0 => Ok(()),
-            _ => Err(Failure::BadRows(args.file.display().to_string())),
+            _ => {
+                let files = args.files.iter().map(|file| file.display().to_string());
+                Err(Failure::BadRows(files.collect::<Vec<_>>().join(", ")))
+            }
         };
     }
+    let [file] = &args.files[..] else {
+        let problem = "tells of one file at a time; only --check reads several";
+        return Err(PipelineError::setting("inspect", problem).into());
+    };
     let columns = EventColumns::parse(&args.reading.columns)?;
-    let found = inspect(&args.file, &columns, args.statistics)?;
+    let found = inspect(file, &columns, args.statistics)?;
     output::print(args.format, &InspectedSummary::new(&found), |_| inspected_text(&found))
 }

@@ -44,6 +44,18 @@ fn a_lock_that_is_a_pipe_is_refused() {
 }
 
 #[test]
+fn a_pipe_among_events_is_refused() {
+    let room = Room::with_a_run();
+    room.write("events/log.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    let made = Command::new("mkfifo").arg(room.path("events/more.csv")).status().unwrap();
+    assert!(made.success());
+    for typed in ["collect --events events -o traces", "inspect --check events"] {
+        let said = refuse(&room, &format!("{typed} --switch runs/small/switch.toml"));
+        assert!(said.contains("events/more.csv: is a pipe, socket or device, "), "{said}");
+    }
+}
+
+#[test]
 fn no_output_replaces_what_it_is_made_of() {
     let room = Room::with_a_run();
     for name in ["m.h", "swept/rows.parquet", "ex5/small.h", "again/tables/trace.csv"] {

@@ -82,6 +82,25 @@ fn what_is_known_of_other_files() {
     insta::assert_snapshot!(transcript);
 }
 
+#[test]
+fn events_are_checked_as_they_are_labelled() {
+    let room = Room::new();
+    room.write("switch.toml", SWITCH);
+    room.write("events.csv", EVENTS);
+    room.write("late.csv", "time_ns,port,size_bytes\n5,0,1000\n4,0,1000\n6,7,1000\n");
+    room.write("runs/switch=3/log.csv", EVENTS);
+    room.write("runs/switch=4/log.csv", "time_ns,port,size_bytes\n0,0,0\n");
+    room.good("collect --events events.csv --switch switch.toml -o trace.parquet");
+    let check =
+        |files: &str| room.dropcast(&format!("inspect --check {files} --switch switch.toml"));
+    let mut transcript = String::new();
+    for files in ["events.csv", "*.csv", "runs", "trace.parquet", "trace.parquet events.csv"] {
+        transcript.push_str(&format!("{}\n", check(files)));
+    }
+    transcript.push_str(&format!("{}\n", room.dropcast("inspect events.csv late.csv")));
+    insta::assert_snapshot!(transcript);
+}
+
 /// Each number, with the space that aligns it, becomes `#`.
 pub(crate) fn without_numbers(text: &str) -> String {
     let mut shown = String::new();

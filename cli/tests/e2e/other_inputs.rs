@@ -139,6 +139,10 @@ fn a_capture_gets_a_verdict() {
     ] {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
+    // Of captures without rules, each is of a port.
+    room.write("port1.pcap", &whole);
+    let check = "inspect --check burst.pcap port1.pcap --switch plain.toml";
+    transcript.push_str(&format!("{}\n", room.dropcast(check)));
     insta::assert_snapshot!(transcript);
     let said = room.dropcast("run --events burst.pcap --switch leaf.toml --name burst");
     assert_eq!(said.code, Some(0), "{said}");

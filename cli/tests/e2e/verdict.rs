@@ -83,3 +83,29 @@ fn a_real_switch_that_drops_nothing_is_told() {
     let text = room.good("report --data some.parquet");
     assert!(text.contains("drops: 1 for a reason that is not stated, 1 by policy."), "{text}");
 }
+
+/// Each switch has its own alpha of Dynamic Thresholds.
+#[test]
+fn each_switch_tells_its_alpha() {
+    let room = Room::new();
+    let switch = |id: u16, alpha: &str| {
+        format!(
+            "[[switch]]\nid = {id}\nports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\n\
+             base_rtt_ns = 50_000\nqueues_per_port = 2\ndt_alpha = {alpha}\n"
+        )
+    };
+    room.write("two.toml", switch(1, "0.5") + &switch(2, "[1.0, 0.25]"));
+    let rows = (0..100).map(|at| format!("{},{},0,1500\n", at * 100, at % 2 + 1));
+    room.write(
+        "events.csv",
+        format!("time_ns,switch_id,port,size_bytes\n{}", rows.collect::<String>()),
+    );
+    room.good("collect --events events.csv --switch two.toml -o trace.parquet");
+    let verdict = room.good("report --data trace.parquet --format json");
+    let verdict: Value = serde_json::from_str(&verdict).unwrap();
+    assert!(verdict["dynamic_thresholds_alpha"].is_null());
+    let alpha = |at: usize| &verdict["switches"][at]["dynamic_thresholds_alpha"];
+    assert_eq!((alpha(0), alpha(1)), (&serde_json::json!(0.5), &serde_json::json!([1.0, 0.25])));
+    let page = room.good("report --data trace.parquet --format html");
+    assert!(page.contains("<td>1, 0.25</td>"), "{page}");
+}

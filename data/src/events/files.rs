@@ -1,5 +1,6 @@
 //! Packet events of several files, merged by time.
 
+use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
 use crate::batch::BATCH_ROWS;
 use crate::error::shown;
@@ -101,6 +102,11 @@ impl EventFiles {
     /// Whether some file tells which packets the real switch marked (ECN).
     pub fn tells_marks(&self) -> bool {
         self.files.iter().any(|file| file.reader.tells_marks())
+    }
+
+    /// What was wrong with rows that were skipped, file by file. Complete once the iterator has ended.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.files.iter().flat_map(|file| file.reader.problems()).collect()
     }
 
     /// What was read of each file. Complete once the iterator has ended without an error.

@@ -37,7 +37,7 @@ impl EventRows {
         while batch.events.len() < BATCH_ROWS {
             let Some(row) = self.rows.next_row()? else { break };
             let read = read_event(&row, expected, &self.places, self.time_unit).and_then(|event| {
-                batch.own.extend(read_own(&row, &self.places)?);
+                batch.own.extend(read_own(&row, &self.places, event.0.kind)?);
                 Ok(event)
             });
             let line = Some(RowPlace::Line(self.rows.line_number()));
@@ -130,7 +130,15 @@ fn read<T: Cell>(
     place.map_or(Ok(absent), |place| row.read(place).map_err(|bad| (field.to_owned(), bad)))
 }
 
-/// The values of the user's own columns.
-fn read_own(row: &CsvRow<'_>, places: &EventPlaces) -> Result<Vec<u32>, (String, BadCell)> {
-    places.own.iter().map(|(name, place)| read(row, name, Some(*place), 0)).collect()
+/// The values of the user's own columns. Only arrivals need them: elsewhere an empty one is 0.
+fn read_own(
+    row: &CsvRow<'_>,
+    places: &EventPlaces,
+    kind: EventKind,
+) -> Result<Vec<u32>, (String, BadCell)> {
+    let needs = |place: usize| kind.is_arrival() || !row.field(place).is_empty();
+    let value = |(name, place): &(String, usize)| {
+        read(row, name, Some(*place).filter(|&place| needs(place)), 0)
+    };
+    places.own.iter().map(value).collect()
 }

@@ -3,7 +3,7 @@
 use super::columns::{EventColumns, EventPlaces};
 use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
-use crate::cell::{BadCells, Cell, read_column};
+use crate::cell::{BadCell, BadCells, Cell, read_column};
 use crate::table::{Table, TableBatches};
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
@@ -51,7 +51,7 @@ impl EventTable {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
         let mut bad = BadCells::default();
         let (mut events, rounded) = self.read_events(&batch, &mut bad);
-        let own = self.read_own(&batch, &mut bad);
+        let own = self.read_own(&batch, &events, &mut bad);
         let mut kept_own = Vec::new();
         let mut bad = bad.into_rows().peekable();
         let mut row = 0;
@@ -127,10 +127,22 @@ impl EventTable {
         (events, rounded)
     }
 
-    /// The user's own columns.
-    fn read_own(&self, batch: &RecordBatch, bad: &mut BadCells) -> Vec<Vec<u32>> {
-        let own = self.places.own.iter();
-        own.map(|(name, place)| self.read(batch, name, Some(*place), bad)).collect()
+    /// The user's own columns. Only arrivals need values: elsewhere null is 0.
+    fn read_own(&self, batch: &RecordBatch, events: &[Event], bad: &mut BadCells) -> Vec<Vec<u32>> {
+        let mut read = |(name, place): &(String, usize)| {
+            let mut of_column = BadCells::default();
+            let column = self.read(batch, name, Some(*place), &mut of_column);
+            let is_needed = |row: usize, cell: &BadCell| {
+                events[row].kind.is_arrival() || !matches!(cell, BadCell::Empty(_))
+            };
+            for (row, (field, cell)) in of_column.into_rows() {
+                if is_needed(row, &cell) {
+                    bad.note(row, &field, cell);
+                }
+            }
+            column
+        };
+        self.places.own.iter().map(&mut read).collect()
     }
 
     /// What happened to the packets, with the reasons of drops.

@@ -41,17 +41,18 @@ time_ns,port,queue,size_bytes,kind,ecn_mark,hops,flags
 2,9,1,100,+,1,8,0
 3,0,1,0,PAUSE,0,9,0
 4,0,1,100,+,2,10,0
-5,0,1,0,xon,0,11,3
+5,0,1,0,xon,0,,3
 6,0,1,100,+,0,-1,0
 7,0,1,0,+,0,12,0
 8,0,1,100,-,0,4294967295,0
+9,0,1,100,+,0,,0
 ";
 
 fn expected() -> Vec<(u64, EventKind, bool, [u32; 2])> {
     vec![
         (1, EventKind::Arrival, true, [7, 4]),
         (3, EventKind::Pause, false, [9, 0]),
-        (5, EventKind::Resume, false, [11, 3]),
+        (5, EventKind::Resume, false, [0, 3]),
         (8, EventKind::Departure, false, [u32::MAX, 0]),
     ]
 }
@@ -67,7 +68,7 @@ fn parquet(scratch: &Scratch) -> PathBuf {
         ("size_bytes", Arc::new(UInt32Array::from_iter_values(numbers(3).map(|n| n as u32)))),
         ("kind", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row[4])))),
         ("ecn_mark", Arc::new(Int64Array::from_iter_values(numbers(5)))),
-        ("hops", Arc::new(Int64Array::from_iter_values(numbers(6)))),
+        ("hops", Arc::new(rows.iter().map(|row| row[6].parse().ok()).collect::<Int64Array>())),
         ("flags", Arc::new(Int64Array::from_iter_values(numbers(7)))),
     ];
     scratch.parquet("events.parquet", &columns)

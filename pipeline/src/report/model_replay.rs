@@ -95,16 +95,8 @@ impl<'m> ModelReplay<'m> {
         let above = |&score: &u32| score > self.model.forest.vote_threshold;
         let predicted: Vec<bool> = scores.iter().map(above).collect();
         for (row, &predicted) in predicted.iter().enumerate() {
-            let arrival = Arrival {
-                time_ns: arrivals.time_ns[row],
-                switch_id: arrivals.switch_id[row],
-                port: arrivals.port[row],
-                queue: arrivals.queue[row],
-                size_bytes: arrivals.size_bytes[row],
-                dropped: batch.drop[row],
-                predicted,
-                counted: counted[row],
-            };
+            let known = Arrival::of(arrivals, row, batch.drop[row]);
+            let arrival = Arrival { predicted, counted: counted[row], ..known };
             replay.arrive(&arrival).map_err(|source| {
                 let row = trace.rows + row as u64;
                 BuildError::Replay { trace: trace.source.name.clone(), row, source }
@@ -125,6 +117,7 @@ impl<'m> ModelReplay<'m> {
                 trace: self.traces - 1,
                 switch_id,
                 ports: replayed.ports,
+                dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
                 victim: collect.victim,
                 strict_fit: collect.strict_fit,
                 results: totals([&replayed].into_iter()),

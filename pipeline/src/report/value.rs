@@ -174,6 +174,8 @@ pub struct SwitchSection {
     pub switch_id: u16,
     /// Its ports, the papers' `N`.
     pub ports: u16,
+    /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
+    pub dynamic_thresholds_alpha: Alphas,
     /// Which packet LQD pushes out; the trace's setting.
     pub victim: Victim,
     /// Whether a packet needs strictly more free bytes than it takes; the trace's setting.

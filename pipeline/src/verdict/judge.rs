@@ -12,6 +12,7 @@ use super::value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::report::{BuildError, ReplayTotals, common_dt_alpha};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// Replays labelled rows without a model, and counts what LQD, the real switch and, if there is one, a
@@ -20,7 +21,8 @@ pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
     open: Option<OpenTrace>,
-    replayed: Vec<Replayed>,
+    /// By trace and switch.
+    replayed: BTreeMap<(usize, u16), Replayed>,
     congestion: Congestion,
     thresholds: LevelThresholds,
     counts: DropCounts,
@@ -47,7 +49,7 @@ impl Judge {
             threads,
             names: Vec::new(),
             open: None,
-            replayed: Vec::new(),
+            replayed: BTreeMap::new(),
             congestion: Congestion::default(),
             thresholds: LevelThresholds::default(),
             counts: DropCounts::default(),
@@ -100,16 +102,8 @@ impl Judge {
         let name = &self.names[place];
         let mut level_permille = Vec::with_capacity(batch.len());
         for (at, &dropped) in batch.drop.iter().enumerate() {
-            let arrival = Arrival {
-                time_ns: columns.time_ns[at],
-                switch_id: columns.switch_id[at],
-                port: columns.port[at],
-                queue: columns.queue[at],
-                size_bytes: columns.size_bytes[at],
-                dropped,
-                predicted: dropped,
-                counted: counted[at],
-            };
+            let known = Arrival::of(columns, at, dropped);
+            let arrival = Arrival { predicted: dropped, counted: counted[at], ..known };
             trace.replay.arrive(&arrival).map_err(|source| {
                 let row = trace.rows + at as u64;
                 BuildError::Replay { trace: name.clone(), row, source }
@@ -149,7 +143,9 @@ impl Judge {
     /// The trace has no more rows: drains its buffers.
     pub fn end_trace(&mut self) {
         let Some(trace) = self.open.take() else { return };
-        self.replayed.extend(trace.replay.finish().into_values());
+        let place = self.names.len() - 1;
+        let replayed = trace.replay.finish().into_iter();
+        self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
         self.thresholds.end(trace.levels);
         self.episodes.end_trace();
         if self.timelines.len() < self.names.len() {
@@ -161,7 +157,7 @@ impl Judge {
     /// The verdict on all rows so far.
     pub fn finish(mut self) -> Verdict {
         self.end_trace();
-        let totals = ReplayTotals::from_switches(&self.replayed);
+        let totals = ReplayTotals::from_switches(self.replayed.values());
         let sent = |policy: ReplayPolicy| {
             let section = totals.policies.iter().find(|section| section.policy == policy);
             section.map_or_else(Sent::default, |section| section.sent)
@@ -178,7 +174,7 @@ impl Judge {
             dropped: self.counts.lqd,
             occupancy,
             congestion,
-            dynamic_thresholds_alpha: common_dt_alpha(&self.replayed),
+            dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,
             perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),
@@ -190,7 +186,7 @@ impl Judge {
             pauses: (self.pauses.pauses > 0).then_some(self.pauses),
             timelines: self.timelines.iter().map(Timeline::section).collect(),
             episodes: self.episodes.finish(),
-            switches: self.places.switches(),
+            switches: self.places.switches(&self.replayed),
             queues,
             queues_left_out,
         }

@@ -1,6 +1,8 @@
 //! Drops by switch, port and queue.
 
 use super::drop_counts::{Counted, DropCounts};
+use dropcast_replay::Replayed;
+use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +18,8 @@ pub struct SwitchDrops {
     pub switch_id: u16,
     /// Highest occupancy of LQD's buffer that an arrival met, as a share of the buffer.
     pub peak_occupancy: f64,
+    /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
+    pub dynamic_thresholds_alpha: Alphas,
     /// Its packets.
     pub counts: DropCounts,
 }
@@ -56,16 +60,19 @@ impl Places {
         *peak = permille.max(*peak);
     }
 
-    pub(super) fn switches(&self) -> Vec<SwitchDrops> {
-        let of = |(&(trace, switch_id), &permille): (&(usize, u16), &u32)| {
+    /// Each switch at which packets count, of these that were replayed.
+    pub(super) fn switches(&self, replayed: &BTreeMap<(usize, u16), Replayed>) -> Vec<SwitchDrops> {
+        let of = |(&(trace, switch_id), replayed): (&(usize, u16), &Replayed)| {
+            let &permille = self.peaks.get(&(trace, switch_id))?;
             let first = (trace, switch_id, 0, 0);
             let own = self.queues.range(first..=(trace, switch_id, u16::MAX, u8::MAX));
             let mut counts = DropCounts::default();
             own.for_each(|(_, queue)| counts.merge(queue));
             let peak_occupancy = f64::from(permille) / 1_000.0;
-            SwitchDrops { trace, switch_id, peak_occupancy, counts }
+            let dynamic_thresholds_alpha = replayed.dt_alpha.clone();
+            Some(SwitchDrops { trace, switch_id, peak_occupancy, dynamic_thresholds_alpha, counts })
         };
-        self.peaks.iter().map(of).collect()
+        replayed.iter().filter_map(of).collect()
     }
 
     /// The queues at which something is dropped, or predicted to be: the worst if there are too many,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dropcast import _dropcast
 from dropcast._described import Described
 from dropcast._progress import Bar
-from dropcast._settings import reading_of
+from dropcast._settings import as_list, reading_of
 from dropcast.errors import InputError
 from dropcast.models import Model, model_of
 
@@ -27,18 +27,22 @@ def inspect(
 ) -> Described:
     """The kind and content of a file: events, traces, models, tables, reports.
 
-    With ``check`` reads all events or labelled rows; ``problems`` lists each kind of bad row, how
+    With ``check`` reads all events or labelled rows, also of several files, as ``collect`` does, or
+    of a folder; ``problems`` lists each kind of bad row, how
     many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
     not, as in :func:`dropcast.collect`; by ``column`` a table with other names is known for events,
     also without ``check``. ``statistics`` needs a build with polars (docs/trainers.md).
     """
-    path, bar, reading = os.fspath(file), Bar(progress), reading_of(column, time_unit)
+    paths, bar = [os.fspath(path) for path in as_list(file)], Bar(progress)
+    reading = reading_of(column, time_unit)
     if not check:
-        return Described(*_dropcast.inspect(bar, path, reading, statistics))
+        if len(paths) != 1:
+            raise InputError("file: inspect tells of one file at a time; only check reads several")
+        return Described(*_dropcast.inspect(bar, paths[0], reading, statistics))
     if statistics:
         raise InputError("statistics: cannot be used with check")
     reading += [] if switch is None else [f"--switch={os.fspath(switch)}"]
-    return Described(*_dropcast.check(bar, path, reading))
+    return Described(*_dropcast.check(bar, paths, reading))
 
 
 def resources(

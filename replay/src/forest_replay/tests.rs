@@ -82,7 +82,7 @@ fn one_by_one(
     let columns = batch.arrivals.as_ref().expect("it has arrivals");
     for row in 0..batch.len() {
         let values: Vec<u32> = batch.features.iter().map(|column| column[row]).collect();
-        let arrival = arrival(batch, columns, row);
+        let arrival = Arrival::of(columns, row, batch.drop[row]);
         let (predicted, counted) = (predicts(&values), counted[row]);
         replay.arrive(&Arrival { predicted, counted, ..arrival }).expect("sound arrivals");
     }

@@ -78,6 +78,10 @@ pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
         let mut row = vec![
             named(switch),
             Cell::Ratio(Some(switch.peak_occupancy), 3),
+            match verdict.dynamic_thresholds_alpha {
+                Some(_) => Cell::Count(None),
+                None => Cell::text(switch.dynamic_thresholds_alpha.to_string()),
+            },
             Cell::Count(Some(counts.arrived.packets)),
         ];
         row.extend(KINDS.map(|(_, of)| Cell::Count(of(counts))));
@@ -94,7 +98,7 @@ pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
         page.table(caption, &heads, &rows);
     };
     let kinds = KINDS.map(|(name, _)| name);
-    let heads = [&["switch", "fullest", "arrivals"][..], &kinds].concat();
+    let heads = [&["switch", "fullest", "alpha", "arrivals"][..], &kinds].concat();
     let switches = || verdict.switches.iter();
     table("Packets at each switch.", &heads, switches().map(packets).collect());
     let heads = [&["switch", "arrivals"][..], &kinds[..4]].concat();

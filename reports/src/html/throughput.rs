@@ -36,10 +36,11 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
     page.fold("Each switch by itself");
     for switch in &replay.switches {
         let name = format!(
-            "Trace {}, switch {} ({} ports): \u{3B7} {} in packets, bound {}.",
+            "Trace {}, switch {} ({} ports, alpha {}): \u{3B7} {} in packets, bound {}.",
             switch.trace + 1,
             switch.switch_id,
             switch.ports,
+            switch.dynamic_thresholds_alpha,
             numbers::optional(switch.results.eta.packets, 4),
             numbers::optional(switch.results.eta.bound, 4)
         );
