@@ -227,6 +227,9 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     let hidden = "[...document.querySelectorAll('nav, details.numbers, .tip, .marks, .tools, #votes')] \
                   .every((element) => getComputedStyle(element).display === 'none')";
     assert_eq!(browser.evaluate(hidden), true);
+    let bare = "[...document.querySelectorAll('.folds')].filter((folds) => \
+                folds.querySelector('details[open]') === null && folds.offsetHeight > 0).length";
+    assert_eq!(browser.evaluate(bare), 0, "a heading is printed over nothing");
     // A4 between its margins. What is wider makes the browser shrink everything.
     let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     let metrics = json!({"width": 688, "height": 900, "deviceScaleFactor": 1, "mobile": false});

@@ -9,6 +9,12 @@ use dropcast_replay::{ReplayPolicy, Sent};
 
 pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Verdict>) {
     page.section("policies", "What every policy transmits");
+    if let [only] = replay.switches.as_slice() {
+        page.paragraph(&format!(
+            "There is one switch, number {}, with {} ports.",
+            only.switch_id, only.ports
+        ));
+    }
     page.figure(
         &figures::throughput(&replay.total.policies),
         &format!(
@@ -26,11 +32,7 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
     } else {
         policies(page, "All switches together.", &replay.total);
     }
-    if let [only] = replay.switches.as_slice() {
-        page.paragraph(&format!(
-            "There is one switch, number {}, with {} ports.",
-            only.switch_id, only.ports
-        ));
+    if replay.switches.len() == 1 {
         return;
     }
     page.fold("Each switch by itself");

@@ -31,6 +31,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         page.paragraph("Nothing is dropped, so there is no episode to look at.");
         return;
     }
+    page.open("folds");
     page.heading("The worst episodes, closer");
     page.paragraph(
         "An episode is drops at one switch, each at most 10 base round-trip times after the one \
@@ -39,6 +40,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
     for (at, episode) in verdict.episodes.iter().enumerate() {
         write_episode(page, verdict, at + 1, episode);
     }
+    page.close();
 }
 
 fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {

@@ -118,6 +118,16 @@
       });
       bar.append(field);
     }
+    // On a narrow screen a row of many cells becomes a list, each value beside its head (page.css).
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+    if (heads.length > 1 && !table.classList.contains("data")) {
+      table.classList.add("fields");
+      for (const body of table.tBodies) {
+        for (const row of body.rows) {
+          [...row.cells].forEach((cell, at) => { cell.dataset.head = heads[at]; });
+        }
+      }
+    }
     const wide = table.closest(".wide");
     const box = document.createElement("div");
     box.className = "with-tools";

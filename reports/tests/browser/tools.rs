@@ -183,6 +183,15 @@ fn on_a_phone_nothing_is_cut_off() {
                document.documentElement.scrollWidth - wide]; })()",
         );
         assert_eq!(beyond, json!([[], 0]));
+        // But for the numbers of figures, no table needs to be scrolled; its rows are lists.
+        let scrolled = "[...document.querySelectorAll('.wide:has(> table:not(.data))')]
+            .filter((wide) => wide.scrollWidth > wide.clientWidth).map((wide) => wide.innerText)";
+        assert_eq!(browser.evaluate(scrolled), json!([]));
+        let unnamed = "[...document.querySelectorAll('.fields tbody td')].filter((cell) => \
+            getComputedStyle(cell, '::before').content === 'none' || !('head' in cell.dataset)).length";
+        assert_eq!(browser.evaluate(unnamed), 0);
+        let lists = "document.querySelectorAll('.fields').length > 0";
+        assert_eq!(browser.evaluate(lists), true);
     }
 }
 
