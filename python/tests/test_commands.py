@@ -235,9 +235,14 @@ def test_files_are_inspected(run, trace_file, model):
     found = dropcast.inspect("bad.csv", check=True, switch="leaf.toml", time_unit="us")
     assert found["rows"] == 1 and found["problems"][0]["rows"] == 1
     Path("log.csv").write_text("ts,port,size_bytes\n1,0,100\n2,1,100\n")
+    Path("more.csv").write_text("ts,port,size_bytes\n1,1,100\n3,1,100\n")
     columns = {"time_ns": "ts"}
     assert dropcast.inspect("log.csv", column=columns)["kind"] == "events"
     assert dropcast.inspect("log.csv", check=True, column=columns, switch="leaf.toml")["rows"] == 2
+    both = dropcast.inspect(["log.csv", "more.csv"], check=True, column=columns, switch="leaf.toml")
+    assert both["rows"] == 4
+    with pytest.raises(InputError, match="tells of one file at a time"):
+        dropcast.inspect(["log.csv", "more.csv"])
     with pytest.raises(InputError, match='log.csv: has no column "time_ns", it has ts, port, size_bytes'):
         dropcast.inspect("log.csv", check=True, switch="leaf.toml")
     with pytest.raises(InputError, match="built without polars"):

@@ -93,7 +93,7 @@ fn send_blocks(
         Compression::None => stored,
         Compression::Gzip => {
             let mut text = MultiGzDecoder::new(stored);
-            if !pump(&mut text, sender)? {
+            if !pump(&mut text, sender).map_err(|error| damaged(error, compression))? {
                 return Ok(());
             }
             text.into_inner()
@@ -101,7 +101,7 @@ fn send_blocks(
         Compression::Zstd => {
             let mut text = zstd::Decoder::with_buffer(stored)?;
             text.window_log_max(MOST_WINDOW_LOG)?;
-            if !pump(&mut text, sender)? {
+            if !pump(&mut text, sender).map_err(|error| damaged(error, compression))? {
                 return Ok(());
             }
             text.finish()
@@ -113,6 +113,17 @@ fn send_blocks(
         let _ = sender.send(Ok(Block::End { hash }));
     }
     Ok(())
+}
+
+/// Says what may be wrong with compressed data that cannot be read, unless the system could not read it.
+fn damaged(error: io::Error, compression: Compression) -> io::Error {
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => io::Error::new(
+            error.kind(),
+            format!("its {compression} data is cut off, damaged or followed by something else: {error}"),
+        ),
+    }
 }
 
 /// Sends all of `text`; false if nobody listens any more.
@@ -206,6 +217,8 @@ mod tests {
         let last = changed.len() - 6;
         changed[last] ^= 1;
         assert!(read(changed).is_err());
+        let error = read([&whole[..], b"more"].concat()).unwrap_err().to_string();
+        assert!(error.starts_with("its gzip data is cut off, damaged or followed by"), "{error}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ Path = str | os.PathLike[str]
 
 
 def inspect(
-    file: Path,
+    file: Path | list[Path],
     *,
     check: bool = False,
     statistics: bool = False,
