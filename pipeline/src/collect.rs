@@ -71,7 +71,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Push-outs whose packet is not known are counted under this name.
-const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
+pub(crate) const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -280,13 +280,21 @@ impl Labelling<'_> {
         for input in &inputs {
             add(&mut collected.skipped, &input.skipped);
             add(&mut collected.notes, &input.notes);
-            for (note, rows) in &input.notes {
-                progress.note(&format!("{}: {}", input.name, words(note, *rows)));
-            }
         }
+        tell_notes(&inputs, Path::new(""), progress);
         progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
         collected.pauses = pauses.len() as u64;
         Ok((collected, ReadEvents { inputs, pauses }))
+    }
+}
+
+/// Tells what is worth knowing about inputs; messages name them in `folder`, which may be empty.
+pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &dyn Progress) {
+    for input in inputs {
+        let file = folder.join(&input.name);
+        for (note, rows) in &input.notes {
+            progress.note(&format!("{}: {}", file.display(), words(note, *rows)));
+        }
     }
 }
 
@@ -296,14 +304,14 @@ fn names(inputs: &[InputProvenance]) -> String {
     names.join(", ")
 }
 
-fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
+pub(crate) fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
     for (reason, rows) in counts {
         *sum.entry(reason.clone()).or_insert(0) += rows;
     }
 }
 
 /// Why rows were left out, where that is all that can be said.
-fn left_out(inputs: &[InputProvenance]) -> String {
+pub(crate) fn left_out(inputs: &[InputProvenance]) -> String {
     let mut sum = BTreeMap::new();
     inputs.iter().for_each(|input| add(&mut sum, &input.skipped));
     let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
@@ -311,7 +319,7 @@ fn left_out(inputs: &[InputProvenance]) -> String {
 }
 
 /// A note of an input, in words.
-fn words(note: &str, rows: u64) -> String {
+pub(crate) fn words(note: &str, rows: u64) -> String {
     match note {
         "rounded-time" => {
             format!("the times of {rows} rows were rounded to whole nanoseconds (docs/events.md)")

@@ -8,7 +8,9 @@
 //! any other is written, so that the folder never holds traces of two jobs.
 
 use crate::PipelineError;
-use crate::collect::{Collected, count_departures, meta_of};
+use crate::collect::{
+    Collected, UNMATCHED_PUSH_OUT, add, count_departures, left_out, meta_of, tell_notes, words,
+};
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::folders::{Group, groups};
 pub use crate::folders::{matching, trace_files, traces_in};
@@ -26,6 +28,7 @@ use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -44,6 +47,11 @@ pub struct FolderCollected {
     pub rows: u64,
     /// Of which LQD dropped.
     pub drops: u64,
+    /// Rows of the input that were left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, u64>,
 }
 
 /// How events of a folder are labelled.
@@ -133,9 +141,14 @@ impl FolderJob<'_> {
             .traces()
             .fold((0, 0), |(rows, drops), trace| (rows + trace.rows, drops + trace.drops));
         progress.end(&format!("{rows} rows, {drops} drops"));
+        let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
+        for input in manifest.folders.values().flat_map(|folder| &folder.inputs) {
+            add(&mut skipped, &input.skipped);
+            add(&mut notes, &input.notes);
+        }
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
-        Ok(FolderCollected { manifest, labelled, kept, traces, rows, drops })
+        Ok(FolderCollected { manifest, labelled, kept, traces, rows, drops, skipped, notes })
     }
 
     /// A manifest without folders.
@@ -161,7 +174,7 @@ impl FolderJob<'_> {
         threads: &Threads,
         progress: &dyn Progress,
     ) -> Result<FolderEntry, PipelineError> {
-        let switch_id = switch_of(&group.folder)?;
+        let switch_id = switch_of(group)?;
         let options = EventOptions { switch_id, ..self.options.clone() };
         let mut events = EventFiles::open(&group.files, &options)?;
         let specs = events.specs().clone();
@@ -195,16 +208,24 @@ impl FolderJob<'_> {
                 .iter_mut()
                 .filter_map(|(switch_id, switch)| Some((switch, batches.remove(switch_id)?)))
                 .collect();
-            let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch));
+            let place = group.place().display();
+            let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch, &place));
             pushed.into_iter().collect::<Result<(), PipelineError>>()?;
         }
         let inputs = events.provenance();
+        tell_notes(&inputs, group.place(), progress);
         if switches.is_empty() {
             let problem = "holds no events that can be used, so there is nothing to label";
+            let problem = format!("{problem}{}", left_out(&inputs));
             return Err(PipelineError::unfit(group.place().display(), problem));
         }
         let mut traces = Vec::new();
         for (switch_id, switch) in switches {
+            let unmatched = switch.tracer.unmatched_push_outs();
+            if unmatched > 0 {
+                let note = words(UNMATCHED_PUSH_OUT, unmatched);
+                progress.note(&format!("{}: {note}", switch.file.display()));
+            }
             traces.push(self.finish(switch_id, switch, &inputs, work.output)?);
         }
         Ok(FolderEntry { inputs, traces })
@@ -274,7 +295,7 @@ impl Work<'_> {
     /// The trace of a switch, relative to the output.
     fn trace_file(&self, group: &Group, switch_id: u16) -> Result<PathBuf, PipelineError> {
         let refused = |problem: String| Err(PipelineError::unfit(group.place().display(), problem));
-        match switch_of(&group.folder)? {
+        match switch_of(group)? {
             Some(named) if named != switch_id => refused(format!(
                 "is called switch={named} and holds events of switch {switch_id}; rename it, or move them"
             )),
@@ -304,21 +325,24 @@ struct OneSwitch {
 
 impl OneSwitch {
     /// Labels its next events and writes the rows whose label is known.
-    fn push(&mut self, batch: &EventBatch) -> Result<(), PipelineError> {
+    fn push(&mut self, batch: &EventBatch, place: &impl Display) -> Result<(), PipelineError> {
         self.departures += count_departures(batch);
-        let rows = self.tracer.push(batch)?;
+        let rows =
+            self.tracer.push(batch).map_err(|error| PipelineError::from(error).in_file(place))?;
         self.collected.add(&rows);
         self.writer.write(&rows)?;
         Ok(())
     }
 }
 
-/// The switch that a path names with `switch=N`.
-pub(crate) fn switch_of(folder: &Path) -> Result<Option<u16>, PipelineError> {
-    let mut named = folder.iter().rev().filter_map(|part| part.to_str()?.strip_prefix("switch="));
+/// The switch that the path of a folder names with `switch=N`.
+pub(crate) fn switch_of(group: &Group) -> Result<Option<u16>, PipelineError> {
+    let mut named =
+        group.folder.iter().rev().filter_map(|part| part.to_str()?.strip_prefix("switch="));
     let Some(text) = named.next() else { return Ok(None) };
     let unfit = |_| {
-        PipelineError::unfit(folder.display(), "names no switch, expected switch=0 to switch=65535")
+        let problem = "names no switch, expected switch=0 to switch=65535";
+        PipelineError::unfit(group.place().display(), problem)
     };
     text.parse().map(Some).map_err(unfit)
 }

@@ -150,11 +150,11 @@ pub fn check(
     let paths = matching(paths)?;
     let runs = match &paths[..] {
         [folder] if is_folder(folder) && !is_sweep(folder) => runs_in(folder)?,
-        _ => vec![(paths, None)],
+        _ => vec![(None, paths)],
     };
     let mut all = Checked::default();
     progress.begin("check");
-    for (files, switch_id) in runs {
+    for (switch_id, files) in runs {
         let kinds = files.iter().map(|file| kind_of(file, &options.columns));
         let kinds: Vec<Inspected> = kinds.collect::<Result<_, _>>()?;
         let is_events =
@@ -182,13 +182,13 @@ pub fn check(
     Ok(all)
 }
 
-/// The files of each run in a folder, and the switch that its path names.
-fn runs_in(folder: &Path) -> Result<Vec<(Vec<PathBuf>, Option<u16>)>, PipelineError> {
+/// The files of each run in a folder, after the switch that its path names.
+fn runs_in(folder: &Path) -> Result<Vec<(Option<u16>, Vec<PathBuf>)>, PipelineError> {
     let groups = groups(folder)?;
     if groups.is_empty() {
         return Err(PipelineError::unfit(folder.display(), "holds no files"));
     }
-    groups.into_iter().map(|group| Ok((group.files, switch_of(&group.folder)?))).collect()
+    groups.into_iter().map(|group| Ok((switch_of(&group)?, group.files))).collect()
 }
 
 fn check_events(

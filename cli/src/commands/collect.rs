@@ -11,6 +11,7 @@ use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -56,11 +57,12 @@ fn collect_folder(
     };
     let collected = job.run(events, &args.output, progress)?;
     output::print(args.format, &collected, |collected| {
-        let FolderCollected { manifest, labelled, kept, traces, rows, drops } = collected;
-        format!(
+        let FolderCollected { manifest, labelled, kept, traces, rows, drops, .. } = collected;
+        let text = format!(
             "{}: {traces} traces, {rows} arrivals, LQD drops {drops}; labelled {labelled} folders, kept {kept}\n",
             manifest.display()
-        )
+        );
+        text + &left_out(&collected.skipped)
     })
 }
 
@@ -85,8 +87,11 @@ fn text(collected: &Collected) -> String {
     if *pauses > 0 {
         text.push_str(&format!("queues were paused {pauses} times\n"));
     }
-    for (reason, rows) in skipped {
-        text.push_str(&format!("left out {rows} rows: {reason}\n"));
-    }
-    text
+    text + &left_out(skipped)
+}
+
+/// How many rows were left out, by reason.
+fn left_out(skipped: &BTreeMap<String, u64>) -> String {
+    let line = |(reason, rows)| format!("left out {rows} rows: {reason}\n");
+    skipped.iter().map(line).collect()
 }

@@ -114,6 +114,24 @@ fn traces_of_two_jobs_never_lie_together() {
 }
 
 #[test]
+fn what_is_left_out_of_a_folder_is_told() {
+    let room = Room::with_a_run();
+    room.write("leaf.toml", room.read("runs/small/switch.toml"));
+    let rows = "0,0,1500,+\n1,99,1500,+\n2.6004,0,1500,+\n2,0,1500,+\n";
+    room.write("events/run=1/log.csv", format!("time_ns,port,size_bytes,kind\n{rows}"));
+    let drops = "0,0,1500,+,\n1,1,1500,d,push-out\n";
+    room.write(
+        "events/run=2/log.csv",
+        format!("time_ns,port,size_bytes,kind,drop_reason\n{drops}"),
+    );
+    let collect = format!("{COLLECT} --on-bad-row skip --time-unit us");
+    let mut transcript = format!("{}\n", room.dropcast(&collect));
+    // What is kept tells it, too.
+    transcript.push_str(&room.dropcast(&collect).to_string());
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
 fn folders_that_cannot_be_labelled() {
     let room = room();
     room.write("mine/manifest.json", "{}");
@@ -138,6 +156,8 @@ fn folders_that_cannot_be_labelled() {
         "collect --events events --switch leaf.toml -o mine",
         "collect --events events -o traces",
         "collect --events none --switch leaf.toml -o traces",
+        "collect --events events/run=2 --switch leaf.toml -o waiting --max-waiting-rows 3",
+        "collect --events bad --switch leaf.toml -o skipped --on-bad-row skip",
         "collect --events wrong --switch leaf.toml -o traces",
         "collect --events bad --switch leaf.toml -o traces",
         "collect --events other --switch leaf.toml -o traces",

@@ -121,7 +121,9 @@ fn damaged(error: io::Error, compression: Compression) -> io::Error {
         Some(_) => error,
         None => io::Error::new(
             error.kind(),
-            format!("its {compression} data is cut off, damaged or followed by something else: {error}"),
+            format!(
+                "its {compression} data is cut off, damaged or followed by something else: {error}"
+            ),
         ),
     }
 }
