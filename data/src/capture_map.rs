@@ -25,9 +25,8 @@ pub struct CaptureMap {
 pub struct PortRule {
     /// Number of the port.
     pub port: u16,
-    /// Number of the switch.
-    #[serde(default)]
-    pub switch: u16,
+    /// Number of the switch; by default 0, or what a folder `switch=N` says.
+    pub switch: Option<u16>,
     /// Name of the file, without its folder.
     pub file: Option<String>,
     /// Number of the interface in a pcapng file, from 0; 0 in a pcap file.
@@ -124,10 +123,9 @@ impl CaptureMap {
         of_ports.chain(of_queues).next()
     }
 
-    /// Switch and port of a packet of this file, if a rule says so.
-    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<(u16, u16)> {
-        let rule = self.port.iter().find(|rule| rule.is_met(file, facts))?;
-        Some((rule.switch, rule.port))
+    /// The rule that says the port of a packet of this file, if there is one.
+    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<&PortRule> {
+        self.port.iter().find(|rule| rule.is_met(file, facts))
     }
 
     /// Queue of a packet.
@@ -260,7 +258,9 @@ mod tests {
     #[test]
     fn the_first_rule_that_is_met_counts() {
         let map: CaptureMap = toml::from_str(MAP).unwrap();
-        let port = |file: &str, facts: PacketFacts| map.port(file, &facts);
+        let port = |file: &str, facts: PacketFacts| {
+            map.port(file, &facts).map(|rule| (rule.switch.unwrap_or(0), rule.port))
+        };
         let none = PacketFacts::default();
         assert_eq!(port("a.pcap", PacketFacts { interface: 1, ..none }), Some((0, 0)));
         assert_eq!(port("b.pcap", PacketFacts { interface: 1, ..none }), None);

@@ -17,7 +17,7 @@ mod writer;
 
 pub use arrow::event_frame;
 pub use columns::EventColumns;
-pub use files::EventFiles;
+pub use files::{EventFiles, switch_in_path};
 pub use gate::{OnBadRow, Problem};
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;

@@ -118,7 +118,7 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
-    Problem, event_frame,
+    Problem, event_frame, switch_in_path,
 };
 #[cfg(feature = "files")]
 pub use frame::Frame;

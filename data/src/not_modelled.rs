@@ -8,7 +8,17 @@ const KEYS: [(&str, &[&str]); 14] = [
     (INGRESS, &["ingress_pools", "ingress_buffer_bytes", "priority_groups"]),
     (
         PFC,
-        &["pfc", "pfc_enabled", "lossless", "xoff_bytes", "xon_bytes", "xoff", "xon", "xon_offset"],
+        &[
+            "pfc",
+            "pfc_enable",
+            "pfc_enabled",
+            "lossless",
+            "xoff_bytes",
+            "xon_bytes",
+            "xoff",
+            "xon",
+            "xon_offset",
+        ],
     ),
     (ECN, &["ecn", "ecn_threshold_bytes", "ecn_kmin_bytes", "ecn_kmax_bytes"]),
     (RED, &["wred", "red", "wred_profile"]),

@@ -195,7 +195,7 @@ impl SwitchSpecs {
 
 /// A value for every port or queue, or a list with one each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected one value, or a list of them")]
 enum OneOrEach<T> {
     One(T),
     Each(Vec<T>),
@@ -222,6 +222,9 @@ impl<T: Clone + PartialEq> OneOrEach<T> {
         }
     }
 }
+
+/// A base RTT is at most 1,000 seconds: multiples of it are times, too.
+const MOST_BASE_RTT_NS: u64 = 1_000_000_000_000;
 
 /// A switch description as it is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -290,6 +293,10 @@ impl TryFrom<SpecText> for SwitchSpec {
             })?;
         if text.base_rtt_ns == 0 {
             return Err(wrong("base_rtt_ns", "is 0, the moving averages need a time constant"));
+        }
+        if text.base_rtt_ns > MOST_BASE_RTT_NS {
+            let problem = format!("is {}, expected at most 10^12 ns", text.base_rtt_ns);
+            return Err(wrong("base_rtt_ns", problem));
         }
         let line_rate_bps = text.line_rate_bps.expand("line_rate_bps", ports)?;
         if line_rate_bps.contains(&0) {
@@ -509,6 +516,8 @@ mod tests {
         check(("ports = 20", "ports = 0"), "ports: is 0");
         check(("1_052_672", "5_000_000_000"), "buffer_bytes: is 5000000000");
         check(("32_000", "0"), "base_rtt_ns");
+        check(("32_000", "1_000_000_000_001"), "base_rtt_ns: is 1000000000001, expected at most");
+        check(("32_000", "32_000\ndt_alpha = \"x\""), "expected one value, or a list of them");
         check(("32_000", "32_000\ndt_alpha = -1.0"), "dt_alpha: is -1, expected a number above 0");
         check(("32_000", "32_000\nalpha = 1.0"), "dt_alpha");
         check(("10_000_000_000", "[1, 2]"), "line_rate_bps: has 2 values");

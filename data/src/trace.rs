@@ -13,5 +13,5 @@ pub use reader::TraceReader;
 pub use writer::TraceWriter;
 
 pub(crate) use artifact::is_artifact;
-pub(crate) use footer::meta_in_footer;
+pub(crate) use footer::{TRACE_KEY, meta_in_footer};
 pub(crate) use table::meta_of;

@@ -71,7 +71,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Push-outs whose packet is not known are counted under this name.
-pub(crate) const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
+const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -243,6 +243,7 @@ impl Labelling<'_> {
         if events.tells_marks() {
             tracer = tracer.with_ecn_marks();
         }
+        tell_ports(&events.ports_by_order(), progress);
         let mut collected = Collected::default();
         let mut departures = 0;
         let mut keep = |rows: LabelledBatch| {
@@ -262,11 +263,8 @@ impl Labelling<'_> {
         let unmatched = tracer.unmatched_push_outs();
         let pauses = tracer.pauses();
         keep(tracer.finish())?;
-        if unmatched > 0 {
-            collected.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
-            progress.note(&words(UNMATCHED_PUSH_OUT, unmatched));
-        }
-        let inputs = events.inputs();
+        let mut inputs = events.inputs();
+        note_unmatched(&mut inputs, unmatched);
         let unfit = |problem| PipelineError::unfit(names(&inputs), problem);
         if collected.rows == 0 {
             let problem = "has no arrivals that can be used, so there is nothing to label";
@@ -278,8 +276,8 @@ impl Labelling<'_> {
             return Err(unfit(problem.to_owned()));
         }
         for input in &inputs {
-            add(&mut collected.skipped, &input.skipped);
-            add(&mut collected.notes, &input.notes);
+            add_counts(&mut collected.skipped, &input.skipped);
+            add_counts(&mut collected.notes, &input.notes);
         }
         tell_notes(&inputs, Path::new(""), progress);
         progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
@@ -288,12 +286,29 @@ impl Labelling<'_> {
     }
 }
 
+/// Notes push-outs whose packet is not known. Which of several inputs they are in, the tracer does not know:
+/// the first has the note.
+pub(crate) fn note_unmatched(inputs: &mut [InputProvenance], unmatched: u64) {
+    if let Some(first) = inputs.first_mut().filter(|_| unmatched > 0) {
+        first.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
+    }
+}
+
+/// Tells which ports captures are for by their order.
+pub(crate) fn tell_ports(ports: &[(u16, String)], progress: &dyn Progress) {
+    if !ports.is_empty() {
+        let ports: Vec<_> =
+            ports.iter().map(|(port, file)| format!("{file} is port {port}")).collect();
+        progress.note(&format!("by their order, {} (docs/pcap.md)", ports.join(", ")));
+    }
+}
+
 /// Tells what is worth knowing about inputs; messages name them in `folder`, which may be empty.
 pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &dyn Progress) {
     for input in inputs {
         let file = folder.join(&input.name);
         for (note, rows) in &input.notes {
-            progress.note(&format!("{}: {}", file.display(), words(note, *rows)));
+            progress.note(&format!("{}: {}", file.display(), note_words(note, *rows)));
         }
     }
 }
@@ -304,7 +319,7 @@ fn names(inputs: &[InputProvenance]) -> String {
     names.join(", ")
 }
 
-pub(crate) fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
+pub(crate) fn add_counts(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
     for (reason, rows) in counts {
         *sum.entry(reason.clone()).or_insert(0) += rows;
     }
@@ -313,13 +328,13 @@ pub(crate) fn add(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64
 /// Why rows were left out, where that is all that can be said.
 pub(crate) fn left_out(inputs: &[InputProvenance]) -> String {
     let mut sum = BTreeMap::new();
-    inputs.iter().for_each(|input| add(&mut sum, &input.skipped));
+    inputs.iter().for_each(|input| add_counts(&mut sum, &input.skipped));
     let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) }
 }
 
-/// A note of an input, in words.
-pub(crate) fn words(note: &str, rows: u64) -> String {
+/// A note of an input, in words: what `rows` rows of it are (docs/trace.md).
+pub fn note_words(note: &str, rows: u64) -> String {
     match note {
         "rounded-time" => {
             format!("the times of {rows} rows were rounded to whole nanoseconds (docs/events.md)")
@@ -335,6 +350,14 @@ pub(crate) fn words(note: &str, rows: u64) -> String {
         "no-backlog" => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"
+        ),
+        "no-real-drops" => format!(
+            "{rows} events are from an input that tells no real drops, beside one that does: its packets count \
+             as transmitted by the real switch (docs/events.md)"
+        ),
+        "no-ecn-marks" => format!(
+            "{rows} events are from an input that tells no ECN marks, beside one that does: its packets count as \
+             not marked (docs/events.md)"
         ),
         note => format!("{rows} rows are {note}"),
     }

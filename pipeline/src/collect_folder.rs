@@ -9,7 +9,8 @@
 
 use crate::PipelineError;
 use crate::collect::{
-    Collected, UNMATCHED_PUSH_OUT, add, count_departures, left_out, meta_of, tell_notes, words,
+    Collected, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
+    tell_ports,
 };
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::folders::{Group, groups};
@@ -22,7 +23,7 @@ use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs, TraceWriter,
-    is_object, sha256, sha256_file,
+    is_object, sha256, sha256_file, switch_in_path,
 };
 use dropcast_train::Threads;
 use serde::Serialize;
@@ -143,8 +144,8 @@ impl FolderJob<'_> {
         progress.end(&format!("{rows} rows, {drops} drops"));
         let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
         for input in manifest.folders.values().flat_map(|folder| &folder.inputs) {
-            add(&mut skipped, &input.skipped);
-            add(&mut notes, &input.notes);
+            add_counts(&mut skipped, &input.skipped);
+            add_counts(&mut notes, &input.notes);
         }
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
@@ -177,6 +178,7 @@ impl FolderJob<'_> {
         let switch_id = switch_of(group)?;
         let options = EventOptions { switch_id, ..self.options.clone() };
         let mut events = EventFiles::open(&group.files, &options)?;
+        tell_ports(&events.ports_by_order(), progress);
         let specs = events.specs().clone();
         let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
         let tells_drops = events.tells_drops();
@@ -212,7 +214,9 @@ impl FolderJob<'_> {
             let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch, &place));
             pushed.into_iter().collect::<Result<(), PipelineError>>()?;
         }
-        let inputs = events.provenance();
+        let mut inputs = events.provenance();
+        let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
+        note_unmatched(&mut inputs, unmatched);
         tell_notes(&inputs, group.place(), progress);
         if switches.is_empty() {
             let problem = "holds no events that can be used, so there is nothing to label";
@@ -221,11 +225,6 @@ impl FolderJob<'_> {
         }
         let mut traces = Vec::new();
         for (switch_id, switch) in switches {
-            let unmatched = switch.tracer.unmatched_push_outs();
-            if unmatched > 0 {
-                let note = words(UNMATCHED_PUSH_OUT, unmatched);
-                progress.note(&format!("{}: {note}", switch.file.display()));
-            }
             traces.push(self.finish(switch_id, switch, &inputs, work.output)?);
         }
         Ok(FolderEntry { inputs, traces })
@@ -337,9 +336,8 @@ impl OneSwitch {
 
 /// The switch that the path of a folder names with `switch=N`.
 pub(crate) fn switch_of(group: &Group) -> Result<Option<u16>, PipelineError> {
-    let mut named =
-        group.folder.iter().rev().filter_map(|part| part.to_str()?.strip_prefix("switch="));
-    let Some(text) = named.next() else { return Ok(None) };
+    let file = group.folder.join(PART);
+    let Some(text) = switch_in_path(&file) else { return Ok(None) };
     let unfit = |_| {
         let problem = "names no switch, expected switch=0 to switch=65535";
         PipelineError::unfit(group.place().display(), problem)

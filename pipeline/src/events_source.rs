@@ -17,6 +17,11 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
         false
     }
 
+    /// Which ports captures are for by their order: the port and the file of each.
+    fn ports_by_order(&self) -> Vec<(u16, String)> {
+        Vec::new()
+    }
+
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
 }
@@ -50,6 +55,10 @@ impl Events for EventFiles {
 
     fn tells_marks(&self) -> bool {
         EventFiles::tells_marks(self)
+    }
+
+    fn ports_by_order(&self) -> Vec<(u16, String)> {
+        EventFiles::ports_by_order(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -2,6 +2,7 @@
 
 use crate::PipelineError;
 use crate::manifest::{MANIFEST, Manifest};
+use alphanumeric_sort::sort_path_slice;
 use dropcast_data::{DataError, is_folder, is_object, list_objects};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Folders in folders, at most: a symlink may lead back.
 const MOST_DEPTH: usize = 16;
 
-/// The event files of a folder, sorted by name.
+/// The event files of a folder, sorted by name, with numbers as numbers.
 pub(crate) struct Group {
     /// Relative to the folder of all events.
     pub(crate) folder: PathBuf,
@@ -67,7 +68,7 @@ pub fn trace_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PipelineError> {
     Ok(files.concat())
 }
 
-/// Patterns replaced by the paths that match them, sorted: `*` and `?` as in a shell, `**` for any folders,
+/// Patterns replaced by the paths that match them, sorted, with numbers in names as numbers: `*` and `?` as in a shell, `**` for any folders,
 /// `[ab]` for one of these letters. A path that exists, or is an object's, is no pattern.
 ///
 /// # Errors
@@ -92,11 +93,12 @@ pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PipelineError> {
         if found.len() == before {
             return Err(unfit("matches no file"));
         }
+        sort_path_slice(&mut found[before..]);
     }
     Ok(found)
 }
 
-/// The files under a folder, folder by folder. Hidden ones, those that begin with `_` (marks of other
+/// The files under a folder, folder by folder, sorted as by [`matching`]. Hidden ones, those that begin with `_` (marks of other
 /// engines) and manifests are passed over.
 pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
     if is_object(input) {
@@ -130,7 +132,7 @@ pub(crate) fn groups(input: &Path) -> Result<Vec<Group>, PipelineError> {
                 files.push(path);
             }
         }
-        files.sort_unstable();
+        sort_path_slice(&mut files);
         if !files.is_empty() {
             groups.push(Group { folder, files });
         }
@@ -155,7 +157,11 @@ fn groups_of_objects(input: &Path, objects: Vec<PathBuf>) -> Vec<Group> {
         let folder = below.parent().unwrap_or(Path::new("")).to_owned();
         groups.entry(folder).or_default().push(object);
     }
-    groups.into_iter().map(|(folder, files)| Group { folder, files }).collect()
+    let group = |(folder, mut files): (PathBuf, Vec<PathBuf>)| {
+        sort_path_slice(&mut files);
+        Group { folder, files }
+    };
+    groups.into_iter().map(group).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +185,7 @@ mod tests {
     fn patterns_stand_for_what_matches_them() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| folder.path().join(name);
-        for name in ["b.csv", "a.csv", "a[1].csv", "run=1/switch=2/c.csv"] {
+        for name in ["b.csv", "a.csv", "a[1].csv", "run=1/switch=2/c.csv", "p10.pcap", "p9.pcap"] {
             let path = at(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
@@ -190,6 +196,7 @@ mod tests {
         };
         let names = |names: &[&str]| names.iter().map(|name| at(name)).collect::<Vec<_>>();
         assert_eq!(found(&["?.csv"]).unwrap(), names(&["a.csv", "b.csv"]));
+        assert_eq!(found(&["p*.pcap"]).unwrap(), names(&["p9.pcap", "p10.pcap"]));
         assert_eq!(found(&["**/c.csv"]).unwrap(), names(&["run=1/switch=2/c.csv"]));
         assert_eq!(found(&["none.csv", "a[1].csv"]).unwrap(), names(&["none.csv", "a[1].csv"]));
         assert!(found(&["*.parquet"]).unwrap_err().to_string().ends_with("matches no file"));

@@ -1,12 +1,12 @@
 //! What a file is and what is in it.
 
 use crate::PipelineError;
+use crate::collect::add_counts;
 use crate::collect_folder::switch_of;
 use crate::files::read_text;
 use crate::folders::{groups, matching};
 use crate::models::ModelFile;
 use crate::progress::Progress;
-use crate::report::BuildError;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
     EventColumns, EventFiles, EventOptions, FileKind, InputProvenance, Problem, SwitchSpecs,
@@ -117,22 +117,18 @@ pub struct Checked {
     pub rows: u64,
     /// Bad rows, by reason.
     pub problems: Vec<Problem>,
+    /// Rows that are good but no events of a buffer of ours, by reason (docs/ns3-ascii.md).
+    pub left_out: BTreeMap<String, u64>,
     /// Good rows that are worth knowing about, by what they are (docs/trace.md).
     pub notes: BTreeMap<String, u64>,
 }
 
 impl Checked {
-    fn add(&mut self, kind: &'static str, other: Checked) {
-        self.kind = kind;
+    fn add(&mut self, other: Checked) {
         self.rows += other.rows;
         self.problems.extend(other.problems);
-        self.add_notes(other.notes);
-    }
-
-    fn add_notes(&mut self, notes: BTreeMap<String, u64>) {
-        for (note, rows) in notes {
-            *self.notes.entry(note).or_default() += rows;
-        }
+        add_counts(&mut self.left_out, &other.left_out);
+        add_counts(&mut self.notes, &other.notes);
     }
 }
 
@@ -140,8 +136,8 @@ impl Checked {
 /// [replaced](matching); each folder under a folder is a run of its own.
 ///
 /// # Errors
-/// If a file is neither, nothing describes its switches, or it is damaged. A labelled trace is read up to
-/// the first bad row, which is the error: no row of it can be left out.
+/// If a file is neither, nothing describes the switches of events, or it is damaged: a value of a labelled
+/// trace that cannot be is an error, a packet that cannot have arrived at its switch is counted.
 pub fn check(
     paths: &[PathBuf],
     options: &EventOptions,
@@ -155,31 +151,58 @@ pub fn check(
     let mut all = Checked::default();
     progress.begin("check");
     for (switch_id, files) in runs {
-        let kinds = files.iter().map(|file| kind_of(file, &options.columns));
-        let kinds: Vec<Inspected> = kinds.collect::<Result<_, _>>()?;
-        let is_events =
-            |kind: &Inspected| matches!(kind, Inspected::Events { .. } | Inspected::Stream { .. });
-        if kinds.iter().all(is_events) {
+        let rows = files.iter().map(|file| Rows::of(file, &options.columns));
+        let rows: Vec<Rows> = rows.collect::<Result<_, _>>()?;
+        for (file, rows) in files.iter().zip(rows) {
+            let before = std::mem::replace(&mut all.kind, rows.name());
+            if !before.is_empty() && before != all.kind {
+                let problem = format!(
+                    "is of another kind ({}) than the files before ({before}); check them one by one",
+                    all.kind
+                );
+                return Err(PipelineError::unfit(file.display(), problem));
+            }
+            if let Rows::Labelled(meta) = rows {
+                all.add(check_trace(file, meta.as_deref(), options, progress)?);
+            }
+        }
+        if all.kind == EVENTS {
             let switch_id = switch_id.or(options.switch_id);
             let options = EventOptions { switch_id, ..options.clone() };
-            all.add("packet events", check_events(&files, &options, progress)?);
-            continue;
-        }
-        for (file, kind) in files.iter().zip(kinds) {
-            let Inspected::Trace { meta, .. } = kind else {
-                let problem = match is_events(&kind) {
-                    true => {
-                        "holds packet events, and other files labelled traces; check them one after the other"
-                    }
-                    false => "only packet events and labelled traces have rows to check",
-                };
-                return Err(PipelineError::unfit(file.display(), problem));
-            };
-            all.add("labelled trace", check_trace(file, meta.as_deref(), progress)?);
+            all.add(check_events(&files, &options, progress)?);
         }
     }
     progress.end("all rows read");
     Ok(all)
+}
+
+/// Rows that can be checked.
+enum Rows {
+    Events,
+    Labelled(Option<Box<TraceMeta>>),
+}
+
+/// What files of packet events are called.
+const EVENTS: &str = "packet events";
+
+impl Rows {
+    fn of(path: &Path, columns: &EventColumns) -> Result<Self, PipelineError> {
+        match kind_of(path, columns)? {
+            Inspected::Events { .. } | Inspected::Stream { .. } => Ok(Rows::Events),
+            Inspected::Trace { meta, .. } => Ok(Rows::Labelled(meta)),
+            _ => {
+                let problem = "only packet events and labelled traces have rows to check";
+                Err(PipelineError::unfit(path.display(), problem))
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Rows::Events => EVENTS,
+            Rows::Labelled(_) => "labelled trace",
+        }
+    }
 }
 
 /// The files of each run in a folder, after the switch that its path names.
@@ -202,9 +225,11 @@ fn check_events(
         progress.advance(batch?.events.len());
     }
     let mut found = Checked { problems: events.problems(), ..Checked::default() };
-    for InputProvenance { events, notes, .. } in events.provenance() {
+    for InputProvenance { events, notes, mut skipped, .. } in events.provenance() {
         found.rows += events;
-        found.add_notes(notes);
+        add_counts(&mut found.notes, &notes);
+        skipped.retain(|reason, _| found.problems.iter().all(|problem| problem.reason != reason));
+        add_counts(&mut found.left_out, &skipped);
     }
     Ok(found)
 }
@@ -212,27 +237,42 @@ fn check_events(
 fn check_trace(
     file: &Path,
     meta: Option<&TraceMeta>,
+    options: &EventOptions,
     progress: &dyn Progress,
 ) -> Result<Checked, PipelineError> {
     let mut reader = TraceReader::open(file, meta.map_or(&[], |meta| &meta.features))?;
-    let mut places = meta.and_then(|meta| meta.switches.clone()).map(ArrivalChecker::new);
-    let mut rows = 0;
+    let specs = meta.and_then(|meta| meta.switches.as_ref()).or(options.specs.as_ref());
+    let mut places = specs.cloned().map(ArrivalChecker::new);
+    let (mut rows, mut bad) = (0, BTreeMap::new());
     for batch in reader.by_ref() {
         crate::progress::check(progress)?;
         let batch = batch?;
         if let (Some(places), Some(arrivals)) = (&mut places, &batch.arrivals) {
             for at in 0..batch.len() {
-                places.check(&Arrival::of(arrivals, at, batch.drop[at])).map_err(|source| {
-                    let (trace, row) = (file.display().to_string(), rows + at as u64);
-                    BuildError::Replay { trace, row, source }
-                })?;
+                let arrival = Arrival::of(arrivals, at, batch.drop[at]);
+                let Err(error) = places.check(&arrival) else { continue };
+                let first = || {
+                    let first = format!("{}: row {}: {error}", file.display(), rows + at as u64);
+                    Problem { reason: error.name(), rows: 0, first }
+                };
+                bad.entry(error.name()).or_insert_with(first).rows += 1;
             }
         }
         progress.advance(batch.len());
         rows += batch.len() as u64;
     }
-    Ok(Checked { rows, notes: reader.provenance().notes, ..Checked::default() })
+    let mut notes = reader.provenance().notes;
+    if places.is_none() {
+        notes.insert(UNKNOWN_SWITCHES.to_owned(), rows);
+    }
+    let problems: Vec<Problem> = bad.into_values().collect();
+    let rows = rows - problems.iter().map(|problem| problem.rows).sum::<u64>();
+    Ok(Checked { rows, problems, notes, ..Checked::default() })
 }
+
+/// Rows of a labelled trace whose switches nothing describes, so that their ports and sizes are not checked, are
+/// counted under this name.
+const UNKNOWN_SWITCHES: &str = "unknown-switches";
 
 fn is_sweep(path: &Path) -> bool {
     path.join("sweep.json").exists()
@@ -290,6 +330,7 @@ struct JsonHead {
     format_version: Option<serde_json::Number>,
     schema_version: Option<serde_json::Number>,
     summary: Option<IgnoredAny>,
+    folders: Option<IgnoredAny>,
 }
 
 fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
@@ -298,6 +339,11 @@ fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
     match serde_json::from_str(&text).map_err(unfit)? {
         JsonHead { format_version: Some(version), summary: Some(_), .. } => {
             inspect_sweep(path, &text, &version)
+        }
+        JsonHead { format_version: Some(_), folders: Some(_), .. } => {
+            let problem =
+                "is the manifest of a folder of traces; inspect one of them, or check the folder";
+            Err(PipelineError::unfit(path.display(), problem))
         }
         JsonHead { format_version: Some(_), .. } => {
             drop(text);

@@ -25,7 +25,7 @@ pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops};
 pub use real_drops::ReasonSection;
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
-pub use value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+pub use value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 
 use crate::PipelineError;
 use crate::progress::{Progress, check};

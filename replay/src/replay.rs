@@ -87,6 +87,22 @@ pub struct ArrivalChecker {
     times_ns: BTreeMap<u16, u64>,
 }
 
+impl ReplayError {
+    /// A short name, as bad events have.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ReplayError::BadSize { size_bytes: 0, .. } => "size-zero",
+            ReplayError::BadSize { .. } => "size-over-buffer",
+            ReplayError::UnknownSwitch(_) => "unknown-switch",
+            ReplayError::UnknownQueue { port, ports, .. } if usize::from(*port) >= *ports => {
+                "port-out-of-range"
+            }
+            ReplayError::UnknownQueue { .. } => "queue-out-of-range",
+            ReplayError::TimeGoesBack { .. } => "time-backwards",
+        }
+    }
+}
+
 impl ArrivalChecker {
     /// For arrivals at these switches.
     pub fn new(specs: SwitchSpecs) -> Self {

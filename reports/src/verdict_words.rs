@@ -1,14 +1,24 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
 use crate::numbers::{count, ratio};
+use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
-use dropcast_pipeline::verdict::{Conclusion, DropCounts, Verdict};
+use dropcast_pipeline::collect::note_words;
+use dropcast_pipeline::verdict::{Conclusion, DropCounts, SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 
 /// The verdict in one sentence.
 pub fn verdict_sentence(verdict: &Verdict) -> String {
     match verdict.conclusion {
+        Conclusion::NothingDropped if verdict.arrived.packets == 0 => {
+            "No packet arrives on this trace, so there is nothing to judge.".to_owned()
+        }
+        Conclusion::NothingDropped if verdict.cautions.contains_key("no-backlog") => {
+            "LQD drops nothing on this trace, but it was probably captured behind the buffer: such a \
+             trace cannot tell whether an oracle is needed."
+                .to_owned()
+        }
         Conclusion::NothingDropped => {
             let peak = verdict.occupancy.map_or_else(String::new, |occupancy| {
                 format!(": its buffer is at most {} full", percent(occupancy.peak))
@@ -60,16 +70,40 @@ fn threshold_gain(verdict: &Verdict, policy: ReplayPolicy) -> Option<(String, u6
     (gained > 0).then_some((share, gained))
 }
 
-/// What the trace is like: drops, occupancy, congestion.
+/// Why the numbers may be wrong.
+fn cautions(verdict: &Verdict) -> Vec<String> {
+    let notes = verdict.cautions.iter();
+    let mut sentences: Vec<String> =
+        notes.map(|(note, &rows)| format!("Beware: {}.", note_words(note, rows))).collect();
+    let agreement = &verdict.lqd_agreement.confusion;
+    if agreement.fp + agreement.fn_ > 0 {
+        sentences.push(format!(
+            "Beware: by the labels LQD drops {} packets; drained at line rate it drops {}, and not all are the same \
+             packets. Labels follow the trace's own departures; the policies below are drained at line rate.",
+            count(agreement.tp + agreement.fn_),
+            count(agreement.tp + agreement.fp)
+        ));
+    }
+    if let Some(told) = verdict.counts.real_told.filter(|told| *told != verdict.counts.arrived) {
+        sentences.push(format!(
+            "Beware: of {} packets alone the traces tell whether the real switch dropped them.",
+            count(told.packets)
+        ));
+    }
+    sentences
+}
+
+/// What the trace is like: why to doubt it, drops, occupancy, congestion.
 pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
     let Verdict { arrived, dropped, occupancy, congestion, .. } = verdict;
-    let mut sentences = vec![format!(
+    let mut sentences = cautions(verdict);
+    sentences.push(format!(
         "{} packets arrive ({} bytes); LQD drops {} of them ({} bytes).",
         count(arrived.packets),
         count(arrived.bytes),
         count(dropped.packets),
         count(dropped.bytes)
-    )];
+    ));
     if let Some(occupancy) = occupancy {
         sentences.push(format!(
             "LQD's buffer when packets arrive: median {} full, 90th percentile {}, 99th percentile \
@@ -155,17 +189,19 @@ const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are
 pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = vec![verdict_sentence(verdict), String::new()];
     lines.extend(trace_sentences(verdict));
+    let rows = rows(verdict);
+    let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
     lines.extend([
         String::new(),
         format!(
-            "{:<40}{:>16}{:>10}{:>20}{:>10}",
+            "{:<wide$}{:>16}{:>10}{:>20}{:>10}",
             "transmitted", "packets", "of LQD", "bytes", "of LQD"
         ),
     ]);
     let lqd = sent(verdict, ReplayPolicy::Lqd);
-    lines.extend(rows(verdict).into_iter().map(|(name, sent)| {
+    lines.extend(rows.into_iter().map(|(name, sent)| {
         format!(
-            "{name:<40}{:>16}{:>10}{:>20}{:>10}",
+            "{name:<wide$}{:>16}{:>10}{:>20}{:>10}",
             count(sent.packets),
             share(sent.packets, lqd.packets),
             count(sent.bytes),
@@ -189,17 +225,27 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     rows.extend(others.map(|section| {
         let name = match section.policy {
             ReplayPolicy::DynamicThresholds => {
-                format!(
-                    "{}, {}",
-                    section.policy.name(),
-                    alpha(verdict.dynamic_thresholds_alpha.as_ref())
-                )
+                format!("{}, {}", section.policy.name(), alphas(verdict))
             }
             policy => policy.name().to_owned(),
         };
         (name, section.sent)
     }));
     rows
+}
+
+/// The alpha of Dynamic Thresholds, or those of a few switches that differ, in words.
+fn alphas(verdict: &Verdict) -> String {
+    const MOST_SWITCHES: usize = 4;
+    if verdict.dynamic_thresholds_alpha.is_some() || verdict.switches.len() > MOST_SWITCHES {
+        return alpha(verdict.dynamic_thresholds_alpha.as_ref());
+    }
+    let of = |switch: &SwitchDrops| {
+        let name = switch_name(verdict, switch.trace, switch.switch_id);
+        format!("{} ({name})", switch.dynamic_thresholds_alpha)
+    };
+    let alphas: Vec<String> = verdict.switches.iter().map(of).collect();
+    format!("alpha {}", alphas.join(", "))
 }
 
 /// The alpha of Dynamic Thresholds, in words.
@@ -224,11 +270,12 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_pipeline::report::PolicySection;
+    use dropcast_pipeline::report::{AgreementSection, PolicySection};
     use dropcast_pipeline::verdict::{
         CongestionSection, LevelThreshold, OccupancySection, PauseSection, ReasonSection,
         VERDICT_SCHEMA_VERSION,
     };
+    use std::collections::BTreeMap;
 
     fn verdict(conclusion: Conclusion, threshold_bytes: u64) -> Verdict {
         let sent = |bytes| Sent { packets: bytes / 1_000, bytes };
@@ -258,7 +305,10 @@ mod tests {
                 bytes_to_lqd: None,
             }),
             conclusion,
+            cautions: BTreeMap::new(),
+            lqd_agreement: AgreementSection::default(),
             counts: DropCounts {
+                real_told: None,
                 arrived: sent(110_000),
                 lqd: sent(10_000),
                 real: Some(sent(30_000)),

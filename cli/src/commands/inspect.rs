@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect_folder::matching;
 use dropcast_pipeline::inspection::{check, inspect};
 use dropcast_pipeline::inspection_summary::InspectedSummary;
 use dropcast_pipeline::progress::Progress;
@@ -23,7 +24,8 @@ pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Fai
             }
         };
     }
-    let [file] = &args.files[..] else {
+    let files = matching(&args.files)?;
+    let [file] = &files[..] else {
         let problem = "tells of one file at a time; only --check reads several";
         return Err(PipelineError::setting("inspect", problem).into());
     };

@@ -97,7 +97,22 @@ fn events_are_checked_as_they_are_labelled() {
     for files in ["events.csv", "*.csv", "runs", "trace.parquet", "trace.parquet events.csv"] {
         transcript.push_str(&format!("{}\n", check(files)));
     }
-    transcript.push_str(&format!("{}\n", room.dropcast("inspect events.csv late.csv")));
+    room.write("star.toml", SWITCH.to_owned() + "[ns3]\nnodes = [5]\n");
+    let trace =
+        "+ 2.1 /NodeList/2/DeviceList/1/$ns3::X/TxQueue/Enqueue ns3::PppHeader (x) (size=100)\n";
+    room.write("star.tr", trace);
+    room.write(
+        "bare.csv",
+        "queueLength,averageQueueLength,sharedOccupancy,averageOccupancy,drop\n0,0,0,0,0\n",
+    );
+    for typed in [
+        "inspect --check star.tr --switch star.toml",
+        "inspect --check bare.csv",
+        "inspect events.csv late.csv",
+        "inspect even*.csv",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
     insta::assert_snapshot!(transcript);
 }
 

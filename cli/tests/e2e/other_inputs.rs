@@ -139,10 +139,23 @@ fn a_capture_gets_a_verdict() {
     ] {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
-    // Of captures without rules, each is of a port.
-    room.write("port1.pcap", &whole);
-    let check = "inspect --check burst.pcap port1.pcap --switch plain.toml";
-    transcript.push_str(&format!("{}\n", room.dropcast(check)));
+    // Of captures without rules, each is of a port, in the order of the numbers in their names.
+    for (name, folder) in [("port9.pcap", ""), ("port10.pcap", ""), ("a.pcap", "tree/switch=7/")] {
+        room.write(&format!("{folder}{name}"), &whole);
+    }
+    room.write("tree/switch=7/b.pcap", &whole);
+    room.write("one.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    for typed in [
+        "inspect --check port*.pcap --switch plain.toml",
+        "collect --events port*.pcap --switch plain.toml -o two.parquet",
+        "collect --events port9.pcap port10.pcap burst.pcap --switch plain.toml -o x.parquet",
+        "collect --events burst.pcap one.csv --switch plain.toml -o x.parquet",
+        "collect --events tree --switch plain.toml -o traces",
+        "collect --events trace.parquet --switch plain.toml -o x.parquet",
+        "collect --events burst.pcap --switch leaf.toml --feature tos -o x.parquet",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
     insta::assert_snapshot!(transcript);
     let said = room.dropcast("run --events burst.pcap --switch leaf.toml --name burst");
     assert_eq!(said.code, Some(0), "{said}");

@@ -84,6 +84,49 @@ fn a_real_switch_that_drops_nothing_is_told() {
     assert!(text.contains("drops: 1 for a reason that is not stated, 1 by policy."), "{text}");
 }
 
+/// What makes labels doubtful is told before the numbers.
+#[test]
+fn a_verdict_tells_why_to_doubt_it() {
+    let room = Room::new();
+    room.write(
+        "leaf.toml",
+        "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\nbase_rtt_ns = 50_000\n",
+    );
+    let collect = |events: &str, settings: &str, trace: &str| {
+        let collect = format!("collect --events {events} --switch leaf.toml {settings} -o {trace}");
+        let said = room.dropcast(&collect);
+        assert_eq!(said.code, Some(0), "{said}");
+    };
+    let verdict = |events: &str, settings: &str| {
+        collect(events, settings, "t.parquet");
+        room.good("report --data t.parquet")
+    };
+    let header = "time_ns,port,size_bytes,kind";
+    room.write("told.csv", format!("{header},drop_reason\n0,0,1500,+,\n5,0,800,d,push-out\n"));
+    room.write("silent.csv", "time_ns,port,size_bytes\n1,1,1500\n2,1,1500\n");
+    let text = verdict("told.csv silent.csv", "--on-bad-row skip");
+    assert!(text.contains("Beware: 2 events are from an input that tells no real drops"), "{text}");
+    assert!(text.contains("Beware: 1 push-outs are of packets that did not arrive"), "{text}");
+    let json: Value =
+        serde_json::from_str(&room.good("report --data t.parquet --format json")).unwrap();
+    assert_eq!(json["cautions"]["no-real-drops"], 2);
+    // Labels that follow departures much later than line rate.
+    let arrivals = (0..40).map(|at| format!("{},0,1500,+\n", at * 20_000));
+    let departures = (0..40).map(|at| format!("{},0,1500,-\n", 2_000_000 + at * 20_000));
+    let rows: String = arrivals.chain(departures).collect();
+    room.write("late.csv", format!("{header}\n{rows}"));
+    let text = verdict("late.csv", "--departures observed --on-bad-row skip");
+    assert!(
+        text.contains("by the labels LQD drops 27 packets; drained at line rate it drops 0"),
+        "{text}"
+    );
+    // Only a part of the packets is told.
+    collect("told.csv", "", "a.parquet");
+    collect("silent.csv", "", "b.parquet");
+    let text = room.good("report --data a.parquet b.parquet");
+    assert!(text.contains("Beware: of 1 packets alone the traces tell whether"), "{text}");
+}
+
 /// Each switch has its own alpha of Dynamic Thresholds.
 #[test]
 fn each_switch_tells_its_alpha() {
@@ -106,6 +149,8 @@ fn each_switch_tells_its_alpha() {
     assert!(verdict["dynamic_thresholds_alpha"].is_null());
     let alpha = |at: usize| &verdict["switches"][at]["dynamic_thresholds_alpha"];
     assert_eq!((alpha(0), alpha(1)), (&serde_json::json!(0.5), &serde_json::json!([1.0, 0.25])));
+    let text = room.good("report --data trace.parquet");
+    assert!(text.contains("alpha 0.5 (switch 1), 1, 0.25 (switch 2) "), "{text}");
     let page = room.good("report --data trace.parquet --format html");
     assert!(page.contains("<td>1, 0.25</td>"), "{page}");
 }

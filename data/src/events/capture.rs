@@ -21,23 +21,26 @@ pub(crate) struct CaptureRows {
     /// Name of the file, without its folder.
     name: String,
     map: CaptureMap,
-    /// Where packets go that no rule is about; none where rules are about all of them.
+    /// Where all packets go; none where rules say it.
     port: Option<u16>,
+    /// The switch of packets whose rule names none.
+    switch_id: u16,
     backlog: Backlog,
 }
 
 impl CaptureRows {
-    /// `port` is that of all packets, if the map has no rules for ports.
+    /// `port` is that of all packets, if the map has no rules for ports; `switch_id` is their switch unless their
+    /// rule names one.
     pub(crate) fn start(
         file: &str,
         name: &str,
         input: TextInput,
         start: CaptureStart,
         map: CaptureMap,
-        port: Option<u16>,
+        (switch_id, port): (u16, Option<u16>),
         specs: &SwitchSpecs,
     ) -> Result<Self, DataError> {
-        let has_one_port = specs.get(0).is_some_and(|spec| spec.ports() == 1);
+        let has_one_port = specs.get(switch_id).is_some_and(|spec| spec.ports() == 1);
         let port = match port {
             _ if !map.port.is_empty() => None,
             None if has_one_port => Some(0),
@@ -50,12 +53,13 @@ impl CaptureRows {
             port => port,
         };
         let packets = PacketFile::start(file, start, input)?;
-        Ok(CaptureRows { packets, name: name.to_owned(), map, port, backlog: Backlog::new(specs) })
+        let backlog = Backlog::new(specs);
+        Ok(CaptureRows { packets, name: name.to_owned(), map, port, switch_id, backlog })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port, backlog } = self;
+        let CaptureRows { packets, name, map, port, switch_id, backlog } = self;
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
             let Some(packet) = packets.next_packet()? else {
@@ -66,7 +70,7 @@ impl CaptureRows {
                 break;
             };
             let place = Some(RowPlace::Packet(packet.number));
-            match read_event(&packet, name, map, *port) {
+            match read_event(&packet, name, map, (*switch_id, *port)) {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
@@ -80,6 +84,11 @@ impl CaptureRows {
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
+    /// The switch and port of all its packets, where no rules say them.
+    pub(crate) fn one_port(&self) -> Option<(u16, u16)> {
+        self.port.map(|port| (self.switch_id, port))
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.packets.hash()
@@ -91,7 +100,7 @@ fn read_event(
     packet: &RawPacket<'_>,
     name: &str,
     map: &CaptureMap,
-    port: Option<u16>,
+    (switch_id, port): (u16, Option<u16>),
 ) -> Result<(Event, bool), (&'static str, BadCell)> {
     let expected = "a time after 1970; set it with editcap -t";
     let (time_ns, rounded) = match packet.time {
@@ -112,8 +121,12 @@ fn read_event(
         read_headers(packet.link_type, packet.captured);
     let facts = PacketFacts { interface: packet.interface, ..facts };
     let (switch_id, port) = match port {
-        Some(port) => (0, port),
-        None => map.port(name, &facts).ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?,
+        Some(port) => (switch_id, port),
+        None => {
+            let rule = map.port(name, &facts);
+            let rule = rule.ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?;
+            (rule.switch.unwrap_or(switch_id), rule.port)
+        }
     };
     let event = Event {
         time_ns,

@@ -4,10 +4,10 @@ use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
 use crate::batch::BATCH_ROWS;
 use crate::error::shown;
-use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpecs};
+use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Files that are open at once, at most. Each holds a batch of events in memory.
 const MOST_FILES: usize = 128;
@@ -51,9 +51,26 @@ impl EventFiles {
         let mut readers = Vec::new();
         for (place, path) in paths.iter().enumerate() {
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
-            readers.push(EventReader::open(path, EventOptions { port, ..options.clone() })?);
+            let named = || switch_in_path(path).and_then(|switch| switch.parse().ok());
+            let switch_id = options.switch_id.or_else(named);
+            readers.push(EventReader::open(
+                path,
+                EventOptions { port, switch_id, ..options.clone() },
+            )?);
+        }
+        if readers.len() > 1 {
+            check_ports(&readers)?;
         }
         EventFiles::merge(readers)
+    }
+
+    /// Which ports captures are for by their order: the port and the file of each.
+    pub fn ports_by_order(&self) -> Vec<(u16, String)> {
+        let ports = self.files.iter().filter_map(|OpenFile { reader, .. }| {
+            let (_, port) = reader.one_port()?;
+            Some((port, reader.file().to_owned()))
+        });
+        if self.files.len() > 1 { ports.collect() } else { Vec::new() }
     }
 
     /// Merges events that are open.
@@ -111,7 +128,20 @@ impl EventFiles {
 
     /// What was read of each file. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> Vec<InputProvenance> {
-        self.files.iter().map(|file| file.reader.provenance()).collect()
+        let (drops, marks) = (self.tells_drops(), self.tells_marks());
+        let told = |OpenFile { reader, .. }: &OpenFile| {
+            let mut told = reader.provenance();
+            // The others say what happened to their packets; of these nobody knows.
+            let silent = [
+                (NO_REAL_DROPS, drops && reader.cannot_tell_drops()),
+                (NO_ECN_MARKS, marks && !reader.tells_marks()),
+            ];
+            for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
+                told.notes.insert(note.to_owned(), told.events);
+            }
+            told
+        };
+        self.files.iter().map(told).collect()
     }
 
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
@@ -151,6 +181,36 @@ impl EventFiles {
         self.next.push(Reverse((time_ns, place)));
         Ok(())
     }
+}
+
+/// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
+const NO_REAL_DROPS: &str = "no-real-drops";
+/// The same of ECN marks.
+const NO_ECN_MARKS: &str = "no-ecn-marks";
+
+/// What the folder `switch=N` nearest to a file says after the `=`, if it is in one.
+pub fn switch_in_path(path: &Path) -> Option<&str> {
+    let folders = path.parent()?;
+    folders.iter().rev().find_map(|part| part.to_str()?.strip_prefix("switch="))
+}
+
+/// Captures without rules get their ports by their order only if they are alone, one for each port.
+fn check_ports(readers: &[EventReader]) -> Result<(), DataError> {
+    let unruled: Vec<_> = readers.iter().filter_map(|one| Some((one, one.one_port()?.0))).collect();
+    let Some((first, switch_id)) = unruled.first() else { return Ok(()) };
+    // A switch that is not described is told of with its first packet.
+    let Some(ports) = first.specs().get(*switch_id).map(SwitchSpec::ports) else { return Ok(()) };
+    if unruled.len() == readers.len() && ports == readers.len() {
+        return Ok(());
+    }
+    let problem = if unruled.len() < readers.len() {
+        "is a capture beside other events, so its place says no port".to_owned()
+    } else {
+        format!("is one of {} captures, but the switch has {ports} ports", readers.len())
+    };
+    let hint = "give one capture for each port, in order of the ports, or add [[capture.port]] to the switch \
+                description (docs/pcap.md)";
+    Err(DataError::file(first.file(), problem, hint))
 }
 
 fn no_files() -> DataError {

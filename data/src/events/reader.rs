@@ -50,7 +50,8 @@ pub struct EventOptions {
     pub format: Option<EventFormat>,
     /// Switches and ports of traces and captures.
     pub maps: InputMaps,
-    /// The switch of events in a table without a column for it; 0 by default.
+    /// The switch of events that do not name one, in a table without a column for it or a capture without a rule
+    /// for it; 0 by default.
     pub switch_id: Option<u16>,
     /// The port of all packets of a capture, where `maps` has no rules for ports.
     pub port: Option<u16>,
@@ -174,6 +175,25 @@ impl EventReader {
         matches!(self.source, Source::Ns3(_)) || self.may_push_out()
     }
 
+    /// The switch and port of all packets, if this is a capture without rules for ports.
+    pub(super) fn one_port(&self) -> Option<(u16, u16)> {
+        match &self.source {
+            Source::Capture(rows) => rows.one_port(),
+            _ => None,
+        }
+    }
+
+    /// Whether it has no place for real drops: packets without one are not known to be transmitted.
+    pub(super) fn cannot_tell_drops(&self) -> bool {
+        let has_kinds = match &self.source {
+            Source::Csv(rows) => rows.has_kinds(),
+            Source::Table(table) => table.has_kinds(),
+            Source::Ns3(_) => true,
+            Source::Capture(_) => false,
+        };
+        !has_kinds && !self.tells_drops()
+    }
+
     /// How many columns of the user's own each event has.
     pub(super) fn own_columns(&self) -> usize {
         match &self.source {
@@ -278,7 +298,8 @@ fn open_stream(
         let expected = "expected a pcap or pcapng capture";
         DataError::file(file, "does not begin like a capture", expected)
     })?;
-    let rows = CaptureRows::start(file, &name, input, start, maps.capture, options.port, specs)?;
+    let place = (options.switch_id.unwrap_or_default(), options.port);
+    let rows = CaptureRows::start(file, &name, input, start, maps.capture, place, specs)?;
     Ok(Source::Capture(Box::new(rows)))
 }
 
@@ -286,6 +307,8 @@ fn open_stream(
 fn refuse_table_options(file: &str, options: &EventOptions) -> Result<(), DataError> {
     let (given, hint) = if options.time_unit.is_some() {
         ("time_unit", "leave it out")
+    } else if !options.columns.own.is_empty() {
+        ("features of your own", "they are columns; leave them out")
     } else if options.columns != EventColumns::default() {
         ("column names", "leave them out")
     } else {

@@ -68,6 +68,11 @@ impl EventRows {
         self.places.own.len()
     }
 
+    /// Whether it has a column of the kinds of events.
+    pub(crate) fn has_kinds(&self) -> bool {
+        self.places.kind.is_some()
+    }
+
     /// Whether it has a column of ECN marks.
     pub(crate) fn has_marks(&self) -> bool {
         self.places.ecn_mark.is_some()
@@ -91,17 +96,22 @@ fn read_event(
     }
     let time = read_time(row.field(places.time_ns), time_unit)
         .map_err(|bad| ("time_ns".to_owned(), bad))?;
+    let kind = read_kind_and_reason(row, places)?;
+    let needs_mark = |place: &usize| kind == EventKind::Arrival || !row.field(*place).is_empty();
+    let mark_place = places.ecn_mark.filter(needs_mark);
+    let size_place = (kind.has_packet() || !row.field(places.size_bytes).is_empty())
+        .then_some(places.size_bytes);
     let event = Event {
         time_ns: time.time_ns,
         switch_id: read(row, "switch_id", places.switch_id, 0)?,
         port: read(row, "port", Some(places.port), 0)?,
         queue: read(row, "queue", places.queue, 0)?,
-        size_bytes: read(row, "size_bytes", Some(places.size_bytes), 0)?,
-        kind: read_kind_and_reason(row, places)?,
+        size_bytes: read(row, "size_bytes", size_place, 0)?,
+        kind,
         flow_hash: read(row, "flow_hash", places.flow_hash, 0)?,
         flags: with_mark(
             read(row, "flags", places.flags, 0)?,
-            places.ecn_mark.map(|_| read(row, "ecn_mark", places.ecn_mark, false)).transpose()?,
+            places.ecn_mark.map(|_| read(row, "ecn_mark", mark_place, false)).transpose()?,
         ),
     };
     Ok((event, time.rounded))

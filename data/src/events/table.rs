@@ -5,6 +5,7 @@ use super::gate::{Gate, ROUNDED_TIME};
 use super::{kind, time};
 use crate::cell::{BadCell, BadCells, Cell, read_column};
 use crate::table::{Table, TableBatches};
+use crate::trace::TRACE_KEY;
 use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
 use arrow_array::RecordBatch;
 
@@ -25,6 +26,10 @@ impl EventTable {
         time_unit: Option<TimeUnit>,
         switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
+        if table.metadata(TRACE_KEY).is_some() {
+            let hint = "give the events that it was made of";
+            return Err(DataError::file(file, "is a labelled trace, not packet events", hint));
+        }
         let places = columns.locate(file, table.columns())?;
         if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
             return Err(table.wrong_type(places.time_ns, hint));
@@ -106,12 +111,14 @@ impl EventTable {
         };
         let port: Vec<u16> = self.read(batch, "port", Some(port), bad);
         let queue: Vec<u8> = self.read(batch, "queue", queue, bad);
-        let size_bytes: Vec<u32> = self.read(batch, "size_bytes", Some(size_bytes), bad);
         let kind = self.read_kinds(batch, bad);
+        let is_packet = |row: usize| kind[row].has_packet();
+        let size_bytes = self.read_where(batch, "size_bytes", Some(size_bytes), is_packet, bad);
         let flow_hash: Vec<u64> = self.read(batch, "flow_hash", flow_hash, bad);
         let flags: Vec<u8> = self.read(batch, "flags", flags, bad);
         let mark_place = ecn_mark;
-        let ecn_mark: Vec<bool> = self.read(batch, "ecn_mark", ecn_mark, bad);
+        let needs_mark = |row: usize| kind[row] == EventKind::Arrival;
+        let ecn_mark: Vec<bool> = self.read_where(batch, "ecn_mark", ecn_mark, needs_mark, bad);
         let events = (0..batch.num_rows())
             .map(|row| Event {
                 time_ns: time_ns[row],
@@ -129,20 +136,29 @@ impl EventTable {
 
     /// The user's own columns. Only arrivals need values: elsewhere null is 0.
     fn read_own(&self, batch: &RecordBatch, events: &[Event], bad: &mut BadCells) -> Vec<Vec<u32>> {
-        let mut read = |(name, place): &(String, usize)| {
-            let mut of_column = BadCells::default();
-            let column = self.read(batch, name, Some(*place), &mut of_column);
-            let is_needed = |row: usize, cell: &BadCell| {
-                events[row].kind.is_arrival() || !matches!(cell, BadCell::Empty(_))
-            };
-            for (row, (field, cell)) in of_column.into_rows() {
-                if is_needed(row, &cell) {
-                    bad.note(row, &field, cell);
-                }
+        let is_arrival = |row: usize| events[row].kind.is_arrival();
+        let own = self.places.own.iter();
+        own.map(|(name, place)| self.read_where(batch, name, Some(*place), is_arrival, bad))
+            .collect()
+    }
+
+    /// As [`read`](Self::read), but rows that do not need a value may have none: then it is the filler.
+    fn read_where<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        field: &str,
+        place: Option<usize>,
+        is_needed: impl Fn(usize) -> bool,
+        bad: &mut BadCells,
+    ) -> Vec<T> {
+        let mut of_column = BadCells::default();
+        let column = self.read(batch, field, place, &mut of_column);
+        for (row, (field, cell)) in of_column.into_rows() {
+            if is_needed(row) || !matches!(cell, BadCell::Empty(_)) {
+                bad.note(row, &field, cell);
             }
-            column
-        };
-        self.places.own.iter().map(&mut read).collect()
+        }
+        column
     }
 
     /// What happened to the packets, with the reasons of drops.
@@ -171,6 +187,11 @@ impl EventTable {
     /// How many columns of the user's own it has.
     pub(crate) fn own_columns(&self) -> usize {
         self.places.own.len()
+    }
+
+    /// Whether it has a column of the kinds of events.
+    pub(crate) fn has_kinds(&self) -> bool {
+        self.places.kind.is_some()
     }
 
     /// Whether it has a column of ECN marks.

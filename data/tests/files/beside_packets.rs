@@ -41,11 +41,13 @@ time_ns,port,queue,size_bytes,kind,ecn_mark,hops,flags
 2,9,1,100,+,1,8,0
 3,0,1,0,PAUSE,0,9,0
 4,0,1,100,+,2,10,0
-5,0,1,0,xon,0,,3
+5,0,1,,xon,,,3
 6,0,1,100,+,0,-1,0
 7,0,1,0,+,0,12,0
-8,0,1,100,-,0,4294967295,0
+8,0,1,100,-,,4294967295,0
 9,0,1,100,+,0,,0
+10,0,1,100,+,,1,0
+11,0,1,,+,0,1,0
 ";
 
 fn expected() -> Vec<(u64, EventKind, bool, [u32; 2])> {
@@ -65,9 +67,12 @@ fn parquet(scratch: &Scratch) -> PathBuf {
         ("time_ns", Arc::new(Int64Array::from_iter_values(numbers(0)))),
         ("port", Arc::new(UInt16Array::from_iter_values(numbers(1).map(|n| n as u16)))),
         ("queue", Arc::new(Int64Array::from_iter_values(numbers(2)))),
-        ("size_bytes", Arc::new(UInt32Array::from_iter_values(numbers(3).map(|n| n as u32)))),
+        (
+            "size_bytes",
+            Arc::new(rows.iter().map(|row| row[3].parse().ok()).collect::<UInt32Array>()),
+        ),
         ("kind", Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row[4])))),
-        ("ecn_mark", Arc::new(Int64Array::from_iter_values(numbers(5)))),
+        ("ecn_mark", Arc::new(rows.iter().map(|row| row[5].parse().ok()).collect::<Int64Array>())),
         ("hops", Arc::new(rows.iter().map(|row| row[6].parse().ok()).collect::<Int64Array>())),
         ("flags", Arc::new(Int64Array::from_iter_values(numbers(7)))),
     ];

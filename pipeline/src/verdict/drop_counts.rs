@@ -12,6 +12,8 @@ pub struct DropCounts {
     pub arrived: Sent,
     /// What LQD drops, by the labels.
     pub lqd: Sent,
+    /// Arrivals of which the trace tells whether the real switch dropped them.
+    pub real_told: Option<Sent>,
     /// What the real switch dropped.
     pub real: Option<Sent>,
     /// What the real switch dropped and LQD would not have.
@@ -56,6 +58,7 @@ impl DropCounts {
             count(&mut self.marked, is_marked);
         }
         if let Some(reason) = packet.by_real {
+            count(&mut self.real_told, true);
             count(&mut self.real, reason.is_some());
             count(&mut self.only_real, reason.is_some() && !packet.by_lqd);
             count(&mut self.only_lqd, reason.is_none() && packet.by_lqd);
@@ -74,6 +77,7 @@ impl DropCounts {
         }
         self.arrived.add(other.arrived);
         self.lqd.add(other.lqd);
+        sum(&mut self.real_told, other.real_told);
         sum(&mut self.real, other.real);
         sum(&mut self.only_real, other.only_real);
         sum(&mut self.only_lqd, other.only_lqd);

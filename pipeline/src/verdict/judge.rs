@@ -8,7 +8,7 @@ use super::pauses::PauseSection;
 use super::places::Places;
 use super::real_drops::Reasons;
 use super::timeline::Timeline;
-use super::value::{Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::report::{BuildError, ReplayTotals, common_dt_alpha};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
@@ -20,6 +20,7 @@ use std::num::NonZeroUsize;
 pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
+    cautions: BTreeMap<String, u64>,
     open: Option<OpenTrace>,
     /// By trace and switch.
     replayed: BTreeMap<(usize, u16), Replayed>,
@@ -48,6 +49,7 @@ impl Judge {
         Judge {
             threads,
             names: Vec::new(),
+            cautions: BTreeMap::new(),
             open: None,
             replayed: BTreeMap::new(),
             congestion: Congestion::default(),
@@ -80,6 +82,11 @@ impl Judge {
         let replay = Replay::new(specs.clone(), options).pausing(&meta.pauses);
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
+        for (note, rows) in meta.inputs.iter().flat_map(|input| &input.notes) {
+            if CAUTIONS.contains(&note.as_str()) {
+                *self.cautions.entry(note.clone()).or_default() += rows;
+            }
+        }
         self.pauses.add(&meta.pauses);
         self.open = Some(OpenTrace { specs: specs.clone(), options, replay, levels, rows: 0 });
         Ok(())
@@ -170,6 +177,8 @@ impl Judge {
         Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: self.names,
+            cautions: self.cautions,
+            lqd_agreement: totals.lqd_agreement,
             arrived: totals.arrived,
             dropped: self.counts.lqd,
             occupancy,

@@ -8,13 +8,18 @@ use super::pauses::PauseSection;
 use super::places::{QueueDrops, SwitchDrops};
 use super::real_drops::ReasonSection;
 use super::timeline::TimelineSection;
-use crate::report::{PolicySection, ReplayTotals};
+use crate::report::{AgreementSection, PolicySection, ReplayTotals};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 3;
+pub const VERDICT_SCHEMA_VERSION: u32 = 4;
+
+/// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
+pub const CAUTIONS: [&str; 5] =
+    ["no-backlog", "six-digit-time", "unmatched-push-out", "no-real-drops", "no-ecn-marks"];
 
 /// What an oracle could be worth on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +28,11 @@ pub struct Verdict {
     pub schema_version: u32,
     /// Names of the traces.
     pub traces: Vec<String>,
+    /// Notes of the inputs that make the numbers doubtful ([`CAUTIONS`]), and how many rows each is about.
+    pub cautions: BTreeMap<String, u64>,
+    /// The replay's LQD, drained at line rate, against the labels. They differ where labels follow the trace's own
+    /// departures.
+    pub lqd_agreement: AgreementSection,
     /// All arrivals.
     pub arrived: Sent,
     /// What LQD drops of them, by the labels.

@@ -9,10 +9,13 @@ use dropcast_train::Model;
 
 /// What reading all rows found.
 pub fn checked_text(checked: &Checked) -> String {
-    let Checked { kind, rows, problems, notes } = checked;
+    let Checked { kind, rows, problems, left_out, notes } = checked;
     let mut text = format!("{kind}: {rows} good rows\n");
     for Problem { reason, rows, first } in problems {
         text.push_str(&format!("{rows} bad: {reason}; the first: {first}\n"));
+    }
+    for (reason, rows) in left_out {
+        text.push_str(&format!("{rows} left out: {reason}\n"));
     }
     for (note, rows) in notes {
         text.push_str(&format!("{rows} worth knowing about: {note} (docs/trace.md)\n"));
