@@ -3,7 +3,7 @@
 use crate::small_file::{caps, check_size};
 use crate::table::Table;
 use crate::trace_meta::TRACE_SCHEMA_VERSION;
-use crate::{DataError, TraceMeta};
+use crate::{DataError, Pause, SwitchSpec, SwitchSpecs, TraceMeta};
 use serde::Deserialize;
 
 /// Footer key of a labelled trace: its [`TraceMeta`], as JSON.
@@ -24,5 +24,23 @@ pub(crate) fn meta_in_footer(file: &str, table: &Table) -> Result<Option<TraceMe
     if version > u64::from(TRACE_SCHEMA_VERSION) {
         return Err(DataError::NewerVersion { file: file.to_owned(), version });
     }
-    serde_json::from_str(text).map(Some).map_err(broken)
+    let meta: TraceMeta = serde_json::from_str(text).map_err(broken)?;
+    match meta.pauses.iter().find(|pause| !can_be(pause, meta.switches.as_ref())) {
+        None => Ok(Some(meta)),
+        Some(pause) => {
+            let problem = format!("its {TRACE_KEY} has a pause that cannot be: {pause:?}");
+            Err(DataError::file(file, problem, "it is damaged, make or copy it again"))
+        }
+    }
+}
+
+/// Whether a pause takes time, at a queue that its switch has.
+fn can_be(pause: &Pause, switches: Option<&SwitchSpecs>) -> bool {
+    let &Pause { from_ns, until_ns, switch_id, port, queue } = pause;
+    let has_queue = |specs: &SwitchSpecs| {
+        let has =
+            |spec: &SwitchSpec| usize::from(port) < spec.ports() && queue < spec.queues_per_port;
+        specs.get(switch_id).is_some_and(has)
+    };
+    from_ns < until_ns && switches.is_none_or(has_queue)
 }

@@ -151,6 +151,16 @@ fn a_trace_keeps_marks_and_pauses() {
     assert_eq!(batch.ecn_mark, Some(vec![false, true, true, true]));
     assert_eq!(batch.real_drop.map(|told| told[2..].to_vec()), dropped);
 
+    for wrong in [Pause { from_ns: 5, ..pauses[0] }, Pause { port: 99, ..pauses[0] }] {
+        let path = scratch.path("wrong.parquet");
+        let mut writer =
+            TraceWriter::create(&path, &TraceMeta::new("", switches(), vec![])).unwrap();
+        writer.set_pauses(vec![wrong]).unwrap();
+        writer.finish().unwrap();
+        let error = TraceReader::open(&path, &[]).err().unwrap().to_string();
+        assert!(error.contains("has a pause that cannot be"), "{error}");
+    }
+
     let path = scratch.path("trace.arrow");
     let mut writer =
         TraceWriter::create_with_marks(&path, &TraceMeta::new("", switches(), vec![])).unwrap();
