@@ -146,11 +146,11 @@ pub fn check(
     let paths = matching(paths)?;
     let runs = match &paths[..] {
         [folder] if is_folder(folder) && !is_sweep(folder) => runs_in(folder)?,
-        _ => vec![(None, paths)],
+        _ => vec![Run { files: paths, switch_id: None }],
     };
     let mut all = Checked::default();
     progress.begin("check");
-    for (switch_id, files) in runs {
+    for Run { files, switch_id } in runs {
         let rows = files.iter().map(|file| Rows::of(file, &options.columns));
         let rows: Vec<Rows> = rows.collect::<Result<_, _>>()?;
         for (file, rows) in files.iter().zip(rows) {
@@ -205,13 +205,20 @@ impl Rows {
     }
 }
 
-/// The files of each run in a folder, after the switch that its path names.
-fn runs_in(folder: &Path) -> Result<Vec<(Option<u16>, Vec<PathBuf>)>, PipelineError> {
+/// Files that are read together.
+struct Run {
+    files: Vec<PathBuf>,
+    /// The switch that their path names.
+    switch_id: Option<u16>,
+}
+
+fn runs_in(folder: &Path) -> Result<Vec<Run>, PipelineError> {
     let groups = groups(folder)?;
     if groups.is_empty() {
         return Err(PipelineError::unfit(folder.display(), "holds no files"));
     }
-    groups.into_iter().map(|group| Ok((switch_of(&group)?, group.files))).collect()
+    let run = |group| Ok(Run { switch_id: switch_of(&group)?, files: group.files });
+    groups.into_iter().map(run).collect()
 }
 
 fn check_events(

@@ -1,6 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
+use crate::verdict_words::cautions;
 use crate::{ExportError, Exporter, gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
@@ -29,6 +30,7 @@ fn heading(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(verdict) = &report.verdict {
         lines.extend([verdict_sentence(verdict), String::new()]);
+        lines.extend(cautions(verdict));
         lines.extend(crate::trace_words::held_out(report));
         lines.extend(trace_sentences(verdict));
         lines.push(String::new());

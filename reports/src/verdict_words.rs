@@ -70,8 +70,8 @@ fn threshold_gain(verdict: &Verdict, policy: ReplayPolicy) -> Option<(String, u6
     (gained > 0).then_some((share, gained))
 }
 
-/// Why the numbers may be wrong.
-fn cautions(verdict: &Verdict) -> Vec<String> {
+/// Why the numbers of a verdict may be wrong.
+pub(crate) fn cautions(verdict: &Verdict) -> Vec<String> {
     let notes = verdict.cautions.iter();
     let mut sentences: Vec<String> =
         notes.map(|(note, &rows)| format!("Beware: {}.", note_words(note, rows))).collect();
@@ -93,17 +93,16 @@ fn cautions(verdict: &Verdict) -> Vec<String> {
     sentences
 }
 
-/// What the trace is like: why to doubt it, drops, occupancy, congestion.
+/// What the trace is like: drops, occupancy, congestion.
 pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
     let Verdict { arrived, dropped, occupancy, congestion, .. } = verdict;
-    let mut sentences = cautions(verdict);
-    sentences.push(format!(
+    let mut sentences = vec![format!(
         "{} packets arrive ({} bytes); LQD drops {} of them ({} bytes).",
         count(arrived.packets),
         count(arrived.bytes),
         count(dropped.packets),
         count(dropped.bytes)
-    ));
+    )];
     if let Some(occupancy) = occupancy {
         sentences.push(format!(
             "LQD's buffer when packets arrive: median {} full, 90th percentile {}, 99th percentile \
@@ -188,6 +187,7 @@ const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are
 /// The whole verdict for a terminal.
 pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = vec![verdict_sentence(verdict), String::new()];
+    lines.extend(cautions(verdict));
     lines.extend(trace_sentences(verdict));
     let rows = rows(verdict);
     let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);

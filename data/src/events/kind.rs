@@ -1,6 +1,6 @@
 //! Words for what happened to a packet, and why it was dropped; its flags.
 
-use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, note_empty, read_column};
+use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, read_column};
 use crate::{DropReason, Event, EventKind};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -99,7 +99,11 @@ pub(crate) fn can_hold(data_type: &DataType) -> bool {
 }
 
 fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, words) => is_text(words),
+        _ => false,
+    }
 }
 
 /// The kinds of a column that can hold them.
@@ -107,14 +111,20 @@ pub(crate) fn read_kinds(array: &dyn Array, bad: &mut BadCells) -> Vec<EventKind
     if !is_text(array.data_type()) {
         return read_column(array, KIND, bad);
     }
-    note_empty(array, KIND, EventKind::EXPECTED, bad);
-    read_words(array, KIND, read_kind, EventKind::FILLER, bad)
+    let read = |word: Option<&str>| {
+        let word = word.ok_or(BadCell::Empty(EventKind::EXPECTED))?;
+        read_kind(word.trim_ascii().as_bytes())
+    };
+    read_words(array, KIND, read, EventKind::FILLER, bad)
 }
 
 /// The reasons of a column that can hold them; null is no drop.
 pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<DropReason>> {
     if is_text(array.data_type()) {
-        return read_words(array, REASON, read_reason, None, bad);
+        let read = |word: Option<&str>| {
+            word.map_or(Ok(None), |word| read_reason(word.trim_ascii().as_bytes()))
+        };
+        return read_words(array, REASON, read, None, bad);
     }
     let mut unreadable = BadCells::default();
     let mut reasons: Vec<Option<DropReason>> = read_column(array, REASON, &mut unreadable);
@@ -128,24 +138,37 @@ pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<
     reasons
 }
 
-/// Reads a column of text; `filler` where there is none or it cannot be read.
+/// Reads a column of text; `filler` where it cannot be read.
 fn read_words<T: Copy>(
     array: &dyn Array,
     field: &str,
-    read: impl Fn(&[u8]) -> Result<T, BadCell>,
+    read: impl Fn(Option<&str>) -> Result<T, BadCell>,
     filler: T,
     bad: &mut BadCells,
 ) -> Vec<T> {
     let read = |(row, word): (usize, Option<&str>)| {
-        let word = word.map(|word| read(word.trim_ascii().as_bytes()));
-        word.unwrap_or(Ok(filler)).unwrap_or_else(|cell| {
+        read(word).unwrap_or_else(|cell| {
             bad.note(row, field, cell);
             filler
         })
     };
+    words(array).into_iter().enumerate().map(read).collect()
+}
+
+/// The words of a column of text, each written out or, of a dictionary (a category of pandas), by its place there.
+fn words(array: &dyn Array) -> Vec<Option<&str>> {
     match array.data_type() {
-        DataType::LargeUtf8 => array.as_string::<i64>().iter().enumerate().map(read).collect(),
-        DataType::Utf8View => array.as_string_view().iter().enumerate().map(read).collect(),
-        _ => array.as_string::<i32>().iter().enumerate().map(read).collect(),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().collect(),
+        DataType::Utf8View => array.as_string_view().iter().collect(),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let known = words(dictionary.values());
+            if known.is_empty() {
+                return vec![None; array.len()];
+            }
+            let places = dictionary.normalized_keys().into_iter().enumerate();
+            places.map(|(row, place)| known[place].filter(|_| array.is_valid(row))).collect()
+        }
+        _ => array.as_string::<i32>().iter().collect(),
     }
 }

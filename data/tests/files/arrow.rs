@@ -2,9 +2,10 @@
 
 use crate::hostile::{events, options};
 use crate::{Scratch, read, story, switches};
+use arrow_array::types::Int8Type;
 use arrow_array::{
-    ArrayRef, LargeStringArray, RecordBatch, StringViewArray, TimestampMicrosecondArray,
-    UInt16Array, UInt32Array,
+    ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, StringViewArray,
+    TimestampMicrosecondArray, UInt16Array, UInt32Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -77,6 +78,7 @@ fn words_and_timestamps_of_other_tools_are_read() {
     for kind in [
         Arc::new(LargeStringArray::from(words.to_vec())) as ArrayRef,
         Arc::new(StringViewArray::from(words.to_vec())),
+        Arc::new(DictionaryArray::<Int8Type>::from_iter(words)),
     ] {
         let columns = [
             ("time_ns", Arc::new(TimestampMicrosecondArray::from(vec![1, 2, 3])) as ArrayRef),
@@ -94,6 +96,19 @@ fn words_and_timestamps_of_other_tools_are_read() {
             [1_000, 2_000, 3_000]
         );
     }
+    // A category of pandas without a value, as null and as a word of the dictionary.
+    let reasons = DictionaryArray::<Int8Type>::from_iter([Some("policy"), None, Some("")]);
+    let kinds = DictionaryArray::<Int8Type>::from_iter([Some("drop"), Some("+"), None]);
+    let columns = [
+        ("time_ns", Arc::new(UInt32Array::from(vec![1, 2, 3])) as ArrayRef),
+        ("port", Arc::new(UInt16Array::from(vec![0, 0, 1]))),
+        ("size_bytes", Arc::new(UInt32Array::from(vec![100; 3]))),
+        ("kind", Arc::new(kinds)),
+        ("drop_reason", Arc::new(reasons)),
+    ];
+    let error = read(&scratch.parquet("events.parquet", &columns), options()).unwrap_err();
+    let story = story(&error, scratch.path("").as_path());
+    assert!(story.contains("row 2: kind is empty"), "{story}");
 }
 
 #[test]

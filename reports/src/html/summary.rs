@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::table::Cell;
 use crate::plot::escape;
+use crate::verdict_words::cautions;
 use crate::{gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{PolicySection, Report};
 use dropcast_replay::ReplayPolicy;
@@ -25,6 +26,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         Some(verdict) => {
             page.section("verdict", "Is the oracle worth it here?");
             page.lead(&verdict_sentence(verdict));
+            cautions(verdict).iter().for_each(|caution| page.warning(caution));
         }
         None => page.section("verdict", "Summary"),
     }
