@@ -493,7 +493,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct InspectArgs {
     /// The file. With --check several, as for collect, or a folder.
     #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) file: Vec<PathBuf>,
     /// Read all events or labelled rows, and list each kind of bad row: how many there are, and the
     /// first. Exit code 1 if there are any.
     #[arg(long, conflicts_with = "statistics")]

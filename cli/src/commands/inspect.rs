@@ -14,17 +14,17 @@ use dropcast_reports::words::inspection::{checked_text, inspected_text};
 pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if args.check {
         let options = args.reading.options(OnBadRow::Skip)?;
-        let checked = check(&args.files, &options, progress)?;
+        let checked = check(&args.file, &options, progress)?;
         output::print(args.format, &checked, checked_text)?;
         return match checked.problems.len() {
             0 => Ok(()),
             _ => {
-                let files = args.files.iter().map(|file| file.display().to_string());
+                let files = args.file.iter().map(|file| file.display().to_string());
                 Err(Failure::BadRows(files.collect::<Vec<_>>().join(", ")))
             }
         };
     }
-    let files = matching(&args.files)?;
+    let files = matching(&args.file)?;
     let [file] = &files[..] else {
         let problem = "tells of one file at a time; only --check reads several";
         return Err(PipelineError::setting("inspect", problem).into());
