@@ -1,7 +1,8 @@
 //! Replays many forests and vote thresholds in one pass over the arrivals, to get `eta` or
 //! Credence's result with each.
 
-use crate::replay::{Arrival, ReplayError, ReplayOptions};
+use crate::arrival::{Arrival, ReplayError};
+use crate::replay::ReplayOptions;
 use dropcast_data::{
     ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
     TraceMeta,

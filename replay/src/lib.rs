@@ -32,13 +32,13 @@
 //! # Ok::<(), dropcast_replay::ReplayError>(())
 //! ```
 
+mod arrival;
 mod forest_replay;
 mod replay;
 
+pub use arrival::{Arrival, ArrivalChecker, ReplayError};
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
-pub use replay::{
-    Arrival, ArrivalChecker, Replay, ReplayError, ReplayOptions, ReplayPolicy, Replayed, dt_alpha,
-};
+pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
 
 /// Replays for vote rules.
 pub use dropcast_train::Sent;

@@ -5,9 +5,9 @@
 //! [`CredenceLane`] has a switch of its own only from a prediction that changes a decision until
 //! both switches are alike again.
 
+use crate::arrival::{is_counted, is_predicted};
 use crate::replay::{
-    DynLane, Lane, PredictedLane, ReplayOptions, ReplayPolicy, Tally, is_counted, is_predicted,
-    predicted_drop,
+    DynLane, Lane, PredictedLane, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;

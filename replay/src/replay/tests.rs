@@ -233,4 +233,11 @@ fn arrivals_that_do_not_fit_are_refused() {
     assert_eq!(error.to_string(), "an arrival at switch 0 at 4 ns, after one at 5 ns");
     let mut none = Replay::new(SwitchSpecs::Each(BTreeMap::new()), ReplayOptions::default());
     assert_eq!(none.arrive(&arrival(0, 0, 1)), Err(ReplayError::UnknownSwitch(0)));
+    // A check without a replay says the same.
+    let mut replay = Replay::new(SwitchSpecs::Same(tiny()), ReplayOptions::default());
+    let mut checker = crate::ArrivalChecker::new(SwitchSpecs::Same(tiny()));
+    for one in [(0, 3, 1), (0, 0, 0), (5, 0, 1), (4, 0, 1), (5, 1, u32::MAX), (5, 2, 1)] {
+        let one = arrival(one.0, one.1, one.2);
+        assert_eq!(checker.check(&one), replay.arrive(&one), "{one:?}");
+    }
 }
