@@ -500,6 +500,9 @@ pub(crate) struct InspectArgs {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) reading: EventReading,
+    /// With --check, also read this integer column: a feature of your own. May be repeated.
+    #[arg(long = "feature", value_name = "NAME", requires = "check")]
+    pub(crate) own_features: Vec<String>,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
     /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
     #[arg(long)]

@@ -96,6 +96,10 @@ pub(crate) fn recorded_name(path: &Path) -> String {
 }
 
 fn open_file(path: &Path, file: &str) -> Result<File, DataError> {
+    if objects::is_url(path) {
+        let hint = "download it, or give an object's URL (docs/objects.md)";
+        return Err(DataError::file(file, "is a URL of no object store", hint));
+    }
     let opened = File::open(path).map_err(DataError::io(file, "be opened"))?;
     if path.is_dir() {
         return Err(DataError::file(file, "is a directory", "name a file in it"));

@@ -22,6 +22,14 @@ pub fn is_object(path: &Path) -> bool {
     path.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
 }
 
+/// Whether a path that is no object's is a URL all the same: one that begins with a scheme, and is no file.
+pub(crate) fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| Some(text.split_once("://")?.0));
+    let is_scheme =
+        |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+    scheme.is_some_and(is_scheme) && !is_object(path) && !path.exists()
+}
+
 /// Whether a path is a folder: one of a disk, or the URL of a folder of objects.
 pub fn is_folder(path: &Path) -> bool {
     match is_object(path) {
@@ -119,6 +127,7 @@ mod tests {
         }
         for file in ["s3", "runs/s3://x", "-", "https://host/x", "/s3://"] {
             assert!(!is_object(Path::new(file)), "{file}");
+            assert_eq!(is_url(Path::new(file)), file.starts_with("https"), "{file}");
         }
         assert!(is_folder(Path::new("s3://bucket/runs/")));
         assert!(!is_folder(Path::new("s3://bucket/runs")));

@@ -394,21 +394,20 @@ impl From<SwitchSpec> for SpecText {
 }
 
 /// Several switches as they are written: `[[switch]]` tables with an `id`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize)]
 struct ListText {
     switch: Vec<NumberedText>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 struct NumberedText {
     id: u16,
     #[serde(flatten)]
     spec: SpecText,
 }
 
-/// Either form. The list is tried when a `switch` key is present, so that a mistake in a single
-/// description is reported as what it is.
+/// Either form. It is a list when a `switch` key is present, so that a mistake in a single description is
+/// reported as what it is.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum SpecsText {
@@ -419,18 +418,49 @@ enum SpecsText {
 impl<'de> Deserialize<'de> for SpecsText {
     fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         use serde::de::Error;
-        let table = toml::Table::deserialize(input)?;
-        let listed = table.get("switch").and_then(toml::Value::as_array);
-        let listed = listed.into_iter().flatten().filter_map(toml::Value::as_table);
-        for key in table.keys().chain(listed.flat_map(toml::Table::keys)) {
-            refusal(key).map_or(Ok(()), |why| Err(D::Error::custom(why)))?;
+        let mut table = toml::Table::deserialize(input)?;
+        refuse_known(&table).map_err(D::Error::custom)?;
+        let Some(switches) = table.remove("switch") else {
+            return table.try_into().map(SpecsText::Same).map_err(D::Error::custom);
+        };
+        if let Some(key) = table.keys().next() {
+            let problem = format!("unknown field `{key}` beside [[switch]], expected it in each");
+            return Err(D::Error::custom(problem));
         }
-        if table.contains_key("switch") {
-            table.try_into().map(SpecsText::Each).map_err(D::Error::custom)
-        } else {
-            table.try_into().map(SpecsText::Same).map_err(D::Error::custom)
-        }
+        let toml::Value::Array(switches) = switches else {
+            return Err(D::Error::custom("switch: expected a list of tables, [[switch]]"));
+        };
+        let numbered = |(place, switch)| {
+            NumberedText::read(switch)
+                .map_err(|why| D::Error::custom(format!("[[switch]] number {}{why}", place + 1)))
+        };
+        let switch = switches.into_iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
+        Ok(SpecsText::Each(ListText { switch }))
     }
+}
+
+impl NumberedText {
+    /// Reads a table. Serde's `flatten` would pass over unknown fields.
+    ///
+    /// # Errors
+    /// What is wrong, after its id.
+    fn read(switch: toml::Value) -> Result<Self, String> {
+        let toml::Value::Table(mut table) = switch else {
+            return Err(": expected a table".to_owned());
+        };
+        let Some(id) = table.remove("id") else { return Err(": missing field `id`".to_owned()) };
+        let place = format!(" (id = {id})");
+        let id = id.try_into().map_err(|_| format!("{place}: id: expected 0 to 65535"))?;
+        refuse_known(&table).map_err(|why| format!("{place}: {why}"))?;
+        let spec = table.try_into();
+        let spec = spec.map_err(|why: toml::de::Error| format!("{place}: {}", why.message()))?;
+        Ok(NumberedText { id, spec })
+    }
+}
+
+/// Refuses what is known and not modelled, with the reason.
+fn refuse_known(table: &toml::Table) -> Result<(), String> {
+    table.keys().find_map(|key| refusal(key)).map_or(Ok(()), Err)
 }
 
 impl TryFrom<SpecsText> for SwitchSpecs {
@@ -450,7 +480,10 @@ impl TryFrom<SpecsText> for SwitchSpecs {
             return Err(wrong("switch", SwitchSpecs::too_many(queues)));
         }
         for NumberedText { id, spec } in list {
-            if specs.insert(id, SwitchSpec::try_from(spec)?).is_some() {
+            let spec = SwitchSpec::try_from(spec).map_err(|SpecError { field, problem }| {
+                wrong(field, format!("{problem} (switch {id})"))
+            })?;
+            if specs.insert(id, spec).is_some() {
                 return Err(wrong("switch.id", format!("{id} is described twice")));
             }
         }
@@ -532,6 +565,15 @@ mod tests {
         let each = format!("[[switch]]\nid = 1\ncut_through = true\n{LEAF}");
         let error = SwitchSpecs::from_toml(&each).expect_err("has a mistake").to_string();
         assert!(error.contains("cut_through is not modelled"), "{error}");
+        let second = |change: (&str, &str)| {
+            let second = LEAF.replace(change.0, change.1);
+            let text = format!("[[switch]]\nid = 1\n{LEAF}[[switch]]\nid = 7\n{second}");
+            SwitchSpecs::from_toml(&text).expect_err("has a mistake").to_string()
+        };
+        let error = second(("pushable", "pushible"));
+        assert!(error.contains("[[switch]] number 2 (id = 7): unknown field"), "{error}");
+        let error = second(("1_052_672", "0"));
+        assert!(error.contains("buffer_bytes: is 0") && error.contains("(switch 7)"), "{error}");
         check(
             ("ports = 20", "ports = 65_535"),
             "queues_per_port: 65535 ports of 2 queues are 131070",

@@ -31,6 +31,10 @@ pub fn read_switches(path: &Path) -> Result<SwitchSpecs, DataError> {
 pub fn read_switch_file(path: &Path) -> Result<SwitchFile, DataError> {
     let file = shown(path);
     let text = read_toml(path)?;
+    if text.trim_start().starts_with('{') {
+        let hint = "a switch description is TOML: write the buffer, the ports and their rates so (docs/switch.md)";
+        return Err(DataError::file(&file, "is JSON", hint));
+    }
     parse(&text).map_err(|source| DataError::Switches { file, source })
 }
 

@@ -16,7 +16,7 @@ pub(crate) const UNIT: &str = "own";
 pub(crate) const CODE: u8 = u8::MAX;
 
 /// Names have at most so many bytes.
-const LONGEST_NAME: usize = 64;
+pub(crate) const LONGEST_NAME: usize = 64;
 
 /// Descriptors live as long as the program, as those of known features do: one for each name.
 static DESCRIPTORS: Mutex<BTreeMap<String, &Descriptor>> = Mutex::new(BTreeMap::new());

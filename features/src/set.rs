@@ -80,7 +80,7 @@ impl FeatureSet {
     /// # Errors
     /// If a name is not letters, digits and `_`, or that of a known feature.
     pub fn with_own(&self, names: &[String]) -> Result<Self, UnknownFeature> {
-        let own = |name: &String| Feature::own(name).ok_or_else(|| UnknownFeature(name.clone()));
+        let own = |name: &String| Feature::own(name).ok_or_else(|| UnknownFeature::own(name));
         let own: Vec<Feature> = names.iter().map(own).collect::<Result<_, _>>()?;
         Ok(self.features.iter().copied().chain(own).collect())
     }
@@ -246,7 +246,10 @@ mod tests {
         {
             assert_eq!(said, computed);
         }
-        assert!(of_column("own:1").starts_with("unknown feature \"own:1\"; known are"));
+        let no_name = "\"1\" cannot be a feature of your own; its name is letters, digits and _";
+        for said in [of_column("1"), of_column("own:1"), listed("own:1")] {
+            assert!(said.starts_with(no_name), "{said}");
+        }
         assert!(listed("colour").starts_with("unknown feature \"colour\"; known are"));
     }
 

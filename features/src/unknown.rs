@@ -1,12 +1,20 @@
 //! Unknown feature names.
 
 use crate::list::{LIST, NamedSet, SETS};
-use crate::own::{PREFIX, is_computed, is_name};
+use crate::own::{LONGEST_NAME, PREFIX, is_computed, is_name};
 
 /// A name that is neither a feature nor a set, or that no column of the user's own may have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problem(.0))]
 pub struct UnknownFeature(pub String);
+
+impl UnknownFeature {
+    /// Of a name that was given as that of a column of the user's own.
+    pub(crate) fn own(name: &str) -> Self {
+        let prefix = if name.starts_with(PREFIX) { "" } else { PREFIX };
+        UnknownFeature(format!("{prefix}{name}"))
+    }
+}
 
 fn problem(name: &str) -> String {
     let bare = name.strip_prefix(PREFIX).unwrap_or(name);
@@ -19,6 +27,12 @@ fn problem(name: &str) -> String {
     if bare != name && is_name(bare) {
         return format!(
             "{name:?} is more than the name of a column; leave out {PREFIX}, as {bare}"
+        );
+    }
+    if bare != name {
+        return format!(
+            "{bare:?} cannot be a feature of your own; its name is letters, digits and _, begins with a \
+             letter, and has at most {LONGEST_NAME} characters; rename the column"
         );
     }
     format!(

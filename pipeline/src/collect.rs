@@ -7,13 +7,14 @@ use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Outcome, Pause,
-    SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Pause, SwitchSpecs,
+    TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use crate::counts::{Counts, EcnMarks, RealDrops};
 pub use crate::events_source::Events;
 pub use crate::switch_pieces::{SwitchPiece, cut_switches};
 
@@ -22,52 +23,14 @@ pub use crate::switch_pieces::{SwitchPiece, cut_switches};
 pub struct Collected {
     /// The trace.
     pub trace: PathBuf,
-    /// Arrivals.
-    pub rows: u64,
-    /// Of which LQD dropped.
-    pub drops: u64,
-    /// By pushing them out.
-    pub pushed_out: u64,
-    /// By not accepting them.
-    pub rejected: u64,
-    /// What the real switch dropped; absent if the input tells of no real drops.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub real_drops: Option<RealDrops>,
-    /// What the real switch marked (ECN); absent if the input does not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn_marks: Option<EcnMarks>,
-    /// Pauses of queues (PFC).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub pauses: u64,
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
-}
-
-/// Packets that the real switch dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RealDrops {
-    /// All of them.
-    pub packets: u64,
-    /// Of which LQD would have transmitted.
-    pub not_by_lqd: u64,
-}
-
-/// Packets that the real switch marked (ECN).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct EcnMarks {
-    /// All of them.
-    pub packets: u64,
-    /// Of which LQD drops.
-    pub dropped_by_lqd: u64,
-    /// Packets without a mark that LQD drops.
-    pub unmarked_dropped_by_lqd: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Push-outs whose packet is not known are counted under this name.
@@ -247,7 +210,7 @@ impl Labelling<'_> {
         let mut collected = Collected::default();
         let mut departures = 0;
         let mut keep = |rows: LabelledBatch| {
-            collected.add(&rows);
+            collected.counts.add_rows(&rows);
             progress.advance(rows.len());
             keep(rows)
         };
@@ -266,9 +229,8 @@ impl Labelling<'_> {
         let mut inputs = events.inputs();
         note_unmatched(&mut inputs, unmatched);
         let unfit = |problem| PipelineError::unfit(names(&inputs), problem);
-        if collected.rows == 0 {
-            let problem = "has no arrivals that can be used, so there is nothing to label";
-            return Err(unfit(format!("{problem}{}", left_out(&inputs))));
+        if collected.counts.rows == 0 {
+            return Err(no_arrivals(&inputs));
         }
         if settings.departures == Departures::Observed && departures == 0 {
             let problem = "has no departures, so nothing would drain the queues; set departures \
@@ -280,8 +242,9 @@ impl Labelling<'_> {
             add_counts(&mut collected.notes, &input.notes);
         }
         tell_notes(&inputs, Path::new(""), progress);
-        progress.end(&format!("{} rows, {} drops", collected.rows, collected.drops));
-        collected.pauses = pauses.len() as u64;
+        collected.counts.pauses = pauses.len() as u64;
+        let Counts { rows, drops, .. } = collected.counts;
+        progress.end(&format!("{rows} rows, {drops} drops"));
         Ok((collected, ReadEvents { inputs, pauses }))
     }
 }
@@ -311,6 +274,12 @@ pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &d
             progress.note(&format!("{}: {}", file.display(), note_words(note, *rows)));
         }
     }
+}
+
+/// The error of events without arrivals.
+pub(crate) fn no_arrivals(inputs: &[InputProvenance]) -> PipelineError {
+    let problem = "has no arrivals that can be used, so there is nothing to label";
+    PipelineError::unfit(names(inputs), format!("{problem}{}", left_out(inputs)))
 }
 
 /// How messages name the inputs.
@@ -365,33 +334,4 @@ pub fn note_words(note: &str, rows: u64) -> String {
 
 pub(crate) fn count_departures(batch: &EventBatch) -> usize {
     batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
-}
-
-impl Collected {
-    pub(crate) fn add(&mut self, rows: &LabelledBatch) {
-        self.rows += rows.len() as u64;
-        for outcome in rows.outcome.iter().flatten() {
-            match outcome {
-                Outcome::Departed => {}
-                Outcome::PushedOut => self.pushed_out += 1,
-                Outcome::Rejected => self.rejected += 1,
-            }
-        }
-        self.drops = self.pushed_out + self.rejected;
-        if let Some(marks) = &rows.ecn_mark {
-            let sum = self.ecn_marks.get_or_insert_default();
-            for (&is_marked, &by_lqd) in marks.iter().zip(&rows.drop) {
-                sum.packets += u64::from(is_marked);
-                sum.dropped_by_lqd += u64::from(is_marked && by_lqd);
-                sum.unmarked_dropped_by_lqd += u64::from(!is_marked && by_lqd);
-            }
-        }
-        if let Some(reasons) = &rows.real_drop {
-            let real = self.real_drops.get_or_insert_default();
-            for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {
-                real.packets += u64::from(reason.is_some());
-                real.not_by_lqd += u64::from(reason.is_some() && !by_lqd);
-            }
-        }
-    }
 }

@@ -9,8 +9,7 @@
 
 use crate::PipelineError;
 use crate::collect::{
-    Collected, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
-    tell_ports,
+    Counts, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes, tell_ports,
 };
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::folders::{Group, groups};
@@ -44,10 +43,9 @@ pub struct FolderCollected {
     pub kept: usize,
     /// Labelled traces, of both.
     pub traces: usize,
-    /// Their arrivals.
-    pub rows: u64,
-    /// Of which LQD dropped.
-    pub drops: u64,
+    /// What was counted in them.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Rows of the input that were left out, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
@@ -115,7 +113,7 @@ impl FolderJob<'_> {
         let kept = manifest.folders.len();
         let work = Work {
             output,
-            folders: groups.iter().map(|group| group.folder.clone()).collect(),
+            folders: folders_of(&groups),
             inputs: groups.iter().flat_map(|group| group.files.clone()).collect(),
         };
         let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
@@ -138,9 +136,8 @@ impl FolderJob<'_> {
             manifest.finished = true;
             manifest.write(output)?;
         }
-        let (rows, drops) = manifest
-            .traces()
-            .fold((0, 0), |(rows, drops), trace| (rows + trace.rows, drops + trace.drops));
+        let counts = Counts::sum(manifest.traces().map(|trace| &trace.counts));
+        let Counts { rows, drops, .. } = counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
         let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
         for input in manifest.folders.values().flat_map(|folder| &folder.inputs) {
@@ -149,7 +146,7 @@ impl FolderJob<'_> {
         }
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
-        Ok(FolderCollected { manifest, labelled, kept, traces, rows, drops, skipped, notes })
+        Ok(FolderCollected { manifest, labelled, kept, traces, counts, skipped, notes })
     }
 
     /// A manifest without folders.
@@ -203,7 +200,7 @@ impl FolderJob<'_> {
             let mut batches = by_switch(batch);
             for &switch_id in batches.keys() {
                 if let Entry::Vacant(new) = switches.entry(switch_id) {
-                    new.insert(begin(switch_id, work.trace_file(group, switch_id)?)?);
+                    new.insert(begin(switch_id, trace_file(group, switch_id, &work.folders)?)?);
                 }
             }
             let pieces: Vec<(&mut OneSwitch, EventBatch)> = switches
@@ -253,7 +250,7 @@ impl FolderJob<'_> {
         let tracer = Tracer::new(specs, self.settings.collect(), computed)
             .with_own(own.len())
             .with_max_waiting_rows(self.max_waiting_rows);
-        Ok(OneSwitch { file, tracer, writer, collected: Collected::default(), departures: 0 })
+        Ok(OneSwitch { file, tracer, writer, counts: Counts::default(), departures: 0 })
     }
 
     fn finish(
@@ -263,10 +260,12 @@ impl FolderJob<'_> {
         inputs: &[InputProvenance],
         output: &Path,
     ) -> Result<TraceEntry, PipelineError> {
-        let OneSwitch { file, tracer, mut writer, mut collected, departures } = switch;
-        writer.set_pauses(tracer.pauses())?;
+        let OneSwitch { file, tracer, mut writer, mut counts, departures } = switch;
+        let pauses = tracer.pauses();
+        counts.pauses = pauses.len() as u64;
+        writer.set_pauses(pauses)?;
         let rows = tracer.finish();
-        collected.add(&rows);
+        counts.add_rows(&rows);
         writer.write(&rows)?;
         if self.settings.departures == Departures::Observed && departures == 0 {
             let problem = format!(
@@ -278,8 +277,7 @@ impl FolderJob<'_> {
         writer.set_inputs(inputs.to_vec());
         writer.finish()?;
         let sha256 = sha256_file(&output.join(&file))?;
-        let Collected { rows, drops, .. } = collected;
-        Ok(TraceEntry { file: slashed(&file), sha256, switch_id, rows, drops })
+        Ok(TraceEntry { file: slashed(&file), sha256, switch_id, counts })
     }
 }
 
@@ -290,25 +288,35 @@ struct Work<'a> {
     inputs: Vec<PathBuf>,
 }
 
-impl Work<'_> {
-    /// The trace of a switch, relative to the output.
-    fn trace_file(&self, group: &Group, switch_id: u16) -> Result<PathBuf, PipelineError> {
-        let refused = |problem: String| Err(PipelineError::unfit(group.place().display(), problem));
-        match switch_of(group)? {
-            Some(named) if named != switch_id => refused(format!(
-                "is called switch={named} and holds events of switch {switch_id}; rename it, or move them"
-            )),
-            Some(_) => Ok(group.folder.join(PART)),
-            None => {
-                let folder = group.folder.join(format!("switch={switch_id}"));
-                if self.folders.contains(&folder) {
-                    return refused(format!(
-                        "holds events of switch {switch_id}, and so does switch={switch_id} in it: their \
-                         traces would be one file; put them into one folder"
-                    ));
-                }
-                Ok(folder.join(PART))
+/// The folders in which there are events.
+pub(crate) fn folders_of(groups: &[Group]) -> BTreeSet<PathBuf> {
+    groups.iter().map(|group| group.folder.clone()).collect()
+}
+
+/// The trace of a switch of a group, relative to the output.
+///
+/// # Errors
+/// If the folder is named after another switch, or a folder below it, one of `folders`, is that switch's.
+pub(crate) fn trace_file(
+    group: &Group,
+    switch_id: u16,
+    folders: &BTreeSet<PathBuf>,
+) -> Result<PathBuf, PipelineError> {
+    let refused = |problem: String| Err(PipelineError::unfit(group.place().display(), problem));
+    match switch_of(group)? {
+        Some(named) if named != switch_id => refused(format!(
+            "is called switch={named} and holds events of switch {switch_id}; rename it, or move them"
+        )),
+        Some(_) => Ok(group.folder.join(PART)),
+        None => {
+            let folder = group.folder.join(format!("switch={switch_id}"));
+            if folders.contains(&folder) {
+                return refused(format!(
+                    "holds events of switch {switch_id}, and so does switch={switch_id} in it: their traces \
+                     would be one file; put them into one folder"
+                ));
             }
+            Ok(folder.join(PART))
         }
     }
 }
@@ -318,7 +326,7 @@ struct OneSwitch {
     file: PathBuf,
     tracer: Tracer,
     writer: TraceWriter,
-    collected: Collected,
+    counts: Counts,
     departures: usize,
 }
 
@@ -328,7 +336,7 @@ impl OneSwitch {
         self.departures += count_departures(batch);
         let rows =
             self.tracer.push(batch).map_err(|error| PipelineError::from(error).in_file(place))?;
-        self.collected.add(&rows);
+        self.counts.add_rows(&rows);
         self.writer.write(&rows)?;
         Ok(())
     }

@@ -1,16 +1,17 @@
 //! What a file is and what is in it.
 
 use crate::PipelineError;
-use crate::collect::add_counts;
-use crate::collect_folder::switch_of;
+use crate::collect::{add_counts, no_arrivals};
+use crate::collect_folder::{folders_of, switch_of, trace_file};
 use crate::files::read_text;
-use crate::folders::{groups, matching};
+use crate::folders::{Group, groups, matching, traces_in};
+use crate::manifest::Manifest;
 use crate::models::ModelFile;
 use crate::progress::Progress;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    EventColumns, EventFiles, EventOptions, FileKind, InputProvenance, Problem, SwitchSpecs,
-    TableShape, TraceMeta, TraceReader, describe, is_folder, read_head, read_small,
+    EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputProvenance, Problem,
+    SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder, read_head, read_small,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -18,7 +19,7 @@ use dropcast_replay::{Arrival, ArrivalChecker};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a file holds.
@@ -144,13 +145,16 @@ pub fn check(
     progress: &dyn Progress,
 ) -> Result<Checked, PipelineError> {
     let paths = matching(paths)?;
-    let runs = match &paths[..] {
-        [folder] if is_folder(folder) && !is_sweep(folder) => runs_in(folder)?,
-        _ => vec![Run { files: paths, switch_id: None }],
+    let (runs, is_folder) = match &paths[..] {
+        [folder] if is_folder(folder) && !is_sweep(folder) => (runs_in(folder)?, true),
+        _ => (vec![Group { folder: PathBuf::new(), files: paths }], false),
     };
+    let folders = is_folder.then(|| folders_of(&runs));
     let mut all = Checked::default();
+    let mut traces: BTreeMap<String, &Path> = BTreeMap::new();
     progress.begin("check");
-    for Run { files, switch_id } in runs {
+    for run in &runs {
+        let files = &run.files;
         let rows = files.iter().map(|file| Rows::of(file, &options.columns));
         let rows: Vec<Rows> = rows.collect::<Result<_, _>>()?;
         for (file, rows) in files.iter().zip(rows) {
@@ -163,13 +167,17 @@ pub fn check(
                 return Err(PipelineError::unfit(file.display(), problem));
             }
             if let Rows::Labelled(meta) = rows {
-                all.add(check_trace(file, meta.as_deref(), options, progress)?);
+                let (found, sha256) = check_trace(file, meta.as_deref(), options, progress)?;
+                if let Some(same) = traces.insert(sha256, file) {
+                    let problem =
+                        format!("has the same rows as {}; give them once", same.display());
+                    return Err(PipelineError::unfit(file.display(), problem));
+                }
+                all.add(found);
             }
         }
         if all.kind == EVENTS {
-            let switch_id = switch_id.or(options.switch_id);
-            let options = EventOptions { switch_id, ..options.clone() };
-            all.add(check_events(&files, &options, progress)?);
+            all.add(check_events(run, folders.as_ref(), options, progress)?);
         }
     }
     progress.end("all rows read");
@@ -205,31 +213,40 @@ impl Rows {
     }
 }
 
-/// Files that are read together.
-struct Run {
-    files: Vec<PathBuf>,
-    /// The switch that their path names.
-    switch_id: Option<u16>,
-}
-
-fn runs_in(folder: &Path) -> Result<Vec<Run>, PipelineError> {
+/// The files that are read together, as `collect` reads events, and readers of traces a folder of them.
+fn runs_in(folder: &Path) -> Result<Vec<Group>, PipelineError> {
+    if Manifest::read(folder)?.is_some() {
+        return Ok(vec![Group { folder: PathBuf::new(), files: traces_in(folder)? }]);
+    }
     let groups = groups(folder)?;
     if groups.is_empty() {
         return Err(PipelineError::unfit(folder.display(), "holds no files"));
     }
-    let run = |group| Ok(Run { switch_id: switch_of(&group)?, files: group.files });
-    groups.into_iter().map(run).collect()
+    Ok(groups)
 }
 
+/// Checks the events of a run, one of those in `folders` if these are given.
 fn check_events(
-    files: &[PathBuf],
+    run: &Group,
+    folders: Option<&BTreeSet<PathBuf>>,
     options: &EventOptions,
     progress: &dyn Progress,
 ) -> Result<Checked, PipelineError> {
-    let mut events = EventFiles::open(files, options)?;
+    let named = if folders.is_some() { switch_of(run)? } else { None };
+    let options = EventOptions { switch_id: named.or(options.switch_id), ..options.clone() };
+    let mut events = EventFiles::open(&run.files, &options)?;
+    let (mut is_met, mut arrivals) = (vec![false; 1 << 16], 0_u64);
     for batch in events.by_ref() {
         crate::progress::check(progress)?;
-        progress.advance(batch?.events.len());
+        let batch = batch?;
+        for event in &batch.events {
+            arrivals += u64::from(event.kind == EventKind::Arrival);
+            let is_new = !std::mem::replace(&mut is_met[usize::from(event.switch_id)], true);
+            if let Some(folders) = folders.filter(|_| is_new) {
+                trace_file(run, event.switch_id, folders)?;
+            }
+        }
+        progress.advance(batch.events.len());
     }
     let mut found = Checked { problems: events.problems(), ..Checked::default() };
     for InputProvenance { events, notes, mut skipped, .. } in events.provenance() {
@@ -238,16 +255,30 @@ fn check_events(
         skipped.retain(|reason, _| found.problems.iter().all(|problem| problem.reason != reason));
         add_counts(&mut found.left_out, &skipped);
     }
+    if arrivals == 0 && found.problems.is_empty() {
+        return Err(no_arrivals(&events.provenance()));
+    }
     Ok(found)
 }
 
+/// Checks the rows of a labelled trace. Returns the file's hash, too.
 fn check_trace(
     file: &Path,
     meta: Option<&TraceMeta>,
     options: &EventOptions,
     progress: &dyn Progress,
-) -> Result<Checked, PipelineError> {
-    let mut reader = TraceReader::open(file, meta.map_or(&[], |meta| &meta.features))?;
+) -> Result<(Checked, String), PipelineError> {
+    let mut features = meta.map_or_else(Vec::new, |meta| meta.features.clone());
+    features.extend(
+        options
+            .columns
+            .own
+            .iter()
+            .filter(|own| !features.contains(own))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    let mut reader = TraceReader::open(file, &features)?;
     let specs = meta.and_then(|meta| meta.switches.as_ref()).or(options.specs.as_ref());
     let mut places = specs.cloned().map(ArrivalChecker::new);
     let (mut rows, mut bad) = (0, BTreeMap::new());
@@ -268,13 +299,13 @@ fn check_trace(
         progress.advance(batch.len());
         rows += batch.len() as u64;
     }
-    let mut notes = reader.provenance().notes;
+    let InputProvenance { mut notes, sha256, .. } = reader.provenance();
     if places.is_none() {
         notes.insert(UNKNOWN_SWITCHES.to_owned(), rows);
     }
     let problems: Vec<Problem> = bad.into_values().collect();
     let rows = rows - problems.iter().map(|problem| problem.rows).sum::<u64>();
-    Ok(Checked { rows, problems, notes, ..Checked::default() })
+    Ok((Checked { rows, problems, notes, ..Checked::default() }, sha256))
 }
 
 /// Rows of a labelled trace whose switches nothing describes, so that their ports and sizes are not checked, are

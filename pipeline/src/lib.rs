@@ -35,6 +35,7 @@
 pub mod closed_loop;
 pub mod collect;
 pub mod collect_folder;
+mod counts;
 pub mod cross_validation;
 mod error;
 pub mod event_reading;

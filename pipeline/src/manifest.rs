@@ -1,6 +1,7 @@
 //! What a job over a folder read and wrote.
 
 use crate::PipelineError;
+use crate::counts::Counts;
 use crate::files::read_text;
 use dropcast_data::{
     DataError, InputProvenance, is_object, remove_object, sha256_file, write_atomic,
@@ -13,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 pub const MANIFEST: &str = "manifest.json";
 
 /// Version of [`Manifest`] as JSON.
-pub const MANIFEST_VERSION: u32 = 2;
+pub const MANIFEST_VERSION: u32 = 3;
 
 /// The name of every trace, in a folder of its own.
 pub(crate) const PART: &str = "part-0.parquet";
@@ -53,10 +54,9 @@ pub struct TraceEntry {
     pub sha256: String,
     /// The switch.
     pub switch_id: u16,
-    /// Its arrivals.
-    pub rows: u64,
-    /// Of which LQD dropped.
-    pub drops: u64,
+    /// What was counted in it.
+    #[serde(flatten)]
+    pub counts: Counts,
 }
 
 impl Manifest {

@@ -104,7 +104,7 @@ impl Run {
             progress.note(&format!("left out {rows} rows: {reason}"));
         }
         let data = [trace];
-        if collected.drops == 0 {
+        if collected.counts.drops == 0 {
             let traces = LabelledTraces::open(&data, &FeatureSet::none())?;
             return Ok(RunResult::NoDrops(Box::new(judge(&traces, resources, progress)?)));
         }

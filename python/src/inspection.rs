@@ -1,8 +1,9 @@
 //! What files hold.
 
-use crate::settings::parse;
+use crate::settings::{WithOwn, parse};
 use crate::{errors, work};
 use dropcast_data::{EventColumns, OnBadRow};
+use dropcast_features::FeatureSet;
 use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::inspection::{check as check_rows, inspect as look_into};
 use dropcast_pipeline::inspection_summary::InspectedSummary;
@@ -35,9 +36,14 @@ pub(crate) fn check(
     files: Vec<PathBuf>,
     reading: Vec<String>,
 ) -> PyResult<(String, String)> {
-    let reading: EventReading = parse(py, reading)?;
+    let WithOwn { settings, own }: WithOwn<EventReading> = parse(py, reading)?;
+    let own = FeatureSet::none()
+        .with_own(&own)
+        .map_err(|error| errors::argument(py, "feature", &error))?;
     let found = work::run(py, bar, |progress| {
-        check_rows(&files, &reading.options(OnBadRow::Skip)?, progress)
+        let mut options = settings.options(OnBadRow::Skip)?;
+        options.columns.own = own.names();
+        check_rows(&files, &options, progress)
     })?;
     Ok((errors::to_json(py, &found)?, checked_text(&found)))
 }

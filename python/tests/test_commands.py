@@ -241,6 +241,11 @@ def test_files_are_inspected(run, trace_file, model):
     assert dropcast.inspect("log.csv", check=True, column=columns, switch="leaf.toml")["rows"] == 2
     both = dropcast.inspect(["log.csv", "more.csv"], check=True, column=columns, switch="leaf.toml")
     assert both["rows"] == 4
+    Path("own.csv").write_text("time_ns,port,size_bytes,mine\n1,0,100,7\n2,1,100,x\n")
+    own = dropcast.inspect("own.csv", check=True, switch="leaf.toml", feature="mine")
+    assert [problem["reason"] for problem in own["problems"]] == ["not-a-number"]
+    with pytest.raises(InputError, match='feature: "a-b" cannot be a feature of your own'):
+        dropcast.inspect("own.csv", check=True, switch="leaf.toml", feature=["mine", "a-b"])
     with pytest.raises(InputError, match="tells of one file at a time"):
         dropcast.inspect(["log.csv", "more.csv"])
     with pytest.raises(InputError, match='log.csv: has no column "time_ns", it has ts, port, size_bytes'):

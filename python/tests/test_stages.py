@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import numpy as np
 import pytest
@@ -123,15 +124,17 @@ def test_exports_are_written(model, tmp_path):
     assert [os.path.basename(path) for path in paths] == ["model.dct"]
 
 
-def test_sweeps(trace, tmp_path):
+def test_sweeps(trace, tmp_path, monkeypatch):
     axes = {"trees": [1, 4], "max_depth": [2, 4], "votes": ["f1"]}
     found = dropcast.sweep({"axes": axes}, data=trace, output=tmp_path / "sweep")
     assert len(found.rows) == 4 and found.pareto
     assert found.model(found.pareto[0]).n_trees in (1, 4)
     with pytest.raises(InputError, match="data: expected at least one labelled trace"):
         dropcast.sweep({"axes": axes})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(InputError, match="unknown field `tres`"):
         dropcast.sweep({"axes": {"tres": [1]}}, data=trace)
+    assert not list(tmp_path.glob("dropcast-sweep-*"))
 
 
 def test_a_sweep_over_frames_is_one_over_files(trace, trace_file, tmp_path):

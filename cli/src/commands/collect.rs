@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_folder};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::{Collected, EcnMarks, RealDrops, collect};
+use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, collect};
 use dropcast_pipeline::collect_folder::{FolderCollected, FolderJob, matching};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
@@ -57,37 +57,53 @@ fn collect_folder(
     };
     let collected = job.run(events, &args.output, progress)?;
     output::print(args.format, &collected, |collected| {
-        let FolderCollected { manifest, labelled, kept, traces, rows, drops, .. } = collected;
+        let FolderCollected { manifest, labelled, kept, traces, counts, .. } = collected;
         let text = format!(
-            "{}: {traces} traces, {rows} arrivals, LQD drops {drops}; labelled {labelled} folders, kept {kept}\n",
-            manifest.display()
+            "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
+            manifest.display(),
+            by_lqd(counts)
         );
-        text + &left_out(&collected.skipped)
+        text + &of_real_switch(counts) + &left_out(&collected.skipped)
     })
 }
 
 fn text(collected: &Collected) -> String {
-    let Collected { trace, rows, drops, pushed_out, rejected, .. } = collected;
-    let Collected { real_drops, ecn_marks, pauses, skipped, .. } = collected;
-    let mut text = format!(
-        "{}: {rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)\n",
-        trace.display(),
-    );
-    if let Some(RealDrops { packets, not_by_lqd }) = real_drops {
+    let Collected { trace, counts, skipped, .. } = collected;
+    let text = format!("{}: {}\n", trace.display(), by_lqd(counts));
+    text + &of_real_switch(counts) + &left_out(skipped)
+}
+
+/// What LQD drops.
+fn by_lqd(counts: &Counts) -> String {
+    let Counts { rows, drops, pushed_out, rejected, .. } = counts;
+    format!("{rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)")
+}
+
+/// What is known of the real switch.
+fn of_real_switch(counts: &Counts) -> String {
+    let mut text = String::new();
+    let of = |told: u64| match counts.rows - told {
+        0 => String::new(),
+        unknown => format!(" (of {unknown} arrivals the input does not tell)"),
+    };
+    if let Some(RealDrops { packets, not_by_lqd, told }) = counts.real_drops {
         text.push_str(&format!(
-            "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}\n"
+            "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}{}\n",
+            of(told)
         ));
     }
-    if let Some(EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd }) = ecn_marks {
+    if let Some(marks) = counts.ecn_marks {
+        let EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd, told } = marks;
         text.push_str(&format!(
             "the real switch marked {packets} (ECN), of which LQD drops {dropped_by_lqd}; of the others \
-             LQD drops {unmarked_dropped_by_lqd}\n"
+             LQD drops {unmarked_dropped_by_lqd}{}\n",
+            of(told)
         ));
     }
-    if *pauses > 0 {
-        text.push_str(&format!("queues were paused {pauses} times\n"));
+    if counts.pauses > 0 {
+        text.push_str(&format!("queues were paused {} times\n", counts.pauses));
     }
-    text + &left_out(skipped)
+    text
 }
 
 /// How many rows were left out, by reason.

@@ -4,6 +4,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::{EventColumns, OnBadRow};
+use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect_folder::matching;
 use dropcast_pipeline::inspection::{check, inspect};
@@ -13,7 +14,9 @@ use dropcast_reports::words::inspection::{checked_text, inspected_text};
 
 pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if args.check {
-        let options = args.reading.options(OnBadRow::Skip)?;
+        let mut options = args.reading.options(OnBadRow::Skip)?;
+        let own = FeatureSet::none().with_own(&args.own_features).map_err(PipelineError::from)?;
+        options.columns.own = own.names();
         let checked = check(&args.file, &options, progress)?;
         output::print(args.format, &checked, checked_text)?;
         return match checked.problems.len() {

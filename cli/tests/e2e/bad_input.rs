@@ -85,6 +85,9 @@ fn events_that_cannot_be_read() {
         "--events runs",
         "--events -",
         "--events events.csv",
+        "--events events.csv ./events.csv --switch runs/small/switch.toml",
+        "--events https://host/events.csv",
+        "--events runs/small/events.parquet --feature queue-id",
         "--events runs/small/model.json --switch runs/small/switch.toml",
     ] {
         transcript.push_str(&refuse(&room, &format!("collect {arguments} -o out.parquet")));
@@ -138,6 +141,14 @@ fn switches_that_are_none() {
     check("scheduler.toml", &format!("{SWITCH}scheduler = 'fair'\n"));
     check("dwrr.toml", &format!("{SWITCH}scheduler = 'dwrr'\n"));
     check("not.toml", "ports: 2\n");
+    check("second.toml", &format!("[[switch]]\nid = 3\n{SWITCH}[[switch]]\nid = 4\nname = 'x'\n"));
+    check("misspelt.toml", &format!("[[switch]]\nid = 3\n{SWITCH}pushible = false\n"));
+    check("beside.toml", &format!("{SWITCH}[[switch]]\nid = 3\n{SWITCH}"));
+    check("number.toml", "switch = [3]\n");
+    check("table.toml", &format!("[switch]\nid = 3\n{SWITCH}"));
+    check("id.toml", &format!("[[switch]]\nid = -3\n{SWITCH}"));
+    check("no-id.toml", &format!("[[switch]]\n{SWITCH}"));
+    check("config_db.json", "{\"BUFFER_POOL\": {}}");
     check("other.toml", &format!("[[switch]]\nid = 3\n{SWITCH}"));
     check("twice.toml", &format!("[[switch]]\nid = 3\n{SWITCH}[[switch]]\nid = 3\n{SWITCH}"));
     transcript.push_str(&refuse(

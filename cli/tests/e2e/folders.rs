@@ -132,6 +132,52 @@ fn what_is_left_out_of_a_folder_is_told() {
 }
 
 #[test]
+fn a_folder_counts_what_its_traces_count() {
+    let room = Room::new();
+    let leaf =
+        "ports = 2\nline_rate_bps = 10_000_000_000\nbuffer_bytes = 100_000\nbase_rtt_ns = 20_000\n";
+    room.write("leaf.toml", format!("{leaf}queues_per_port = 2\npushable = [true, false]\n"));
+    // Packets that cannot be pushed out push out the first ones, and are rejected in the end.
+    let arrivals = |port: u64| -> String {
+        let row = |at| format!("{at},{port},{},1500,+,,{}\n", u64::from(at > 500), at % 2);
+        (0..2_000).map(row).collect()
+    };
+    let real = "2000,0,1,1500,d,admission,0\n2000,0,0,0,pause,,\n2001,0,0,0,resume,,\n\
+                90000,1,1,1500,d,admission,0\n";
+    let columns = "time_ns,port,queue,size_bytes,kind,drop_reason,ecn_mark\n";
+    room.write("events/run=1/log.csv", format!("{columns}{}{real}", arrivals(0)));
+    room.write("events/run=2/log.csv", format!("{columns}{}", arrivals(1)));
+    room.write("events/run=3/log.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    let counts = |typed: &str| -> serde_json::Value {
+        let text = room.good(&format!("collect {typed} --switch leaf.toml --format json"));
+        serde_json::from_str(&text).unwrap()
+    };
+    let all = counts("--events events -o traces");
+    let each =
+        [1, 2, 3].map(|run| counts(&format!("--events events/run={run}/log.csv -o t.parquet")));
+    for count in [
+        "/rows",
+        "/drops",
+        "/pushed_out",
+        "/rejected",
+        "/pauses",
+        "/real_drops/packets",
+        "/real_drops/not_by_lqd",
+        "/real_drops/told",
+        "/ecn_marks/packets",
+        "/ecn_marks/dropped_by_lqd",
+        "/ecn_marks/unmarked_dropped_by_lqd",
+        "/ecn_marks/told",
+    ] {
+        let number = |of: &serde_json::Value| of.pointer(count).map_or(0, |n| n.as_u64().unwrap());
+        assert_eq!(number(&all), each.iter().map(number).sum::<u64>(), "{count}");
+        assert!(number(&all) > 0, "{count} is 0");
+    }
+    assert_eq!((&all["rows"], &all["real_drops"]["told"]), (&4_003.into(), &4_002.into()));
+    insta::assert_snapshot!(room.dropcast(COLLECT).to_string());
+}
+
+#[test]
 fn folders_that_cannot_be_labelled() {
     let room = room();
     room.write("mine/manifest.json", "{}");

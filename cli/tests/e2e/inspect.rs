@@ -97,6 +97,13 @@ fn events_are_checked_as_they_are_labelled() {
     for files in ["events.csv", "*.csv", "runs", "trace.parquet", "trace.parquet events.csv"] {
         transcript.push_str(&format!("{}\n", check(files)));
     }
+    room.write("own.csv", "time_ns,port,size_bytes,mine\n0,0,100,7\n1,0,100,x\n");
+    room.write("heading.csv", "time_ns,port,size_bytes\n");
+    room.write("moved/switch=3/log.csv", "time_ns,port,size_bytes,switch_id\n0,0,100,4\n");
+    room.write("good/run=1/log.csv", EVENTS);
+    room.good("collect --events good --switch switch.toml -o traces");
+    assert!(room.good("inspect --check traces").starts_with("labelled trace: "));
+    std::fs::remove_file(room.path("traces/run=1/switch=0/part-0.parquet")).unwrap();
     room.write("star.toml", SWITCH.to_owned() + "[ns3]\nnodes = [5]\n");
     let trace =
         "+ 2.1 /NodeList/2/DeviceList/1/$ns3::X/TxQueue/Enqueue ns3::PppHeader (x) (size=100)\n";
@@ -109,6 +116,15 @@ fn events_are_checked_as_they_are_labelled() {
         "inspect --check star.tr --switch star.toml",
         "inspect --check bare.csv",
         "inspect events.csv late.csv",
+        "inspect --check own.csv --switch switch.toml --feature mine",
+        "inspect --check own.csv --switch switch.toml --feature lacking",
+        "inspect --check trace.parquet --feature lacking",
+        "inspect own.csv --feature mine",
+        "inspect --check events.csv ./events.csv --switch switch.toml",
+        "inspect --check trace.parquet ./trace.parquet",
+        "inspect --check heading.csv --switch switch.toml",
+        "inspect --check moved --switch switch.toml",
+        "inspect --check traces",
         "inspect even*.csv",
     ] {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));

@@ -6,7 +6,7 @@ use crate::batch::BATCH_ROWS;
 use crate::error::shown;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::path::{Path, PathBuf};
 
 /// Files that are open at once, at most. Each holds a batch of events in memory.
@@ -165,6 +165,23 @@ impl EventFiles {
         Ok((!batch.events.is_empty()).then_some(batch))
     }
 
+    /// Two files with the same bytes are one that was given twice; but captures whose place is their port may
+    /// be equal.
+    fn refuse_repeats(&self) -> Result<(), DataError> {
+        let mut files: BTreeMap<String, &str> = BTreeMap::new();
+        for OpenFile { reader, .. } in self.files.iter().filter(|_| self.files.len() > 1) {
+            let InputProvenance { sha256, events, .. } = reader.provenance();
+            if events == 0 || reader.one_port().is_some() {
+                continue;
+            }
+            if let Some(same) = files.insert(sha256, reader.file()) {
+                let problem = format!("has the same rows as {same}");
+                return Err(DataError::file(reader.file(), problem, "give them once"));
+            }
+        }
+        Ok(())
+    }
+
     /// Notes the time of the next event of a file.
     fn look_ahead(&mut self, place: usize) -> Result<(), DataError> {
         let file = &mut self.files[place];
@@ -245,7 +262,10 @@ impl Iterator for EventFiles {
         if self.state == State::Done {
             return None;
         }
-        let batch = self.next_batch().transpose();
+        let mut batch = self.next_batch().transpose();
+        if batch.is_none() {
+            batch = self.refuse_repeats().err().map(Err);
+        }
         if !matches!(batch, Some(Ok(_))) {
             self.state = State::Done;
         }

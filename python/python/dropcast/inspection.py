@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dropcast import _dropcast
 from dropcast._described import Described
@@ -23,6 +23,7 @@ def inspect(
     switch: Path | None = None,
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
+    feature: str | Sequence[str] = (),
     progress: bool | None = None,
 ) -> Described:
     """The kind and content of a file: events, traces, models, tables, reports.
@@ -31,7 +32,8 @@ def inspect(
     of a folder; ``problems`` lists each kind of bad row, how
     many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
     not, as in :func:`dropcast.collect`; by ``column`` a table with other names is known for events,
-    also without ``check``. ``statistics`` needs a build with polars (docs/trainers.md).
+    also without ``check``. With ``check``, ``feature`` names integer columns of your own that are
+    read, too. ``statistics`` needs a build with polars (docs/trainers.md).
     """
     paths, bar = [os.fspath(path) for path in as_list(file)], Bar(progress)
     reading = reading_of(column, time_unit)
@@ -42,6 +44,7 @@ def inspect(
     if statistics:
         raise InputError("statistics: cannot be used with check")
     reading += [] if switch is None else [f"--switch={os.fspath(switch)}"]
+    reading += [f"--feature={name}" for name in as_list(feature)]
     return Described(*_dropcast.check(bar, paths, reading))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -203,9 +204,10 @@ def sweep(
 
     ``config`` is a ``sweep.toml``, which names its data, or a dict with its fields and ``data``
     here: files or frames. Without ``output`` a file's sweep goes to ``runs/`` and the name of the
-    file, a dict's to a new temporary folder.
+    file, a dict's to a new temporary folder, which stays unless the sweep fails.
     """
     task: Any = config
+    is_temporary = isinstance(config, Mapping) and output is None
     if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
@@ -217,10 +219,15 @@ def sweep(
         data = as_list(data) + as_list(fields.pop("data", None))
         validation = as_list(validation) + as_list(fields.pop("validation", None))
         test = as_list(test) + as_list(fields.pop("test", None))
-        made = tempfile.mkdtemp(prefix="dropcast-sweep-") if output is None else output
+        made = tempfile.mkdtemp(prefix="dropcast-sweep-") if is_temporary else output
         folder = os.fspath(made)
-    roles = _roles(data, validation, test, threads, memory_limit, folder)
-    text = _dropcast.sweep(Bar(progress), described(task), roles, folder, resume)
+    try:
+        roles = _roles(data, validation, test, threads, memory_limit, folder)
+        text = _dropcast.sweep(Bar(progress), described(task), roles, folder, resume)
+    except BaseException:
+        if is_temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     return Sweep(json.loads(text), folder)
 
 
