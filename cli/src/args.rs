@@ -83,6 +83,10 @@ pub(crate) struct RunArgs {
     pub(crate) format: Format,
 }
 
+/// What describes a workload: an experiment has its own, and what belongs to experiments conflicts with
+/// these, too, because clap waives a required argument that conflicts with a given one.
+const OF_WORKLOAD: [&str; 5] = ["topology", "workload", "duration_ms", "load", "burst"];
+
 /// Generate packet arrivals that no sender reacts to (docs/workloads.md), or run buffer-sharing
 /// policies in a fabric whose senders react (--experiment, docs/fabric.md).
 #[derive(Debug, Args)]
@@ -105,17 +109,17 @@ pub(crate) struct SimulateArgs {
     /// Compare policies in a closed loop: fabric, traffic and policies are in this file
     /// (docs/fabric.md). Without a file: the Credence artifact's fabric, websearch flows at 80% load,
     /// incasts of 75% of the buffer.
-    #[arg(long, value_name = "FILE.toml", num_args = 0..=1, conflicts_with_all = ["topology", "workload", "duration_ms", "load", "burst"])]
+    #[arg(long, value_name = "FILE.toml", num_args = 0..=1, conflicts_with_all = OF_WORKLOAD)]
     pub(crate) experiment: Option<Option<PathBuf>>,
     /// A policy to compare, in place of the experiment's, such as dt:alpha=1 (docs/policies.md). May
     /// be repeated; the first is what the others are compared with.
-    #[arg(long = "policy", value_name = "POLICY", requires = "experiment")]
+    #[arg(long = "policy", value_name = "POLICY", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) policies: Vec<NamedPolicy>,
     /// Runs of each policy, each with another seed.
-    #[arg(long, value_name = "N", requires = "experiment")]
+    #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) runs: Option<u32>,
     /// Threads; the result is the same with any number.
-    #[arg(long, value_name = "N", requires = "experiment")]
+    #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Files of each run; all but telemetry unless given.
     #[arg(
@@ -123,7 +127,8 @@ pub(crate) struct SimulateArgs {
         value_enum,
         value_name = "FILE,...",
         value_delimiter = ',',
-        requires = "experiment"
+        requires = "experiment",
+        conflicts_with_all = OF_WORKLOAD
     )]
     pub(crate) record: Vec<RunFile>,
     /// File for the events: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC stream to
@@ -478,7 +483,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
     /// Which rows: of a trace that the model was trained on, only its test rows.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, requires = "model")]
     pub(crate) rows: ReportRows,
     /// Format: text, a summary; json, everything for programs; html, a page with plots.
     #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
@@ -501,7 +506,12 @@ pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) reading: EventReading,
     /// With --check, also read this integer column: a feature of your own. May be repeated.
-    #[arg(long = "feature", value_name = "NAME", requires = "check")]
+    #[arg(
+        long = "feature",
+        value_name = "NAME",
+        requires = "check",
+        conflicts_with = "statistics"
+    )]
     pub(crate) own_features: Vec<String>,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
     /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).

@@ -206,7 +206,7 @@ impl Labelling<'_> {
         if events.tells_marks() {
             tracer = tracer.with_ecn_marks();
         }
-        tell_ports(&events.ports_by_order(), progress);
+        events.remarks().iter().for_each(|remark| progress.note(remark));
         let mut collected = Collected::default();
         let mut departures = 0;
         let mut keep = |rows: LabelledBatch| {
@@ -254,15 +254,6 @@ impl Labelling<'_> {
 pub(crate) fn note_unmatched(inputs: &mut [InputProvenance], unmatched: u64) {
     if let Some(first) = inputs.first_mut().filter(|_| unmatched > 0) {
         first.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
-    }
-}
-
-/// Tells which ports captures are for by their order.
-pub(crate) fn tell_ports(ports: &[(u16, String)], progress: &dyn Progress) {
-    if !ports.is_empty() {
-        let ports: Vec<_> =
-            ports.iter().map(|(port, file)| format!("{file} is port {port}")).collect();
-        progress.note(&format!("by their order, {} (docs/pcap.md)", ports.join(", ")));
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::PipelineError;
 use crate::collect::{
-    Counts, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes, tell_ports,
+    Counts, Events, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
 };
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::folders::{Group, groups};
@@ -175,7 +175,7 @@ impl FolderJob<'_> {
         let switch_id = switch_of(group)?;
         let options = EventOptions { switch_id, ..self.options.clone() };
         let mut events = EventFiles::open(&group.files, &options)?;
-        tell_ports(&events.ports_by_order(), progress);
+        events.remarks().iter().for_each(|remark| progress.note(remark));
         let specs = events.specs().clone();
         let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
         let tells_drops = events.tells_drops();

@@ -17,8 +17,8 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
         false
     }
 
-    /// Which ports captures are for by their order: the port and the file of each.
-    fn ports_by_order(&self) -> Vec<(u16, String)> {
+    /// How they are read, where that is not plain: sentences.
+    fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -57,8 +57,16 @@ impl Events for EventFiles {
         EventFiles::tells_marks(self)
     }
 
-    fn ports_by_order(&self) -> Vec<(u16, String)> {
-        EventFiles::ports_by_order(self)
+    fn remarks(&self) -> Vec<String> {
+        let ports = self.ports_by_order();
+        let ports: Vec<_> =
+            ports.iter().map(|(port, file)| format!("{file} is port {port}")).collect();
+        let by_order = (!ports.is_empty())
+            .then(|| format!("by their order, {} (docs/pcap.md)", ports.join(", ")));
+        let unread = self.unread_columns().into_iter().map(|(file, columns)| {
+            format!("{file}: columns not used: {} (docs/events.md)", columns.join(", "))
+        });
+        by_order.into_iter().chain(unread).collect()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -1,7 +1,7 @@
 //! What a file is and what is in it.
 
 use crate::PipelineError;
-use crate::collect::{add_counts, no_arrivals};
+use crate::collect::{Events, add_counts, no_arrivals};
 use crate::collect_folder::{folders_of, switch_of, trace_file};
 use crate::files::read_text;
 use crate::folders::{Group, groups, matching, traces_in};
@@ -235,6 +235,7 @@ fn check_events(
     let named = if folders.is_some() { switch_of(run)? } else { None };
     let options = EventOptions { switch_id: named.or(options.switch_id), ..options.clone() };
     let mut events = EventFiles::open(&run.files, &options)?;
+    events.remarks().iter().for_each(|remark| progress.note(remark));
     let (mut is_met, mut arrivals) = (vec![false; 1 << 16], 0_u64);
     for batch in events.by_ref() {
         crate::progress::check(progress)?;

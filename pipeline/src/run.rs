@@ -22,6 +22,7 @@ use dropcast_data::{
 };
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
+use dropcast_simulate::LeafWorkload;
 use dropcast_train::{Split, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -218,6 +219,11 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
     if events.is_none() && settings.time_unit.is_some() {
         let problem = "is that of given events; without events there are none";
         return Err(PipelineError::setting("time_unit", problem));
+    }
+    let generated = LeafWorkload { seed: workload.seed, ..LeafWorkload::default() };
+    if events.is_some() && *workload != generated {
+        let problem = "describes generated events, and events are given; leave one of them out";
+        return Err(PipelineError::setting("workload", problem));
     }
     train.params()?;
     train.split.check()?;

@@ -388,6 +388,7 @@ fn runs_that_cannot_end_well() {
         "run --name small/ --config small.toml",
         "run --config missing.toml --name out",
         "run --config small.toml --switch runs/small/switch.toml --name out",
+        "run --config small.toml --events runs/small/events.parquet --name out",
         "run --events missing.parquet --name out",
         "run --events - --switch runs/small/switch.toml --name out",
         "run --events runs/small/events.parquet --switch missing.toml --name out",

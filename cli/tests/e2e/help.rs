@@ -77,7 +77,21 @@ fn version() {
 fn misuse_is_told_how_to_use_it() {
     let room = Room::new();
     let mut transcript = String::new();
-    for typed in ["", "reproduce", "label", "run --sed 1", "inspect", "train -o model.json"] {
+    for typed in [
+        "",
+        "reproduce",
+        "label",
+        "run --sed 1",
+        "inspect",
+        "train -o model.json",
+        "simulate -o events.parquet --runs 3",
+        "simulate -o events.parquet --duration-ms 5 --runs 3",
+        "simulate -o events.parquet --load 0.5 --policy lqd",
+        "simulate -o events.parquet --burst 1 --threads 1",
+        "simulate -o events.parquet --topology leaf --record flows",
+        "inspect trace.parquet --statistics --feature mine",
+        "report --data trace.parquet --rows all",
+    ] {
         let said = room.dropcast(typed);
         assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
         transcript.push_str(&format!("{said}\n"));

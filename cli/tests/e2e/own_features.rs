@@ -83,7 +83,7 @@ fn a_sweep_compares_sets_with_columns_of_the_users_own() {
     let room = Room::new();
     room.write("leaf.toml", SWITCH);
     room.write("events.csv", events());
-    let features = "--features occupancy,own:burst_end";
+    let features = "--features occupancy,own:burst_end,own:place";
     let collect = "collect --events events.csv --switch leaf.toml";
     room.good(&format!("{collect} {features} -o trace.parquet"));
     room.write(

@@ -59,6 +59,8 @@ pub(crate) struct EventPlaces {
     pub(crate) ecn_mark: Option<usize>,
     /// Names and places of the user's own columns.
     pub(crate) own: Vec<(String, usize)>,
+    /// Names of the other columns.
+    pub(crate) unread: Vec<String>,
 }
 
 /// Every column has the name of its field.
@@ -134,7 +136,7 @@ impl EventColumns {
             };
             Ok((name.clone(), place(name).ok_or_else(missing)?))
         };
-        Ok(EventPlaces {
+        let mut places = EventPlaces {
             time_ns: required(&self.time_ns)?,
             switch_id: optional(&self.switch_id, "switch_id")?,
             port: required(&self.port)?,
@@ -146,7 +148,19 @@ impl EventColumns {
             flags: optional(&self.flags, "flags")?,
             ecn_mark: optional(&self.ecn_mark, "ecn_mark")?,
             own: self.own.iter().map(own).collect::<Result<_, _>>()?,
-        })
+            unread: Vec::new(),
+        };
+        let read = places.all();
+        let unread = has.iter().enumerate().filter(|(place, _)| !read.contains(place));
+        places.unread = unread.map(|(_, name)| name.clone()).collect();
+        match places.unread.iter().find_map(|name| Some((name, nearly(name)?))) {
+            None => Ok(places),
+            Some((name, field)) => {
+                let problem = format!("has a column {name:?}, which is not read as {field}");
+                let hint = format!("rename it, or map it: --column '{field}={name}'");
+                Err(DataError::file(file, problem, hint))
+            }
+        }
     }
 
     fn slot(&mut self, field: &str) -> Option<&mut String> {
@@ -164,6 +178,14 @@ impl EventColumns {
             _ => None,
         }
     }
+}
+
+/// The field whose name a column has but for its case, hyphens and spaces.
+fn nearly(column: &str) -> Option<&'static str> {
+    let bare = |name: &str| -> String {
+        name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+    };
+    FIELDS.into_iter().find(|field| *field != column && bare(field) == bare(column))
 }
 
 impl EventPlaces {
@@ -212,6 +234,22 @@ mod tests {
         check(&["time=ts"], "\"time\" is not a field of an event, which has time_ns");
         check(&["port="], "names no column for port");
         check(&["port=a", "port=b"], "for the second time");
+    }
+
+    #[test]
+    fn a_column_that_is_nearly_a_field_is_not_passed_over() {
+        let locate = |column: &str, pairs: &[&str]| {
+            let has = strings(&["time_ns", "port", "size_bytes", column]);
+            EventColumns::parse(&strings(pairs)).unwrap().locate("x", &has)
+        };
+        for column in ["Kind", " kind", "KIND", "kind_"] {
+            let error = locate(column, &[]).unwrap_err().to_string();
+            assert!(error.contains(&format!("a column {column:?}, which is not read as kind; ")));
+            assert_eq!(locate(column, &[&format!("kind={column}")]).unwrap().kind, Some(3));
+        }
+        assert!(locate("switchId", &[]).is_err() && locate("Drop Reason", &[]).is_err());
+        assert_eq!(locate("kinds", &[]).unwrap().unread, ["kinds"]);
+        assert_eq!(locate("kind", &[]).unwrap().unread, [""; 0]);
     }
 
     #[test]

@@ -73,6 +73,13 @@ impl EventFiles {
         if self.files.len() > 1 { ports.collect() } else { Vec::new() }
     }
 
+    /// Columns that hold nothing that is asked for: the names of those of each file that has some.
+    pub fn unread_columns(&self) -> Vec<(&str, &[String])> {
+        let unread =
+            self.files.iter().map(|file| (file.reader.file(), file.reader.unread_columns()));
+        unread.filter(|(_, columns)| !columns.is_empty()).collect()
+    }
+
     /// Merges events that are open.
     ///
     /// # Errors

@@ -183,6 +183,15 @@ impl EventReader {
         }
     }
 
+    /// Names of its columns that hold nothing that is asked for.
+    pub(super) fn unread_columns(&self) -> &[String] {
+        match &self.source {
+            Source::Csv(rows) => rows.unread(),
+            Source::Table(table) => table.unread(),
+            Source::Ns3(_) | Source::Capture(_) => &[],
+        }
+    }
+
     /// Whether it has no place for real drops: packets without one are not known to be transmitted.
     pub(super) fn cannot_tell_drops(&self) -> bool {
         let has_kinds = match &self.source {

@@ -194,6 +194,11 @@ impl EventTable {
         self.places.kind.is_some()
     }
 
+    /// Names of the columns that hold nothing that is asked for.
+    pub(crate) fn unread(&self) -> &[String] {
+        &self.places.unread
+    }
+
     /// Whether it has a column of ECN marks.
     pub(crate) fn has_marks(&self) -> bool {
         self.places.ecn_mark.is_some()
