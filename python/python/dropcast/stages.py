@@ -207,7 +207,7 @@ def sweep(
     file, a dict's to a new temporary folder, which stays unless the sweep fails.
     """
     task: Any = config
-    is_temporary = isinstance(config, Mapping) and output is None
+    temporary: str | None = None
     if not isinstance(config, Mapping):
         path = os.fspath(config)
         if as_list(data) or as_list(validation) or as_list(test):
@@ -219,14 +219,15 @@ def sweep(
         data = as_list(data) + as_list(fields.pop("data", None))
         validation = as_list(validation) + as_list(fields.pop("validation", None))
         test = as_list(test) + as_list(fields.pop("test", None))
-        made = tempfile.mkdtemp(prefix="dropcast-sweep-") if is_temporary else output
-        folder = os.fspath(made)
+        if output is None:
+            output = temporary = tempfile.mkdtemp(prefix="dropcast-sweep-")
+        folder = os.fspath(output)
     try:
         roles = _roles(data, validation, test, threads, memory_limit, folder)
         text = _dropcast.sweep(Bar(progress), described(task), roles, folder, resume)
     except BaseException:
-        if is_temporary:
-            shutil.rmtree(folder, ignore_errors=True)
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
         raise
     return Sweep(json.loads(text), folder)
 
