@@ -127,7 +127,7 @@ pub(crate) struct SimulateArgs {
         value_enum,
         value_name = "FILE,...",
         value_delimiter = ',',
-        requires = "experiment",
+        requires_all = ["experiment", "output"],
         conflicts_with_all = OF_WORKLOAD
     )]
     pub(crate) record: Vec<RunFile>,

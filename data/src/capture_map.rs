@@ -107,7 +107,7 @@ pub(crate) struct PacketFacts {
 }
 
 impl CaptureMap {
-    /// A condition of a rule that no packet can meet.
+    /// A condition or a rule that no packet can meet.
     pub(crate) fn problem(&self) -> Option<String> {
         let of_ports = (1..).zip(&self.port).filter_map(|(place, rule)| {
             Some(format!(
@@ -120,7 +120,19 @@ impl CaptureMap {
             let problem = rule.problem()?;
             Some(format!("[capture] rule {place} of queue (queue = {}): {problem}", rule.queue))
         });
-        of_ports.chain(of_queues).next()
+        // The first rule that is met counts.
+        let last = |of: &str, has_conditions: Vec<bool>| {
+            let place = has_conditions.iter().position(|has| !has)? + 1;
+            (place < has_conditions.len()).then(|| {
+                format!(
+                    "[capture] rule {place} of {of} has no condition, so no packet reaches the rules after it; \
+                     put it last"
+                )
+            })
+        };
+        let ports = || last("port", self.port.iter().map(PortRule::has_conditions).collect());
+        let queues = || last("queue", self.queue.iter().map(QueueRule::has_conditions).collect());
+        of_ports.chain(of_queues).next().or_else(ports).or_else(queues)
     }
 
     /// The rule that says the port of a packet of this file, if there is one.
@@ -141,6 +153,14 @@ fn met<T>(condition: Option<&T>, is_met: impl FnOnce(&T) -> bool) -> bool {
 }
 
 impl PortRule {
+    fn has_conditions(&self) -> bool {
+        self.file.is_some()
+            || self.interface.is_some()
+            || self.vlan.is_some()
+            || self.destination_mac.is_some()
+            || self.destination_ip.is_some()
+    }
+
     fn problem(&self) -> Option<String> {
         if let Some(vlan) = self.vlan.filter(|&vlan| vlan > MOST_VLAN) {
             return Some(format!("vlan {vlan} is no VLAN, expected 0 to {MOST_VLAN}"));
@@ -164,6 +184,10 @@ impl PortRule {
 }
 
 impl QueueRule {
+    fn has_conditions(&self) -> bool {
+        self.dscp.is_some() || self.pcp.is_some()
+    }
+
     fn problem(&self) -> Option<String> {
         let dscp = self.dscp.as_ref().and_then(|values| match values.wrong(MOST_DSCP)? {
             Some(tos) => Some(format!(
@@ -312,6 +336,22 @@ mod tests {
         ] {
             assert_eq!(problem(rules).as_deref(), Some(says));
         }
+    }
+
+    #[test]
+    fn no_rule_stands_behind_one_without_conditions() {
+        let problem = |rules: &str| toml::from_str::<CaptureMap>(rules).unwrap().problem();
+        let says = |rules: &str, of: &str| {
+            let said = problem(rules).unwrap();
+            assert!(
+                said.starts_with(&format!("[capture] rule 1 of {of} has no condition")),
+                "{said}"
+            );
+        };
+        says("port = [{ port = 2 }, { port = 0, file = 'a.pcap' }]", "port");
+        says("queue = [{ queue = 2 }, { queue = 0, pcp = 1 }]", "queue");
+        assert_eq!(problem("port = [{ port = 0, file = 'a.pcap' }, { port = 2 }]"), None);
+        assert_eq!(problem("queue = [{ queue = 0, pcp = 1 }, { queue = 2 }]"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which devices of an ns-3 simulation are which ports (`docs/ns3-ascii.md`).
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `[ns3]` of a switch description file. By default node N is switch N and its device D is port D.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -13,6 +13,21 @@ pub struct Ns3Map {
     pub port: Vec<Ns3Port>,
     /// Bytes of headers that ns-3 does not know how large they are, by name.
     pub header_bytes: BTreeMap<String, u32>,
+}
+
+impl Ns3Map {
+    /// What is said twice, or for nothing.
+    pub(crate) fn problem(&self) -> Option<String> {
+        if self.nodes.is_some() && !self.port.is_empty() {
+            let problem =
+                "nodes is not used where [[ns3.port]] lists devices; leave one of them out";
+            return Some(format!("[ns3] {problem}"));
+        }
+        let mut listed = BTreeSet::new();
+        let again = self.port.iter().find(|port| !listed.insert((port.node, port.device)))?;
+        let Ns3Port { node, device, .. } = again;
+        Some(format!("[[ns3.port]] lists device {device} of node {node} twice; it is one port"))
+    }
 }
 
 /// A device of a node and the port that it is.
@@ -31,4 +46,22 @@ pub struct Ns3Port {
     /// Number of the queue within the port.
     #[serde(default)]
     pub queue: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_twice_is_found() {
+        let problem = |text: &str| toml::from_str::<Ns3Map>(text).unwrap().problem();
+        let device = "{ node = 2, device = 3, port = 0 }";
+        let other = "{ node = 2, device = 4, port = 0 }";
+        assert_eq!(problem(&format!("port = [{device}, {other}]")), None);
+        assert_eq!(problem("nodes = [1]"), None);
+        let twice = problem(&format!("port = [{device}, {other}, {device}]")).unwrap();
+        assert!(twice.contains("lists device 3 of node 2 twice"), "{twice}");
+        let both = problem(&format!("nodes = [1]\nport = [{device}]")).unwrap();
+        assert!(both.contains("nodes is not used"), "{both}");
+    }
 }

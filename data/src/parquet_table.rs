@@ -8,17 +8,18 @@ use crate::batch::BATCH_ROWS;
 use crate::guard::guarded;
 use crate::input::FileHash;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use pages::{REMEDY, bad_page};
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::errors::ParquetError;
 pub(crate) use part::fetch_rows;
 use part::groups_of;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A Parquet file whose footer has been read.
 pub(crate) struct ParquetTable {
@@ -27,6 +28,7 @@ pub(crate) struct ParquetTable {
     opened: File,
     hash: FileHash,
     builder: ParquetRecordBatchReaderBuilder<File>,
+    schema: SchemaRef,
     /// The rows to read; `None` for all.
     kept: Option<Range<u64>>,
 }
@@ -41,19 +43,20 @@ pub(crate) struct ParquetBatches {
 
 impl ParquetTable {
     /// Reads the footer. Ignores Arrow's own copy of the schema, so that a column has its Parquet
-    /// type.
+    /// type; but durations are known by it alone.
     pub(crate) fn open(file: &str, opened: File, hash: FileHash) -> Result<Self, DataError> {
         let again = opened.try_clone().map_err(DataError::io(file, "be read"))?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
         })?;
-        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder, kept: None })
+        let schema = with_durations(&builder);
+        Ok(ParquetTable { file: file.to_owned(), opened: again, hash, builder, schema, kept: None })
     }
 
     /// The columns.
     pub(crate) fn schema(&self) -> &SchemaRef {
-        self.builder.schema()
+        &self.schema
     }
 
     /// The text under a key of the footer.
@@ -75,7 +78,7 @@ impl ParquetTable {
     /// Starts to read the columns at `roots`, ascending.
     pub(crate) fn read(self, roots: &[usize]) -> Result<ParquetBatches, DataError> {
         let all = self.rows();
-        let ParquetTable { file, opened, hash, mut builder, kept } = self;
+        let ParquetTable { file, opened, hash, mut builder, kept, .. } = self;
         let rows_left = kept.as_ref().map_or(all, |rows| rows.end - rows.start);
         let mut groups = 0..builder.metadata().num_row_groups();
         if let Some(rows) = kept {
@@ -119,6 +122,23 @@ impl ParquetBatches {
         let hash = self.hash.take().map_or_else(|| Ok(String::new()), FileHash::wait);
         hash.map_err(DataError::io(&self.file, "be hashed"))
     }
+}
+
+/// The schema. Parquet has no type for durations: only Arrow's copy of the schema tells them, and their unit,
+/// from whole numbers.
+fn with_durations(builder: &ParquetRecordBatchReaderBuilder<File>) -> SchemaRef {
+    let plain = builder.schema();
+    let pairs = builder.metadata().file_metadata().key_value_metadata();
+    // A copy that cannot be read tells nothing.
+    let copy = guarded(|| parquet_to_arrow_schema(builder.parquet_schema(), pairs));
+    let Ok(Ok(copy)) = copy else { return plain.clone() };
+    let is_duration = |field: &&FieldRef| matches!(field.data_type(), DataType::Duration(_));
+    let fields = plain.fields().iter().map(|field| {
+        let told =
+            copy.fields().iter().filter(is_duration).find(|told| told.name() == field.name());
+        told.unwrap_or(field).clone()
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 const BROKEN: &str =

@@ -45,7 +45,11 @@ fn parse(text: &str) -> Result<SwitchFile, toml::de::Error> {
         maps.extend(table.remove(key).map(|value| (key.to_owned(), value)));
     }
     let file = SwitchFile { specs: table.try_into()?, maps: maps.try_into()? };
-    match check(&file.maps.pool, &file.specs).or_else(|| file.maps.capture.problem()) {
+    let maps = &file.maps;
+    let problem = check(&maps.pool, &file.specs)
+        .or_else(|| maps.capture.problem())
+        .or_else(|| maps.ns3.problem());
+    match problem {
         None => Ok(file),
         Some(problem) => Err(toml::de::Error::custom(problem)),
     }

@@ -49,7 +49,9 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
                 .ok_or_else(|| toml::de::Error::custom(format!("{setting:?} is not key=value")))?;
             let value = value.trim();
             let value = value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned()));
-            table.insert(key.trim().to_owned(), value);
+            if table.insert(key.trim().to_owned(), value).is_some() {
+                return Err(toml::de::Error::custom(format!("{} is given twice", key.trim())));
+            }
         }
         table.insert("name".to_owned(), toml::Value::String(name.trim().to_owned()));
         table.try_into()

@@ -2,8 +2,9 @@
 
 use crate::{Scratch, gzip, story, switches};
 use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int8Array, Int64Array, StringArray,
-    TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DurationMicrosecondArray, Float32Array, Float64Array, Int8Array,
+    Int64Array, StringArray, TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
 };
 use dropcast_data::{
     DataError, DropReason, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions,
@@ -380,6 +381,12 @@ fn bad_parquet_is_refused_in_clear_words() {
         "size_bytes",
         Arc::new(Float64Array::from(vec![100.0, 100.0, f64::NAN])),
         "column \"size_bytes\" is of type Float64; expected an integer type; write it as one",
+    );
+    // Parquet itself knows a duration for a whole number, of no unit.
+    check(
+        "time_ns",
+        Arc::new(DurationMicrosecondArray::from(vec![5, 6, 7])),
+        "column \"time_ns\" is of type Duration(\u{b5}s); expected an integer type; write it as one",
     );
     // An earlier row that cannot be is named before a later one that cannot be read.
     check(

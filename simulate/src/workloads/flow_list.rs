@@ -27,6 +27,14 @@ pub enum FlowListError {
     /// The header lacks a column.
     #[error("flow list: there is no column {0:?} in the header")]
     NoColumn(&'static str),
+    /// The header has a column twice, or one that is nearly known.
+    #[error("flow list: column {name:?} {problem}")]
+    Column {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A line is not a valid flow.
     #[error("flow list: line {line}: {column}: {problem}")]
     Field {
@@ -92,12 +100,30 @@ struct Columns([Option<usize>; COLUMNS.len()]);
 impl Columns {
     fn locate(header: &str) -> Result<Self, FlowListError> {
         let names: Vec<&str> = header.trim().split(',').map(str::trim).collect();
+        let wrong = |name: &str, problem: String| {
+            Err(FlowListError::Column { name: name.to_owned(), problem })
+        };
+        let known = |name: &&str| COLUMNS.contains(name);
+        for (place, name) in names.iter().enumerate() {
+            if known(name) && names[..place].contains(name) {
+                return wrong(name, "is in the header twice; leave one out".to_owned());
+            }
+            let near = COLUMNS.into_iter().find(|column| bare(column) == bare(name));
+            if let Some(near) = near.filter(|_| !known(name)) {
+                return wrong(name, format!("is not read as {near}; rename it"));
+            }
+        }
         let places = COLUMNS.map(|column| names.iter().position(|name| *name == column));
         match places[..REQUIRED].iter().position(Option::is_none) {
             Some(missing) => Err(FlowListError::NoColumn(COLUMNS[missing])),
             None => Ok(Columns(places)),
         }
     }
+}
+
+/// A name but for its case, hyphens and spaces.
+fn bare(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// Numbers requests: the latest of each (start, receiver, size).
@@ -210,6 +236,9 @@ mod tests {
         };
         check("", "no column \"start_ns\"");
         check("start_ns,src_host,dst_host\n", "no column \"size_bytes\"");
+        let required = "start_ns,src_host,dst_host,size_bytes";
+        check(&format!("{required},Transport\n"), "\"Transport\" is not read as transport; rename");
+        check(&format!("{required},size_bytes\n"), "\"size_bytes\" is in the header twice");
         let header = "start_ns,src_host,dst_host,size_bytes,incast,transport\n";
         check(&format!("{header}1,2,3,4,2,\n"), "line 2: incast: is 2");
         check(&format!("{header}1,2,3,4,0,\n\n1,2,x,4,0,\n"), "line 4: dst_host: is \"x\"");

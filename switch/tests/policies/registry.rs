@@ -88,6 +88,7 @@ fn mistakes_are_named() {
     check("abm:alhpa=1", "unknown field `alhpa`, expected one of `alpha`");
     check("lqd:alpha=1", "unknown field `alpha`");
     check("abm:alpha", "\"alpha\" is not key=value");
+    check("dt:alpha=1, alpha=2", "alpha is given twice");
     check("dt:alpha=-1", "alpha: -1 is not a positive number");
     check("dt:alpha=[]", "alpha: the list is empty");
     check(
