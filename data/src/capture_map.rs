@@ -1,5 +1,6 @@
 //! Which packets of a capture go to which port and queue (`docs/pcap.md`).
 
+use ipnet::IpNet;
 use serde::Deserialize;
 use std::fmt;
 use std::net::IpAddr;
@@ -27,7 +28,7 @@ pub struct PortRule {
     pub port: u16,
     /// Number of the switch; by default 0, or what a folder `switch=N` says.
     pub switch: Option<u16>,
-    /// Name of the file, without its folder.
+    /// Name of the file, without its folder; `.gz` and `.zst` may be left out.
     pub file: Option<String>,
     /// Number of the interface in a pcapng file, from 0; 0 in a pcap file.
     pub interface: Option<u32>,
@@ -85,15 +86,10 @@ impl fmt::Display for Mac {
     }
 }
 
-/// An address and how many of its first bits count.
+/// IP addresses that begin alike, such as `10.0.1.0/24`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Prefix {
-    /// The address.
-    pub address: IpAddr,
-    /// How many of its bits count.
-    pub bits: u8,
-}
+pub struct Prefix(pub IpNet);
 
 /// What rules ask of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,6 +148,11 @@ fn met<T>(condition: Option<&T>, is_met: impl FnOnce(&T) -> bool) -> bool {
     condition.is_none_or(is_met)
 }
 
+/// The name of a file without that of its compression.
+fn uncompressed(file: &str) -> &str {
+    file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(file)
+}
+
 impl PortRule {
     fn has_conditions(&self) -> bool {
         self.file.is_some()
@@ -173,12 +174,12 @@ impl PortRule {
     }
 
     fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
-        met(self.file.as_ref(), |name| name == file)
+        met(self.file.as_ref(), |name| name == file || name == uncompressed(file))
             && met(self.interface.as_ref(), |&interface| interface == facts.interface)
             && met(self.vlan.as_ref(), |&vlan| facts.vlan == Some(vlan))
             && met(self.destination_mac.as_ref(), |&mac| facts.destination_mac == Some(mac))
             && met(self.destination_ip.as_ref(), |prefix| {
-                facts.destination_ip.is_some_and(|address| prefix.contains(address))
+                facts.destination_ip.is_some_and(|address| prefix.0.contains(&address))
             })
     }
 }
@@ -214,21 +215,6 @@ impl QueueRule {
     }
 }
 
-impl Prefix {
-    /// Whether the address begins like it.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        // A shift by all bits of the type would overflow; a prefix of no bits holds every address.
-        let differing = match (self.address, address) {
-            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
-                u128::from(ours.to_bits() ^ theirs.to_bits()) << 96
-            }
-            (IpAddr::V6(ours), IpAddr::V6(theirs)) => ours.to_bits() ^ theirs.to_bits(),
-            _ => return false,
-        };
-        differing.leading_zeros() >= u32::from(self.bits)
-    }
-}
-
 impl TryFrom<String> for Mac {
     type Error = String;
 
@@ -253,15 +239,18 @@ impl TryFrom<String> for Prefix {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no IP prefix, expected one such as 10.0.1.0/24");
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text.as_str(), None),
-        };
-        let address: IpAddr = address.parse().map_err(|_| wrong())?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| wrong()))?;
-        if bits > most { Err(wrong()) } else { Ok(Prefix { address, bits }) }
+        let one = || text.parse().map(|address: IpAddr| IpNet::from(address));
+        let network: IpNet = text
+            .parse()
+            .or_else(|_| one())
+            .map_err(|_| format!("{text:?} is no IP prefix, expected one such as 10.0.1.0/24"))?;
+        if network == network.trunc() {
+            return Ok(Prefix(network));
+        }
+        let expected = network.trunc();
+        Err(format!(
+            "{text:?} is no IP prefix: its address has bits beyond its length; write {expected}"
+        ))
     }
 }
 
@@ -288,6 +277,9 @@ mod tests {
         let none = PacketFacts::default();
         assert_eq!(port("a.pcap", PacketFacts { interface: 1, ..none }), Some((0, 0)));
         assert_eq!(port("b.pcap", PacketFacts { interface: 1, ..none }), None);
+        for compressed in ["a.pcap.gz", "a.pcap.zst"] {
+            assert_eq!(port(compressed, PacketFacts { interface: 1, ..none }), Some((0, 0)));
+        }
         let mac = Some(Mac([2, 0, 0, 0, 0, 10]));
         let tagged = PacketFacts { vlan: Some(20), destination_mac: mac, ..none };
         assert_eq!(port("x", tagged), Some((0, 1)));
@@ -360,16 +352,16 @@ mod tests {
         {
             assert!(Mac::try_from(text.to_owned()).is_err(), "{text}");
         }
+        let prefix = |text: &str| Prefix::try_from(text.to_owned());
         for text in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "::/-1", "x/8"] {
-            assert!(Prefix::try_from(text.to_owned()).is_err(), "{text}");
+            assert!(prefix(text).is_err(), "{text}");
         }
-        let all = Prefix::try_from("0.0.0.0/0".to_owned()).unwrap();
-        assert!(
-            all.contains("255.1.2.3".parse().unwrap()) && !all.contains("::1".parse().unwrap())
-        );
-        let one = Prefix::try_from("10.0.0.1".to_owned()).unwrap();
-        assert!(
-            one.contains("10.0.0.1".parse().unwrap()) && !one.contains("10.0.0.0".parse().unwrap())
-        );
+        let beyond = prefix("10.0.1.7/24").unwrap_err();
+        assert!(beyond.ends_with("has bits beyond its length; write 10.0.1.0/24"), "{beyond}");
+        let holds = |text: &str, address: &str| {
+            prefix(text).unwrap().0.contains(&address.parse::<IpAddr>().unwrap())
+        };
+        assert!(holds("0.0.0.0/0", "255.1.2.3") && !holds("0.0.0.0/0", "::1"));
+        assert!(holds("10.0.0.1", "10.0.0.1") && !holds("10.0.0.1", "10.0.0.0"));
     }
 }

@@ -31,6 +31,7 @@
 mod check;
 mod event;
 mod labelled;
+mod nearly;
 mod not_modelled;
 mod pause;
 mod provenance;
@@ -42,6 +43,7 @@ mod trace_meta;
 pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
 pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use nearly::nearly;
 pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use provenance::InputProvenance;
 pub use settings::{CollectSettings, Departures, UnknownWord, Victim};

@@ -1,5 +1,6 @@
 //! Which devices of an ns-3 simulation are which ports (`docs/ns3-ascii.md`).
 
+use crate::ns3::has_known_size;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,10 +24,20 @@ impl Ns3Map {
                 "nodes is not used where [[ns3.port]] lists devices; leave one of them out";
             return Some(format!("[ns3] {problem}"));
         }
-        let mut listed = BTreeSet::new();
-        let again = self.port.iter().find(|port| !listed.insert((port.node, port.device)))?;
-        let Ns3Port { node, device, .. } = again;
-        Some(format!("[[ns3.port]] lists device {device} of node {node} twice; it is one port"))
+        if let Some(known) = self.header_bytes.keys().find(|name| has_known_size(name)) {
+            let problem = "is a header whose size is known; leave it out";
+            return Some(format!("[ns3.header_bytes] {known} {problem}"));
+        }
+        let (mut devices, mut queues) = (BTreeSet::new(), BTreeSet::new());
+        self.port.iter().find_map(|&Ns3Port { node, device, switch, port, queue }| {
+            if !devices.insert((node, device)) {
+                let problem = format!("device {device} of node {node} twice; it is one port");
+                return Some(format!("[[ns3.port]] lists {problem}"));
+            }
+            let is_taken = !queues.insert((switch, port, queue));
+            let place = format!("queue {queue} of port {port} of switch {switch}");
+            is_taken.then(|| format!("[[ns3.port]] gives {place} two devices; it is one of them"))
+        })
     }
 }
 
@@ -56,11 +67,16 @@ mod tests {
     fn what_is_said_twice_is_found() {
         let problem = |text: &str| toml::from_str::<Ns3Map>(text).unwrap().problem();
         let device = "{ node = 2, device = 3, port = 0 }";
-        let other = "{ node = 2, device = 4, port = 0 }";
+        let other = "{ node = 2, device = 4, port = 0, queue = 1 }";
         assert_eq!(problem(&format!("port = [{device}, {other}]")), None);
         assert_eq!(problem("nodes = [1]"), None);
         let twice = problem(&format!("port = [{device}, {other}, {device}]")).unwrap();
         assert!(twice.contains("lists device 3 of node 2 twice"), "{twice}");
+        let same = "{ node = 5, device = 3, port = 0 }";
+        let taken = problem(&format!("port = [{device}, {same}]")).unwrap();
+        assert!(taken.contains("gives queue 0 of port 0 of switch 0 two devices"), "{taken}");
+        let known = problem("header_bytes = { 'ns3::PppHeader' = 4 }").unwrap();
+        assert!(known.contains("ns3::PppHeader is a header whose size is known"), "{known}");
         let both = problem(&format!("nodes = [1]\nport = [{device}]")).unwrap();
         assert!(both.contains("nodes is not used"), "{both}");
     }

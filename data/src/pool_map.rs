@@ -1,8 +1,9 @@
 //! Switches whose ports share several buffers: each pool is a switch of its own (`docs/switch.md`).
 
-use crate::{Event, SwitchSpecs};
+use crate::cell::BadCell;
+use crate::{Event, SwitchSpec, SwitchSpecs};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `[[pool]]` of a switch description file: ports that share one buffer of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -18,7 +19,12 @@ pub struct Pool {
 
 /// Where the ports of switches with several pools belong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PoolMap(BTreeMap<(u16, u16), (u16, u16)>);
+pub(crate) struct PoolMap {
+    /// Switch and port of the pool, by switch and port of the input.
+    places: BTreeMap<(u16, u16), (u16, u16)>,
+    /// Numbers of the pools.
+    pools: BTreeSet<u16>,
+}
 
 impl PoolMap {
     /// The map of pools that [`check`] found to be sound.
@@ -28,26 +34,35 @@ impl PoolMap {
             let places = pool.ports.clone().into_iter().zip(0..);
             places.map(move |(port, place)| ((of, port), (switch, place)))
         };
-        PoolMap(pools.iter().flat_map(of).collect())
+        PoolMap {
+            places: pools.iter().flat_map(of).collect(),
+            pools: pools.iter().map(|pool| pool.switch).collect(),
+        }
     }
 
-    /// Moves an event to its pool.
-    pub(crate) fn apply(&self, event: &mut Event) {
-        if let Some(&(switch_id, port)) = self.0.get(&(event.switch_id, event.port)) {
+    /// Moves an event to its pool. The input knows no pools: events under a pool's number would be
+    /// those of another switch.
+    pub(crate) fn apply(&self, event: &mut Event) -> Result<(), BadCell> {
+        if self.pools.contains(&event.switch_id) {
+            let expected = "a switch of the input, not the number of a [[pool]]";
+            return Err(BadCell::OutOfRange { value: event.switch_id.to_string(), expected });
+        }
+        if let Some(&(switch_id, port)) = self.places.get(&(event.switch_id, event.port)) {
             (event.switch_id, event.port) = (switch_id, port);
         }
+        Ok(())
     }
 }
 
 /// Says what is wrong with pools of these switches, if something is.
 pub(crate) fn check(pools: &[Pool], specs: &SwitchSpecs) -> Option<String> {
+    let ports_of = |switch: u16| match specs {
+        SwitchSpecs::Each(each) => each.get(&switch).map(SwitchSpec::ports),
+        SwitchSpecs::Same(_) => None,
+    };
     let mut taken: BTreeMap<(u16, u16), u16> = BTreeMap::new();
     for Pool { of, ports, switch } in pools {
-        let described = match specs {
-            SwitchSpecs::Each(each) => each.get(switch).map(crate::SwitchSpec::ports),
-            SwitchSpecs::Same(_) => None,
-        };
-        let Some(described) = described else {
+        let Some(described) = ports_of(*switch) else {
             return Some(format!("pool: switch {switch} has no [[switch]] with that id"));
         };
         if ports.len() != described {
@@ -74,5 +89,12 @@ pub(crate) fn check(pools: &[Pool], specs: &SwitchSpecs) -> Option<String> {
             ));
         }
     }
-    None
+    pools.iter().map(|pool| pool.of).find_map(|of| {
+        let rest = ports_of(of)?.checked_sub(taken.range((of, 0)..=(of, u16::MAX)).count());
+        (rest.unwrap_or(0) == 0).then(|| {
+            format!(
+                "pool: all ports of switch {of} are in pools; remove the [[switch]] with that id"
+            )
+        })
+    })
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A node of a tree. Children are indices into the tree's nodes and come after their parent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Node {
     /// Values of `feature` up to `threshold` (inclusive) go `left`, larger ones `right`.
     Split {
@@ -26,6 +26,7 @@ pub enum Node {
 
 /// A decision tree; node 0 is the root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tree {
     /// The nodes, parents before children.
     pub nodes: Vec<Node>,
@@ -36,6 +37,7 @@ pub struct Tree {
 /// A row's score is the sum of the weights of the leaves it reaches, one in each tree; it is
 /// predicted to be dropped if and only if `score > vote_threshold` (a tie means accept).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Forest {
     /// Names of the features, in the order predictions expect.
     pub features: Vec<String>,

@@ -72,6 +72,12 @@ impl RunTask {
             None => RunSettings::default(),
             Some(path) => read_settings(path)?,
         };
+        let (seed, own) = (settings.seed, settings.workload.seed);
+        if own != seed && own != RunSettings::default().workload.seed {
+            let problem =
+                format!("is {own}, but one seed of the run drives everything; set seed ({seed})");
+            return Err(self.in_settings(PipelineError::setting("workload.seed", problem)));
+        }
         if let Some(events) = EventPaths::new(self.events.clone()) {
             settings.events = Some(events);
         }

@@ -27,6 +27,11 @@ pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Fai
             }
         };
     }
+    let useless = args.reading.switch.as_ref().map(|_| "--switch");
+    if let Some(option) = useless.or(args.reading.time_unit.map(|_| "--time-unit")) {
+        let problem = format!("has no use for {option} without --check");
+        return Err(PipelineError::setting("inspect", problem).into());
+    }
     let files = matching(&args.file)?;
     let [file] = &files[..] else {
         let problem = "tells of one file at a time; only --check reads several";

@@ -110,6 +110,7 @@ fn settings_that_do_not_fit_the_events() {
         format!("{events} time_ns=timestamp"),
         format!("{events} time_ns=ts --column time_ns=ts"),
         format!("{events} time_ns=ts --column queue=prio"),
+        format!("{events} time_ns=ts --column queue=port"),
         format!("{run} --departures observed"),
         format!("{run} --departures sometimes"),
         format!("{run} --max-waiting-rows 3"),
@@ -382,6 +383,7 @@ fn runs_that_cannot_end_well() {
     check("target.toml", "[workload]", "[export]\ntargets = ['p5']\n[workload]");
     check("ports.toml", "servers = 4", "servers = 0");
     check("load.toml", "incast_per_server_hz = 300.0", "incast_per_server_hz = 300e6");
+    check("seed.toml", "[workload]", "[workload]\nseed = 5");
     check("sizes.toml", "[workload]", "[workload]\nflow_sizes = 'elephants'");
     check("name.toml", "'small'", "'../small'");
     for typed in [

@@ -123,6 +123,8 @@ fn events_are_checked_as_they_are_labelled() {
         "collect --events kinds.csv --switch switch.toml -o kinds.parquet",
         "inspect --check trace.parquet --feature lacking",
         "inspect own.csv --feature mine",
+        "inspect own.csv --switch switch.toml",
+        "inspect own.csv --time-unit us",
         "inspect --check events.csv ./events.csv --switch switch.toml",
         "inspect --check trace.parquet ./trace.parquet",
         "inspect --check heading.csv --switch switch.toml",

@@ -122,6 +122,14 @@ fn pools_are_switches_of_their_own() {
         let error = bad(&room, "collect --events whole.csv --switch wrong.toml -o t.parquet");
         assert!(error.contains(says), "{error}");
     }
+    // Switch 0 has no port that is in no pool.
+    let divided = pool.replace("ports = 2", "ports = 4");
+    room.write("wrong.toml", format!("[[switch]]\nid = 0\n{divided}{switches}{pools}"));
+    let error = bad(&room, "collect --events whole.csv --switch wrong.toml -o t.parquet");
+    assert!(error.contains("pool: all ports of switch 0 are in pools; remove"), "{error}");
+    let error = bad(&room, "collect --events parts.csv --switch pools.toml -o t.parquet");
+    let says = "switch_id is 5, expected a switch of the input, not the number of a [[pool]]";
+    assert!(error.contains(says), "{error}");
 }
 
 #[test]

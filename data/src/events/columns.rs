@@ -1,6 +1,6 @@
 //! Which column of an input holds which field.
 
-use crate::DataError;
+use crate::{DataError, nearly};
 
 /// Column names, by field. A field whose column is not in the input is 0 (`kind`: arrival) in every
 /// event, unless it is one of `time_ns`, `port` and `size_bytes`, or its column was named by hand.
@@ -86,7 +86,8 @@ impl EventColumns {
     /// Reads pairs such as `time_ns=ts`; fields without a pair keep their own name.
     ///
     /// # Errors
-    /// If a pair has no `=`, or names an unknown field, no column, or a field for the second time.
+    /// If a pair has no `=`, or names an unknown field, no column, a field for the second time, or the
+    /// column of another field.
     pub fn parse(pairs: &[String]) -> Result<Self, DataError> {
         let mut columns = EventColumns::default();
         let mut named: Vec<&str> = Vec::new();
@@ -109,6 +110,15 @@ impl EventColumns {
             }
             named.push(field);
             column.clone_into(slot);
+        }
+        for pair in pairs {
+            let Some((field, column)) = pair.split_once('=') else { continue };
+            let mut others = FIELDS.into_iter().filter(|other| *other != field);
+            let same = others.find(|other| columns.slot(other).is_some_and(|name| name == column));
+            if let Some(other) = same {
+                let problem = format!("names the column of {other}; rename one of them");
+                return Err(DataError::ColumnPair { pair: pair.clone(), problem });
+            }
         }
         Ok(columns)
     }
@@ -153,7 +163,7 @@ impl EventColumns {
         let read = places.all();
         let unread = has.iter().enumerate().filter(|(place, _)| !read.contains(place));
         places.unread = unread.map(|(_, name)| name.clone()).collect();
-        match places.unread.iter().find_map(|name| Some((name, nearly(name)?))) {
+        match places.unread.iter().find_map(|name| Some((name, nearly(name, &FIELDS)?))) {
             None => Ok(places),
             Some((name, field)) => {
                 let problem = format!("has a column {name:?}, which is not read as {field}");
@@ -178,14 +188,6 @@ impl EventColumns {
             _ => None,
         }
     }
-}
-
-/// The field whose name a column has but for its case, hyphens and spaces.
-fn nearly(column: &str) -> Option<&'static str> {
-    let bare = |name: &str| -> String {
-        name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
-    };
-    FIELDS.into_iter().find(|field| *field != column && bare(field) == bare(column))
 }
 
 impl EventPlaces {
@@ -234,6 +236,9 @@ mod tests {
         check(&["time=ts"], "\"time\" is not a field of an event, which has time_ns");
         check(&["port="], "names no column for port");
         check(&["port=a", "port=b"], "for the second time");
+        check(&["port=a", "queue=a"], "\"port=a\": names the column of queue; rename");
+        check(&["port=queue"], "\"port=queue\": names the column of queue; rename");
+        assert!(EventColumns::parse(&strings(&["port=queue", "queue=port"])).is_ok());
     }
 
     #[test]

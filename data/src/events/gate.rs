@@ -68,7 +68,9 @@ impl Gate {
         event: &mut Event,
         place: Option<RowPlace>,
     ) -> Result<bool, DataError> {
-        self.pools.apply(event);
+        if let Err(bad) = self.pools.apply(event) {
+            return self.unreadable(place, "switch_id", &bad).map(|()| false);
+        }
         match self.checker.check(event) {
             Ok(()) => {
                 self.row += 1;

@@ -32,6 +32,21 @@ const LINK_HEADERS: [(&str, u32); 4] = [
     ("ns3::LlcSnapHeader", 8),
 ];
 
+/// Headers that tell what a packet holds.
+const READ_HEADERS: [&str; 6] = [
+    "Payload",
+    "ns3::ArpHeader",
+    "ns3::Ipv4Header",
+    "ns3::Ipv6Header",
+    "ns3::TcpHeader",
+    "ns3::UdpHeader",
+];
+
+/// Whether the size of a header is known without being said.
+pub(crate) fn has_known_size(name: &str) -> bool {
+    READ_HEADERS.contains(&name) || LINK_HEADERS.iter().any(|(known, _)| *known == name)
+}
+
 /// Ethernet pads shorter payloads.
 const ETHERNET_PAYLOAD: u32 = 46;
 

@@ -3,6 +3,7 @@
 use super::Workload;
 use crate::fabric::{Flow, FlowClass};
 use crate::transport::Transport;
+use dropcast_data::nearly;
 use std::io::BufRead;
 
 /// The columns of a list's text form, in any order; the last three are optional.
@@ -34,6 +35,16 @@ pub enum FlowListError {
         name: String,
         /// What is wrong with it.
         problem: String,
+    },
+    /// A line has more or fewer cells than the header.
+    #[error("flow list: line {line}: has {cells} cells, the header has {columns}")]
+    Cells {
+        /// The line, from 1.
+        line: usize,
+        /// Its cells.
+        cells: usize,
+        /// The header's.
+        columns: usize,
     },
     /// A line is not a valid flow.
     #[error("flow list: line {line}: {column}: {problem}")]
@@ -77,6 +88,10 @@ impl FlowList {
                 continue;
             }
             let row = Row { columns: &columns, cells: line.split(',').collect(), line: index + 2 };
+            let (line, cells, columns) = (row.line, row.cells.len(), columns.count);
+            if cells != columns {
+                return Err(FlowListError::Cells { line, cells, columns });
+            }
             flows.push(row.flow(transport, queue, &mut requests)?);
         }
         Ok(FlowList::new(flows))
@@ -94,8 +109,12 @@ impl Workload for FlowList {
     }
 }
 
-/// Indices of the columns.
-struct Columns([Option<usize>; COLUMNS.len()]);
+/// Where the columns are.
+struct Columns {
+    places: [Option<usize>; COLUMNS.len()],
+    /// Columns of the file, those that are skipped, too.
+    count: usize,
+}
 
 impl Columns {
     fn locate(header: &str) -> Result<Self, FlowListError> {
@@ -103,27 +122,20 @@ impl Columns {
         let wrong = |name: &str, problem: String| {
             Err(FlowListError::Column { name: name.to_owned(), problem })
         };
-        let known = |name: &&str| COLUMNS.contains(name);
         for (place, name) in names.iter().enumerate() {
-            if known(name) && names[..place].contains(name) {
+            if COLUMNS.contains(name) && names[..place].contains(name) {
                 return wrong(name, "is in the header twice; leave one out".to_owned());
             }
-            let near = COLUMNS.into_iter().find(|column| bare(column) == bare(name));
-            if let Some(near) = near.filter(|_| !known(name)) {
+            if let Some(near) = nearly(name, &COLUMNS) {
                 return wrong(name, format!("is not read as {near}; rename it"));
             }
         }
         let places = COLUMNS.map(|column| names.iter().position(|name| *name == column));
         match places[..REQUIRED].iter().position(Option::is_none) {
             Some(missing) => Err(FlowListError::NoColumn(COLUMNS[missing])),
-            None => Ok(Columns(places)),
+            None => Ok(Columns { places, count: names.len() }),
         }
     }
-}
-
-/// A name but for its case, hyphens and spaces.
-fn bare(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// Numbers requests: the latest of each (start, receiver, size).
@@ -171,8 +183,8 @@ impl Row<'_> {
     }
 
     fn cell(&self, column: usize) -> Option<&str> {
-        let place = self.columns.0[column]?;
-        Some(self.cells.get(place).copied().unwrap_or("").trim())
+        let place = self.columns.places[column]?;
+        Some(self.cells[place].trim())
     }
 
     fn number<T: std::str::FromStr>(&self, column: usize) -> Result<T, FlowListError> {
@@ -240,10 +252,12 @@ mod tests {
         check(&format!("{required},Transport\n"), "\"Transport\" is not read as transport; rename");
         check(&format!("{required},size_bytes\n"), "\"size_bytes\" is in the header twice");
         let header = "start_ns,src_host,dst_host,size_bytes,incast,transport\n";
+        check(&format!("{header}1,2,3,4,0,\n1,2,3,4,0\n"), "line 3: has 5 cells, the header has 6");
+        check(&format!("{header}1,2,3,4,0,,\n"), "line 2: has 7 cells, the header has 6");
         check(&format!("{header}1,2,3,4,2,\n"), "line 2: incast: is 2");
         check(&format!("{header}1,2,3,4,0,\n\n1,2,x,4,0,\n"), "line 4: dst_host: is \"x\"");
         check(&format!("{header}1,2,70000,4,0,\n"), "dst_host: is \"70000\"");
-        check(&format!("{header}1,2,3\n"), "size_bytes: is \"\"");
+        check(&format!("{header}1,2,3,,0,\n"), "size_bytes: is \"\"");
         check(
             &format!("{header}1,2,3,4,0,tahoe\n"),
             "transport: is \"tahoe\", expected one of dctcp",
