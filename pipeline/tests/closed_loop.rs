@@ -55,6 +55,13 @@ fn mistakes_are_found_before_the_first_run() {
     let with_flows = |text: &str| format!("{text}\n[[traffic.flows]]");
     says(&with_flows("policies = ['credence:flip_probability=2.0']"), "=2.0: flip_probability: ");
     says("flow_list = 'nowhere.csv'", "nowhere.csv: cannot be read");
+    says(&with_flows("flow_list = 'flows.csv'"), "flow_list: stands in place of [traffic]");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("late.csv");
+    let late = "start_ns,src_host,dst_host,size_bytes\n10000000001,0,1,100\n";
+    std::fs::write(&path, late).expect("a writable folder");
+    let list = format!("flow_list = '{}'", path.display());
+    says(&list, "late.csv: start_ns of a flow is 10000000001, after the simulation's end");
     says("", "traffic: is empty");
     says(&with_flows("[fabric]\nleaves = 0"), "leaves: is 0");
     says("[[traffic.flows]]\nload = -1.0", "flows[0]: load: is -1");

@@ -117,5 +117,19 @@ fn mistakes_are_named() {
     says("[[grids]]\nname = 'a'\ntransports = ['quic']", "\"quic\" is no transport");
     says("[[grids]]\nname = 'a'\ntransports = ['0.5 dctcp + 0.4 cubic']", "shares add up to 0.9");
     says("[[grids]]\nname = 'a'\nload = [-1.0]", "load: is -1");
+    says("[[grids]]\nname = 'a'\nload = [0.4, 0.40]", "grids[0]: load: has 0.4 twice");
+    says("[[grids]]\nname = 'a'\necn = [true, true]", "ecn: has ECN twice");
+    // Axes that would change nothing.
+    let grid = |axis: &str, rest: &str| format!("{rest}\n[[grids]]\nname = 'a'\n{axis}");
+    says(&grid("ecn = [true]", "fabric.aqm = 'none'"), "ecn: has no marking to keep");
+    let one_leaf = "[fabric]\nleaves = 1\nspines = 0";
+    says(&grid("oversubscription = [4.0]", one_leaf), "oversubscription: has no uplinks");
+    let collectives = "[[traffic.collectives]]\nservers = [0, 1]";
+    says(&grid("transports = ['cubic']", collectives), "transports: has no flows");
+    let flows = "[[traffic.flows]]\nload = 0.5";
+    says(&grid("priorities = ['separate']", flows), "priorities: has no two kinds");
+    let silent = "[[traffic.incasts]]\nper_server_hz = 0.0";
+    says(&grid("burst = [0.5]", silent), "burst: has no incasts");
+    says(&grid("load = [0.5]", "fallback = true\n[oracles]"), "fallback: is true, but there is no");
     says("[oracles.'a b']\n[[grids]]\nname = 'a'", "oracles: \"a b\"");
 }

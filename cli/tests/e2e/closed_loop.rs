@@ -145,6 +145,8 @@ fn experiments_that_cannot_be() {
     room.write("negative.toml", EXPERIMENT.replace("load = 0.8", "load = -0.8"));
     room.write("unknown.toml", EXPERIMENT.replace("spines", "spine"));
     room.write("nothing.toml", "runs = 1");
+    room.write("late.toml", EXPERIMENT.replace("[fabric]", "[fabric]\nend_ns = 1_000_000"));
+    room.write("both.toml", format!("flow_list = 'flows.csv'\n{EXPERIMENT}"));
     room.write("a-file", "");
     room.write("flows.csv", "start_ns,src_host,dst_host,size_bytes\n0,0,1,100\n5,0,x,100\n");
     room.write("far.csv", "start_ns,src_host,dst_host,size_bytes\n0,0,1000,100\n");
@@ -157,6 +159,8 @@ fn experiments_that_cannot_be() {
         "negative.toml",
         "unknown.toml",
         "nothing.toml",
+        "late.toml",
+        "both.toml",
         "list.toml",
         "far.toml",
         "loop.toml --policy credence:model=missing.json",

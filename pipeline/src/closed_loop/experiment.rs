@@ -114,11 +114,23 @@ impl Experiment {
         Ok(experiment)
     }
 
-    fn check_traffic(&self) -> Result<(), PipelineError> {
+    /// Checks the fabric, and that there is one source of traffic which fits it.
+    pub(super) fn check_traffic(&self) -> Result<(), PipelineError> {
         let fabric = Fabric::try_from(self.fabric.clone())?;
-        if self.flow_list.is_none() {
-            self.traffic.mix(&fabric)?;
+        let TrafficConfig { flows, incasts, collectives, .. } = &self.traffic;
+        let has_traffic = !(flows.is_empty() && incasts.is_empty() && collectives.is_empty());
+        match (has_traffic, &self.flow_list) {
+            (true, Some(_)) => {
+                let problem = "stands in place of [traffic]; leave one of them out";
+                Err(PipelineError::setting("flow_list", problem))
+            }
+            (false, None) => {
+                let problem = "is empty, expected [[traffic.flows]], [[traffic.incasts]] or \
+                               [[traffic.collectives]], or a flow_list";
+                Err(PipelineError::setting("traffic", problem))
+            }
+            (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
+            (false, Some(_)) => Ok(()),
         }
-        Ok(())
     }
 }

@@ -6,8 +6,7 @@ use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use dropcast_data::DataError;
 use dropcast_simulate::{
-    Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, TrafficConfig,
-    Transport, Workload,
+    Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, Transport, Workload,
 };
 use dropcast_train::Threads;
 use std::fs::File;
@@ -61,13 +60,7 @@ impl Prepared {
             let problem = format!("{label} is there twice, expected each policy once");
             return Err(PipelineError::setting("policies", problem));
         }
-        let TrafficConfig { flows, incasts, collectives, .. } = &experiment.traffic;
-        let parts = flows.len() + incasts.len() + collectives.len();
-        if parts == 0 && experiment.flow_list.is_none() {
-            let problem = "is empty, expected [[traffic.flows]], [[traffic.incasts]] or \
-                           [[traffic.collectives]], or a flow_list";
-            return Err(PipelineError::setting("traffic", problem));
-        }
+        experiment.check_traffic()?;
         let flows = match &experiment.flow_list {
             Some(path) => Some(read_flows(path, &experiment)?),
             None => None,
@@ -222,6 +215,10 @@ fn read_flows(path: &Path, experiment: &Experiment) -> Result<Vec<Flow>, Pipelin
     })?;
     let queue = experiment.fabric.queues_per_port.saturating_sub(1).min(1);
     let flows = FlowList::from_csv(BufReader::new(text), Transport::default(), queue);
-    let flows = flows.map_err(|error| PipelineError::unfit(file, error.to_string()))?;
-    Ok(flows.flows().to_vec())
+    let flows = flows.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    let flows = flows.flows().to_vec();
+    match flows.last().and_then(|last| experiment.fabric.too_late(last.start_ns)) {
+        Some(problem) => Err(PipelineError::unfit(file, format!("start_ns of a flow {problem}"))),
+        None => Ok(flows),
+    }
 }

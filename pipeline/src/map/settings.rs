@@ -9,6 +9,7 @@ use crate::settings::TrainSettings;
 use dropcast_simulate::{
     DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
 };
+use dropcast_switch::AqmSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -171,6 +172,10 @@ impl MapSettings {
             let problem = format!("{name:?}: expected a letter, then letters, digits, - and _");
             return Err(PipelineError::setting("oracles", problem));
         }
+        if self.fallback && self.oracles.is_empty() {
+            let problem = "is true, but there is no oracle that could fall back; leave it out";
+            return Err(PipelineError::setting("fallback", problem));
+        }
         for (place, grid) in self.grids.iter().enumerate() {
             self.check_grid(place, grid)?;
         }
@@ -211,14 +216,55 @@ impl MapSettings {
                 return wrong(field, format!("is {value}, expected 0.001 to 10000"));
             }
         }
+        for axis in grid.axes() {
+            let repeated =
+                (1..axis.values.len()).find(|&at| axis.values[..at].contains(&axis.values[at]));
+            if let Some(at) = repeated {
+                return wrong(axis.name, format!("has {} twice", axis.values[at]));
+            }
+        }
         let has_load = self.traffic.flows.iter().any(|flows| flows.load > 0.0);
-        if !grid.load.is_empty() && !has_load {
-            return wrong("load", "has no flows to scale; add [[traffic.flows]]".to_owned());
+        let has_incasts = self.traffic.incasts.iter().any(|incast| incast.per_server_hz > 0.0);
+        let marks = !matches!(self.fabric.aqm, AqmSpec::None(_));
+        let (flows, incasts) = ("[[traffic.flows]]", "[[traffic.incasts]]");
+        // What an axis changes. Collectives keep their transport and queue.
+        let needs = [
+            ("load", !grid.load.is_empty(), has_load, format!("flows to scale; add {flows}")),
+            (
+                "burst",
+                !grid.burst.is_empty(),
+                has_incasts,
+                format!("incasts to set; add {incasts}"),
+            ),
+            (
+                "transports",
+                !grid.transports.is_empty(),
+                has_load,
+                format!("flows to carry; add {flows}"),
+            ),
+            (
+                "priorities",
+                !grid.priorities.is_empty(),
+                has_load && has_incasts,
+                format!("two kinds of traffic to separate; give {flows} and {incasts}"),
+            ),
+            (
+                "ecn",
+                grid.ecn.contains(&true),
+                marks,
+                "marking to keep: aqm of [fabric] is none".to_owned(),
+            ),
+            (
+                "oversubscription",
+                !grid.oversubscription.is_empty(),
+                self.fabric.spines > 0,
+                "uplinks to change: spines of [fabric] is 0".to_owned(),
+            ),
+        ];
+        match needs.into_iter().find(|(_, is_set, is_there, _)| *is_set && !is_there) {
+            Some((field, _, _, needed)) => wrong(field, format!("has no {needed}")),
+            None => Ok(()),
         }
-        if !grid.burst.is_empty() && self.traffic.incasts.is_empty() {
-            return wrong("burst", "has no incasts to set; add [[traffic.incasts]]".to_owned());
-        }
-        Ok(())
     }
 }
 

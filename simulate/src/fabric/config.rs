@@ -234,6 +234,17 @@ impl FabricConfig {
         }
     }
 
+    /// Says what is wrong with a flow that starts at this time: the simulation is over by then.
+    pub fn too_late(&self, start_ns: u64) -> Option<String> {
+        let end_ns = self.end_ns;
+        let is_late = start_ns > end_ns;
+        is_late.then(|| {
+            format!(
+                "is {start_ns}, after the simulation's end; raise end_ns ({end_ns}) of [fabric]"
+            )
+        })
+    }
+
     fn check_counts(&self) -> Result<(), FabricError> {
         for (field, value) in [
             ("leaves", u64::from(self.leaves)),

@@ -126,7 +126,7 @@ impl CollectiveSource {
             start_ns,
             from: servers[from],
             to: servers[to],
-            size_bytes: bytes.div_ceil(servers.len() as u64).max(1),
+            size_bytes: bytes.div_ceil(servers.len() as u64),
             class: FlowClass::Collective(self.number),
             transport: *transport,
             queue: *queue,

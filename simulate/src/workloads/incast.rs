@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Incast {
-    /// Payload of all answers to a request, as a share of a leaf's buffer.
+    /// Payload of all answers to a request, as a share of a leaf's buffer; 0: no requests.
     pub burst: f64,
     /// Servers that answer, each with an equal part of the burst.
     pub fan_in: u16,
@@ -40,6 +40,14 @@ impl Default for Incast {
     }
 }
 
+impl Incast {
+    /// Payload of an answer.
+    pub(crate) fn answer_bytes(&self, fabric: &Fabric) -> u64 {
+        let burst_bytes = self.burst * f64::from(fabric.config().leaf_buffer_bytes);
+        (burst_bytes / f64::from(self.fan_in)) as u64
+    }
+}
+
 /// Requests in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestSource {
@@ -63,11 +71,13 @@ impl RequestSource {
         mut rng: ChaCha8Rng,
     ) -> Option<Self> {
         let per_second = incast.per_server_hz * f64::from(fabric.servers());
-        let burst_bytes = incast.burst * f64::from(fabric.config().leaf_buffer_bytes);
+        if incast.burst == 0.0 {
+            return None;
+        }
         let partners = Partners::new(incast.pattern, fabric);
         Some(RequestSource {
             times: ArrivalTimes::new(per_second, end_ns, &mut rng)?,
-            answer_bytes: (burst_bytes / f64::from(incast.fan_in)) as u64,
+            answer_bytes: incast.answer_bytes(fabric),
             fan_in: incast.fan_in,
             partners,
             transport: incast.transport,
@@ -91,7 +101,7 @@ impl RequestSource {
                 start_ns,
                 from: self.partners.candidate(to, self.order[place]),
                 to,
-                size_bytes: self.answer_bytes.max(1),
+                size_bytes: self.answer_bytes,
                 class: FlowClass::Incast(request),
                 transport: self.transport,
                 queue: self.queue,

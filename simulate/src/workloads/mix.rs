@@ -74,6 +74,9 @@ pub enum TrafficError {
         /// What is wrong and what is expected.
         problem: String,
     },
+    /// Flows would start after the simulation's end.
+    #[error("traffic: duration_ns: {0}")]
+    Duration(String),
     /// A flow-size table is invalid.
     #[error("traffic: flows[{number}]: {error}")]
     FlowSizes {
@@ -137,6 +140,11 @@ impl TrafficConfig {
     }
 
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
+        let config = fabric.config();
+        let lasts = !self.flows.is_empty() || !self.incasts.is_empty();
+        if let Some(problem) = config.too_late(self.duration_ns).filter(|_| lasts) {
+            return Err(TrafficError::Duration(problem));
+        }
         for (place, part) in self.flows.iter().enumerate() {
             let wrong = wrong("flows", place);
             check_number(&wrong, "load", part.load, MOST_LOAD)?;
@@ -152,11 +160,23 @@ impl TrafficConfig {
             if part.fan_in == 0 {
                 return Err(wrong("fan_in", "is 0, expected at least 1".into()));
             }
+            if part.burst > 0.0 && part.answer_bytes(fabric) == 0 {
+                let answers = part.fan_in;
+                let problem =
+                    format!("is {}, less than a byte for each of {answers} answers", part.burst);
+                return Err(wrong("burst", problem));
+            }
         }
         for (place, part) in self.collectives.iter().enumerate() {
             let wrong = wrong("collectives", place);
             check_queue(&wrong, part.queue, fabric)?;
             check_servers(&wrong, &part.servers, fabric)?;
+            if part.bytes == 0 {
+                return Err(wrong("bytes", "is 0, expected at least 1".into()));
+            }
+            if let Some(problem) = config.too_late(part.start_ns) {
+                return Err(wrong("start_ns", problem));
+            }
         }
         Ok(())
     }

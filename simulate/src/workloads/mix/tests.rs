@@ -74,6 +74,13 @@ fn a_seed_is_a_sequence_and_parts_do_not_disturb_each_other() {
     assert_ne!(single(&alone), single(&TrafficConfig { seed: 2, ..alone.clone() }));
 }
 
+#[test]
+fn bursts_of_nothing_are_no_requests() {
+    let incasts = vec![Incast { burst: 0.0, per_server_hz: 100.0, ..Incast::default() }];
+    let traffic = TrafficConfig { incasts, ..TrafficConfig::default() };
+    assert_eq!(drain(&mut traffic.mix(&fabric(2, 16)).expect("valid")), []);
+}
+
 #[derive(Default)]
 struct Ends(Vec<(u64, Flow)>);
 
@@ -162,6 +169,19 @@ fn mistakes_are_named() {
     check(|t| t.collectives[0].servers = vec![3], "collectives[0]: servers: has 1");
     check(|t| t.collectives[0].servers = vec![3, 4, 3], "servers: has server 3 twice");
     check(|t| t.collectives[0].servers = vec![3, 32], "servers: has server 32, there are 32");
+    check(|t| t.collectives[0].bytes = 0, "collectives[0]: bytes: is 0");
+    check(
+        |t| t.incasts[0].burst = 1e-5,
+        "burst: is 0.00001, less than a byte for each of 16 answers",
+    );
+    check(
+        |t| t.duration_ns = 10_000_000_001,
+        "duration_ns: is 10000000001, after the simulation's end",
+    );
+    check(
+        |t| t.collectives[0].start_ns = 20_000_000_000,
+        "start_ns: is 20000000000, after the simulation",
+    );
     let parse = |text: &str| toml::from_str::<TrafficConfig>(text);
     assert!(parse("[[flows]]\nload = 0.8\nsizes = 'hadoop'").is_ok());
     assert!(parse("[[flows]]\nloads = 0.8").is_err());
