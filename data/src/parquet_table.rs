@@ -1,5 +1,7 @@
 //! Parquet files.
 
+mod compact;
+mod footer;
 mod pages;
 mod part;
 
@@ -9,6 +11,7 @@ use crate::guard::guarded;
 use crate::input::FileHash;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+use footer::bad_footer;
 use pages::{REMEDY, bad_page};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -17,6 +20,7 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::errors::ParquetError;
 pub(crate) use part::fetch_rows;
 use part::groups_of;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,6 +50,9 @@ impl ParquetTable {
     /// type; but durations are known by it alone.
     pub(crate) fn open(file: &str, opened: File, hash: FileHash) -> Result<Self, DataError> {
         let again = opened.try_clone().map_err(DataError::io(file, "be read"))?;
+        if let Some(bad) = attempt(file, || bad_footer(&opened))? {
+            return Err(DataError::file(file, bad.to_string(), bad.hint()));
+        }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = attempt(file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)
@@ -133,12 +140,14 @@ fn with_durations(builder: &ParquetRecordBatchReaderBuilder<File>) -> SchemaRef 
     let copy = guarded(|| parquet_to_arrow_schema(builder.parquet_schema(), pairs));
     let Ok(Ok(copy)) = copy else { return plain.clone() };
     let is_duration = |field: &&FieldRef| matches!(field.data_type(), DataType::Duration(_));
-    let fields = plain.fields().iter().map(|field| {
-        let told =
-            copy.fields().iter().filter(is_duration).find(|told| told.name() == field.name());
-        told.unwrap_or(field).clone()
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    let durations = copy.fields().iter().filter(is_duration);
+    let durations: BTreeMap<&String, &FieldRef> =
+        durations.map(|field| (field.name(), field)).collect();
+    if durations.is_empty() {
+        return plain.clone();
+    }
+    let told = |field: &FieldRef| FieldRef::clone(durations.get(field.name()).unwrap_or(&field));
+    Arc::new(Schema::new(plain.fields().iter().map(told).collect::<Vec<_>>()))
 }
 
 const BROKEN: &str =

@@ -2,6 +2,9 @@
 
 use dropcast_data::{DataError, EventBatch, EventFiles, EventReader, InputProvenance};
 
+/// Columns that a remark names, at most.
+const MOST_SHOWN: usize = 16;
+
 /// Where events come from.
 pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
     /// Whether they can tell of push-outs, which are about packets that arrived before.
@@ -64,7 +67,12 @@ impl Events for EventFiles {
         let by_order = (!ports.is_empty())
             .then(|| format!("by their order, {} (docs/pcap.md)", ports.join(", ")));
         let unread = self.unread_columns().into_iter().map(|(file, columns)| {
-            format!("{file}: columns not used: {} (docs/events.md)", columns.join(", "))
+            let shown = &columns[..columns.len().min(MOST_SHOWN)];
+            let more = match columns.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{file}: columns not used: {}{more} (docs/events.md)", shown.join(", "))
         });
         by_order.into_iter().chain(unread).collect()
     }

@@ -99,6 +99,9 @@ fn events_are_checked_as_they_are_labelled() {
     }
     room.write("own.csv", "time_ns,port,size_bytes,mine\n0,0,100,7\n1,0,100,x\n");
     room.write("kinds.csv", "time_ns,port,size_bytes,Kind\n0,0,100,-\n");
+    let wide: Vec<String> = (0..20).map(|column| format!("c{column}")).collect();
+    let zeros = ",0".repeat(wide.len());
+    room.write("wide.csv", format!("time_ns,port,size_bytes,{}\n0,0,100{zeros}\n", wide.join(",")));
     room.write("heading.csv", "time_ns,port,size_bytes\n");
     room.write("moved/switch=3/log.csv", "time_ns,port,size_bytes,switch_id\n0,0,100,4\n");
     room.write("good/run=1/log.csv", EVENTS);
@@ -120,6 +123,7 @@ fn events_are_checked_as_they_are_labelled() {
         "inspect --check own.csv --switch switch.toml --feature mine",
         "inspect --check own.csv --switch switch.toml --feature lacking",
         "inspect --check own.csv --switch switch.toml",
+        "inspect --check wide.csv --switch switch.toml",
         "collect --events kinds.csv --switch switch.toml -o kinds.parquet",
         "inspect --check trace.parquet --feature lacking",
         "inspect own.csv --feature mine",

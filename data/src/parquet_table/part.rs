@@ -1,10 +1,12 @@
 //! Parts of Parquet objects: a store gives any bytes of an object, so rows that are not read are not
 //! fetched.
 
+use super::footer::{TAIL_BYTES, bad_footer, footer_bytes};
 use crate::DataError;
 use crate::error::shown;
 use crate::objects;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::ChunkReader;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::ops::Range;
@@ -12,9 +14,6 @@ use std::path::Path;
 
 /// Bytes at the end of an object that are fetched at first; nearly all footers are shorter.
 const FOOTER_BYTES: u64 = 64 << 10;
-
-/// Bytes of the end of a footer, which tell how long it is.
-const TAIL_BYTES: u64 = 8;
 
 /// A Parquet object as a file that has its footer and the row groups that some rows are in. The rest is
 /// zeros, which take no room on a disk.
@@ -34,9 +33,11 @@ pub(crate) fn fetch_rows(path: &Path, rows: &Range<u64>) -> Result<File, DataErr
     };
     let first = bytes.saturating_sub(FOOTER_BYTES);
     fetch(first..bytes)?;
-    let footer = footer_bytes(&file, bytes).map_err(failed())?.min(bytes);
-    fetch(bytes - footer..first)?;
+    let tail = file.get_bytes(bytes.saturating_sub(TAIL_BYTES), TAIL_BYTES.min(bytes) as usize);
     // What is damaged is told by whoever reads the file.
+    let Ok(tail) = tail else { return Ok(file) };
+    fetch(bytes - footer_bytes(&tail).min(bytes)..first)?;
+    let Ok(None) = bad_footer(&file) else { return Ok(file) };
     let Ok(metadata) = ParquetMetaDataReader::new().parse_and_finish(&file) else {
         return Ok(file);
     };
@@ -47,15 +48,6 @@ pub(crate) fn fetch_rows(path: &Path, rows: &Range<u64>) -> Result<File, DataErr
     });
     fetch(from..to.min(bytes))?;
     Ok(file)
-}
-
-/// How long the footer is, as the end of a file says.
-fn footer_bytes(mut file: &File, bytes: u64) -> io::Result<u64> {
-    use io::Read;
-    file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL_BYTES)))?;
-    let mut length = [0; 4];
-    file.read_exact(&mut length)?;
-    Ok(TAIL_BYTES + u64::from(u32::from_le_bytes(length)))
 }
 
 /// The row groups that rows are in, and the number of the first row of these.

@@ -26,7 +26,10 @@ pub(crate) fn events() -> Vec<(&'static str, ArrayRef)> {
 
 /// A number of Thrift's compact protocol.
 fn number(value: i64) -> Vec<u8> {
-    let mut rest = (value << 1) as u64;
+    varint((value << 1) as u64)
+}
+
+fn varint(mut rest: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while rest >= 0x80 {
         bytes.push(rest as u8 | 0x80);
@@ -84,6 +87,54 @@ fn with_page(
 fn refused(path: &Path) -> String {
     let folder = path.parent().unwrap();
     story(&read(path, options()).unwrap_err(), folder)
+}
+
+/// A file that is only a footer: of these columns, by their numbers of children, and with a text of so many
+/// bytes.
+fn with_footer(scratch: &Scratch, columns: &[u8], text_bytes: usize) -> std::path::PathBuf {
+    let mut footer = [&[0x15, 2, 0x19, 0xfc][..], &varint(columns.len() as u64)].concat();
+    for (place, &children) in columns.iter().enumerate() {
+        let name = format!("c{place}");
+        match children {
+            0 => footer.extend([0x15, 2, 0x25, 0, 0x18]),
+            _ => footer.extend([0x35, 0, 0x18]),
+        }
+        footer.extend([&[name.len() as u8][..], name.as_bytes()].concat());
+        match children {
+            0 => footer.push(0),
+            _ => footer.extend([&[0x15][..], &number(children.into()), &[0]].concat()),
+        }
+    }
+    footer.extend([0x16, 0, 0x19, 0x0c, 0x19, 0x1c, 0x18, 1, b'k', 0x18]);
+    footer.extend(varint(text_bytes as u64));
+    footer.extend(vec![b't'; text_bytes]);
+    footer.extend([0, 0]);
+    let length = (footer.len() as u32).to_le_bytes();
+    scratch.file("hostile.parquet", [b"PAR1", &footer[..], &length, b"PAR1"].concat())
+}
+
+#[test]
+fn footers_that_claim_too_much_are_refused_before_memory_is_taken() {
+    let scratch = Scratch::new();
+    let chain = |depth| [vec![1; depth], vec![0]].concat();
+    let check = |columns: &[u8], text_bytes, says: &str| {
+        let said = refused(&with_footer(&scratch, columns, text_bytes));
+        assert!(said.contains(says), "{said}");
+    };
+    check(&chain(64), 10, "has no column \"time_ns\", it has c1");
+    check(&chain(65), 10, "has columns in more than 64 columns; write only");
+    // The library calls itself for each.
+    check(&chain(50_000), 10, "has columns in more than 64 columns; write only");
+    // Groups that end make no depth.
+    let pairs = [vec![100], [1, 0].repeat(100)].concat();
+    check(&pairs, 10, "has no column \"time_ns\", it has c1, c3");
+    check(&vec![0; 65_537], 10, "has 65537 columns, more than the 65536 that are read; write only");
+    check(&chain(1), 40 << 20, "bytes, more than the 32 MiB that are read; write it with larger");
+    let path = with_footer(&scratch, &chain(1), 10);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[6] = 0xff;
+    std::fs::write(&path, bytes).unwrap();
+    assert!(refused(&path).contains("has a footer that cannot be read; it is damaged"));
 }
 
 #[test]
