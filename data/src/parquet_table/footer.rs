@@ -8,7 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 use std::fmt;
 
-/// The largest footer that is read, bytes. That of a trace of 10^9 rows has about 2 MiB.
+/// The largest footer that is read, bytes. A labelled trace has 1 to 3 KiB for each 2^20 rows.
 const MOST_FOOTER_BYTES: u64 = 32 << 20;
 
 /// Columns of a file, at most; groups of columns count, too.
