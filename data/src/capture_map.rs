@@ -131,15 +131,14 @@ impl CaptureMap {
         of_ports.chain(of_queues).next().or_else(ports).or_else(queues)
     }
 
-    /// The rule that says the port of a packet of this file, if there is one.
-    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<&PortRule> {
-        self.port.iter().find(|rule| rule.is_met(file, facts))
+    /// The place of the rule that says the port of a packet of this file, if there is one.
+    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<usize> {
+        self.port.iter().position(|rule| rule.is_met(file, facts))
     }
 
-    /// Queue of a packet.
-    pub(crate) fn queue(&self, facts: &PacketFacts) -> u8 {
-        let rule = self.queue.iter().find(|rule| rule.is_met(facts));
-        rule.map_or(0, |rule| rule.queue)
+    /// The place of the rule that says the queue of a packet; without one it is queue 0.
+    pub(crate) fn queue(&self, facts: &PacketFacts) -> Option<usize> {
+        self.queue.iter().position(|rule| rule.is_met(facts))
     }
 }
 
@@ -173,8 +172,13 @@ impl PortRule {
         })
     }
 
-    fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
+    /// Whether it is about packets of this file.
+    pub(crate) fn is_of(&self, file: &str) -> bool {
         met(self.file.as_ref(), |name| name == file || name == uncompressed(file))
+    }
+
+    fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
+        self.is_of(file)
             && met(self.interface.as_ref(), |&interface| interface == facts.interface)
             && met(self.vlan.as_ref(), |&vlan| facts.vlan == Some(vlan))
             && met(self.destination_mac.as_ref(), |&mac| facts.destination_mac == Some(mac))
@@ -272,7 +276,8 @@ mod tests {
     fn the_first_rule_that_is_met_counts() {
         let map: CaptureMap = toml::from_str(MAP).unwrap();
         let port = |file: &str, facts: PacketFacts| {
-            map.port(file, &facts).map(|rule| (rule.switch.unwrap_or(0), rule.port))
+            let rule = map.port(file, &facts).map(|place| &map.port[place]);
+            rule.map(|rule| (rule.switch.unwrap_or(0), rule.port))
         };
         let none = PacketFacts::default();
         assert_eq!(port("a.pcap", PacketFacts { interface: 1, ..none }), Some((0, 0)));
@@ -289,9 +294,9 @@ mod tests {
         assert_eq!(port("x", to("10.0.2.0")), None);
         assert_eq!(port("x", to("2001:db8:ffff::1")), Some((0, 3)));
         assert_eq!(port("x", to("2001:db9::1")), None);
-        assert_eq!(map.queue(&PacketFacts { dscp: Some(48), ..none }), 1);
-        assert_eq!(map.queue(&PacketFacts { dscp: Some(0), pcp: Some(5), ..none }), 2);
-        assert_eq!(map.queue(&none), 0);
+        assert_eq!(map.queue(&PacketFacts { dscp: Some(48), ..none }), Some(0));
+        assert_eq!(map.queue(&PacketFacts { dscp: Some(0), pcp: Some(5), ..none }), Some(1));
+        assert_eq!(map.queue(&none), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod kind;
 mod ns3;
 mod reader;
 mod rows;
+mod rule_use;
 mod table;
 mod time;
 mod writer;

@@ -242,6 +242,7 @@ impl Labelling<'_> {
             add_counts(&mut collected.notes, &input.notes);
         }
         tell_notes(&inputs, Path::new(""), progress);
+        events.unmet_rules().iter().for_each(|rule| progress.note(rule));
         collected.counts.pauses = pauses.len() as u64;
         let Counts { rows, drops, .. } = collected.counts;
         progress.end(&format!("{rows} rows, {drops} drops"));

@@ -215,6 +215,9 @@ impl FolderJob<'_> {
         let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
         note_unmatched(&mut inputs, unmatched);
         tell_notes(&inputs, group.place(), progress);
+        events.unmet_rules().iter().for_each(|rule| {
+            progress.note(&format!("{}: {rule}", group.place().display()));
+        });
         if switches.is_empty() {
             let problem = "holds no events that can be used, so there is nothing to label";
             let problem = format!("{problem}{}", left_out(&inputs));

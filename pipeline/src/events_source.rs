@@ -25,6 +25,11 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
         Vec::new()
     }
 
+    /// Rules that no packet met, once the iterator has ended: sentences.
+    fn unmet_rules(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
 }
@@ -75,6 +80,10 @@ impl Events for EventFiles {
             format!("{file}: columns not used: {}{more} (docs/events.md)", shown.join(", "))
         });
         by_order.into_iter().chain(unread).collect()
+    }
+
+    fn unmet_rules(&self) -> Vec<String> {
+        EventFiles::unmet_rules(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -259,6 +259,7 @@ fn check_events(
     if arrivals == 0 && found.problems.is_empty() {
         return Err(no_arrivals(&events.provenance()));
     }
+    events.unmet_rules().iter().for_each(|rule| progress.note(rule));
     Ok(found)
 }
 

@@ -139,6 +139,21 @@ fn a_capture_gets_a_verdict() {
     ] {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
+    // A rule for a port without packets, one for another file, and one for a switch of which there is none.
+    let port = |rule: &str| format!("[[capture.port]]\n{rule}\n");
+    let unmet = [
+        port("port = 1\nvlan = 20"),
+        port("port = 1\nfile = 'other.pcap'"),
+        port("port = 1\nswitch = 4\nvlan = 21"),
+        "[[capture.queue]]\nqueue = 0\ndscp = 46\n".to_owned(),
+    ];
+    room.write("unmet.toml", format!("{LEAF}{}", unmet.concat()));
+    for typed in [
+        "inspect --check burst.pcap --switch unmet.toml",
+        "collect --events burst.pcap --switch unmet.toml -o unmet.parquet",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
     // Of captures without rules, each is of a port, in the order of the numbers in their names.
     for (name, folder) in [("port9.pcap", ""), ("port10.pcap", ""), ("a.pcap", "tree/switch=7/")] {
         room.write(&format!("{folder}{name}"), &whole);

@@ -2,6 +2,7 @@
 
 use super::backlog::Backlog;
 use super::gate::{Gate, ROUNDED_TIME};
+use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers};
 use crate::capture_map::{CaptureMap, PacketFacts};
@@ -26,6 +27,15 @@ pub(crate) struct CaptureRows {
     /// The switch of packets whose rule names none.
     switch_id: u16,
     backlog: Backlog,
+    /// By rule of the map: whether a packet met it.
+    met: Met,
+}
+
+/// Whether a packet met a rule.
+#[derive(Default)]
+struct Met {
+    ports: Vec<bool>,
+    queues: Vec<bool>,
 }
 
 impl CaptureRows {
@@ -54,12 +64,13 @@ impl CaptureRows {
         };
         let packets = PacketFile::start(file, start, input)?;
         let backlog = Backlog::new(specs);
-        Ok(CaptureRows { packets, name: name.to_owned(), map, port, switch_id, backlog })
+        let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
+        Ok(CaptureRows { packets, name: name.to_owned(), map, port, switch_id, backlog, met })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port, switch_id, backlog } = self;
+        let CaptureRows { packets, name, map, port, switch_id, backlog, met } = self;
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
             let Some(packet) = packets.next_packet()? else {
@@ -70,7 +81,7 @@ impl CaptureRows {
                 break;
             };
             let place = Some(RowPlace::Packet(packet.number));
-            match read_event(&packet, name, map, (*switch_id, *port)) {
+            match read_event(&packet, name, map, (*switch_id, *port), met) {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
@@ -89,6 +100,31 @@ impl CaptureRows {
         self.port.map(|port| (self.switch_id, port))
     }
 
+    /// The rules that are about this file, and which of them a packet met.
+    pub(crate) fn rule_uses(&self) -> Vec<RuleUse> {
+        let ports = self.map.port.iter().zip(&self.met.ports).zip(1..);
+        let ports = ports.filter(|((rule, _), _)| rule.is_of(&self.name)).map(
+            |((rule, &is_met), number)| RuleUse {
+                unmet: format!(
+                    "no packet met rule {number} of [[capture.port]] (port = {})",
+                    rule.port
+                ),
+                switch_id: Some(rule.switch.unwrap_or(self.switch_id)),
+                is_met,
+            },
+        );
+        let queues = self.map.queue.iter().zip(&self.met.queues).zip(1..);
+        let queues = queues.map(|((rule, &is_met), number)| RuleUse {
+            unmet: format!(
+                "no packet met rule {number} of [[capture.queue]] (queue = {})",
+                rule.queue
+            ),
+            switch_id: None,
+            is_met,
+        });
+        ports.chain(queues).collect()
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.packets.hash()
@@ -101,6 +137,7 @@ fn read_event(
     name: &str,
     map: &CaptureMap,
     (switch_id, port): (u16, Option<u16>),
+    met: &mut Met,
 ) -> Result<(Event, bool), (&'static str, BadCell)> {
     let expected = "a time after 1970; set it with editcap -t";
     let (time_ns, rounded) = match packet.time {
@@ -123,18 +160,24 @@ fn read_event(
     let (switch_id, port) = match port {
         Some(port) => (switch_id, port),
         None => {
-            let rule = map.port(name, &facts);
-            let rule = rule.ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?;
+            let place = map.port(name, &facts);
+            let place = place.ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?;
+            met.ports[place] = true;
+            let rule = &map.port[place];
             (rule.switch.unwrap_or(switch_id), rule.port)
         }
     };
+    let queue = map.queue(&facts).map_or(0, |place| {
+        met.queues[place] = true;
+        map.queue[place].queue
+    });
     let event = Event {
         time_ns,
         flow_hash,
         size_bytes: packet.original_bytes,
         switch_id,
         port,
-        queue: map.queue(&facts),
+        queue,
         kind: EventKind::Arrival,
         flags: if ecn_capable { ECN_CAPABLE } else { 0 },
     };

@@ -2,6 +2,7 @@
 
 use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
+use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
 use crate::error::shown;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs};
@@ -78,6 +79,12 @@ impl EventFiles {
         let unread =
             self.files.iter().map(|file| (file.reader.file(), file.reader.unread_columns()));
         unread.filter(|(_, columns)| !columns.is_empty()).collect()
+    }
+
+    /// Rules for captures and devices of ns-3 that no packet met, in sentences. Complete once the iterator has
+    /// ended.
+    pub fn unmet_rules(&self) -> Vec<String> {
+        unmet(self.files.iter().flat_map(|file| file.reader.rule_uses()).collect())
     }
 
     /// Merges events that are open.

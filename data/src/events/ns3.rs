@@ -1,6 +1,7 @@
 //! Events from ns-3's ASCII traces (`docs/ns3-ascii.md`).
 
 use super::gate::{Gate, ROUNDED_TIME};
+use super::rule_use::RuleUse;
 use super::time::read_time;
 use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, excerpt};
@@ -29,6 +30,8 @@ pub(crate) struct Ns3Rows {
     own_device: Option<(u32, u32)>,
     digits: usize,
     rows: u64,
+    /// By listed device: whether a line is of it.
+    met: Vec<bool>,
 }
 
 /// What a line is to a buffer.
@@ -42,6 +45,8 @@ enum Read {
 enum Place {
     /// At a switch, a port and a queue.
     Queue(u16, u16, u8),
+    /// At the listed device with this place.
+    Listed(usize),
     /// At a device that is no port of ours; why it is left out.
     NoneOfOurs(&'static str),
 }
@@ -58,6 +63,7 @@ impl Ns3Rows {
         let expected = "expected the lines of ns-3's AsciiTraceHelper";
         Ns3Rows {
             lines: Lines::start(file, input, expected),
+            met: vec![false; map.port.len()],
             map,
             described: match specs {
                 SwitchSpecs::Same(_) => None,
@@ -100,6 +106,19 @@ impl Ns3Rows {
         self.lines.hash()
     }
 
+    /// The listed devices, and which of them have lines.
+    pub(crate) fn rule_uses(&self) -> Vec<RuleUse> {
+        let ports = self.map.port.iter().zip(&self.met);
+        let uses = ports.map(|(&Ns3Port { node, device, switch, .. }, &is_met)| RuleUse {
+            unmet: format!(
+                "no packet was at device {device} of node {node}, which [[ns3.port]] lists"
+            ),
+            switch_id: Some(switch),
+            is_met,
+        });
+        uses.collect()
+    }
+
     fn read_event(&mut self) -> Result<Read, (&'static str, BadCell)> {
         let text = self.lines.line();
         let expected = "a line of an ns-3 ASCII trace: + - d or r, a time, a path, headers";
@@ -115,6 +134,11 @@ impl Ns3Rows {
         };
         let (switch_id, port, queue) = match self.place_of(&line)? {
             Place::Queue(switch_id, port, queue) => (switch_id, port, queue),
+            Place::Listed(place) => {
+                self.met[place] = true;
+                let Ns3Port { switch, port, queue, .. } = self.map.port[place];
+                (switch, port, queue)
+            }
             Place::NoneOfOurs(reason) => return Ok(Read::LeftOut(reason)),
         };
         let time = read_time(line.time, Some(TimeUnit::S)).map_err(|bad| ("time", bad))?;
@@ -141,10 +165,9 @@ impl Ns3Rows {
             ("path", BadCell::Empty(expected))
         })?;
         if !self.map.port.is_empty() {
-            let is_it = |port: &&Ns3Port| (port.node, port.device) == (node, device);
-            let port = self.map.port.iter().find(is_it);
-            let queue = port.map(|port| Place::Queue(port.switch, port.port, port.queue));
-            return Ok(queue.unwrap_or(Place::NoneOfOurs("other-device")));
+            let is_it = |port: &Ns3Port| (port.node, port.device) == (node, device);
+            let place = self.map.port.iter().position(is_it);
+            return Ok(place.map_or(Place::NoneOfOurs("other-device"), Place::Listed));
         }
         let is_described = |described: &Vec<u16>| {
             u16::try_from(node).is_ok_and(|node| described.binary_search(&node).is_ok())

@@ -6,6 +6,7 @@ use super::footer::switches_in_footer;
 use super::gate::{Gate, OnBadRow, Problem};
 use super::ns3::Ns3Rows;
 use super::rows::EventRows;
+use super::rule_use::RuleUse;
 use super::table::EventTable;
 use crate::arrow_stream::looks_like_arrow;
 use crate::capture::CaptureStart;
@@ -189,6 +190,15 @@ impl EventReader {
             Source::Csv(rows) => rows.unread(),
             Source::Table(table) => table.unread(),
             Source::Ns3(_) | Source::Capture(_) => &[],
+        }
+    }
+
+    /// The rules that say where its packets belong, and which of them a packet met so far.
+    pub(super) fn rule_uses(&self) -> Vec<RuleUse> {
+        match &self.source {
+            Source::Ns3(rows) => rows.rule_uses(),
+            Source::Capture(rows) => rows.rule_uses(),
+            Source::Csv(_) | Source::Table(_) => Vec::new(),
         }
     }
 

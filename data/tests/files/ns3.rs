@@ -3,8 +3,8 @@
 
 use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    DropReason, Event, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow, SwitchSpec,
-    SwitchSpecs,
+    DropReason, Event, EventFiles, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow,
+    SwitchSpec, SwitchSpecs,
 };
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
@@ -101,10 +101,18 @@ fn devices_can_be_mapped_to_ports() {
     let path = sample("ns3-star.tr.gz");
     let port = Ns3Port { node: 2, device: 3, switch: 0, port: 1, queue: 0 };
     let (events, provenance) =
-        read(&path, with_map(Ns3Map { port: vec![port], ..Ns3Map::default() })).unwrap();
+        read(&path, with_map(Ns3Map { port: vec![port.clone()], ..Ns3Map::default() })).unwrap();
     assert_eq!(events.len(), 526 + 507 + 270);
     assert!(events.iter().all(|event| (event.switch_id, event.port) == (0, 1)));
     assert_eq!(provenance.skipped["other-device"], 220);
+    // A device that is not in the trace: of a switch that has packets, of another.
+    let absent = Ns3Port { device: 9, port: 0, ..port.clone() };
+    let elsewhere = Ns3Port { device: 8, switch: 5, ..port.clone() };
+    let map = Ns3Map { port: vec![port, absent, elsewhere], ..Ns3Map::default() };
+    let mut files = EventFiles::open(&[path.clone()], &with_map(map)).unwrap();
+    assert_eq!(files.by_ref().map(|batch| batch.unwrap().events.len()).sum::<usize>(), 1_303);
+    let told = ["no packet was at device 9 of node 2, which [[ns3.port]] lists"];
+    assert_eq!(files.unmet_rules(), told);
     let nodes = Some(vec![7]);
     let (events, provenance) =
         read(&path, with_map(Ns3Map { nodes, ..Ns3Map::default() })).unwrap();
