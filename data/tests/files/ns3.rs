@@ -109,7 +109,7 @@ fn devices_can_be_mapped_to_ports() {
     let absent = Ns3Port { device: 9, port: 0, ..port.clone() };
     let elsewhere = Ns3Port { device: 8, switch: 5, ..port.clone() };
     let map = Ns3Map { port: vec![port, absent, elsewhere], ..Ns3Map::default() };
-    let mut files = EventFiles::open(&[path.clone()], &with_map(map)).unwrap();
+    let mut files = EventFiles::open(std::slice::from_ref(&path), &with_map(map)).unwrap();
     assert_eq!(files.by_ref().map(|batch| batch.unwrap().events.len()).sum::<usize>(), 1_303);
     let told = ["no packet was at device 9 of node 2, which [[ns3.port]] lists"];
     assert_eq!(files.unmet_rules(), told);
