@@ -14,7 +14,7 @@ const MOST_FOOTER_BYTES: u64 = 32 << 20;
 /// Columns of a file, at most; groups of columns count, too.
 const MOST_COLUMNS: u64 = 1 << 16;
 
-/// Columns in columns, at most.
+/// How deep columns are nested, at most.
 const MOST_DEPTH: usize = 64;
 
 /// The end of a file: how long its footer is, and what Parquet files end with.
@@ -48,7 +48,7 @@ impl fmt::Display for BadFooter {
             BadFooter::TooManyColumns(columns) => {
                 write!(f, "has {columns} columns, more than the {MOST_COLUMNS} that are read")
             }
-            BadFooter::TooDeep => write!(f, "has columns in more than {MOST_DEPTH} columns"),
+            BadFooter::TooDeep => write!(f, "has columns nested more than {MOST_DEPTH} deep"),
         }
     }
 }

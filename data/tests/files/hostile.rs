@@ -122,9 +122,9 @@ fn footers_that_claim_too_much_are_refused_before_memory_is_taken() {
         assert!(said.contains(says), "{said}");
     };
     check(&chain(64), 10, "has no column \"time_ns\", it has c1");
-    check(&chain(65), 10, "has columns in more than 64 columns; write only");
+    check(&chain(65), 10, "has columns nested more than 64 deep; write only");
     // The library calls itself for each.
-    check(&chain(50_000), 10, "has columns in more than 64 columns; write only");
+    check(&chain(50_000), 10, "has columns nested more than 64 deep; write only");
     // Groups that end make no depth.
     let pairs = [vec![100], [1, 0].repeat(100)].concat();
     check(&pairs, 10, "has no column \"time_ns\", it has c1, c3");
