@@ -71,6 +71,12 @@ pub(crate) fn check(pools: &[Pool], specs: &SwitchSpecs) -> Option<String> {
                 ports.len()
             ));
         }
+        let lacks = |of_ports| ports.iter().find(|&&port| usize::from(port) >= of_ports);
+        if let Some((of_ports, port)) = ports_of(*of).and_then(|all| Some((all, lacks(all)?))) {
+            return Some(format!(
+                "pool: switch {of} has {of_ports} ports, from 0, so there is no port {port}"
+            ));
+        }
         for &port in ports {
             if let Some(other) = taken.insert((*of, port), *switch) {
                 return Some(format!(
@@ -90,8 +96,8 @@ pub(crate) fn check(pools: &[Pool], specs: &SwitchSpecs) -> Option<String> {
         }
     }
     pools.iter().map(|pool| pool.of).find_map(|of| {
-        let rest = ports_of(of)?.checked_sub(taken.range((of, 0)..=(of, u16::MAX)).count());
-        (rest.unwrap_or(0) == 0).then(|| {
+        let pooled = taken.range((of, 0)..=(of, u16::MAX)).count();
+        (pooled == ports_of(of)?).then(|| {
             format!(
                 "pool: all ports of switch {of} are in pools; remove the [[switch]] with that id"
             )

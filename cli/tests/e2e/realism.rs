@@ -127,6 +127,11 @@ fn pools_are_switches_of_their_own() {
     room.write("wrong.toml", format!("[[switch]]\nid = 0\n{divided}{switches}{pools}"));
     let error = bad(&room, "collect --events whole.csv --switch wrong.toml -o t.parquet");
     assert!(error.contains("pool: all ports of switch 0 are in pools; remove"), "{error}");
+    let three = pool.replace("ports = 2", "ports = 3");
+    room.write("wrong.toml", format!("[[switch]]\nid = 0\n{three}{switches}{pools}"));
+    let error = bad(&room, "collect --events whole.csv --switch wrong.toml -o t.parquet");
+    let says = "pool: switch 0 has 3 ports, from 0, so there is no port 3";
+    assert!(error.contains(says), "{error}");
     let error = bad(&room, "collect --events parts.csv --switch pools.toml -o t.parquet");
     let says = "switch_id is 5, expected a switch of the input, not the number of a [[pool]]";
     assert!(error.contains(says), "{error}");
