@@ -1,5 +1,6 @@
 //! Which packets of a capture go to which port and queue (`docs/pcap.md`).
 
+use crate::input::uncompressed;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::fmt;
@@ -145,11 +146,6 @@ impl CaptureMap {
 /// Whether a condition is absent or met.
 fn met<T>(condition: Option<&T>, is_met: impl FnOnce(&T) -> bool) -> bool {
     condition.is_none_or(is_met)
-}
-
-/// The name of a file without that of its compression.
-fn uncompressed(file: &str) -> &str {
-    file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(file)
 }
 
 impl PortRule {

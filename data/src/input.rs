@@ -8,7 +8,7 @@ pub use hash::{sha256, sha256_file};
 pub(crate) use text::{Compression, TextInput};
 
 use crate::error::shown;
-use crate::parquet_table::fetch_rows;
+use crate::parquet_table::{PARQUET_MAGIC, fetch_rows};
 use crate::{DataError, objects};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -33,7 +33,10 @@ pub(crate) enum Expect {
     Parquet,
 }
 
-pub(crate) const PARQUET_MAGIC: &[u8] = b"PAR1";
+/// The name of a file without that of its compression.
+pub(crate) fn uncompressed(name: &str) -> &str {
+    name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name)
+}
 
 impl Input {
     /// Opens `path`, or standard input for `-`.

@@ -36,7 +36,8 @@ impl Ns3Map {
             }
             let is_taken = !queues.insert((switch, port, queue));
             let place = format!("queue {queue} of port {port} of switch {switch}");
-            is_taken.then(|| format!("[[ns3.port]] gives {place} two devices; it is one of them"))
+            is_taken
+                .then(|| format!("[[ns3.port]] gives {place} two devices; a queue is one device"))
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::guard::guarded;
 use crate::input::FileHash;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+pub(crate) use footer::PARQUET_MAGIC;
 use footer::bad_footer;
 use pages::{REMEDY, bad_page};
 use parquet::arrow::arrow_reader::{

@@ -5,7 +5,7 @@ use super::rule_use::RuleUse;
 use super::time::read_time;
 use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, excerpt};
-use crate::input::TextInput;
+use crate::input::{TextInput, uncompressed};
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
@@ -205,8 +205,7 @@ fn no_size(why: NoSize, headers: &str) -> (&'static str, BadCell) {
 
 /// Node and device in the name of a trace of one device: `PREFIX-NODE-DEVICE.tr`.
 fn device_in_name(name: &str) -> Option<(u32, u32)> {
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
-    let mut parts = name.strip_suffix(".tr")?.rsplit('-');
+    let mut parts = uncompressed(name).strip_suffix(".tr")?.rsplit('-');
     let device = parts.next()?.parse().ok()?;
     Some((parts.next()?.parse().ok()?, device))
 }

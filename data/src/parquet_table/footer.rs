@@ -1,7 +1,7 @@
 //! What the footer of a Parquet file claims, read before the library takes memory for it.
 //!
-//! The library takes some 900 bytes for each column, which needs 6 in a footer, and calls itself for each
-//! column in a column.
+//! The library takes some 900 bytes for each column, which needs 6 in a footer, and recurses into nested
+//! columns.
 
 use super::compact::Compact;
 use parquet::errors::ParquetError;
@@ -17,9 +17,11 @@ const MOST_COLUMNS: u64 = 1 << 16;
 /// How deep columns are nested, at most.
 const MOST_DEPTH: usize = 64;
 
-/// The end of a file: how long its footer is, and what Parquet files end with.
+/// What a file begins and ends with.
+pub(crate) const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// The end of a file: how long its footer is, and [`PARQUET_MAGIC`].
 pub(super) const TAIL_BYTES: u64 = 8;
-const MAGIC: &[u8] = b"PAR1";
 
 /// Why a footer is not read.
 #[derive(Debug, PartialEq)]
@@ -71,7 +73,7 @@ pub(super) fn bad_footer<R: ChunkReader>(file: &R) -> Result<Option<BadFooter>, 
     let Some(tail_at) = file.len().checked_sub(TAIL_BYTES) else { return Ok(None) };
     let tail = file.get_bytes(tail_at, TAIL_BYTES as usize)?;
     let bytes = footer_bytes(&tail);
-    if &tail[4..] != MAGIC || bytes > file.len() {
+    if &tail[4..] != PARQUET_MAGIC || bytes > file.len() {
         return Ok(None);
     }
     if bytes > MOST_FOOTER_BYTES {
