@@ -6,6 +6,7 @@ use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use crate::policies::edt::EdtParameters;
 use crate::policies::fab::FabParameters;
 use crate::policies::ndt::NdtParameters;
+use crate::policies::oracle::OracleParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
 use crate::{
@@ -25,6 +26,8 @@ registry! {
             FollowLqd::new(site.spec, site.victim, site.fit, LineRate::new(site.spec)),
         /// [`crate::Credence`].
         "credence" => Credence(CredenceParameters): own.policy(site)?,
+        /// [`crate::policies::oracle::Oracle`].
+        "oracle" => Oracle(OracleParameters): own.policy(site)?,
         /// [`CompleteSharing`].
         "complete-sharing" => CompleteSharing(NoParameters): CompleteSharing,
         /// [`CompletePartitioning`].
@@ -56,8 +59,14 @@ impl PolicySpec {
     pub fn model(&self) -> Option<&str> {
         match self {
             PolicySpec::Credence(own) => own.model.as_deref(),
+            PolicySpec::Oracle(own) => own.model.as_deref(),
             PolicySpec::Ndt(own) => own.model.as_deref(),
             _ => None,
         }
+    }
+
+    /// Whether it can have a model.
+    pub fn takes_model(&self) -> bool {
+        matches!(self, PolicySpec::Credence(_) | PolicySpec::Oracle(_) | PolicySpec::Ndt(_))
     }
 }

@@ -25,7 +25,7 @@ impl<S: Service> VirtualLqd<S> {
         if features.looks_at_all_queues() {
             switch.keep_backlog();
         }
-        VirtualLqd { switch, history: history(spec, &features), features }
+        VirtualLqd { switch, history: history(spec, &features, spec.base_rtt_ns), features }
     }
 
     /// The packets that LQD would hold now.
@@ -64,11 +64,11 @@ impl<S: Service> VirtualLqd<S> {
     }
 }
 
-/// The memory of these features for an empty switch.
-pub(crate) fn history(spec: &SwitchSpec, features: &FeatureSet) -> History {
+/// The memory of these features for an empty switch, with this time constant.
+pub(crate) fn history(spec: &SwitchSpec, features: &FeatureSet, time_constant_ns: u64) -> History {
     let queues_per_port = usize::from(spec.queues_per_port);
     let line_rate_bps = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / queues_per_port]);
-    features.history(line_rate_bps, spec.base_rtt_ns)
+    features.history(line_rate_bps, time_constant_ns)
 }
 
 struct Watch<'a, F> {

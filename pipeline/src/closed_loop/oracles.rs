@@ -36,7 +36,7 @@ impl Oracles {
             PolicySpec::Ndt(_) if !self.networks.contains_key(name) => {
                 self.networks.insert(name.to_owned(), read_network(Path::new(name))?);
             }
-            PolicySpec::Credence(_) if !self.models.contains_key(name) => {
+            PolicySpec::Credence(_) | PolicySpec::Oracle(_) if !self.models.contains_key(name) => {
                 let model = read_oracle(Path::new(name))?;
                 refuse_own(&model.features).map_err(|why| PipelineError::unfit(name, why))?;
                 self.insert(name, model);

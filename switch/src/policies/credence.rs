@@ -1,13 +1,13 @@
 //! Credence, the drop-tail policy with predictions (Credence, Algorithm 1).
 
 use super::follow_lqd::situation;
-use crate::virtual_lqd::history;
+use super::real_queues::RealQueues;
 use crate::{
     AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Flipped, LineRate, Model, Packet,
     Policy, PolicySite, Predictor, Service, Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::{FeatureSet, History};
+use dropcast_features::FeatureSet;
 use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -71,13 +71,6 @@ impl Fallback {
     }
 }
 
-/// The memory behind the features of the switch's own queues.
-#[derive(Clone, Debug)]
-struct RealQueues {
-    features: FeatureSet,
-    history: History,
-}
-
 impl<S: Service, P: Predictor> Credence<S, P> {
     /// Credence for a switch, with the features of virtual LQD; `service` serves the virtual queues
     /// and must be of the switch's own time model.
@@ -101,11 +94,10 @@ impl<S: Service, P: Predictor> Credence<S, P> {
         service: S,
         predictor: P,
     ) -> Self {
-        let features = predictor.features();
         Credence {
-            values: vec![0; features.len()],
+            values: Vec::new(),
             lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
-            real: Some(RealQueues { history: history(spec, &features), features }),
+            real: Some(RealQueues::new(spec, predictor.features(), spec.base_rtt_ns)),
             fallback: None,
             slack_bytes: 0,
             predictor,
@@ -172,10 +164,11 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
         let threshold_bytes = lqd.buffer().shared_lengths()[packet.queue];
         let situation = situation(buffer, threshold_bytes, packet);
         let verdict = Situation { slack_bytes: *slack_bytes, ..situation }.decide(|| {
-            if let Some(RealQueues { features, history }) = real {
-                features.observe(buffer, history, packet.queue, values);
-            }
-            predictor.predicts_drop(Asked { packet, features: values })
+            let features = match real {
+                Some(real) => real.observe(buffer, packet),
+                None => values,
+            };
+            predictor.predicts_drop(Asked { packet, features })
                 && fallback.as_mut().is_none_or(|fallback| fallback.follows(packet.id))
         });
         if verdict.accepts() { Decision::Accept } else { Decision::Reject }
@@ -183,13 +176,13 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, _: bool, now: u64) {
         if let Some(real) = &mut self.real {
-            real.history.arrived(buffer, packet.queue, packet.size_bytes, now);
+            real.settled(buffer, packet, now);
         }
     }
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, time: u64) {
         if let Some(real) = &mut self.real {
-            real.history.removed(buffer, queue, time);
+            real.departed(buffer, queue, time);
         }
     }
 }

@@ -10,6 +10,7 @@ mod fallback;
 mod harmonic;
 mod log;
 mod ndt;
+mod oracle;
 mod pred;
 mod red;
 mod registry;

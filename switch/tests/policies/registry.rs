@@ -74,6 +74,10 @@ fn texts_and_tables_say_the_same() {
             .parse()
             .expect("valid");
     assert_eq!(credence.model(), Some("models/leaf.dct"));
+    let over: PolicySpec = "oracle:base=dt:alpha=8,model=leaf.json".parse().expect("valid");
+    let table = "[policy]\nname = 'oracle'\nmodel = 'leaf.json'\nbase = { name = 'dt', alpha = 8 }";
+    assert_eq!(over, read(&format!("aqm = 'none'\n{table}")).policy);
+    assert_eq!(over.model(), Some("leaf.json"));
     let text = toml::to_string(&credence).expect("a table");
     assert!(text.contains("fallback = true") && text.contains("slack_bytes = 1500"), "{text}");
 }
@@ -103,6 +107,10 @@ fn mistakes_are_named() {
     };
     check("ndt", "ndt: no model is given, expected the name of a file with a network");
     check("credence:model=a.dct", "credence: no model is given");
+    check("oracle:model=a.dct", "oracle: no model is given");
+    check("oracle:base=credence", "base: credence can have a model of its own");
+    check("oracle:base=lqd", "base: lqd pushes packets out");
+    check("oracle:horizon_ns=0", "horizon_ns: is 0");
     check("credence:flip_probability=1.5", "flip_probability: expected 0 to 1");
     check("abm:update_ns=0,counting=artifact", "update_ns: is 0");
     check("fab:flows=1000", "flows: is 1000, expected a power of two");

@@ -1,0 +1,160 @@
+//! An oracle over any base policy, on the switch's own queues.
+//!
+//! Credence ties its oracle to FollowLQD's thresholds, which take a virtual LQD to keep. Here the base is any
+//! policy that the switch has, usually Dynamic Thresholds, and the oracle sees the switch's own queues.
+
+use super::real_queues::RealQueues;
+use crate::{
+    Asked, Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite, PolicySpec, Predictor,
+};
+use dropcast_data::SwitchSpec;
+use dropcast_features::{BufferView, FeatureSet};
+use serde::{Deserialize, Serialize};
+
+/// Accepts a packet iff the base policy accepts it and no drop is predicted; while the longest queue is
+/// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7).
+#[derive(Clone, Debug)]
+pub struct Oracle<B, P> {
+    base: B,
+    predictor: P,
+    real: RealQueues,
+}
+
+impl<B: Policy, P: Predictor> Oracle<B, P> {
+    /// Over `base`; `time_constant_ns` takes the place of the base RTT in the predictor's features.
+    pub fn new(spec: &SwitchSpec, base: B, predictor: P, time_constant_ns: u64) -> Self {
+        let real = RealQueues::new(spec, predictor.features(), time_constant_ns);
+        Oracle { base, predictor, real }
+    }
+}
+
+impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
+    fn advance(&mut self, now: u64) {
+        self.base.advance(now);
+    }
+
+    fn arrives(&mut self, packet: &Packet, now: u64) {
+        self.base.arrives(packet, now);
+    }
+
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
+        let decision = self.base.decide(buffer, packet, now);
+        let (longest, ports) = (buffer.longest_queue_bytes(), buffer.ports() as u64);
+        let is_safe = u64::from(longest) * ports < u64::from(buffer.capacity_bytes());
+        if decision != Decision::Accept || is_safe {
+            return decision;
+        }
+        let features = self.real.observe(buffer, packet);
+        let predicts_drop = self.predictor.predicts_drop(Asked { packet, features });
+        if predicts_drop { Decision::Reject } else { Decision::Accept }
+    }
+
+    fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
+        self.real.settled(buffer, packet, now);
+        self.base.settled(buffer, packet, accepted, now);
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
+        self.real.departed(buffer, queue, time);
+        self.base.departed(buffer, queue, size_bytes, time);
+    }
+}
+
+/// The untrained rule: predicts a drop if the level, projected [`horizon_ns`](OracleParameters::horizon_ns)
+/// ahead, reaches the buffer. The level is what the buffer would hold if every queue were cut down to the
+/// length of the packet's; LQD drops the packet when it reaches the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelAhead {
+    /// Size of the buffer.
+    pub buffer_bytes: u32,
+}
+
+impl LevelAhead {
+    /// `level_in_quarter_rtt` looks a quarter of its time constant ahead.
+    const TIME_CONSTANTS: u64 = 4;
+
+    /// The time constant with which the feature looks `horizon_ns` ahead.
+    pub fn time_constant_ns(horizon_ns: u64) -> u64 {
+        horizon_ns.saturating_mul(Self::TIME_CONSTANTS)
+    }
+}
+
+impl Predictor for LevelAhead {
+    fn features(&self) -> FeatureSet {
+        "level_in_quarter_rtt".parse().expect("a known feature")
+    }
+
+    fn predicts_drop(&mut self, asked: Asked<'_>) -> bool {
+        asked.features[0] >= self.buffer_bytes
+    }
+}
+
+/// The time in which all ports of a switch send a full buffer, `B / sum(C)`, ns, at least 1: with equal ports, the
+/// time in which a port sends an equal share of it.
+pub fn drain_time_ns(spec: &SwitchSpec) -> u64 {
+    let rate_bps: u128 = spec.line_rate_bps.iter().map(|&rate| u128::from(rate)).sum();
+    let bits_ns = u128::from(spec.buffer_bytes) * 8_000_000_000;
+    u64::try_from(bits_ns / rate_bps.max(1)).unwrap_or(u64::MAX).max(1)
+}
+
+/// Parameters of [`Oracle`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OracleParameters {
+    /// The policy that it filters.
+    pub base: Box<PolicySpec>,
+    /// Name of the file with the oracle; the untrained rule ([`LevelAhead`]) if there is none.
+    pub model: Option<String>,
+    /// How far ahead the untrained rule looks, ns; [`drain_time_ns`] if not given.
+    pub horizon_ns: Option<u64>,
+}
+
+impl Default for OracleParameters {
+    fn default() -> Self {
+        let base = Box::new("dt:alpha=16".parse().expect("a policy"));
+        OracleParameters { base, model: None, horizon_ns: None }
+    }
+}
+
+impl OracleParameters {
+    /// The policy of a switch, with the oracle that `model` names.
+    ///
+    /// # Errors
+    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, or the horizon is 0 or given beside a
+    /// model.
+    pub fn policy(
+        &self,
+        site: PolicySite<'_>,
+    ) -> Result<Oracle<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>, BuildError> {
+        let PolicySite { spec, fit, victim, seed, model } = site;
+        let refused = match *self.base {
+            PolicySpec::Lqd(_) => Some("pushes packets out, expected a drop-tail policy"),
+            _ if self.base.takes_model() => {
+                Some("can have a model of its own, expected a policy without one")
+            }
+            _ => None,
+        };
+        if let Some(why) = refused {
+            return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
+        }
+        let (predictor, time_constant_ns): (Box<dyn Predictor + Send>, u64) =
+            match (model, &self.model, self.horizon_ns) {
+                (Some(_), _, Some(_)) => {
+                    let problem = "is of the untrained rule; leave it out, or leave out model";
+                    return Err(BuildError::parameter("horizon_ns", problem));
+                }
+                (Some(Model::Predictor(predictor)), _, None) => (predictor, spec.base_rtt_ns),
+                (None, None, Some(0)) => {
+                    return Err(BuildError::parameter("horizon_ns", "is 0, expected at least 1"));
+                }
+                (None, None, horizon_ns) => {
+                    let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
+                    let rule = LevelAhead { buffer_bytes: spec.buffer_bytes };
+                    (Box::new(rule), LevelAhead::time_constant_ns(horizon_ns))
+                }
+                _ => return Err(BuildError::NoModel { policy: "oracle", expected: "drop oracle" }),
+            };
+        let base = self.base.build(PolicySite { spec, fit, victim, seed, model: None })?;
+        Ok(Oracle::new(spec, base, predictor, time_constant_ns))
+    }
+}
