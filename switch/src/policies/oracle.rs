@@ -97,6 +97,9 @@ pub fn drain_time_ns(spec: &SwitchSpec) -> u64 {
     u64::try_from(bits_ns / rate_bps.max(1)).unwrap_or(u64::MAX).max(1)
 }
 
+/// [`Oracle`] as settings describe it.
+pub type AnyOracle = Oracle<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>;
+
 /// Parameters of [`Oracle`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -120,12 +123,9 @@ impl OracleParameters {
     /// The policy of a switch, with the oracle that `model` names.
     ///
     /// # Errors
-    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, or the horizon is 0 or given beside a
-    /// model.
-    pub fn policy(
-        &self,
-        site: PolicySite<'_>,
-    ) -> Result<Oracle<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>, BuildError> {
+    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, or
+    /// the horizon is 0 or given beside a model.
+    pub fn policy(&self, site: PolicySite<'_>) -> Result<AnyOracle, BuildError> {
         let PolicySite { spec, fit, victim, seed, model } = site;
         let refused = match *self.base {
             PolicySpec::Lqd(_) => Some("pushes packets out, expected a drop-tail policy"),
