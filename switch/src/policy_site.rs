@@ -1,7 +1,7 @@
 //! Where a policy is built.
 
 use crate::policies::ndt::network::Network;
-use crate::{Fit, Predictor, Victim};
+use crate::{AlwaysAccept, BuildError, Fit, Flipped, Predictor, Victim};
 use dropcast_data::SwitchSpec;
 
 /// The context a policy is built in: its switch and its other inputs.
@@ -24,11 +24,33 @@ impl<'a> PolicySite<'a> {
     pub fn new(spec: &'a SwitchSpec, seed: u64) -> Self {
         PolicySite { spec, fit: Fit::default(), victim: Victim::default(), seed, model: None }
     }
+
+    /// The oracle of a policy whose parameters name its file, or give none: then no drop is ever predicted.
+    /// Predictions are flipped with `flip_probability`. Takes the model.
+    pub(crate) fn predictor(
+        &mut self,
+        policy: &'static str,
+        file: Option<&str>,
+        flip_probability: f64,
+    ) -> Result<Box<dyn Predictor + Send>, BuildError> {
+        let predictor: Box<dyn Predictor + Send> = match (self.model.take(), file) {
+            (Some(Model::Predictor(predictor)), _) => predictor,
+            (None, None) => Box::new(AlwaysAccept),
+            _ => return Err(BuildError::NoModel { policy, expected: "drop oracle" }),
+        };
+        match flip_probability {
+            0.0 => Ok(predictor),
+            flips if (0.0..=1.0).contains(&flips) => {
+                Ok(Box::new(Flipped::new(predictor, flips, self.seed)))
+            }
+            _ => Err(BuildError::parameter("flip_probability", "expected 0 to 1")),
+        }
+    }
 }
 
 /// A trained model, read by the caller.
 pub enum Model {
-    /// An oracle, for Credence.
+    /// An oracle, for Credence and its kin.
     Predictor(Box<dyn Predictor + Send>),
     /// A network, for NDT.
     Network(Network),

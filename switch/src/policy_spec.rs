@@ -5,8 +5,10 @@ use crate::policies::credence::CredenceParameters;
 use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use crate::policies::edt::EdtParameters;
 use crate::policies::fab::FabParameters;
+use crate::policies::follow_max::FollowMaxParameters;
 use crate::policies::ndt::NdtParameters;
 use crate::policies::oracle::OracleParameters;
+use crate::policies::payback_credence::PaybackCredenceParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
 use crate::{
@@ -26,6 +28,10 @@ registry! {
             FollowLqd::new(site.spec, site.victim, site.fit, LineRate::new(site.spec)),
         /// [`crate::Credence`].
         "credence" => Credence(CredenceParameters): own.policy(site)?,
+        /// [`crate::PaybackCredence`].
+        "payback-credence" => PaybackCredence(PaybackCredenceParameters): own.policy(site)?,
+        /// [`crate::FollowMax`].
+        "follow-max" => FollowMax(FollowMaxParameters): own.policy(site)?,
         /// [`crate::policies::oracle::Oracle`].
         "oracle" => Oracle(OracleParameters): own.policy(site)?,
         /// [`CompleteSharing`].
@@ -59,6 +65,8 @@ impl PolicySpec {
     pub fn model(&self) -> Option<&str> {
         match self {
             PolicySpec::Credence(own) => own.model.as_deref(),
+            PolicySpec::PaybackCredence(own) => own.model.as_deref(),
+            PolicySpec::FollowMax(own) => own.model.as_deref(),
             PolicySpec::Oracle(own) => own.model.as_deref(),
             PolicySpec::Ndt(own) => own.model.as_deref(),
             _ => None,
@@ -67,6 +75,13 @@ impl PolicySpec {
 
     /// Whether it can have a model.
     pub fn takes_model(&self) -> bool {
-        matches!(self, PolicySpec::Credence(_) | PolicySpec::Oracle(_) | PolicySpec::Ndt(_))
+        matches!(
+            self,
+            PolicySpec::Credence(_)
+                | PolicySpec::PaybackCredence(_)
+                | PolicySpec::FollowMax(_)
+                | PolicySpec::Oracle(_)
+                | PolicySpec::Ndt(_)
+        )
     }
 }

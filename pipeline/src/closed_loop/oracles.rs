@@ -17,7 +17,7 @@ use std::path::Path;
 /// Models by the name that a policy's parameters give: a file, or any name for a model in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Oracles {
-    /// For Credence.
+    /// Oracles.
     models: BTreeMap<String, Model>,
     /// For NDT.
     networks: BTreeMap<String, Network>,
@@ -32,16 +32,14 @@ impl Oracles {
     /// Reads the file that a policy names, unless its model is known.
     pub(super) fn read_for(&mut self, policy: &PolicySpec) -> Result<(), PipelineError> {
         let Some(name) = policy.model() else { return Ok(()) };
-        match policy {
-            PolicySpec::Ndt(_) if !self.networks.contains_key(name) => {
+        if let PolicySpec::Ndt(_) = policy {
+            if !self.networks.contains_key(name) {
                 self.networks.insert(name.to_owned(), read_network(Path::new(name))?);
             }
-            PolicySpec::Credence(_) | PolicySpec::Oracle(_) if !self.models.contains_key(name) => {
-                let model = read_oracle(Path::new(name))?;
-                refuse_own(&model.features).map_err(|why| PipelineError::unfit(name, why))?;
-                self.insert(name, model);
-            }
-            _ => {}
+        } else if !self.models.contains_key(name) {
+            let model = read_oracle(Path::new(name))?;
+            refuse_own(&model.features).map_err(|why| PipelineError::unfit(name, why))?;
+            self.insert(name, model);
         }
         Ok(())
     }

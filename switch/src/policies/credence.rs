@@ -3,8 +3,8 @@
 use super::follow_lqd::situation;
 use super::real_queues::RealQueues;
 use crate::{
-    AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Flipped, LineRate, Model, Packet,
-    Policy, PolicySite, Predictor, Service, Victim, VirtualLqd,
+    Asked, Buffer, BuildError, Decision, Fit, LineRate, Packet, Policy, PolicySite, Predictor,
+    Service, Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::FeatureSet;
@@ -211,19 +211,10 @@ impl CredenceParameters {
     /// If the oracle is missing or invalid, or the probability is out of range.
     pub fn policy(
         &self,
-        site: PolicySite<'_>,
+        mut site: PolicySite<'_>,
     ) -> Result<Credence<LineRate, Box<dyn Predictor + Send>>, BuildError> {
-        let PolicySite { spec, fit, victim, seed, model } = site;
-        let predictor: Box<dyn Predictor + Send> = match (model, &self.model) {
-            (Some(Model::Predictor(predictor)), _) => predictor,
-            (None, None) => Box::new(AlwaysAccept),
-            _ => return Err(BuildError::NoModel { policy: "credence", expected: "drop oracle" }),
-        };
-        let predictor = match self.flip_probability {
-            0.0 => predictor,
-            flips if (0.0..=1.0).contains(&flips) => Box::new(Flipped::new(predictor, flips, seed)),
-            _ => return Err(BuildError::parameter("flip_probability", "expected 0 to 1")),
-        };
+        let predictor = site.predictor("credence", self.model.as_deref(), self.flip_probability)?;
+        let PolicySite { spec, fit, victim, .. } = site;
         let service = LineRate::new(spec);
         let policy = match self.features {
             FeatureSource::VirtualLqd => Credence::new(spec, victim, fit, service, predictor),

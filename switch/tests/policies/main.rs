@@ -7,6 +7,7 @@ mod credence;
 mod edt;
 mod fab;
 mod fallback;
+mod followers;
 mod harmonic;
 mod log;
 mod ndt;

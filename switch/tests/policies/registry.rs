@@ -74,6 +74,19 @@ fn texts_and_tables_say_the_same() {
             .parse()
             .expect("valid");
     assert_eq!(credence.model(), Some("models/leaf.dct"));
+    for text in [
+        "payback-credence:model=leaf.json,flip_probability=0.5",
+        "follow-max:model=leaf.json,flip_probability=0.5,harmonic_share=0.5",
+    ] {
+        let policy: PolicySpec = text.parse().expect("valid");
+        assert!(policy.takes_model());
+        assert_eq!(policy.model(), Some("leaf.json"));
+        let table = toml::to_string(&policy).expect("a table");
+        assert!(table.contains("flip_probability = 0.5"), "{table}");
+        let spec = spec();
+        let model = Some(Model::Predictor(Box::new(AlwaysAccept)));
+        assert!(policy.build(PolicySite { model, ..PolicySite::new(&spec, 1) }).is_ok());
+    }
     let over: PolicySpec = "oracle:base=dt:alpha=8,model=leaf.json".parse().expect("valid");
     let table = "[policy]\nname = 'oracle'\nmodel = 'leaf.json'\nbase = { name = 'dt', alpha = 8 }";
     assert_eq!(over, read(&format!("aqm = 'none'\n{table}")).policy);
@@ -108,6 +121,14 @@ fn mistakes_are_named() {
     check("ndt", "ndt: no model is given, expected the name of a file with a network");
     check("credence:model=a.dct", "credence: no model is given");
     check("oracle:model=a.dct", "oracle: no model is given");
+    check("payback-credence:model=a.dct", "payback-credence: no model is given");
+    check("payback-credence:flip_probability=-1", "flip_probability: expected 0 to 1");
+    check("follow-max:model=a.dct", "follow-max: no model is given");
+    check("follow-max:flip_probability=nan", "flip_probability: expected 0 to 1");
+    for share in ["0", "1", "-0.5", "nan"] {
+        check(&format!("follow-max:harmonic_share={share}"), "expected a number between 0 and 1");
+    }
+    check("oracle:base=follow-max", "base: follow-max can have a model of its own");
     check("oracle:base=credence", "base: credence can have a model of its own");
     check("oracle:base=lqd", "base: lqd pushes packets out");
     check("oracle:horizon_ns=0", "horizon_ns: is 0");
@@ -146,8 +167,12 @@ proptest! {
     #[test]
     fn every_policy_keeps_to_the_buffer_and_its_seed((spec, arrivals) in switch_and_arrivals()) {
         for name in PolicySpec::NAMES {
-            let text = if *name == "credence" { "credence:flip_probability=0.3,fallback=true" } else { name };
-            let policy: PolicySpec = text.parse().expect("a name");
+            let parameters = match *name {
+                "credence" => ":flip_probability=0.3,fallback=true",
+                "payback-credence" | "follow-max" => ":flip_probability=0.3",
+                _ => "",
+            };
+            let policy: PolicySpec = format!("{name}{parameters}").parse().expect("a name");
             let decide = || -> Vec<bool> {
                 let policy = policy.build(site(&spec, name)).expect("valid");
                 let mut switch = Switch::new(&spec, Fit::Exact, policy, LineRate::new(&spec));
