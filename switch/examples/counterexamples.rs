@@ -6,6 +6,8 @@
 //!
 //! - `lqd credence lemma1 lemma1-own eta theorem2 perfect`: the paper's claims, under each reading;
 //! - `theorem1`: its shortest counterexample of at most 12 packets, under each reading;
+//! - `theorem1-all`: linear claims from which it follows for every sequence, if they are found;
+//! - `lemma1-half`: FollowLQD <= (N + 1)/2 Credence;
 //! - `others`: other policies; `ratios`: the least ratio that holds for each policy;
 //! - `changed`: Lemma 1 of changed safeguards and drop criteria; `any`: how they follow any
 //!   reference; `robust`: which safeguards alone make a policy N-competitive.
@@ -33,6 +35,8 @@ mod reading;
 mod rivals;
 #[path = "../tests/theory/safeguards.rs"]
 mod safeguards;
+#[path = "../tests/theory/theorem_1_lines.rs"]
+mod theorem_1_lines;
 #[path = "../tests/theory/theorem_1_search.rs"]
 mod theorem_1_search;
 
@@ -110,6 +114,15 @@ fn print_under(claim: &str, model: Model) {
         }
         "eta" => print(model, "eta >= 1", &EtaAtLeastOne { model }),
         "theorem1" => print_theorem_1(model),
+        "theorem1-all" => {
+            println!("{} Theorem 1: {:?}", named(model), theorem_1_lines::find(model));
+        }
+        "lemma1-half" => {
+            for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
+                let game = Lemma1 { model, thresholds, scale: (n + 1, 2) };
+                print(model, &format!("FollowLQD ({thresholds:?}) <= (N + 1)/2 Credence"), &game);
+            }
+        }
         "theorem2" => {
             for thresholds in [Thresholds::OfTheRest, Thresholds::OfAll] {
                 for weight in [n - 1, n, 2 * n, 10 * n] {
@@ -244,7 +257,7 @@ fn short(verdict: &Verdict) -> String {
     }
 }
 
-fn named(Model { ports, buffer, reading }: Model) -> String {
+fn named(Model { ports, buffer, reading, .. }: Model) -> String {
     let Reading { victims, ties, share, order } = reading;
     format!("N={ports} B={buffer} {victims:?} {ties:?} {share:?} {order:?}")
 }

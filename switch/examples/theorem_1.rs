@@ -10,37 +10,52 @@ mod starvation;
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{
-    Credence, Fit, FollowLqd, Lqd, NoObserver, Packet, PaybackCredence, Policy, Recorded, Slotted,
-    Switch, Victim,
+    Credence, Fit, FollowLqd, FollowMax, Lqd, NoObserver, Packet, PaybackCredence, Policy,
+    Recorded, Slotted, Switch, Victim,
 };
-use starvation::{Predicted, starvation};
+use starvation::{Predicted, guarantees, most_extras, starvation};
 use std::fmt::Display;
 use std::io;
 
-const COLUMNS: [&str; 4] =
-    ["LQD", "FollowLQD without predicted drops", "Credence", "Credence that pays back"];
+const COLUMNS: [&str; 5] = [
+    "LQD",
+    "FollowLQD without predicted drops",
+    "Credence",
+    "Credence that pays back",
+    "FollowMax",
+];
+/// Of those that are drawn.
 const COLORS: [&str; 4] = ["#8a8a8a", "#1f77b4", "#d62728", "#2ca02c"];
 
 fn main() -> io::Result<()> {
-    println!("| N | B | rounds | {} | eta | LQD/Credence | LQD/pays back |", COLUMNS.join(" | "));
+    println!("| N | B | rounds | {} | eta | LQD/Credence |", COLUMNS.join(" | "));
     for (ports, buffer, rounds) in
         [(3, 6, 200), (4, 12, 200), (8, 56, 200), (16, 240, 1000), (16, 1600, 2000)]
     {
-        let sent = Course::of_all(ports, buffer, &starvation(ports, buffer, rounds));
-        let [lqd, follow, credence, pays_back] = sent.map(|course| course.total());
+        let sent = Course::of_all(ports, buffer, &of_most_extras(ports, buffer, rounds));
+        let [lqd, follow, credence, pays_back, max] = sent.map(|course| course.total());
         let ratio = |of: usize| lqd as f64 / of as f64;
         println!(
-            "| {ports} | {buffer} | {rounds} | {lqd} | {follow} | {credence} | {pays_back} \
-             | {:.4} | {:.3} | {:.4} |",
+            "| {ports} | {buffer} | {rounds} | {lqd} | {follow} | {credence} | {pays_back} | {max} \
+             | {:.4} | {:.3} |",
             ratio(follow),
             ratio(credence),
-            ratio(pays_back),
         );
+    }
+    println!("| LQD / (N = 16, B = 240) | {} |", COLUMNS[1..].join(" | "));
+    for (name, slots) in guarantees(16, 240) {
+        let sent = Course::of_all(16, 240, &slots).map(|course| course.total() as f64);
+        let ratios = sent[1..].iter().map(|own| format!("{:.3}", sent[0] / own));
+        println!("| {name} | {} |", ratios.collect::<Vec<_>>().join(" | "));
     }
     if let Some(path) = std::env::args().nth(1) {
         std::fs::write(path, picture())?;
     }
     Ok(())
+}
+
+fn of_most_extras(ports: usize, buffer: usize, rounds: usize) -> Predicted {
+    starvation(ports, buffer, most_extras(ports, buffer), rounds)
 }
 
 /// What a switch did, slot by slot.
@@ -56,7 +71,7 @@ struct Slot {
 
 impl Course {
     /// In the order of [`COLUMNS`].
-    fn of_all(ports: usize, buffer: usize, slots: &Predicted) -> [Course; 4] {
+    fn of_all(ports: usize, buffer: usize, slots: &Predicted) -> [Course; 5] {
         let spec = SwitchSpec::uniform(ports as u16, 1, buffer as u32, 1);
         let drops: Vec<bool> = slots.iter().flatten().map(|&(_, drop)| drop).collect();
         let predictor = || Recorded(|id: u64| drops[id as usize]);
@@ -64,11 +79,14 @@ impl Course {
         let follow = FollowLqd::new(&spec, victim, fit, service());
         let credence = Credence::new(&spec, victim, fit, service(), predictor());
         let pays_back = PaybackCredence::new(&spec, victim, fit, service(), predictor());
+        let quarter = spec.buffer_bytes / 4;
+        let max = FollowMax::new(&spec, victim, fit, service(), predictor(), quarter);
         [
             Course::run(&spec, slots, |_| true, Lqd::new(victim)),
             Course::run(&spec, slots, |drop| !drop, follow),
             Course::run(&spec, slots, |_| true, credence),
             Course::run(&spec, slots, |_| true, pays_back),
+            Course::run(&spec, slots, |_| true, max),
         ]
     }
 
@@ -149,7 +167,7 @@ fn draw_buffers(svg: &mut Svg) {
     const PORTS: usize = 4;
     const BUFFER: usize = 12;
     const QUEUES: [&str; PORTS] = ["#d62728", "#1f77b4", "#ffbf00", "#2ca02c"];
-    let slots = starvation(PORTS, BUFFER, 4);
+    let slots = of_most_extras(PORTS, BUFFER, 4);
     let courses = Course::of_all(PORTS, BUFFER, &slots);
     let title = format!("Packets held, after arrivals: {PORTS} ports, buffer {BUFFER}");
     svg.text(10, 20, 15, title);
@@ -189,9 +207,9 @@ fn draw_transmitted(svg: &mut Svg) {
     const TOP: usize = 40;
     const BOTTOM: usize = 385;
     let (ports, buffer, rounds) = (16, 240, 100);
-    let courses = Course::of_all(ports, buffer, &starvation(ports, buffer, rounds));
+    let courses = Course::of_all(ports, buffer, &of_most_extras(ports, buffer, rounds));
     let last = |course: &Course| course.slots.last().map_or(0, |slot| slot.transmitted);
-    let most = courses.iter().map(last).max().unwrap_or(0).next_multiple_of(500);
+    let most = courses[..COLORS.len()].iter().map(last).max().unwrap_or(0).next_multiple_of(500);
     let slots = courses[0].slots.len().next_multiple_of(50);
     let x = |slot: usize| LEFT + (RIGHT - LEFT) * slot / slots;
     let y = |packets: usize| BOTTOM - (BOTTOM - TOP) * packets / most;

@@ -7,29 +7,28 @@
 //! sequence with a negative value turns up (the first one has the fewest packets) or the values
 //! reach a fixed point, which proves the claim for this `N` and `B`.
 
+use crate::model::Model;
 use crate::reading::Order;
 use std::collections::BTreeMap;
 
-/// Ports a game may have.
-pub(crate) const MAX_PORTS: usize = 4;
-/// Queue lengths, or thresholds, of a switch; those beyond `N` stay 0.
-pub(crate) type Lengths = [u8; MAX_PORTS];
-/// A joint state: a game says what each row means.
-pub(crate) type State = [Lengths; 4];
-
 /// A claim as a difference that must not become negative.
 pub(crate) trait Game {
-    /// Number of ports, also the most packets per slot.
-    fn ports(&self) -> usize;
-    /// The order of arrivals within a slot.
-    fn order(&self) -> Order;
+    /// A joint state of the switches: queue lengths and thresholds.
+    type State: Copy + Default + Ord;
+    /// The switches' model.
+    fn model(&self) -> Model;
     /// The possible outcomes when a packet arrives for `port`: pushes each choice (a prediction, a
     /// label, OPT's action) with the state after it and its addition to the value.
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>);
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    );
     /// The departure phase; `None` if the choices so far contradict it.
-    fn end_of_slot(&self, state: &State) -> Option<State>;
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State>;
     /// Whether the choices so far are consistent if nothing more arrives.
-    fn may_end(&self, _: &State) -> bool {
+    fn may_end(&self, _: &Self::State) -> bool {
         true
     }
 }
@@ -77,16 +76,16 @@ impl Verdict {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    state: State,
-    /// Packets that arrived in the current slot.
+struct Key<S> {
+    state: S,
+    /// Packets that arrived in the current slot, if their number has a limit.
     arrived: u8,
     /// The lowest port that may have the next packet of this slot.
     lowest_port: u8,
 }
 
-struct Reached {
-    key: Key,
+struct Reached<S> {
+    key: Key<S>,
     value: i32,
     parent: usize,
     /// None: the end of a slot.
@@ -97,8 +96,9 @@ struct Reached {
 /// thousands.
 const MOST_PACKETS: usize = 20_000;
 
-pub(crate) fn decide(game: &impl Game) -> Verdict {
-    let start = Key { state: [[0; MAX_PORTS]; 4], arrived: 0, lowest_port: 0 };
+pub(crate) fn decide<G: Game>(game: &G) -> Verdict {
+    let Model { ports, reading, most_arrivals, .. } = game.model();
+    let start = Key { state: G::State::default(), arrived: 0, lowest_port: 0 };
     let mut best = BTreeMap::from([(start, 0)]);
     let mut reached = vec![Reached { key: start, value: 0, parent: 0, step: None }];
     let mut layer = 0..1;
@@ -118,17 +118,16 @@ pub(crate) fn decide(game: &impl Game) -> Verdict {
         let mut choices = Vec::new();
         for from in layer.clone() {
             let Key { state, arrived, lowest_port } = reached[from].key;
-            if usize::from(arrived) == game.ports()
-                || best[&reached[from].key] < reached[from].value
-            {
+            if most_arrivals == Some(arrived) || best[&reached[from].key] < reached[from].value {
                 continue;
             }
-            for port in usize::from(lowest_port)..game.ports() {
-                let lowest_port = if game.order() == Order::Any { 0 } else { port as u8 };
+            let arrived = arrived + u8::from(most_arrivals.is_some());
+            for port in usize::from(lowest_port)..ports {
+                let lowest_port = if reading.order == Order::Any { 0 } else { port as u8 };
                 choices.clear();
                 game.arrival(&state, port, &mut choices);
                 for &(choice, state, gain) in &choices {
-                    let key = Key { state, arrived: arrived + 1, lowest_port };
+                    let key = Key { state, arrived, lowest_port };
                     keep(&mut best, &mut reached, key, from, Some((port, choice)), gain);
                 }
             }
@@ -141,10 +140,10 @@ pub(crate) fn decide(game: &impl Game) -> Verdict {
     Verdict::NotDecided { packets: MOST_PACKETS }
 }
 
-fn keep(
-    best: &mut BTreeMap<Key, i32>,
-    reached: &mut Vec<Reached>,
-    key: Key,
+fn keep<S: Copy + Ord>(
+    best: &mut BTreeMap<Key<S>, i32>,
+    reached: &mut Vec<Reached<S>>,
+    key: Key<S>,
     parent: usize,
     step: Option<Move>,
     gain: i32,
@@ -156,7 +155,7 @@ fn keep(
     }
 }
 
-fn slots(reached: &[Reached], mut at: usize) -> Vec<Vec<Move>> {
+fn slots<S>(reached: &[Reached<S>], mut at: usize) -> Vec<Vec<Move>> {
     let mut steps = Vec::new();
     while at != 0 {
         steps.push(reached[at].step);

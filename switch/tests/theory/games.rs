@@ -1,9 +1,9 @@
 //! The paper's claims as [`Game`]s.
 
-use crate::explore::{Game, Lengths, MAX_PORTS, State};
-use crate::model::{Model, all_depart};
+use crate::explore::Game;
+use crate::model::{Lengths, MAX_PORTS, Model, all_depart};
 use crate::pseudocode::departures;
-use crate::reading::{Order, Reading, Victims};
+use crate::reading::{Reading, Victims};
 
 /// The FollowLQD of Lemma 1 and Theorem 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,18 @@ pub(crate) struct Lemma1 {
 }
 
 impl Game for Lemma1 {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 4];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         for (choice, predicted_drop) in [('a', false), ('d', true)] {
             let [mut lqd, mut credence, mut lqd_of_rest, mut follow] = *state;
             self.model.lqd(&mut lqd, port);
@@ -53,7 +56,7 @@ impl Game for Lemma1 {
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }
@@ -64,27 +67,30 @@ pub(crate) struct EtaAtLeastOne {
 }
 
 impl Game for EtaAtLeastOne {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 3];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         for (choice, predicted_drop) in [('a', false), ('d', true)] {
-            let [mut lqd, mut lqd_of_rest, mut follow, unused] = *state;
+            let [mut lqd, mut lqd_of_rest, mut follow] = *state;
             let mut gain = i32::from(self.model.lqd(&mut lqd, port).is_none());
             if !predicted_drop {
                 self.model.lqd(&mut lqd_of_rest, port);
                 gain -= i32::from(self.model.follow(&mut follow, &lqd_of_rest, port));
             }
-            choices.push((choice, [lqd, lqd_of_rest, follow, unused], gain));
+            choices.push((choice, [lqd, lqd_of_rest, follow], gain));
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }
@@ -135,15 +141,18 @@ pub(crate) struct Theorem2 {
 }
 
 impl Game for Theorem2 {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 4];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         // Labels: t = true negative, n = false negative, p = false positive, P = true positive.
         for (choice, is_dropped, predicted_drop) in
             [('t', false, false), ('n', true, false), ('p', false, true), ('P', true, true)]
@@ -170,17 +179,17 @@ impl Game for Theorem2 {
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         end_with_labels(state)
     }
 
-    fn may_end(&self, state: &State) -> bool {
+    fn may_end(&self, state: &Self::State) -> bool {
         state[0] == state[1]
     }
 }
 
 /// The departure phase where rows 0 and 1 are a [`Labelled`] LQD.
-fn end_with_labels(state: &State) -> Option<State> {
+fn end_with_labels(state: &[Lengths; 4]) -> Option<[Lengths; 4]> {
     let [_, _, third, fourth] = all_depart(state);
     let mut lqd = Labelled { lengths: state[0], kept: state[1] };
     lqd.end_of_slot().then_some([lqd.lengths, lqd.kept, third, fourth])
@@ -196,15 +205,18 @@ pub(crate) struct Perfect {
 }
 
 impl Game for Perfect {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 4];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         let reading = Reading { victims: self.labels, ..self.model.reading };
         let labelling = Model { reading, ..self.model };
         for (choice, is_dropped) in [('a', false), ('d', true)] {
@@ -220,11 +232,11 @@ impl Game for Perfect {
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         end_with_labels(state)
     }
 
-    fn may_end(&self, state: &State) -> bool {
+    fn may_end(&self, state: &Self::State) -> bool {
         state[0] == state[1]
     }
 }

@@ -1,22 +1,29 @@
 //! The slotted model (appendix A) of one switch under one reading: rows of queue lengths.
 
-use crate::explore::{Lengths, State};
 use crate::pseudocode::{
     credence_arrival, departures, follow_lqd_arrival, sum, update_threshold_arrival,
 };
 use crate::reading::Reading;
 
-/// `N`, `B` and the reading.
+/// Ports a model may have.
+pub(crate) const MAX_PORTS: usize = 4;
+/// Queue lengths, or thresholds, of a switch; those beyond `N` stay 0.
+pub(crate) type Lengths = [u8; MAX_PORTS];
+
+/// `N`, `B`, the reading, and how many packets a slot may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Model {
     pub(crate) ports: usize,
     pub(crate) buffer: u8,
     pub(crate) reading: Reading,
+    /// The most packets that arrive in a slot; appendix A's limit is `N`.
+    pub(crate) most_arrivals: Option<u8>,
 }
 
 impl Model {
+    /// With the limit of appendix A.
     pub(crate) fn new((ports, buffer): (usize, u8), reading: Reading) -> Self {
-        Model { ports, buffer, reading }
+        Model { ports, buffer, reading, most_arrivals: Some(ports as u8) }
     }
 
     /// A packet for `i` at LQD, or UpdateThreshold; returns the queue that loses a packet.
@@ -38,7 +45,7 @@ impl Model {
         i: usize,
         predicted_drop: bool,
     ) -> bool {
-        let Model { ports, buffer, reading } = *self;
+        let Model { ports, buffer, reading, .. } = *self;
         let queues = &mut queues[..ports];
         credence_arrival(reading, queues, &thresholds[..ports], buffer, i, predicted_drop)
     }
@@ -52,8 +59,8 @@ impl Model {
 }
 
 /// The departure phase of every row.
-pub(crate) fn all_depart(state: &State) -> State {
-    let mut state = *state;
-    state.iter_mut().for_each(|queues| departures(queues));
-    state
+pub(crate) fn all_depart<const ROWS: usize>(rows: &[Lengths; ROWS]) -> [Lengths; ROWS] {
+    let mut rows = *rows;
+    rows.iter_mut().for_each(|queues| departures(queues));
+    rows
 }

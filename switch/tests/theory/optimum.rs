@@ -33,22 +33,27 @@ pub(crate) fn optimum(sequence: &Sequence) -> usize {
     most.into_values().max().unwrap_or(0)
 }
 
+impl Sequence {
+    /// Whether a drop-tail switch can accept these packets, and no others.
+    pub(crate) fn can_hold(&self, accepts: impl Fn(usize) -> bool) -> bool {
+        let mut lengths = vec![0u8; self.ports];
+        let mut id = 0;
+        self.slots.iter().all(|slot| {
+            for &port in slot {
+                lengths[port] += u8::from(accepts(id));
+                id += 1;
+            }
+            let fits = u32::from(lengths.iter().sum::<u8>()) <= self.buffer;
+            departures(&mut lengths);
+            fits
+        })
+    }
+}
+
 /// The same by trying every set of packets.
 fn brute_force(sequence: &Sequence) -> usize {
     (0u32..1 << sequence.len())
-        .filter(|set| {
-            let mut lengths = vec![0u8; sequence.ports];
-            let mut id = 0;
-            sequence.slots.iter().all(|slot| {
-                for &port in slot {
-                    lengths[port] += (set >> id & 1) as u8;
-                    id += 1;
-                }
-                let fits = u32::from(lengths.iter().sum::<u8>()) <= sequence.buffer;
-                departures(&mut lengths);
-                fits
-            })
-        })
+        .filter(|set| sequence.can_hold(|id| set >> id & 1 == 1))
         .map(u32::count_ones)
         .max()
         .unwrap_or(0) as usize
@@ -59,6 +64,18 @@ proptest! {
     fn optimum_is_the_best_of_all_sets(sequence in sequences(6)) {
         let sequence = Sequence { slots: first(14, &sequence.slots), ..sequence };
         prop_assert_eq!(optimum(&sequence), brute_force(&sequence));
+    }
+
+    /// A packet that OPT accepts occupies one of B places until it leaves; the b places with the most packets
+    /// have at least b/B of them, and these fit into a buffer of b.
+    #[test]
+    fn optimum_with_a_part_of_the_buffer_is_at_least_that_part(
+        sequence in sequences(10),
+        part in 1u32..=6,
+    ) {
+        let part = part.min(sequence.buffer);
+        let of_part = optimum(&Sequence { buffer: part, ..sequence.clone() });
+        prop_assert!(of_part * sequence.buffer as usize >= optimum(&sequence) * part as usize);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! OPT against one policy as a [`Game`].
 
-use crate::explore::{Game, Lengths, State};
-use crate::model::{Model, all_depart};
+use crate::explore::Game;
+use crate::model::{Lengths, Model, all_depart};
 use crate::pseudocode::sum;
-use crate::reading::Order;
 
 /// A policy in a [`Competitive`] game.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,31 +92,34 @@ pub(crate) struct Competitive {
 }
 
 impl Game for Competitive {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 3];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
-        let [queues, thresholds, opt, unused] = *state;
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
+        let [queues, thresholds, opt] = *state;
         for (choice, queues, thresholds, sent) in
             self.rival.arrival(self.model, queues, thresholds, port)
         {
             let gain = self.scale.0 * sent;
-            choices.push((choice, [queues, thresholds, opt, unused], gain));
+            choices.push((choice, [queues, thresholds, opt], gain));
             let mut opt = opt;
             if self.model.add(&mut opt, port) {
                 let choice = if choice == '.' { '*' } else { choice.to_ascii_uppercase() };
-                let state = [queues, thresholds, opt, unused];
+                let state = [queues, thresholds, opt];
                 choices.push((choice, state, gain - self.scale.1));
             }
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }

@@ -5,10 +5,9 @@
 //! packet, one that the safeguard accepted and the reference did not, is paid back before its queue
 //! takes another packet.
 
-use crate::explore::{Game, Lengths, MAX_PORTS, State};
-use crate::model::{Model, all_depart};
+use crate::explore::Game;
+use crate::model::{Lengths, Model, all_depart};
 use crate::pseudocode::{is_safeguarded, sum};
-use crate::reading::Order;
 
 /// When a packet is accepted regardless of its prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +19,21 @@ pub(crate) enum Safeguard {
     Own,
     /// Fewer than `B/N` packets are held in total.
     Occupancy,
+    /// No packet is held.
+    Empty,
 }
 
 impl Safeguard {
-    pub(crate) const ALL: [Safeguard; 4] =
-        [Safeguard::Never, Safeguard::Longest, Safeguard::Own, Safeguard::Occupancy];
+    pub(crate) const ALL: [Safeguard; 5] = [
+        Safeguard::Never,
+        Safeguard::Longest,
+        Safeguard::Own,
+        Safeguard::Occupancy,
+        Safeguard::Empty,
+    ];
 
     fn accepts(self, model: Model, queues: &Lengths, i: usize) -> bool {
-        let Model { ports, buffer, reading } = model;
+        let Model { ports, buffer, reading, .. } = model;
         let is_below_share =
             |packets| reading.share.is_above(packets, ports as u32, u32::from(buffer));
         match self {
@@ -35,6 +41,7 @@ impl Safeguard {
             Safeguard::Longest => is_safeguarded(reading, &queues[..ports], buffer),
             Safeguard::Own => is_below_share(u32::from(queues[i])),
             Safeguard::Occupancy => is_below_share(sum(queues)),
+            Safeguard::Empty => sum(queues) == 0,
         }
     }
 }
@@ -59,15 +66,18 @@ pub(crate) struct ChangedLemma1 {
 }
 
 impl Game for ChangedLemma1 {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 4];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         for (choice, predicted_drop) in [('a', false), ('d', true)] {
             let [mut all, mut queues, mut rest, mut reference] = *state;
             if self.limit == Limit::Thresholds {
@@ -83,15 +93,16 @@ impl Game for ChangedLemma1 {
                 Limit::ThresholdsOfTheRest => &rest,
                 Limit::Reference => &reference,
             };
+            let is_below = queues[port] < limit[port];
             let accepts = self.safeguard.accepts(self.model, &queues, port)
-                || (!predicted_drop && queues[port] < limit[port]);
+                || (is_below && (self.limit == Limit::Reference || !predicted_drop));
             let accepted = accepts && self.model.add(&mut queues, port);
             let gain = i32::from(accepted) - i32::from(by_reference);
             choices.push((choice, [all, queues, rest, reference], gain));
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }
@@ -104,28 +115,30 @@ pub(crate) struct FollowsAny {
 }
 
 impl Game for FollowsAny {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 2];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
         for (choice, is_accepted) in [('a', true), ('d', false)] {
-            let [mut queues, mut reference, ..] = *state;
+            let [mut queues, mut reference] = *state;
             let by_reference = is_accepted && self.model.add(&mut reference, port);
             let accepts =
                 self.safeguard.accepts(self.model, &queues, port) || queues[port] < reference[port];
             let accepted = accepts && self.model.add(&mut queues, port);
             let gain = i32::from(accepted) - i32::from(by_reference);
-            let none = [0; MAX_PORTS];
-            choices.push((choice, [queues, reference, none, none], gain));
+            choices.push((choice, [queues, reference], gain));
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }
@@ -137,17 +150,19 @@ pub(crate) struct SafeguardedCompetitive {
 }
 
 impl Game for SafeguardedCompetitive {
-    fn ports(&self) -> usize {
-        self.model.ports
+    type State = [Lengths; 2];
+
+    fn model(&self) -> Model {
+        self.model
     }
 
-    fn order(&self) -> Order {
-        self.model.reading.order
-    }
-
-    fn arrival(&self, state: &State, port: usize, choices: &mut Vec<(char, State, i32)>) {
-        let none = [0; MAX_PORTS];
-        let [before, opt, ..] = *state;
+    fn arrival(
+        &self,
+        state: &Self::State,
+        port: usize,
+        choices: &mut Vec<(char, Self::State, i32)>,
+    ) {
+        let [before, opt] = *state;
         let must = self.safeguard.accepts(self.model, &before, port);
         for may in [true, false] {
             let (mut queues, mut opt) = (before, opt);
@@ -157,14 +172,14 @@ impl Game for SafeguardedCompetitive {
             let accepted = may && self.model.add(&mut queues, port);
             let gain = self.model.ports as i32 * i32::from(accepted);
             let choice = if may { 'a' } else { 'd' };
-            choices.push((choice, [queues, opt, none, none], gain));
+            choices.push((choice, [queues, opt], gain));
             if self.model.add(&mut opt, port) {
-                choices.push((choice.to_ascii_uppercase(), [queues, opt, none, none], gain - 1));
+                choices.push((choice.to_ascii_uppercase(), [queues, opt], gain - 1));
             }
         }
     }
 
-    fn end_of_slot(&self, state: &State) -> Option<State> {
+    fn end_of_slot(&self, state: &Self::State) -> Option<Self::State> {
         Some(all_depart(state))
     }
 }

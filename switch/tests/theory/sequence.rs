@@ -4,12 +4,13 @@ use crate::explore::Move;
 use crate::fifo;
 use crate::games::Thresholds;
 use crate::reading::{Reading, Share, Ties, Victims};
+use crate::safeguards::{Limit, Safeguard};
 use crate::starvation::Predicted;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_switch::{
     Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
-    Harmonic, Lqd, Observer, Packet, PaybackCredence, Policy, Recorded, Removal, Slotted, Switch,
-    Victim,
+    FollowMax, Harmonic, Lqd, Observer, Packet, PaybackCredence, Policy, Recorded, Removal,
+    Slotted, Switch, Victim,
 };
 use proptest::prelude::*;
 
@@ -97,14 +98,38 @@ impl Sequence {
         count(&transmitted)
     }
 
-    /// Packets that Credence transmits if it pays back its safeguard.
-    pub(crate) fn paying_back(&self, reading: Reading, predicted_drop: &[bool]) -> usize {
-        let transmitted = fifo::paying_back(self, reading, predicted_drop);
+    /// For each packet, whether Credence transmits it if it pays back its safeguard.
+    pub(crate) fn paying_back(&self, reading: Reading, predicted_drop: &[bool]) -> Vec<bool> {
+        let (limit, safeguard) = (Limit::Reference, Safeguard::Occupancy);
+        let transmitted = fifo::changed(self, reading, predicted_drop, limit, safeguard);
         let in_crate = reading.victim_of_the_crate().filter(|_| reading.share == Share::Fraction);
         if let Some(victim) = in_crate {
             let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
             let service = Slotted::default();
             let policy = PaybackCredence::new(&self.spec(), victim, Fit::Exact, service, predictor);
+            assert_eq!(transmitted, self.replay(|_| true, policy));
+        }
+        transmitted
+    }
+
+    /// The same arrivals at FollowLQD and at Harmonic of FollowMax, each with its part of the buffer.
+    pub(crate) fn parts(&self, harmonic_packets: u32) -> [Sequence; 2] {
+        let of = |buffer| Sequence { buffer, ..self.clone() };
+        [of(self.buffer - harmonic_packets), of(harmonic_packets)]
+    }
+
+    /// Packets that FollowMax transmits, with this part of the buffer for Harmonic.
+    pub(crate) fn follow_max(
+        &self,
+        reading: Reading,
+        predicted_drop: &[bool],
+        harmonic_packets: u32,
+    ) -> usize {
+        let transmitted = fifo::follow_max(self, reading, predicted_drop, harmonic_packets);
+        if let Some(victim) = reading.victim_of_the_crate() {
+            let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
+            let (spec, fit, service) = (self.spec(), Fit::Exact, Slotted::default());
+            let policy = FollowMax::new(&spec, victim, fit, service, predictor, harmonic_packets);
             assert_eq!(transmitted, self.replay(|_| true, policy));
         }
         count(&transmitted)
@@ -175,6 +200,26 @@ pub(crate) fn predicted(slots: usize) -> impl Strategy<Value = (Sequence, Vec<bo
             }),
         ];
         (Just(sequence), predictions)
+    })
+}
+
+/// A sequence like those that break Lemma 1: slots of packets for one queue and then for another, predicted
+/// to be accepted, and now and then a predicted drop among them that only a safeguard takes.
+pub(crate) fn eventful(slots: usize) -> impl Strategy<Value = (Sequence, Vec<bool>)> {
+    let sizes = [(2, 2), (2, 2), (2, 2), (3, 3), (3, 4), (3, 4), (4, 5)];
+    prop::sample::select(sizes.to_vec()).prop_flat_map(move |(ports, buffer)| {
+        let port = move || prop_oneof![4 => Just(0), 4 => Just(1), 1 => 0..ports];
+        let packets = move || prop_oneof![9 => Just(ports), 1 => 0..=ports];
+        let runs = (port(), port(), 0..=ports, 0..5 * ports, packets());
+        let runs = runs.prop_map(|(first, second, of_first, drop, packets)| {
+            let packet = |k| (if k < of_first { first } else { second }, k == drop);
+            (0..packets).map(packet).collect::<Vec<_>>()
+        });
+        let drop = prop::bool::weighted(0.2 / ports as f64);
+        let any = packets().prop_flat_map(move |n| prop::collection::vec((port(), drop), n));
+        let slot = prop_oneof![6 => runs, 3 => any, 1 => Just(Vec::new())];
+        let slots = prop::collection::vec(slot, 1..=slots);
+        slots.prop_map(move |slots| of_predicted(ports, buffer, slots))
     })
 }
 

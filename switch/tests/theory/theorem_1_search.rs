@@ -5,8 +5,8 @@
 //! Pareto-optimal tuples of all four counts, packet by packet, up to a number of packets. Finding
 //! nothing proves nothing beyond that number.
 
-use crate::explore::{Lengths, MAX_PORTS, Move};
-use crate::model::Model;
+use crate::explore::Move;
+use crate::model::{Lengths, MAX_PORTS, Model};
 use crate::pseudocode::departures;
 use crate::reading::Order;
 use std::collections::BTreeMap;
