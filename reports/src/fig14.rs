@@ -2,16 +2,20 @@
 
 use crate::plot::{Axis, LineFigure, Point, Series};
 use dropcast_pipeline::reproduce::fig14::{
-    Fig14, Fig14Algorithm, Fig14Case, PAPER, PAPER_BEATS_DT_AT, PAPER_RATIO_AT_1,
+    Fig14, Fig14Algorithm, Fig14Case, PAPER, PAPER_BEATS_DT_AT, PAPER_RATIO_AT_1, Predicted,
 };
+
+const CREDENCE: Fig14Algorithm = Fig14Algorithm::Predicted(Predicted::Credence);
 
 /// The figure, with the paper's values beside ours.
 pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
     let algorithms = [
-        Fig14Algorithm::Credence,
+        CREDENCE,
         Fig14Algorithm::DynamicThresholds,
         Fig14Algorithm::CompleteSharing,
         Fig14Algorithm::FollowLqd,
+        Fig14Algorithm::Predicted(Predicted::PaybackCredence),
+        Fig14Algorithm::Predicted(Predicted::FollowMax),
     ];
     let points = |algorithm| {
         measured.rows.iter().filter(move |row| row.algorithm == algorithm).filter_map(move |row| {
@@ -28,7 +32,7 @@ pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
     });
     LineFigure {
         title: "Throughput against the probability of false predictions".to_owned(),
-        description: "Packets transmitted by LQD divided by packets transmitted by Credence, Dynamic Thresholds, Complete Sharing and FollowLQD, for probabilities of flipped predictions from 0 to 1; lower is better.".to_owned(),
+        description: "Packets transmitted by LQD divided by packets transmitted by Credence, Dynamic Thresholds, Complete Sharing, FollowLQD, Credence that pays back and FollowMax, for probabilities of flipped predictions from 0 to 1; lower is better.".to_owned(),
         x: Axis::new("probability that a prediction is flipped").range(0.0, 1.0),
         y: Axis::new("packets transmitted, LQD / algorithm"),
         series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
@@ -44,7 +48,7 @@ pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
 
 /// The paper's value at a point.
 fn expectation(flip_probability: f64, algorithm: Fig14Algorithm) -> Option<String> {
-    if algorithm != Fig14Algorithm::Credence {
+    if algorithm != CREDENCE {
         return None;
     }
     let says = if flip_probability == 0.0 {
@@ -72,11 +76,13 @@ mod tests {
         let measured = measure(&case, &Fig14Options::default()).expect("valid");
         let figure = figure(&measured, &case);
         let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
-        assert_eq!(names, ["Credence", "DT", "Complete Sharing", "FollowLQD"]);
+        let own = ["Credence, pays back", "FollowMax"];
+        assert_eq!(names[..4], ["Credence", "DT", "Complete Sharing", "FollowLQD"]);
+        assert_eq!(names[4..], own);
         let expected = figure
             .series
             .iter()
             .map(|series| series.points.iter().filter(|point| point.expectation.is_some()).count());
-        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0]);
+        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
     }
 }

@@ -198,7 +198,7 @@ pub(crate) fn shape_name(row: &SweepRow) -> String {
 
 fn axis(measure: Measure) -> Axis {
     match measure {
-        Measure::Eta => Axis::new("\u{3B7} (packets; 1 is perfect, lower is better)"),
+        Measure::Eta => Axis::new("\u{3B7} (packets; 1 with right predictions)"),
         other => Axis::new(other.name()).range(0.0, 1.0),
     }
 }

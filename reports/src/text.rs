@@ -120,7 +120,7 @@ fn replays(replay: &ReplaySection) -> Vec<String> {
         format!("{:<22}{:>10}{:>12}", "error", "eta", "1/eta"),
         error("exact, packets", eta.packets, eta.packets_inverse),
         error("exact, bytes", eta.bytes, eta.bytes_inverse),
-        error("bound (Theorem 2)", eta.bound, eta.bound_inverse),
+        error("Theorem 2's formula", eta.bound, eta.bound_inverse),
         String::new(),
         format!(
             "{:<24}{:>16}{:>10}{:>20}{:>10}",

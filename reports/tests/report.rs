@@ -27,6 +27,19 @@ fn undefined_numbers_are_not_written_as_numbers() {
     }
 }
 
+/// Theorem 2 fails, and predictions with an eta of 1 can be wrong (docs/theory.md).
+#[test]
+fn no_page_calls_theorem_2_a_bound_or_an_eta_of_1_perfect() {
+    let report = tiny::report(RowOrder::Arrival);
+    for text in [Html.export(&report).unwrap(), Text.export(&report).unwrap()] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Theorem 2's formula") || text.contains("Theorem 2&#39;s formula"));
+        for wrong in ["1 is perfect", "upper bound", "bound by Theorem 2", "bound (Theorem 2)"] {
+            assert!(!text.contains(wrong), "{wrong}");
+        }
+    }
+}
+
 #[test]
 fn the_page_has_the_tables_of_the_forest() {
     let report = tiny::leaf::report();

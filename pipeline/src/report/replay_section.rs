@@ -35,8 +35,9 @@ pub struct EtaSection {
     pub bytes: Option<f64>,
     /// `1 / eta` in bytes.
     pub bytes_inverse: Option<f64>,
-    /// Theorem 2: `(TN + FP) / (TN - min((N - 1) FN, TN))` from the trace's labels; for several
-    /// switches the sum of the numerators over the sum of the denominators.
+    /// Theorem 2's formula, `(TN + FP) / (TN - min((N - 1) FN, TN))`, from the trace's labels; for several
+    /// switches the sum of the numerators over the sum of the denominators. `eta` can exceed it
+    /// (`docs/theory.md`).
     pub bound: Option<f64>,
     /// `1 / bound`.
     pub bound_inverse: Option<f64>,
@@ -97,8 +98,8 @@ struct Sum {
     followed: Sent,
     confusion: Confusion,
     agreement: Confusion,
-    /// Numerator and denominator of Theorem 2, summed over switches: the theorem holds for each,
-    /// with its own number of ports.
+    /// Numerator and denominator of Theorem 2's formula, summed over switches, each with its own number
+    /// of ports.
     bound: (u64, u64),
 }
 

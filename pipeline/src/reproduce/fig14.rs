@@ -8,8 +8,8 @@ use dropcast_data::SwitchSpec;
 use dropcast_data::random::mix;
 use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
-    CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd, Lqd, Observer, Packet, Policy,
-    Recorded, Removal, Slotted, Switch, Victim,
+    CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd, FollowMax, Lqd, Observer, Packet,
+    PaybackCredence, Policy, Recorded, Removal, Slotted, Switch, Victim,
 };
 use std::fmt;
 
@@ -109,6 +109,8 @@ pub struct Fig14Options {
     pub seed: u64,
     /// DT's alpha.
     pub dt_alpha: f64,
+    /// Policies with predictions that are measured.
+    pub predicted: Vec<Predicted>,
 }
 
 impl Default for Fig14Options {
@@ -118,15 +120,33 @@ impl Default for Fig14Options {
             repetitions: 5,
             seed: 1,
             dt_alpha: DynamicThresholds::PAPER_ALPHA,
+            predicted: Predicted::ALL.to_vec(),
         }
     }
+}
+
+/// A policy with flipped predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predicted {
+    /// Credence, the paper's.
+    Credence,
+    /// Credence that pays back its safeguard.
+    PaybackCredence,
+    /// FollowMax, a quarter of the buffer for Harmonic.
+    FollowMax,
+}
+
+impl Predicted {
+    /// Every one.
+    pub const ALL: [Predicted; 3] =
+        [Predicted::Credence, Predicted::PaybackCredence, Predicted::FollowMax];
 }
 
 /// A policy of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fig14Algorithm {
-    /// Credence with flipped predictions.
-    Credence,
+    /// With flipped predictions.
+    Predicted(Predicted),
     /// Dynamic Thresholds.
     DynamicThresholds,
     /// Complete Sharing.
@@ -138,7 +158,9 @@ pub enum Fig14Algorithm {
 impl fmt::Display for Fig14Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fig14Algorithm::Credence => "Credence",
+            Fig14Algorithm::Predicted(Predicted::Credence) => "Credence",
+            Fig14Algorithm::Predicted(Predicted::PaybackCredence) => "Credence, pays back",
+            Fig14Algorithm::Predicted(Predicted::FollowMax) => "FollowMax",
             Fig14Algorithm::DynamicThresholds => "DT",
             Fig14Algorithm::CompleteSharing => "Complete Sharing",
             Fig14Algorithm::FollowLqd => "FollowLQD",
@@ -177,7 +199,8 @@ pub struct Fig14 {
     pub arrived: u64,
     /// Packets that LQD transmitted.
     pub lqd_transmitted: u64,
-    /// By probability in the order of the options, then Credence, DT, Complete Sharing, FollowLQD.
+    /// By probability in the order of the options, then the policies with predictions, DT, Complete Sharing,
+    /// FollowLQD.
     pub rows: Vec<Fig14Row>,
 }
 
@@ -252,14 +275,15 @@ pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14E
     ];
     let mut rows = Vec::new();
     for &p in &options.flip_probabilities {
-        let credence: Vec<u64> = (0..options.repetitions)
-            .map(|repetition| {
+        for &policy in &options.predicted {
+            let repeat = |repetition| {
                 let flips = Flips { seed: options.seed, repetition, probability: p };
                 let is_dropped = |id: u64| !lqd[id as usize];
-                runs.count(runs.credence(|id| is_dropped(id) ^ flips.flips(id)))
-            })
-            .collect();
-        rows.push(row(p, Fig14Algorithm::Credence, &credence));
+                runs.count_predicted(policy, |id| is_dropped(id) ^ flips.flips(id))
+            };
+            let transmitted: Vec<u64> = (0..options.repetitions).map(repeat).collect();
+            rows.push(row(p, Fig14Algorithm::Predicted(policy), &transmitted));
+        }
         rows.extend(constant.map(|(algorithm, n)| row(p, algorithm, &[n])));
     }
     Ok(Fig14 { arrived: lqd.len() as u64, lqd_transmitted, rows })
@@ -273,9 +297,10 @@ pub fn sweep(
     cases: impl IntoIterator<Item = Fig14Case>,
     options: &Fig14Options,
 ) -> Result<Vec<Fig14SweepRow>, Fig14Error> {
+    let options = Fig14Options { predicted: vec![Predicted::Credence], ..options.clone() };
     cases
         .into_iter()
-        .map(|case| Ok(measure(&case, options)?.against_dynamic_thresholds(&case)))
+        .map(|case| Ok(measure(&case, &options)?.against_dynamic_thresholds(&case)))
         .collect()
 }
 
@@ -286,8 +311,9 @@ impl Fig14 {
         let dt = of(Fig14Algorithm::DynamicThresholds).next();
         // Whoever transmits more has the lower ratio; where there is no ratio there is no answer.
         let beats = |row: &Fig14Row| Some(row.ratio?.mean < dt?.ratio?.mean);
-        let at = |p| of(Fig14Algorithm::Credence).find(|row| row.flip_probability == p);
-        let mut credence: Vec<&Fig14Row> = of(Fig14Algorithm::Credence).collect();
+        let credence = || of(Fig14Algorithm::Predicted(Predicted::Credence));
+        let at = |p| credence().find(|row| row.flip_probability == p);
+        let mut credence: Vec<&Fig14Row> = credence().collect();
         credence.sort_by(|a, b| a.flip_probability.total_cmp(&b.flip_probability));
         let mean = |row: Option<&Fig14Row>| Some(row?.ratio?.mean);
         Fig14SweepRow {
@@ -371,9 +397,19 @@ impl Runs<'_> {
         FollowLqd::new(&self.spec, Victim::Tail, Fit::Exact, Slotted::default())
     }
 
-    fn credence(&self, predicts_drop: impl FnMut(u64) -> bool) -> impl Policy {
-        let predictor = Recorded(predicts_drop);
-        Credence::new(&self.spec, Victim::Tail, Fit::Exact, Slotted::default(), predictor)
+    fn count_predicted(&self, policy: Predicted, predicts: impl FnMut(u64) -> bool) -> u64 {
+        let (spec, victim, fit) = (&self.spec, Victim::Tail, Fit::Exact);
+        let (service, oracle) = (Slotted::default(), Recorded(predicts));
+        match policy {
+            Predicted::Credence => self.count(Credence::new(spec, victim, fit, service, oracle)),
+            Predicted::PaybackCredence => {
+                self.count(PaybackCredence::new(spec, victim, fit, service, oracle))
+            }
+            Predicted::FollowMax => {
+                let quarter = spec.buffer_bytes / 4;
+                self.count(FollowMax::new(spec, victim, fit, service, oracle, quarter))
+            }
+        }
     }
 
     fn count(&self, policy: impl Policy) -> u64 {

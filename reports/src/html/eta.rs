@@ -15,9 +15,10 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
     page.section("eta", "Error \u{3B7}");
     page.paragraph(
         "\u{3B7} is what push-out LQD transmits divided by what FollowLQD transmits of the \
-         arrivals without those predicted to be dropped (Credence paper, Definition 1). 1 is \
-         perfect. It is counted in a replay in continuous time with packets of any size, where \
-         the paper's model has slots and unit packets; the bound is that of its Theorem 2.",
+         arrivals without those predicted to be dropped (Credence paper, Definition 1). Right \
+         predictions have 1; wrong ones can have 1, too, or less. It is counted in a replay in \
+         continuous time with packets of any size, where the paper's model has slots and unit \
+         packets. \u{3B7} can exceed the formula of its Theorem 2.",
     );
     let eta = &replay.total.eta;
     page.table(
@@ -39,7 +40,7 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
                 Cell::Count(Some(eta.follow_lqd.bytes)),
             ],
             vec![
-                Cell::text("upper bound from the counts, packets"),
+                Cell::text("Theorem 2's formula, packets"),
                 Cell::Ratio(eta.bound, 4),
                 Cell::Ratio(eta.bound_inverse, 4),
                 Cell::text(""),

@@ -143,8 +143,8 @@ fn quality(report: &Report) -> Vec<String> {
     if let Some(replay) = &report.replay {
         let eta = &replay.total.eta;
         facts.push(format!(
-            "Error \u{3B7} (Credence, Definition 1) by replay, in packets: {}; bound by Theorem 2: \
-             {}.",
+            "Error \u{3B7} (Credence, Definition 1) by replay, in packets: {}; Theorem 2's \
+             formula: {}.",
             optional(eta.packets, 4),
             optional(eta.bound, 4)
         ));

@@ -170,11 +170,14 @@ fn at_2_ports_it_fails_through_eta_below_1_or_holds_for_every_sequence() {
                 format!("0a 0a | 0d 0a {}", "| 1a 1a | 0a 0a ".repeat(n))
             };
             let (sequence, drops) = written_predictions(2, 3, &text);
-            counts(&sequence, reading, &drops)
+            let rounded = Reading { share: Share::Floor, ..reading };
+            let fails = counts(&sequence, rounded, &drops).refutes_theorem_1();
+            (counts(&sequence, reading, &drops), fails)
         };
         let holds = is_tail || ties == as_in_the_literature;
-        let [first, later] = [100, 200].map(lasting);
+        let ([first, later], fails) = ([100, 200].map(|n| lasting(n).0), lasting(200).1);
         assert_eq!(later.refutes_theorem_1(), !holds, "{reading:?} {later:?}");
+        assert_eq!(fails, !holds, "{reading:?}, rounded down");
         if !holds {
             // Two rounds: OPT and FollowLQD transmit 8, LQD and Credence 6. 16/9 > 1.707.
             let each = [later.opt - first.opt, later.follow - first.follow];

@@ -165,7 +165,7 @@ pub struct SweepScores {
     pub average_precision: Option<f64>,
     /// The exact error `eta` in packets (Credence, Definition 1), by replay of these rows.
     pub eta_packets: Option<f64>,
-    /// Its upper bound by Theorem 2.
+    /// Theorem 2's formula for it.
     pub eta_bound: Option<f64>,
 }
 
@@ -216,7 +216,7 @@ pub struct SpreadScores {
     pub average_precision: Option<Spread>,
     /// Of the exact error `eta`.
     pub eta_packets: Option<Spread>,
-    /// Of its upper bound.
+    /// Of Theorem 2's formula.
     pub eta_bound: Option<Spread>,
 }
 

@@ -25,7 +25,8 @@ fn without_flips_credence_is_lqd() {
     let figure = measure(&small(), &Fig14Options::default()).expect("valid");
     assert!(figure.lqd_transmitted < figure.arrived, "LQD drops some");
     let row = &figure.rows[0];
-    assert_eq!((row.flip_probability, row.algorithm), (0.0, Fig14Algorithm::Credence));
+    let credence = Fig14Algorithm::Predicted(Predicted::Credence);
+    assert_eq!((row.flip_probability, row.algorithm), (0.0, credence));
     assert_eq!(row.ratio, Some(Spread { mean: 1.0, min: 1.0, max: 1.0 }));
     assert_eq!(row.transmitted.mean, figure.lqd_transmitted as f64);
 }
@@ -33,11 +34,18 @@ fn without_flips_credence_is_lqd() {
 #[test]
 fn flips_cost_credence_and_nobody_else() {
     let figure = measure(&small(), &Fig14Options::default()).expect("valid");
-    assert_eq!(figure.rows.len(), 4 * FLIP_PROBABILITIES.len());
-    let (first, last) = (&figure.rows[..4], &figure.rows[40..]);
+    assert_eq!(figure.rows.len(), 6 * FLIP_PROBABILITIES.len());
+    let (first, last) = (&figure.rows[..6], &figure.rows[60..]);
     let mean = |row: &Fig14Row| row.ratio.expect("some transmitted").mean;
     assert!(mean(&last[0]) > 1.2, "{}", mean(&last[0]));
-    for other in 1..4 {
+    // The others with predictions, too.
+    for predicted in 1..3 {
+        assert!(mean(&last[predicted]) > mean(&first[predicted]), "{predicted}");
+    }
+    // Paying back keeps Lemma 1: without flips it is LQD. FollowMax is not.
+    assert_eq!(first[1].transmitted.mean, figure.lqd_transmitted as f64);
+    assert!(first[2].transmitted.mean < figure.lqd_transmitted as f64);
+    for other in 3..6 {
         assert_eq!(first[other].transmitted, last[other].transmitted);
         assert!(mean(&first[other]) > 1.0);
     }
@@ -56,10 +64,10 @@ fn a_sweep_says_up_to_where_credence_beats_dt() {
     let row = &rows[0];
     assert_eq!((row.ports, row.buffer_packets), (8, 40));
     let figure = measure(&small(), &Fig14Options::default()).expect("valid");
-    let dt = figure.rows[1].transmitted.mean;
-    let wins = figure.rows.iter().step_by(4).take_while(|row| row.transmitted.mean > dt);
+    let dt = figure.rows[3].transmitted.mean;
+    let wins = figure.rows.iter().step_by(6).take_while(|row| row.transmitted.mean > dt);
     assert_eq!(row.beats_dt_up_to, wins.last().map(|row| row.flip_probability));
-    assert_eq!(row.beats_dt_at_0_7, Some(figure.rows[28].transmitted.mean > dt));
+    assert_eq!(row.beats_dt_at_0_7, Some(figure.rows[42].transmitted.mean > dt));
     assert!(row.credence_ratio_at_1 > row.credence_ratio_at_0_7);
 }
 
