@@ -1,31 +1,32 @@
 //! What a slack of Credence's thresholds costs, and what it saves, on the arrivals of a trace, with an oracle
-//! that always accepts (`docs/decision.md`).
+//! that always accepts and with those of models (`docs/decision.md`).
 //!
-//! `cargo run --release -p dropcast-verify --example slack -- EVENTS SWITCH.toml`
+//! `cargo run --release -p dropcast --example slack -- EVENTS SWITCH.toml [MODEL.json ...]`
 //!
-//! Prints, for each slack, dropped packets, and how many of them LQD transmits: of ports that are in step with
-//! virtual LQD's, as in reports; of ports that are a packet behind; and, of events with departures, of the
-//! switch that they were logged at, where one decision is told from the queues as they were. Switch 0 only.
+//! Prints, for each slack, the packets that are dropped, and how many of them LQD transmits: of ports that are in
+//! step with virtual LQD's, as in reports; and of ports that are a packet behind. Then, of a log with departures,
+//! the packets that would exceed their thresholds by the queues as they were. A packet fits only where strictly
+//! more bytes are free, as in the Credence authors' ns-3. Switch 0 only.
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use dropcast_data::{Event, EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches};
-use dropcast_features::BufferView;
-use dropcast_oracle::{Situation, Verdict};
 use dropcast_switch::{
-    AlwaysAccept, Buffer, Credence, Fit, LineRate, Lqd, NoObserver, Observed, Observer, Packet,
-    Policy, Removal, Switch, situation,
+    AlwaysAccept, Buffer, Credence, Fit, LineRate, Live, Lqd, NoObserver, Observed, Observer,
+    Packet, Policy, Predictor, Removal, Switch, situation,
 };
+use dropcast_train::Model;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 
-const SLACKS_BYTES: [u32; 6] = [0, 64, 500, 1_000, Situation::ONE_PACKET_BYTES, 9_000];
+const SLACKS_BYTES: [u32; 4] = [0, 64, 1_500, 9_000];
+const FIT: Fit = Fit::Strict;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [events, switch] = &arguments[..] else {
-        return Err("expected EVENTS SWITCH.toml".into());
+    let [events, switch, models @ ..] = &arguments[..] else {
+        return Err("expected EVENTS SWITCH.toml [MODEL.json ...]".into());
     };
     let specs = read_switches(Path::new(switch))?;
     let spec = specs.get(0).ok_or("no switch 0 is described")?.clone();
@@ -36,30 +37,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let ring = spec.transmit_ring_packets + 1;
     let ahead = SwitchSpec { transmit_ring_packets: ring, ..spec.clone() };
-    let [in_step, of_ahead] = [&spec, &ahead].map(|of| dropped(&log, of, Lqd::new(Victim::Tail)));
-    let logged = log.iter().any(|event| !event.kind.is_arrival());
-    let lost = |dropped: &BTreeSet<u64>, by_lqd: &BTreeSet<u64>| {
-        format!("{} ({})", dropped.len(), dropped.difference(by_lqd).count())
-    };
-    let arrivals = log.iter().filter(|event| event.kind.is_arrival()).count();
-    println!("{arrivals} arrivals; LQD drops {}", in_step.len());
-    println!("slack, bytes | in step | a packet behind | as logged, above a threshold");
-    for slack_bytes in SLACKS_BYTES {
-        let credence = |of: &SwitchSpec| {
-            let service = LineRate::new(of);
-            Credence::new(of, Victim::Tail, Fit::Exact, service, AlwaysAccept)
-                .with_slack(slack_bytes)
+    let by_lqd = [&spec, &ahead].map(|of| dropped(&log, of, Lqd::new(Victim::Tail)));
+    println!("LQD drops {}", by_lqd[0].len());
+    println!("oracle | slack, bytes | in step | a packet behind");
+    let compare = |name: &str, slack_bytes: u32, oracle: &dyn Fn() -> Box<dyn Predictor>| {
+        // Virtual LQD's ports are those of `of`, the switch's own those of `spec`.
+        let lost = |(of, by_lqd): (&SwitchSpec, &BTreeSet<u64>)| {
+            let credence = Credence::new(of, Victim::Tail, FIT, LineRate::new(of), oracle());
+            let dropped = dropped(&log, &spec, credence.with_slack(slack_bytes));
+            format!("{} ({})", dropped.len(), dropped.difference(by_lqd).count())
         };
-        let as_logged = logged.then(|| {
+        let [in_step, behind] = [(&spec, &by_lqd[0]), (&ahead, &by_lqd[1])].map(lost);
+        println!("{name} | {slack_bytes} | {in_step} | {behind}");
+    };
+    for slack_bytes in SLACKS_BYTES {
+        compare("always accept", slack_bytes, &|| Box::new(AlwaysAccept));
+    }
+    for path in models {
+        let model = Model::from_json(&std::fs::read_to_string(path)?)?;
+        for slack_bytes in SLACKS_BYTES {
+            compare(path, slack_bytes, &|| {
+                Box::new(Live { features: model.features.clone(), oracle: model.forest.clone() })
+            });
+        }
+    }
+    if log.iter().any(|event| !event.kind.is_arrival()) {
+        println!("slack, bytes | as logged, above a threshold");
+        for slack_bytes in SLACKS_BYTES {
             let (above, by_lqd) = as_logged(&log, &spec, slack_bytes);
-            lost(&above, &by_lqd)
-        });
-        println!(
-            "{slack_bytes} | {} | {} | {}",
-            lost(&dropped(&log, &spec, credence(&spec)), &in_step),
-            lost(&dropped(&log, &spec, credence(&ahead)), &of_ahead),
-            as_logged.as_deref().unwrap_or("no departures")
-        );
+            println!("{slack_bytes} | {} ({})", above.len(), above.difference(&by_lqd).count());
+        }
     }
     Ok(())
 }
@@ -82,7 +89,7 @@ fn packet(id: u64, event: &Event, spec: &SwitchSpec) -> Packet {
 
 /// The packets that a policy drops in a switch at line rate.
 fn dropped<P: Policy>(log: &[Event], spec: &SwitchSpec, policy: P) -> BTreeSet<u64> {
-    let mut switch = Switch::new(spec, Fit::Exact, policy, LineRate::new(spec));
+    let mut switch = Switch::new(spec, FIT, policy, LineRate::new(spec));
     let mut dropped = PushedOut::default();
     for (id, event) in (0..).zip(log.iter().filter(|event| event.kind.is_arrival())) {
         switch.advance(event.time_ns, &mut dropped);
@@ -97,8 +104,8 @@ fn dropped<P: Policy>(log: &[Event], spec: &SwitchSpec, policy: P) -> BTreeSet<u
 /// them, and those that LQD drops there.
 fn as_logged(log: &[Event], spec: &SwitchSpec, slack_bytes: u32) -> (BTreeSet<u64>, BTreeSet<u64>) {
     let lqd = || Lqd::new(Victim::Tail);
-    let mut thresholds = Switch::new(spec, Fit::Exact, lqd(), LineRate::new(spec));
-    let mut real = Switch::new(spec, Fit::Exact, lqd(), Observed::new(spec.queues()));
+    let mut thresholds = Switch::new(spec, FIT, lqd(), LineRate::new(spec));
+    let mut real = Switch::new(spec, FIT, lqd(), Observed::new(spec.queues()));
     let (mut above, mut by_lqd) = (BTreeSet::new(), PushedOut::default());
     let mut id = 0;
     for event in log {
@@ -113,8 +120,9 @@ fn as_logged(log: &[Event], spec: &SwitchSpec, slack_bytes: u32) -> (BTreeSet<u6
         thresholds.advance(now_ns, &mut NoObserver);
         thresholds.admit(&packet, now_ns, &mut NoObserver);
         let threshold_bytes = thresholds.buffer().shared_lengths()[packet.queue];
-        let asked = situation(real.buffer(), threshold_bytes, &packet);
-        if (Situation { slack_bytes, ..asked }).decide(|| false) == Verdict::AboveThreshold {
+        let mut asked = situation(real.buffer(), threshold_bytes, &packet);
+        asked.slack_bytes = slack_bytes;
+        if asked.fits && !asked.is_safeguarded() && !asked.is_below_threshold() {
             above.insert(id);
         }
         if !real.admit(&packet, now_ns, &mut by_lqd) {
