@@ -391,9 +391,7 @@ pub(crate) struct ExportArgs {
     /// same for every model that fits it, and a retrained one is entries only (docs/p4.md).
     #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
-    /// Switch description (docs/switch.md): c and cpp also export the whole decision for this switch
-    /// (docs/decision.md).
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(long, value_name = "FILE.toml", help = exported_switch())]
     pub(crate) switch: Option<PathBuf>,
     /// Folder for the files.
     #[arg(short, long, value_name = "DIR")]
@@ -401,6 +399,15 @@ pub(crate) struct ExportArgs {
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// What a switch is for.
+fn exported_switch() -> String {
+    format!(
+        "Switch description (docs/switch.md): {} also export the whole decision for this switch \
+         (docs/decision.md); other targets are refused with it",
+        Target::deciding()
+    )
 }
 
 /// The list of export targets.

@@ -55,6 +55,9 @@ pub struct SwitchSpec {
     /// By queue within a port: the `alpha` with which Dynamic Thresholds is replayed. Empty where the
     /// description tells none.
     pub dt_alpha: Vec<f64>,
+    /// How much longer than its threshold Credence lets a queue become, bytes, in replays and in exported
+    /// decisions. 0, the default, is the paper's Algorithm 1.
+    pub slack_bytes: u32,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
     pub role: Option<String>,
 }
@@ -92,6 +95,7 @@ impl SwitchSpec {
             reserved_bytes: Vec::new(),
             quantum_bytes: Vec::new(),
             dt_alpha: Vec::new(),
+            slack_bytes: 0,
             role: None,
         }
     }
@@ -223,6 +227,9 @@ impl<T: Clone + PartialEq> OneOrEach<T> {
     }
 }
 
+/// Exported decisions add a slack to a threshold in 32 bits.
+const MOST_SLACK_BYTES: u32 = 1 << 30;
+
 /// A base RTT is at most 1,000 seconds: multiples of it are times, too.
 const MOST_BASE_RTT_NS: u64 = 1_000_000_000_000;
 
@@ -252,12 +259,19 @@ struct SpecText {
     quantum_bytes: Option<OneOrEach<u32>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dt_alpha: Option<OneOrEach<f64>>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    slack_bytes: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
 }
 
 fn one() -> u8 {
     1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn all() -> OneOrEach<bool> {
@@ -323,6 +337,10 @@ impl TryFrom<SpecText> for SwitchSpec {
         if let Some(alpha) = dt_alpha.iter().find(|alpha| !(alpha.is_finite() && **alpha > 0.0)) {
             return Err(wrong("dt_alpha", format!("is {alpha}, expected a number above 0")));
         }
+        if text.slack_bytes > MOST_SLACK_BYTES {
+            let problem = format!("is {}, expected at most {MOST_SLACK_BYTES}", text.slack_bytes);
+            return Err(wrong("slack_bytes", problem));
+        }
         let shared = text.shared.expand("shared", queues)?;
         let reserved_bytes = reserved(text.reserved_bytes, &shared, buffer_bytes)?;
         Ok(SwitchSpec {
@@ -338,6 +356,7 @@ impl TryFrom<SpecText> for SwitchSpec {
             reserved_bytes,
             quantum_bytes,
             dt_alpha,
+            slack_bytes: text.slack_bytes,
             role: text.role,
         })
     }
@@ -388,6 +407,7 @@ impl From<SwitchSpec> for SpecText {
             quantum_bytes: (!spec.quantum_bytes.is_empty())
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
             dt_alpha: (!spec.dt_alpha.is_empty()).then(|| OneOrEach::shorten(spec.dt_alpha)),
+            slack_bytes: spec.slack_bytes,
             role: spec.role,
         }
     }
@@ -531,7 +551,13 @@ mod tests {
         assert_eq!(spec.wire_time_ns(0, 1432), 1172);
         assert_eq!(spec.wire_time_ns(0, 36), 56, "55.2, rounded up");
         assert_eq!(spec.wire_time_ns(0, u32::MAX), 3_435_973_863, "(2^32 + 32) * 0.8, rounded up");
-        let spec = SwitchSpec { reserved_bytes: vec![0, 3_000], dt_alpha: vec![64.0, 0.5], ..spec };
+        assert_eq!(spec.slack_bytes, 0, "Algorithm 1, unless the description says more");
+        let spec = SwitchSpec {
+            reserved_bytes: vec![0, 3_000],
+            dt_alpha: vec![64.0, 0.5],
+            slack_bytes: 1_500,
+            ..spec
+        };
         assert_eq!((spec.reserved_bytes_of(6), spec.reserved_bytes_of(7)), (0, 3_000));
         let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
         assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
@@ -553,6 +579,7 @@ mod tests {
         check(("32_000", "32_000\ndt_alpha = \"x\""), "expected one value, or a list of them");
         check(("32_000", "32_000\ndt_alpha = -1.0"), "dt_alpha: is -1, expected a number above 0");
         check(("32_000", "32_000\nalpha = 1.0"), "dt_alpha");
+        check(("32_000", "32_000\nslack_bytes = 1_073_741_825"), "slack_bytes: is 1073741825");
         check(("10_000_000_000", "[1, 2]"), "line_rate_bps: has 2 values");
         check(("pushable", "pushible"), "pushible");
         check(("ports = 20", "ports = 20\nscheduler = \"dwrr\""), "quantum_bytes: is missing");

@@ -3,14 +3,11 @@
 use crate::Origin;
 use crate::checked::Checked;
 use crate::ident::plain;
+use dropcast_features::{Feature, Memory};
 
 /// Lines of the comment at the top of an emitted file: its content and origin.
 pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
     let (origin, forest) = (model.origin, model.forest);
-    let averages = match model.average_ns {
-        0 => "The model states no time constant of moving averages.".to_owned(),
-        average_ns => format!("Moving averages have a time constant of {average_ns} ns."),
-    };
     let mut lines = vec![
         what.to_owned(),
         String::new(),
@@ -26,10 +23,27 @@ pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
             forest.depth(),
             forest.vote_threshold
         ),
-        averages,
     ];
+    lines.extend(time_constant(model));
     lines.extend(features(origin));
     lines
+}
+
+/// What the time constant of the model's features is, if any of them has one.
+pub(crate) fn time_constant(model: &Checked<'_>) -> Option<String> {
+    let features = model.origin.columns.iter().filter_map(|column| column.name.parse().ok());
+    let memories: Vec<Memory> = features.map(|feature: Feature| feature.memory()).collect();
+    let what = if memories.contains(&Memory::MovingAverages) {
+        "moving averages"
+    } else if memories.iter().any(|&memory| memory != Memory::Nothing) {
+        "arrival rates"
+    } else {
+        return None;
+    };
+    Some(match model.average_ns {
+        0 => format!("The model states no time constant of {what}."),
+        average_ns => format!("Time constant of {what}, the base RTT: {average_ns} ns."),
+    })
 }
 
 /// The same for a file that is the same for every model of a layout.

@@ -13,7 +13,7 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
+use dropcast_oracle::{DriftMonitor, DriftRule};
 use layout::Layout;
 use memory::wrapped;
 
@@ -105,7 +105,7 @@ pub(crate) fn code(
         .replace("@LEAVES", &layout.leaves.to_string())
         .replace("@packets", &layout.packets.to_string())
         .replace("@least", &LEAST_BYTES.to_string())
-        .replace("@slack", &Situation::ONE_PACKET_BYTES.to_string())
+        .replace("@slack", &switch.slack_bytes.to_string())
         .replace("@UPPER", &upper)
         .replace("@u16", words.u16_type)
         .replace("@row", words.row)
@@ -120,13 +120,17 @@ pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) 
     let counts_busy = bound::harmless_level(model).is_some();
     let layout = Layout::new(switch, kept, counts_busy, is_bounded);
     format!(
-        " * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
+        " * A queue may exceed its threshold by {slack} bytes, as reports replay it: slack_bytes of the switch's
+ * description.
+ *
+ * State, on a machine with 64-bit integers aligned to 8 bytes: {queue} bytes for each of {queues}
  * queues, {port} for each of {ports} ports, {packet} for each of {packets} packets, {total} in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,
  * N if the model needs the other queues, and the forest.
 ",
+        slack = switch.slack_bytes,
         queue = layout.queue_bytes,
         queues = switch.queues(),
         port = layout.port_bytes,

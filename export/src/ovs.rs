@@ -11,7 +11,7 @@ use crate::checked::Checked;
 use crate::ident::plain;
 use crate::tables::{FeatureTable, LeafEntry, Tables, Ternary, TreeTable, minimal_prefixes};
 use crate::target::{EmittedFile, Target};
-use flow::{Flow, resubmit};
+use flow::{Flow, delete_all, resubmit};
 use registers::{RESULT, Registers, SCORE, Word};
 
 /// Flows of Open vSwitch.
@@ -88,6 +88,8 @@ impl<'a> Oracle<'a> {
 
     fn text(&self) -> String {
         let mut text = commented(&self.about(), "#");
+        text += "\n# the flows of the model before, if there is one\n";
+        text += &delete_all();
         text += &self.entry();
         for (at, feature) in self.tables.features.iter().enumerate() {
             let name = plain(&feature.name);
@@ -121,7 +123,8 @@ impl<'a> Oracle<'a> {
                 "a drop is predicted, else 0. Uses tables {FIRST_TABLE} to {} and the registers",
                 self.vote_table()
             ),
-            "between. Load with: ovs-ofctl add-flows BRIDGE, with the name of this file".to_owned(),
+            "between. Load with: ovs-ofctl --bundle add-flows BRIDGE, with the name of this file: it".to_owned(),
+            "replaces the flows of the model before, all at once. Flows without the cookie stay.".to_owned(),
         ]);
         lines
     }

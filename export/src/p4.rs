@@ -17,9 +17,9 @@ mod vote;
 pub(crate) use names::{EGRESS, INGRESS};
 pub(crate) use oracle::oracle_file;
 pub(crate) use p4_table::P4Table;
-pub(crate) use program::P4;
-pub(crate) use shape::Shape;
-pub(crate) use stages::{KEY_BITS, STAGES, Stages};
+pub(crate) use program::{P4, word_name};
+pub(crate) use shape::{FeatureShape, Shape};
+pub(crate) use stages::{GROUP_CONTAINERS, KEY_BITS, STAGES, Stages};
 pub(crate) use text_file::{entries_file, program_file};
 pub(crate) use v1model::{answer, headers, parser_states};
 

@@ -24,6 +24,17 @@ impl Target {
     pub fn all() -> &'static [Target] {
         TARGETS
     }
+
+    /// The names of those that also emit Credence's whole decision, in words.
+    pub fn deciding() -> String {
+        let names: Vec<&str> =
+            TARGETS.iter().filter(|target| target.decides).map(|target| target.name).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "none".to_owned(),
+        }
+    }
 }
 
 /// Text that is not a target.
@@ -87,6 +98,7 @@ mod tests {
             format!("unknown target \"p5\"; known are {}", known(|_| true))
         );
         assert!(known(|_| true).starts_with("c, cpp, dct, "));
+        assert_eq!(Target::deciding(), "c, cpp, dct, ebpf and verilog");
     }
 
     #[test]

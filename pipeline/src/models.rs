@@ -70,10 +70,10 @@ impl ModelFile {
     }
 
     /// The files of the model for each target, and with a description of a switch the whole
-    /// decision for it, to the targets that can.
+    /// decision for it.
     ///
     /// # Errors
-    /// If it cannot be exported, the description cannot be read, or no target uses the switch.
+    /// If it cannot be exported, the description cannot be read, or a target does not use the switch.
     pub fn export_files(
         &self,
         targets: &[Target],
@@ -81,8 +81,12 @@ impl ModelFile {
     ) -> Result<Vec<EmittedFile>, PipelineError> {
         let mut origin = self.origin();
         if let Some(path) = switch {
-            if !targets.iter().any(|target| target.decides()) {
-                let problem = "no target uses it; c, cpp, dct, ebpf and verilog do";
+            if let Some(other) = targets.iter().find(|target| !target.decides()) {
+                let problem = format!(
+                    "{} does not use it, only {} do; export it by itself",
+                    other.name(),
+                    Target::deciding()
+                );
                 return Err(PipelineError::setting("switch", problem));
             }
             origin.switch = Some(the_switch(path)?);
@@ -108,11 +112,11 @@ impl ModelFile {
     }
 
     /// Exports the model for each target into `folder`, and with a description of a switch the whole
-    /// decision for it, to the targets that can.
+    /// decision for it.
     ///
     /// # Errors
     /// If it cannot be exported, a file cannot be read or written, would replace the model or the
-    /// switch's description, or no target uses the switch.
+    /// switch's description, or a target does not use the switch.
     pub fn export(
         &self,
         targets: &[Target],

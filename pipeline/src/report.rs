@@ -22,8 +22,8 @@ pub use distribution::{Distribution, FeatureSection};
 pub use gain::{Gain, GainSection};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
 pub use model_replay::ModelReplay;
-pub(crate) use replay_section::common_dt_alpha;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
+pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes};
 pub use score_ranges::ScoreBin;
 pub use source::{BuildError, ModelSource, TraceSource};
 pub use value::{

@@ -127,6 +127,8 @@ pub struct Replayed {
     pub ports: u16,
     /// The `alpha` of Dynamic Thresholds ([`dt_alpha`]).
     pub dt_alpha: Alphas,
+    /// How much longer than its threshold Credence lets a queue become, bytes ([`SwitchSpec::slack_bytes`]).
+    pub slack_bytes: u32,
     /// All that arrived.
     pub arrived: Sent,
     /// What each policy transmitted, in the order of [`ReplayPolicy::ALL`].
@@ -249,6 +251,7 @@ impl SwitchReplay {
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             dt_alpha: dt_alpha(&self.spec),
+            slack_bytes: self.spec.slack_bytes,
             arrived: self.arrived,
             sent: std::array::from_fn(|at| tallies[at].sent),
             followed: self.followed.finish().sent,

@@ -1,7 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::verdict_words::cautions;
+use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, Exporter, gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
@@ -143,5 +143,6 @@ fn replays(replay: &ReplaySection) -> Vec<String> {
         optional(total.lqd_agreement.share, 4),
         optional(total.lqd_agreement.f1, 4)
     ));
+    lines.push(slack_sentence(replay.slack_bytes));
     lines
 }

@@ -208,7 +208,17 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             share(sent.bytes, lqd.bytes)
         )
     }));
+    lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
     lines.join("\n") + "\n"
+}
+
+/// The slack of Credence's thresholds, the same in replays and in exported decisions.
+pub(crate) fn slack_sentence(common: Option<u32>) -> String {
+    let by = common.map_or_else(
+        || "the slack_bytes of each switch's description".to_owned(),
+        |bytes| format!("{} bytes (slack_bytes of the switch's description)", count(bytes.into())),
+    );
+    format!("Credence lets a queue exceed its threshold by {by}, here and as an exported decision.")
 }
 
 /// Everything that was replayed, by name: LQD, oracles, then policies without one.
@@ -294,6 +304,7 @@ mod tests {
             occupancy: Some(OccupancySection { p50: 0.1, p90: 0.2, p99: 0.3, peak: 0.314 }),
             congestion: CongestionSection { episodes: 1, most_drops: 10, longest_ns: 2_500 },
             dynamic_thresholds_alpha: Alphas::try_from(0.5).ok(),
+            slack_bytes: Some(0),
             policies: policies.map(section).to_vec(),
             perfect_oracle: sent(100_000),
             perfect_oracle_packets_to_lqd: Some(1.0),

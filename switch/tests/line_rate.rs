@@ -256,6 +256,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 shared: kinds.iter().map(|kind| kind.1).collect(),
                 reserved_bytes: Vec::new(),
                 dt_alpha: Vec::new(),
+                slack_bytes: 0,
                 quantum_bytes: kinds
                     .iter()
                     .filter(|_| scheduler == Scheduler::Dwrr)

@@ -4,6 +4,7 @@ use crate::bad_input::refuse;
 use crate::pipeline::rows;
 use crate::room::Room;
 use dropcast_data::{ArrivalColumns, Event, EventReader, LabelledBatch};
+use serde_json::Value;
 
 const EACH: &str = "
 [[switch]]
@@ -91,7 +92,7 @@ fn a_switch_among_others_is_traced_as_if_it_were_alone() {
 fn the_decision_is_exported_for_one_switch() {
     let room = Room::with_a_run();
     let export = "export runs/small/model.json -o decided --target";
-    room.good(&format!("{export} c cpp p4 --switch runs/small/switch.toml"));
+    room.good(&format!("{export} c cpp --switch runs/small/switch.toml"));
     for (name, function) in
         [("model_decision.h", "model_arrival("), ("model_decision.hpp", " arrival(")]
     {
@@ -102,7 +103,9 @@ fn the_decision_is_exported_for_one_switch() {
     let described = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
     room.write("other.toml", described.replace("buffer_bytes = ", "buffer_bytes = 1"));
     for (arguments, says) in [
-        ("p4 --switch runs/small/switch.toml", "no target uses it"),
+        ("p4 --switch runs/small/switch.toml", "p4 does not use it"),
+        // Beside others, too: its files would be as without the switch.
+        ("c p4 --switch runs/small/switch.toml", "p4 does not use it"),
         ("c --switch each.toml", "describes several switches"),
         ("c --switch other.toml", "see dropcast rescale"),
         ("c --switch missing.toml", "missing.toml"),
@@ -110,4 +113,56 @@ fn the_decision_is_exported_for_one_switch() {
         let said = refuse(&room, &format!("{export} {arguments}"));
         assert!(said.contains(says), "{said}");
     }
+}
+
+/// A report replays the slack that is exported: that of the switch's description, 0 unless it says more.
+#[test]
+fn reports_and_exported_decisions_have_the_same_slack() {
+    let room = Room::with_a_run();
+    let described = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
+    assert!(!described.contains("slack_bytes"), "{described}");
+    let mut sent = Vec::new();
+    for (slack, words) in [(0, "0"), (1, "1"), (1500, "1,500")] {
+        let description = if slack == 0 {
+            described.clone()
+        } else {
+            format!("slack_bytes = {slack}\n{described}")
+        };
+        room.write("leaf.toml", description);
+        room.good("collect --events runs/small/events.parquet --switch leaf.toml -o trace.parquet");
+        room.good("export runs/small/model.json --target c cpp dct ebpf verilog --switch leaf.toml -o decided");
+        for (file, says) in [
+            ("model_decision.h", format!("#define MODEL_SLACK_BYTES {slack}u\n")),
+            ("model_decision.hpp", format!("#define MODEL_SLACK_BYTES {slack}u\n")),
+            ("model_decision.bpf.h", format!("#define MODEL_SLACK_BYTES {slack}u\n")),
+            ("model_decision.rs", format!("slack_bytes: {slack},\n")),
+            ("model_decision.v", format!("SLACK_BYTES = 32'd{slack}\n")),
+        ] {
+            let text = String::from_utf8(room.read(&format!("decided/{file}"))).unwrap();
+            assert!(text.contains(&says), "{file}");
+            let comment =
+                format!("A queue may exceed its threshold by {slack} bytes, as reports replay it");
+            assert!(text.contains(&comment), "{file}");
+        }
+        let words = format!("exceed its threshold by {words} bytes");
+        let report = "report --data trace.parquet --model runs/small/model.json --format";
+        let json: Value = serde_json::from_str(&room.good(&format!("{report} json"))).unwrap();
+        assert_eq!(json["replay"]["slack_bytes"], slack);
+        assert_eq!(json["verdict"]["slack_bytes"], slack);
+        assert_eq!(json["replay"]["switches"][0]["slack_bytes"], slack);
+        sent.push(json["replay"]["total"]["policies"].clone());
+        for told in [
+            room.good(&format!("{report} text")),
+            room.good(&format!("{report} html")),
+            room.good("report --data trace.parquet"),
+            room.good("report --data trace.parquet --format html"),
+        ] {
+            assert!(told.contains(&words), "{told}");
+        }
+    }
+    // Credence with the model, and always accepting, but no other policy has thresholds with a slack. (Of
+    // the run's own trace, the first, only the test rows are reported.)
+    let differ = |at: usize| sent[1][at]["sent"] != sent[2][at]["sent"];
+    let differing: Vec<usize> = (0..8).filter(|&at| differ(at)).collect();
+    assert_eq!(differing, [1, 2], "{sent:?}");
 }

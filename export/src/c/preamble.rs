@@ -1,23 +1,20 @@
 //! A header's top comment and constants.
 
+use crate::about::time_constant;
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 
 /// The comment at the top of `file`; the lines of `usage` begin with ` * `.
 pub(crate) fn about(model: &Checked<'_>, file: &str, usage: &str) -> String {
     let origin = model.origin;
-    let averages = match model.average_ns {
-        0 => "The model states no time constant of moving averages.".to_owned(),
-        average_ns => format!("Moving averages have a time constant of {average_ns} ns."),
-    };
+    let averages = time_constant(model).map_or_else(String::new, |line| format!("\n * {line}"));
     format!(
         "\
 /* {file}: would push-out Longest Queue Drop drop this packet?
  *
  * Written by dropcast {version} from model \"{model_name}\",
  * SHA-256 of its model.json {sha256}.
- * {trees} of depth {depth} on {features}.
- * {averages}
+ * {trees} of depth {depth} on {features}.{averages}
  *
 {usage} */
 ",

@@ -6,7 +6,7 @@ use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES};
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::{Memory, Situation};
+use dropcast_oracle::Memory;
 
 /// `NAME_decision.rs`, beside the file `table`.
 pub(super) fn text(
@@ -25,6 +25,11 @@ pub(super) fn text(
         "State: {} bytes, of which {} hold packets.",
         sizes.bytes(),
         8 * sizes.packets
+    ));
+    lines.push(format!(
+        "A queue may exceed its threshold by {} bytes, as reports replay it: slack_bytes of the switch's \
+         description.",
+        switch.slack_bytes
     ));
     let quanta: Vec<String> = switch.quantum_bytes.iter().map(ToString::to_string).collect();
     let service = match switch.scheduler {
@@ -116,7 +121,7 @@ pub fn init<'a>(
         rates = rates(switch),
         overhead = switch.wire_overhead_bytes,
         ring = switch.transmit_ring_packets,
-        slack = Situation::ONE_PACKET_BYTES,
+        slack = switch.slack_bytes,
         least = LEAST_BYTES,
         ports = sizes.ports,
         queues = sizes.queues,

@@ -9,9 +9,9 @@
 #endif
 @bounds
 
-/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
- * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
- * packet before this header is included, if it is not this one. */
+/* How much longer than its threshold a queue may become: slack_bytes of the switch's description. Reports
+ * replay that value, so give another one there, not here. Where ports transmit a packet later than virtual
+ * LQD's, every packet behind it is dropped without a slack of the size of the largest packet. */
 #ifndef @UPPER_SLACK_BYTES
 #define @UPPER_SLACK_BYTES @slacku
 #endif

@@ -3,6 +3,14 @@
 use super::registers::Word;
 use std::fmt;
 
+/// Marks every exported flow, so that those of the model before can be told from a user's own: "dropcast".
+const COOKIE: u64 = u64::from_be_bytes(*b"dropcast");
+
+/// Deletes all that has the cookie, as the first line of a file that `ovs-ofctl add-flows` reads.
+pub(super) fn delete_all() -> String {
+    format!("delete cookie={COOKIE:#x}/-1\n")
+}
+
 /// A flow.
 pub(super) struct Flow {
     pub(super) table: usize,
@@ -14,7 +22,7 @@ pub(super) struct Flow {
 
 impl fmt::Display for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "table={}, priority={}", self.table, self.priority)?;
+        write!(f, "cookie={COOKIE:#x}, table={}, priority={}", self.table, self.priority)?;
         for word in self.matches.iter().filter(|word| word.mask != 0) {
             write!(f, ", {}", word.pattern())?;
         }

@@ -33,8 +33,7 @@ impl CodeWords {
         let parts = feature.codes.iter().map(|&(_, width)| place(width, &mut next)).collect();
         let count = next.div_ceil(WORD);
         let words = (0..count).map(|word| match next - word * WORD {
-            // p4c-barefoot (p4c 1.2.5.16) fails at a table that writes 32, 32, 32 and 8 bits: an internal error.
-            1..=8 if !(3..=4).contains(&count) => 8,
+            1..=8 => 8,
             1..=16 => 16,
             _ => WORD,
         });
@@ -85,17 +84,17 @@ fn place(width: usize, next: &mut usize) -> Vec<Part> {
 mod tests {
     use super::*;
 
-    /// What p4c-barefoot fails at is never written.
     #[test]
-    fn no_table_writes_three_words_of_32_bits_and_one_of_8() {
+    fn the_last_word_is_the_smallest_that_holds_the_rest() {
         let words = |widths: &[usize]| {
             let codes = widths.iter().copied().enumerate().collect();
             CodeWords::new(&FeatureShape { column: 0, entries: 0, codes }).words
         };
         assert_eq!(words(&[7]), [8]);
         assert_eq!(words(&[32, 7]), [32, 8]);
-        assert_eq!(words(&[32, 32, 32, 7]), [32, 32, 32, 16]);
-        assert_eq!(words(&[32, 32, 32, 32, 7]), [32, 32, 32, 32, 8]);
+        assert_eq!(words(&[32, 9]), [32, 16]);
+        assert_eq!(words(&[32, 17]), [32, 32]);
+        assert_eq!(words(&[32, 32, 32, 7]), [32, 32, 32, 8]);
     }
 
     #[test]

@@ -21,8 +21,11 @@ const ACTION_BITS: usize = 128 * 8;
 /// Stages of Tofino.
 pub(crate) const STAGES: usize = 12;
 
-/// The most sums that trees may add to; more would not be written in one stage.
-const MAX_SUMS: usize = 64;
+/// Containers of a group of Tofino. An action's operands and result are in one group.
+pub(crate) const GROUP_CONTAINERS: usize = 16;
+
+/// The most sums that trees may add to. Additions link all of them and the score, so these share a group.
+const MAX_SUMS: usize = GROUP_CONTAINERS - 1;
 
 /// Trees add their weights to a few sums as they match, then the sums are added in pairs. Tree `t`
 /// of those that have a table adds to sum `t % sums`; the first of each sum sets it.
@@ -131,6 +134,10 @@ mod tests {
             (2, 15, 15, 1, 2),
             (4, 15, 15, 2, 3),
             (16, 50, 60, 8, 5),
+            (30, 15, 15, 15, 6),
+            // With 16 sums two rounds would do, but 16 sums and the score are no group of 16.
+            (31, 15, 15, 8, 7),
+            (64, 15, 15, 13, 9),
             // Six trees fill the keys of a stage.
             (16, 88, 60, 4, 6),
             // One does.

@@ -1,7 +1,10 @@
 //! A program for Tofino that answers packets carrying features.
 
 use crate::about::commented;
-use crate::p4::{EGRESS, INGRESS, P4, answer, headers, parser_states, program_file};
+use crate::p4::{
+    EGRESS, FeatureShape, GROUP_CONTAINERS, INGRESS, P4, answer, headers, parser_states,
+    program_file, word_name,
+};
 use crate::target::EmittedFile;
 
 /// `NAME_tna.p4`.
@@ -10,10 +13,10 @@ pub(super) fn program(p4: &P4<'_>) -> EmittedFile {
     let what =
         format!("{name}_tna.p4: {name}_oracle.p4 on packets that carry features, for Tofino");
     // In containers of their own: one action writes the answer from a sum and a number.
-    let pragma =
-        |(field, bits)| format!("@pa_container_size(\"ingress\", \"hdr.query.{field}\", {bits})\n");
-    let pragmas: String =
-        [("score", p4.shape.score_bits), ("drop", 16)].into_iter().map(pragma).collect();
+    let answers = [("hdr.query.score", p4.shape.score_bits), ("hdr.query.drop", 16)];
+    let answers = answers.map(|(field, bits)| (field.to_owned(), bits));
+    let pragma = |(field, bits)| format!("@pa_container_size(\"ingress\", \"{field}\", {bits})\n");
+    let pragmas: String = answers.into_iter().chain(code_words(p4)).map(pragma).collect();
     let start =
         "        packet.extract(ig_intr_md);\n        packet.advance(PORT_METADATA_SIZE);\n";
     let text = format!(
@@ -91,4 +94,32 @@ Switch(pipe) main;
         answer(p4),
     );
     program_file(p4, "_tna.p4", text)
+}
+
+/// Groups of containers of 8, 16 and 32 bits that ingress may use: one of each is egress's alone.
+const INGRESS_GROUPS: [(usize, usize); 3] = [(8, 3), (16, 5), (32, 3)];
+
+/// The words of codes by their names in the program, with their bits, each to be in a container of its own:
+/// p4c-barefoot fails at some words that it cuts into several. None if there are not enough containers
+/// of their sizes: then it has to cut.
+fn code_words(p4: &P4<'_>) -> Vec<(String, usize)> {
+    let of_feature = |(feature, words): (&FeatureShape, &Vec<usize>)| {
+        let field = p4.field(feature.column);
+        let named =
+            |(word, &bits)| (format!("oracle_{}", word_name(&field, word, words.len())), bits);
+        words.iter().enumerate().map(named).collect::<Vec<_>>()
+    };
+    let words: Vec<(String, usize)> =
+        p4.shape.features.iter().zip(&p4.words).flat_map(of_feature).collect();
+    // The query's features are in containers of 32 bits; sums, score, drop and EtherType in smaller ones.
+    let others = |bits| match bits {
+        32 => p4.model.origin.columns.len(),
+        16 => p4.sums.0 + 3,
+        _ => 0,
+    };
+    let fits = |(bits, groups): (usize, usize)| {
+        let of_size = words.iter().filter(|word| word.1 == bits).count();
+        of_size + others(bits) <= groups * GROUP_CONTAINERS
+    };
+    if INGRESS_GROUPS.into_iter().all(fits) { words } else { Vec::new() }
 }

@@ -1,6 +1,7 @@
 //! The comment at the top of a file.
 
 use super::pipeline::Pipeline;
+use crate::about::time_constant;
 use crate::checked::Checked;
 use crate::ident::plain;
 
@@ -8,18 +9,14 @@ use crate::ident::plain;
 pub(super) fn about(model: &Checked<'_>, module: &str, what: &str) -> String {
     let origin = model.origin;
     let what: String = what.lines().map(|line| format!("// {line}\n")).collect();
-    let averages = match model.average_ns {
-        0 => "The model states no time constant of moving averages.".to_owned(),
-        average_ns => format!("Moving averages have a time constant of {average_ns} ns."),
-    };
+    let averages = time_constant(model).map_or_else(String::new, |line| format!("\n// {line}"));
     format!(
         "\
 // {module}.v
 //
 // Written by dropcast {version} from model \"{model_name}\",
 // SHA-256 of its model.json {sha256}.
-// {trees} of depth {depth} on {features}.
-// {averages}
+// {trees} of depth {depth} on {features}.{averages}
 //
 {what}",
         version = plain(&origin.tool_version),

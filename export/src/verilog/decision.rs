@@ -9,7 +9,7 @@ use crate::decision::{self, LEAST_BYTES, Rate};
 use crate::ident::identifier;
 use crate::tracker::{self, Kept};
 use dropcast_data::SwitchSpec;
-use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
+use dropcast_oracle::{DriftMonitor, DriftRule};
 
 const MODULE: &str = include_str!("decision.v");
 
@@ -19,6 +19,8 @@ rate, thresholds, safeguard, features and prediction, and the precision of predi
 tell it of an arrival or a departure; decided is 1 when the verdict about an arrival is there. If the
 verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 After rst, it clears one queue for each clock before it is ready.
+
+A queue may exceed its threshold by @SLACK bytes, as reports replay it: slack_bytes of the switch's description.
 
 Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md
 says how many clocks it takes.
@@ -79,7 +81,7 @@ pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String,
         .replace("@BUFFER", &switch.buffer_bytes.to_string())
         .replace("@RTT", &switch.base_rtt_ns.to_string())
         .replace("@LEAST", &LEAST_BYTES.to_string())
-        .replace("@SLACK", &Situation::ONE_PACKET_BYTES.to_string())
+        .replace("@SLACK", &switch.slack_bytes.to_string())
         .replace("@MOST_PACKETS", &((1_u32 << place_bits) - 1).to_string())
         .replace("@PACKETS", &packets.to_string())
         .replace("@LONG", &u64::from(switch.buffer_bytes).div_ceil(ports as u64).to_string())

@@ -15,8 +15,8 @@ module @MODULE #(
     // Packets that virtual LQD can hold at once; unheld counts those that found no place. The default is
     // enough for packets of @LEAST bytes and more; at most @MOST_PACKETS.
     parameter [31:0] PACKETS = 32'd@PACKETS,
-    // How much longer than its threshold a queue may become: as a port may transmit a packet a little later
-    // than virtual LQD, the size of the largest packet.
+    // How much longer than its threshold a queue may become: slack_bytes of the switch's description, which
+    // reports replay.
     parameter [31:0] SLACK_BYTES = 32'd@SLACK
 ) (
     input  wire        clk,

@@ -3,7 +3,6 @@
  * Written by dropcast 0.1.0 from model "example",
  * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
  * 2 trees of depth 2 on 2 features.
- * Moving averages have a time constant of 8000 ns.
  *
  * example_drop(row) is 1 if the packet is predicted to be dropped. row holds the packet's features,
  * recorded before it is added to the buffer, in the order of enum example_feature.

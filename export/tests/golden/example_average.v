@@ -3,7 +3,7 @@
 // Written by dropcast 0.1.0 from model "example",
 // SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
 // 1 tree of depth 2 on 6 features.
-// Moving averages have a time constant of 8000 ns.
+// Time constant of moving averages, the base RTT: 8000 ns.
 //
 // A moving average is updated. It is ns3-trunc, trunc(g * bytes + (1 - g) * average) with
 // g = min(elapsed, TAU_NS) / TAU_NS, bit for bit as double precision computes it: in integers, with

@@ -3,12 +3,14 @@
  * Written by dropcast 0.1.0 from model "example",
  * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
  * 2 trees of depth 2 on 2 features.
- * Moving averages have a time constant of 8000 ns.
  *
  * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model:
  * example_init makes a state, example_arrival decides about a packet that arrives, example_departure
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One CPU for each state, which is a
  * value of a map. Linux 5.17. Include vmlinux.h or linux/types.h before, for __u32 and __u64.
+ *
+ * A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's
+ * description.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 4
  * queues, 20 for each of 4 ports, 8 for each of 16384 packets, 131296 in all.
@@ -95,11 +97,11 @@ EXAMPLE_INLINE __u64 example_wire_ns(__u32 port, __u32 size_bytes)
 #error "EXAMPLE_PACKETS: expected a power of 2, so that the verifier sees the bound of a place"
 #endif
 
-/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
- * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
- * packet before this header is included, if it is not this one. */
+/* How much longer than its threshold a queue may become: slack_bytes of the switch's description. Reports
+ * replay that value, so give another one there, not here. Where ports transmit a packet later than virtual
+ * LQD's, every packet behind it is dropped without a slack of the size of the largest packet. */
 #ifndef EXAMPLE_SLACK_BYTES
-#define EXAMPLE_SLACK_BYTES 1500u
+#define EXAMPLE_SLACK_BYTES 0u
 #endif
 #if EXAMPLE_SLACK_BYTES > 1073741824
 #error "EXAMPLE_SLACK_BYTES: expected 0 to 1073741824"

@@ -3,11 +3,13 @@
  * Written by dropcast 0.1.0 from model "example",
  * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
  * 2 trees of depth 2 on 2 features.
- * Moving averages have a time constant of 8000 ns.
  *
  * Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1) with this model, in
  * namespace example_oracle: init makes a state, arrival decides about a packet that arrives, departure
  * hears of one that leaves. Virtual LQD runs inside, at line rate. One thread for each state.
+ *
+ * A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's
+ * description.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
  * queues, 24 for each of 20 ports, 8 for each of 15625 packets, 126248 in all.
@@ -72,11 +74,11 @@ inline std::uint64_t wire_ns(std::uint32_t port, std::uint32_t size_bytes)
 #error "EXAMPLE_PACKETS: expected 1 to 16777216"
 #endif
 
-/* How much longer than its threshold a queue may become. Ports may transmit a packet a little later than
- * virtual LQD, and without slack every packet behind it would be dropped: define the size of the largest
- * packet before this header is included, if it is not this one. */
+/* How much longer than its threshold a queue may become: slack_bytes of the switch's description. Reports
+ * replay that value, so give another one there, not here. Where ports transmit a packet later than virtual
+ * LQD's, every packet behind it is dropped without a slack of the size of the largest packet. */
 #ifndef EXAMPLE_SLACK_BYTES
-#define EXAMPLE_SLACK_BYTES 1500u
+#define EXAMPLE_SLACK_BYTES 0u
 #endif
 #if EXAMPLE_SLACK_BYTES > 1073741824
 #error "EXAMPLE_SLACK_BYTES: expected 0 to 1073741824"

@@ -3,11 +3,11 @@
 // Written by dropcast 0.1.0 from model "example",
 // SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
 // 2 trees of depth 2; a drop is predicted if and only if the score is above 160.
-// Moving averages have a time constant of 8000 ns.
 // Features, recorded before the packet is added to the buffer:
 //   queue_length (bytes): bytes in the packet's queue before it is added
 //   occupancy (bytes): bytes in the shared buffer before the packet is added
 // State: 126120 bytes, of which 125000 hold packets.
+// A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's description.
 
 use dropcast_oracle::{
     Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
@@ -26,7 +26,7 @@ pub const SWITCH: SwitchConstants<'static> = SwitchConstants {
     service: Service::RoundRobin,
     wire_overhead_bytes: 33,
     transmit_ring_packets: 0,
-    slack_bytes: 1500,
+    slack_bytes: 0,
     pushable: 0x2,
 };
 

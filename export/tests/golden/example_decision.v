@@ -3,13 +3,14 @@
 // Written by dropcast 0.1.0 from model "example",
 // SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
 // 2 trees of depth 2 on 2 features.
-// Moving averages have a time constant of 8000 ns.
 //
 // Credence's decision about each packet (Addanki et al., NSDI 2024, Algorithm 1): virtual LQD at line
 // rate, thresholds, safeguard, features and prediction, and the precision of predictions. While ready,
 // tell it of an arrival or a departure; decided is 1 when the verdict about an arrival is there. If the
 // verdict accepts (SAFEGUARDED, ACCEPTED), the packet is counted in its queue. Time must not go back.
 // After rst, it clears one queue for each clock before it is ready.
+//
+// A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's description.
 //
 // Needs the modules of the forest, and of averages if there are any, in the files beside. docs/verilog.md
 // says how many clocks it takes.
@@ -29,9 +30,9 @@ module example_decision #(
     // Packets that virtual LQD can hold at once; unheld counts those that found no place. The default is
     // enough for packets of 64 bytes and more; at most 32767.
     parameter [31:0] PACKETS = 32'd15625,
-    // How much longer than its threshold a queue may become: as a port may transmit a packet a little later
-    // than virtual LQD, the size of the largest packet.
-    parameter [31:0] SLACK_BYTES = 32'd1500
+    // How much longer than its threshold a queue may become: slack_bytes of the switch's description, which
+    // reports replay.
+    parameter [31:0] SLACK_BYTES = 32'd0
 ) (
     input  wire        clk,
     input  wire        rst,

@@ -3,7 +3,6 @@
 // Written by dropcast 0.1.0 from model "example",
 // SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
 // 2 trees of depth 2; a drop is predicted if and only if the score is above 160.
-// Moving averages have a time constant of 8000 ns.
 // Features, recorded before the packet is added to the buffer:
 //   queue_length (bytes): bytes in the packet's queue before it is added
 //   occupancy (bytes): bytes in the shared buffer before the packet is added

@@ -1,5 +1,6 @@
 //! Every export of a forest predicts what the forest does.
 
+mod about;
 mod c_header;
 mod dct;
 mod documented;

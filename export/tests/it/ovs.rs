@@ -19,6 +19,9 @@ const SHAPES: [(usize, usize, usize); 6] =
 
 const MOST_ROWS: usize = 300;
 
+/// What exported flows have, and others do not.
+const COOKIE: &str = "cookie=0x64726f7063617374";
+
 #[test]
 fn open_vswitch_predicts_what_the_forest_does() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -27,18 +30,59 @@ fn open_vswitch_predicts_what_the_forest_does() {
         let largest = if seed % 2 == 0 { u32::MAX } else { 2_000_000 };
         random_forest(Shape { trees, depth, features, largest, stops: 15 }, seed as u64)
     });
+    // Loaded one after the other, as retrained models are.
     for forest in random.chain([constant(), chain()]) {
-        let flows = flows_of(&forest).expect("exportable");
+        switch.load(&flows_of(&forest).expect("exportable"));
         let vectors = Vectors::new(&forest, 1, 300).expect("sound");
         // A translation takes milliseconds.
         let step = vectors.rows().len().div_ceil(MOST_ROWS);
         let rows: Vec<Vec<u32>> = vectors.rows().iter().step_by(step).cloned().collect();
-        let answers = switch.answers(&flows, &rows);
-        for (row, answer) in rows.iter().zip(answers) {
+        for (row, answer) in rows.iter().zip(switch.answers(&rows)) {
             let expected = (forest.score(row), u32::from(forest.predicts_drop(row)));
             assert_eq!(answer, expected, "{row:?}");
         }
     }
+}
+
+/// A user's own flows stay, also in the tables of the oracle.
+#[test]
+fn a_retrained_model_replaces_the_one_before_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some(switch) = Switch::start(folder.path()) else { return };
+    let own =
+        "table=10,reg15=0x1,actions=drop\ncookie=0x7,table=100,priority=9,in_port=9,actions=drop\n";
+    fs::write(folder.path().join("own.txt"), own).expect("written");
+    switch.ofctl(&["add-flows"], &["own.txt"]);
+    let others = || -> Vec<String> {
+        let flows = switch.ofctl(&["--no-stats", "dump-flows"], &[]);
+        let mut others: Vec<String> =
+            flows.lines().filter(|flow| !flow.contains(COOKIE)).map(str::to_owned).collect();
+        others.sort();
+        others
+    };
+    let before = others();
+    assert_eq!(before.len(), 3, "{before:?}");
+    let shape = Shape { trees: 4, depth: 4, features: 4, largest: 2_000_000, stops: 15 };
+    let [first, second] = [1, 2].map(|seed| random_forest(shape, seed));
+    let [of_first, of_second] =
+        [&first, &second].map(|forest| flows_of(forest).expect("exportable"));
+    switch.load(&of_first);
+    switch.load(&of_second);
+    let vectors = Vectors::new(&second, 1, 300).expect("sound");
+    let rows: Vec<Vec<u32>> = vectors.rows().iter().step_by(7).cloned().collect();
+    assert!(rows.len() > 50, "{}", rows.len());
+    let wrong = rows.iter().zip(switch.answers(&rows)).filter(|(row, answer)| {
+        *answer != (second.score(row), u32::from(second.predicts_drop(row)))
+    });
+    assert_eq!(wrong.count(), 0, "of {} rows", rows.len());
+    let differing = rows.iter().filter(|row| first.score(row) != second.score(row)).count();
+    assert!(2 * differing > rows.len(), "the old flows would be noticed");
+    assert_eq!(others(), before);
+    // As many as are in the file: none is left of the first.
+    let exported =
+        of_second.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"cookie="));
+    let flows = switch.ofctl(&["--no-stats", "dump-flows"], &[]);
+    assert_eq!(flows.matches(COOKIE).count(), exported.count());
 }
 
 fn flows_of(forest: &Forest) -> Result<Vec<u8>, ExportError> {
@@ -127,6 +171,10 @@ impl<'a> Switch<'a> {
         let dummy = ["set", "bridge", "br0", "datapath-type=dummy", "fail-mode=secure"];
         vsctl(&[&["add-br", "br0", "--"], dummy.as_slice()].concat());
         running.wait_for("br0.mgmt");
+        let ask = "in_port=1, actions=resubmit(,100)\n";
+        fs::write(folder.join("ask.txt"), ask).expect("written");
+        running.ofctl(&["del-flows"], &[]);
+        running.ofctl(&["add-flows"], &["ask.txt"]);
         Some(running)
     }
 
@@ -138,19 +186,21 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Score and prediction for each row.
-    fn answers(&self, flows: &[u8], rows: &[Vec<u32>]) -> Vec<(u32, u32)> {
-        fs::write(self.folder.join("flows.txt"), flows).expect("written");
-        fs::write(self.folder.join("ask.txt"), "in_port=1, actions=resubmit(,100)\n")
-            .expect("written");
-        let ofctl = |args: &[&str]| {
-            let mut ofctl = tool("ovs-ofctl", self.folder).expect("as before");
-            run(ofctl.args(args));
-        };
+    /// Runs a command of ovs-ofctl on the bridge; returns what it prints.
+    fn ofctl(&self, command: &[&str], arguments: &[&str]) -> String {
         let bridge = format!("unix:{}", self.folder.join("br0.mgmt").display());
-        ofctl(&["del-flows", &bridge]);
-        ofctl(&["add-flows", &bridge, "ask.txt"]);
-        ofctl(&["add-flows", &bridge, "flows.txt"]);
+        let mut ofctl = tool("ovs-ofctl", self.folder).expect("as before");
+        run(ofctl.args(command).arg(bridge).args(arguments))
+    }
+
+    /// Loads exported flows as docs/ovs.md says.
+    fn load(&self, flows: &[u8]) {
+        fs::write(self.folder.join("flows.txt"), flows).expect("written");
+        self.ofctl(&["--bundle", "add-flows"], &["flows.txt"]);
+    }
+
+    /// Score and prediction for each row.
+    fn answers(&self, rows: &[Vec<u32>]) -> Vec<(u32, u32)> {
         let mut control = UnixStream::connect(self.folder.join("switch.ctl")).expect("connected");
         let said = control.try_clone().expect("a socket");
         let mut said = serde_json::Deserializer::from_reader(said).into_iter::<Value>();

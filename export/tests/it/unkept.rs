@@ -6,7 +6,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 
 /// A forest of the named set, with a split on its one feature.
-fn forest_and_origin(set: &str) -> (Forest, Origin) {
+pub(crate) fn forest_and_origin(set: &str) -> (Forest, Origin) {
     let features: FeatureSet = set.parse().expect("a set");
     let leaf = |weight| Node::Leaf { weight };
     let split = Node::Split { feature: 0, threshold: 1_000_000, left: 1, right: 2 };

@@ -1,6 +1,6 @@
 //! A model's predictions replayed: the arrivals of labelled traces through every policy.
 
-use super::replay_section::{common_dt_alpha, totals};
+use super::replay_section::{common_dt_alpha, common_slack_bytes, totals};
 use super::source::{BuildError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
 use dropcast_data::LabelledBatch;
@@ -118,6 +118,7 @@ impl<'m> ModelReplay<'m> {
                 switch_id,
                 ports: replayed.ports,
                 dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
+                slack_bytes: replayed.slack_bytes,
                 victim: collect.victim,
                 strict_fit: collect.strict_fit,
                 results: totals([&replayed].into_iter()),
@@ -143,6 +144,7 @@ impl<'m> ModelReplay<'m> {
             dynamic_thresholds_alpha: common_dt_alpha(
                 self.replayed.iter().map(|(_, replayed)| replayed),
             ),
+            slack_bytes: common_slack_bytes(self.replayed.iter().map(|(_, replayed)| replayed)),
             total: totals(self.replayed.iter().map(|(_, replayed)| replayed)),
             switches: self.replayed.into_iter().map(|(section, _)| section).collect(),
         })

@@ -84,6 +84,15 @@ pub(crate) fn common_dt_alpha<'a>(
     alphas.all(|alpha| alpha == first).then(|| first.clone())
 }
 
+/// The slack of Credence's thresholds, unless it differs among the switches.
+pub(crate) fn common_slack_bytes<'a>(
+    switches: impl IntoIterator<Item = &'a Replayed>,
+) -> Option<u32> {
+    let mut slacks = switches.into_iter().map(|replayed| replayed.slack_bytes);
+    let first = slacks.next()?;
+    slacks.all(|slack| slack == first).then_some(first)
+}
+
 /// The results of some switches together.
 pub(crate) fn totals<'a>(switches: impl Iterator<Item = &'a Replayed>) -> ReplayTotals {
     let mut sum = Sum::default();
@@ -166,6 +175,7 @@ mod tests {
         Replayed {
             ports,
             dt_alpha: Alphas::try_from(f64::from(ports)).expect("positive"),
+            slack_bytes: u32::from(ports),
             arrived: sent(confusion.total()),
             sent: [sent(lqd); ReplayPolicy::ALL.len()],
             followed: sent(followed),
@@ -192,6 +202,8 @@ mod tests {
         assert_eq!(both.policies[4].packets_to_lqd, Some(1.0));
         assert_eq!(common_dt_alpha([&one, &one]).as_ref(), Some(&one.dt_alpha));
         assert_eq!(common_dt_alpha([&one, &two]), None);
+        assert_eq!(common_slack_bytes([&one, &one]), Some(one.slack_bytes));
+        assert_eq!(common_slack_bytes([&one, &two]), None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 6;
+pub const REPORT_SCHEMA_VERSION: u32 = 7;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,6 +159,9 @@ pub struct ReplaySection {
     /// The `alpha` of Dynamic Thresholds, one or one for each queue of a port; null if it is not the same at
     /// every switch.
     pub dynamic_thresholds_alpha: Option<Alphas>,
+    /// How much longer than its threshold Credence lets a queue become, bytes, here and in exported
+    /// decisions: `slack_bytes` of the switch's description; null if it is not the same at every switch.
+    pub slack_bytes: Option<u32>,
     /// All switches together.
     pub total: ReplayTotals,
     /// Each switch of each trace.
@@ -176,6 +179,8 @@ pub struct SwitchSection {
     pub ports: u16,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
     pub dynamic_thresholds_alpha: Alphas,
+    /// How much longer than its threshold Credence lets a queue become there, bytes.
+    pub slack_bytes: u32,
     /// Which packet LQD pushes out; the trace's setting.
     pub victim: Victim,
     /// Whether a packet needs strictly more free bytes than it takes; the trace's setting.

@@ -9,7 +9,7 @@ use super::places::Places;
 use super::real_drops::Reasons;
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
-use crate::report::{BuildError, ReplayTotals, common_dt_alpha};
+use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::collections::BTreeMap;
@@ -184,6 +184,7 @@ impl Judge {
             occupancy,
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
+            slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,
             perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),

@@ -20,6 +20,8 @@ pub struct SwitchDrops {
     pub peak_occupancy: f64,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
     pub dynamic_thresholds_alpha: Alphas,
+    /// How much longer than its threshold Credence lets a queue become there, bytes.
+    pub slack_bytes: u32,
     /// Its packets.
     pub counts: DropCounts,
 }
@@ -69,8 +71,14 @@ impl Places {
             let mut counts = DropCounts::default();
             own.for_each(|(_, queue)| counts.merge(queue));
             let peak_occupancy = f64::from(permille) / 1_000.0;
-            let dynamic_thresholds_alpha = replayed.dt_alpha.clone();
-            Some(SwitchDrops { trace, switch_id, peak_occupancy, dynamic_thresholds_alpha, counts })
+            Some(SwitchDrops {
+                trace,
+                switch_id,
+                peak_occupancy,
+                dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
+                slack_bytes: replayed.slack_bytes,
+                counts,
+            })
         };
         replayed.iter().filter_map(of).collect()
     }

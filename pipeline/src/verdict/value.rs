@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 4;
+pub const VERDICT_SCHEMA_VERSION: u32 = 5;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 5] =
@@ -44,6 +44,9 @@ pub struct Verdict {
     /// The `alpha` of Dynamic Thresholds below, one or one for each queue of a port; null if it is not the same
     /// at every switch.
     pub dynamic_thresholds_alpha: Option<Alphas>,
+    /// How much longer than its threshold Credence lets a queue become, bytes, below and in exported
+    /// decisions: `slack_bytes` of the switch's description; null if it is not the same at every switch.
+    pub slack_bytes: Option<u32>,
     /// What LQD and the policies without predictions transmit.
     pub policies: Vec<PolicySection>,
     /// What Credence transmits with a perfect oracle: every label known when its packet arrives.

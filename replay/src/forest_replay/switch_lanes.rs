@@ -45,7 +45,7 @@ impl SwitchLanes {
         });
         SwitchLanes {
             lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
-            accepting: Lane::of_switch(spec, options, drain, GivenThreshold::default()),
+            accepting: Lane::of_switch(spec, options, drain, GivenThreshold::new(spec)),
             follow_lqd: DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd),
             lanes: lanes.collect(),
             counted: false,
@@ -114,17 +114,38 @@ impl SwitchLanes {
 
 /// Credence (Algorithm 1) with a threshold that is computed elsewhere, and predictions that come
 /// with the packets.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct GivenThreshold {
     /// Of the next packet's queue.
     threshold_bytes: u32,
+    /// The switch's.
+    slack_bytes: u32,
+}
+
+impl GivenThreshold {
+    fn new(spec: &SwitchSpec) -> Self {
+        GivenThreshold { threshold_bytes: 0, slack_bytes: spec.slack_bytes }
+    }
+
+    fn accepts(
+        &self,
+        buffer: &Buffer,
+        packet: &Packet,
+        predicts_drop: impl FnOnce() -> bool,
+    ) -> bool {
+        let mut situation = situation(buffer, self.threshold_bytes, packet);
+        situation.slack_bytes = self.slack_bytes;
+        situation.decide(predicts_drop).accepts()
+    }
 }
 
 impl Policy for GivenThreshold {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let situation = situation(buffer, self.threshold_bytes, packet);
-        let verdict = situation.decide(|| is_predicted(packet.id));
-        if verdict.accepts() { Decision::Accept } else { Decision::Reject }
+        if self.accepts(buffer, packet, || is_predicted(packet.id)) {
+            Decision::Accept
+        } else {
+            Decision::Reject
+        }
     }
 }
 
@@ -136,7 +157,7 @@ impl Lane<GivenThreshold> {
         let size_bytes = buffer.shared_part(packet.queue, packet.size_bytes);
         if size_bytes > 0 {
             let packet = Packet { size_bytes, ..*packet };
-            situation(buffer, self.switch.policy().threshold_bytes, &packet).decide(|| {
+            self.switch.policy().accepts(buffer, &packet, || {
                 asks = true;
                 false
             });

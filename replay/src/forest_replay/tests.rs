@@ -23,16 +23,19 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
         Scheduler::RoundRobin,
         Scheduler::Dwrr,
     ]);
-    (4_u32..12, 0_u16..3, scheduler, any::<bool>(), 0_u32..4).prop_map(
-        |(buffer_bytes, transmit_ring_packets, scheduler, shared, reserved)| SwitchSpec {
-            reserved_bytes: vec![reserved, reserved * u32::from(shared)],
-            queues_per_port: 2,
-            quantum_bytes: vec![2, 1],
-            shared: vec![true, shared],
-            pushable: vec![true, shared],
-            transmit_ring_packets,
-            scheduler,
-            ..SwitchSpec::uniform(3, 8_000_000_000, buffer_bytes, 1_000)
+    (4_u32..12, 0_u16..3, scheduler, any::<bool>(), 0_u32..4, 0_u32..3).prop_map(
+        |(buffer_bytes, transmit_ring_packets, scheduler, shared, reserved, slack_bytes)| {
+            SwitchSpec {
+                slack_bytes,
+                reserved_bytes: vec![reserved, reserved * u32::from(shared)],
+                queues_per_port: 2,
+                quantum_bytes: vec![2, 1],
+                shared: vec![true, shared],
+                pushable: vec![true, shared],
+                transmit_ring_packets,
+                scheduler,
+                ..SwitchSpec::uniform(3, 8_000_000_000, buffer_bytes, 1_000)
+            }
         },
     )
 }

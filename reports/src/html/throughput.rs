@@ -20,8 +20,9 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
         &format!(
             "The same arrivals through every policy. A bar is what the policy loses against \
              push-out LQD: no bar is as good as LQD, a bar to the left is better. Credence uses \
-             this model; always accept is Credence without predictions; Dynamic Thresholds has {}.",
-            verdict_words::alpha(replay.dynamic_thresholds_alpha.as_ref())
+             this model; always accept is Credence without predictions; Dynamic Thresholds has {}. {}",
+            verdict_words::alpha(replay.dynamic_thresholds_alpha.as_ref()),
+            verdict_words::slack_sentence(replay.slack_bytes)
         ),
         &data(&replay.total.policies),
     );
@@ -38,11 +39,12 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
     page.fold("Each switch by itself");
     for switch in &replay.switches {
         let name = format!(
-            "Trace {}, switch {} ({} ports, alpha {}): \u{3B7} {} in packets, bound {}.",
+            "Trace {}, switch {} ({} ports, alpha {}, slack {} bytes): \u{3B7} {} in packets, bound {}.",
             switch.trace + 1,
             switch.switch_id,
             switch.ports,
             switch.dynamic_thresholds_alpha,
+            numbers::count(switch.slack_bytes.into()),
             numbers::optional(switch.results.eta.packets, 4),
             numbers::optional(switch.results.eta.bound, 4)
         );

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::document::Document;
 use super::{queues, throughput, timeline};
 use crate::plot::escape;
-use crate::verdict_words::cautions;
+use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, figures, trace_sentences, verdict_sentence};
 use dropcast_pipeline::verdict::Verdict;
 
@@ -27,6 +27,7 @@ pub fn verdict_page(verdict: &Verdict) -> Result<String, ExportError> {
         &throughput::data(&verdict.policies),
     );
     throughput::with_and_without(&mut page, verdict, None);
+    page.paragraph(&slack_sentence(verdict.slack_bytes));
     timeline::write(&mut page, verdict);
     queues::by_port(&mut page, verdict);
     queues::by_switch(&mut page, verdict);

@@ -229,6 +229,7 @@ impl FabricConfig {
             shared: vec![true; queues],
             reserved_bytes: Vec::new(),
             dt_alpha: Vec::new(),
+            slack_bytes: 0,
             quantum_bytes: self.quantum_bytes.clone(),
             role: Some(role.to_owned()),
         }

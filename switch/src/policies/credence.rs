@@ -81,7 +81,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
             real: None,
             fallback: None,
-            slack_bytes: 0,
+            slack_bytes: spec.slack_bytes,
             predictor,
         }
     }
@@ -99,13 +99,12 @@ impl<S: Service, P: Predictor> Credence<S, P> {
             lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
             real: Some(RealQueues::new(spec, predictor.features(), spec.base_rtt_ns)),
             fallback: None,
-            slack_bytes: 0,
+            slack_bytes: spec.slack_bytes,
             predictor,
         }
     }
 
-    /// The same, but a queue may become this much longer than its threshold, bytes
-    /// ([`Situation::slack_bytes`]).
+    /// The same, but with this slack instead of the description's ([`SwitchSpec::slack_bytes`]).
     #[must_use]
     pub fn with_slack(self, slack_bytes: u32) -> Self {
         Credence { slack_bytes, ..self }
@@ -200,8 +199,10 @@ pub struct CredenceParameters {
     /// Whether it accepts every packet below its threshold while predictions are wrong too often
     /// ([`DriftMonitor`]).
     pub fallback: bool,
-    /// How much longer than its threshold a queue may become, bytes ([`Situation::slack_bytes`]).
-    pub slack_bytes: u32,
+    /// How much longer than its threshold a queue may become, bytes, if not as the switch's description
+    /// says ([`SwitchSpec::slack_bytes`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack_bytes: Option<u32>,
 }
 
 impl CredenceParameters {
@@ -222,7 +223,7 @@ impl CredenceParameters {
                 Credence::with_real_queues(spec, victim, fit, service, predictor)
             }
         };
-        let policy = policy.with_slack(self.slack_bytes);
+        let policy = policy.with_slack(self.slack_bytes.unwrap_or(spec.slack_bytes));
         Ok(if self.fallback { policy.falling_back(DriftRule::default()) } else { policy })
     }
 }

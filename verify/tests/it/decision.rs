@@ -60,8 +60,8 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
     let spec = &model.spec;
     let (victim, fit) = (Victim::default(), Fit::default());
     let live = Live { features: model.features.clone(), oracle: model.forest.clone() };
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live)
-        .with_slack(Situation::ONE_PACKET_BYTES);
+    // With the description's slack, as in replays.
+    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
     let policy = if falls_back { policy.falling_back(DriftRule::default()) } else { policy };
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let (mut records, mut expected) = (Vec::new(), Vec::new());
@@ -75,8 +75,7 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
         let before = situation(switch.buffer(), 0, &packet);
         let accepted = switch.admit(&packet, event.time_ns, departures);
         let threshold_bytes = switch.policy().thresholds()[queue];
-        let slack_bytes = Situation::ONE_PACKET_BYTES;
-        let after = Situation { threshold_bytes, slack_bytes, ..before };
+        let after = Situation { threshold_bytes, slack_bytes: spec.slack_bytes, ..before };
         let verdict = after.decide(|| !accepted);
         assert_eq!(verdict.accepts(), accepted);
         let place = [usize::from(event.port), usize::from(event.queue)];
@@ -395,6 +394,7 @@ fn any_switch(seed: u64) -> (SwitchSpec, Vec<Event>) {
             .collect(),
         wire_overhead_bytes: random.random_range(0..60),
         transmit_ring_packets: [0, 1, 3][random.random_range(0..3)],
+        slack_bytes: [0, Situation::ONE_PACKET_BYTES, 5_000][(seed / 2 % 3) as usize],
         pushable: (0..queues_per_port).map(|queue| queue != 1 || seed < 9).collect(),
         shared: vec![true; usize::from(queues_per_port)],
         quantum_bytes: match scheduler {

@@ -6,7 +6,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use dropcast_oracle::{
     Average, ClassState, Credence, DriftMonitor, Memory, NotReady, PacketState, PortState,
-    QueueState, Service, Situation, SwitchConstants, Table, Verdict,
+    QueueState, Service, SwitchConstants, Table, Verdict,
 };
 use std::fs;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
         },
         wire_overhead_bytes: spec.wire_overhead_bytes,
         transmit_ring_packets: spec.transmit_ring_packets.into(),
-        slack_bytes: Situation::ONE_PACKET_BYTES,
+        slack_bytes: spec.slack_bytes,
         pushable: (0_u32..).zip(&spec.pushable).map(|(at, &may)| u32::from(may) << at).sum(),
     }
 }
