@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 4;
+pub const VERDICT_SCHEMA_VERSION: u32 = 5;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 5] =
@@ -26,7 +26,7 @@ pub const CAUTIONS: [&str; 5] =
 pub struct Verdict {
     /// [`VERDICT_SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Names of the traces.
+    /// Names of the traces: what tells them apart.
     pub traces: Vec<String>,
     /// Notes of the inputs that make the numbers doubtful ([`CAUTIONS`]), and how many rows each is about.
     pub cautions: BTreeMap<String, u64>,
