@@ -76,9 +76,16 @@ impl Values {
 }
 
 /// An Ethernet address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Mac(pub [u8; 6]);
+
+impl Mac {
+    /// Whether it is an address of many receivers: broadcast or multicast.
+    pub fn is_group(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Telling our files apart without reading them through.
 
 use crate::arrow_stream::looks_like_arrow;
-use crate::capture::{CaptureStart, PacketFile};
+use crate::capture::{CaptureStart, CaptureSummary, PacketFile};
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::events::switches_in_footer;
@@ -84,6 +84,21 @@ pub fn describe(path: &Path, columns: &EventColumns) -> Result<FileKind, DataErr
         }
         Input::Text(input) => describe_stream(&file, input, columns),
     }
+}
+
+/// Reads the capture at `path` to its end and tells what its packets are.
+///
+/// # Errors
+/// If it cannot be read, is no capture, or is damaged.
+pub fn summarize_capture(path: &Path) -> Result<CaptureSummary, DataError> {
+    let file = shown(path);
+    let no_capture = || DataError::file(&file, "is no capture", "expected pcap or pcapng");
+    let Input::Text(mut input) = Input::open(path, Expect::Text)? else {
+        return Err(no_capture());
+    };
+    let head = input.peek().map_err(DataError::io(&file, "be read"))?;
+    let start = CaptureStart::of(head).ok_or_else(no_capture)?;
+    CaptureSummary::of(PacketFile::start(&file, start, input)?)
 }
 
 fn describe_stream(

@@ -3,6 +3,7 @@
 mod arrow;
 mod backlog;
 mod capture;
+mod captures;
 mod columns;
 mod files;
 mod footer;

@@ -112,9 +112,11 @@ mod trace;
 #[cfg(feature = "files")]
 pub use atomic::{AtomicFile, move_file, remove_old, write_all_atomic, write_atomic};
 #[cfg(feature = "files")]
+pub use capture::{CaptureInterface, CaptureSummary, OfSubnet, Pair};
+#[cfg(feature = "files")]
 pub use capture_map::{CaptureMap, Mac, PortRule, Prefix, QueueRule, Values};
 #[cfg(feature = "files")]
-pub use describe::{FileKind, TableShape, describe};
+pub use describe::{FileKind, TableShape, describe, summarize_capture};
 #[cfg(feature = "files")]
 pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]

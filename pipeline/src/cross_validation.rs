@@ -89,8 +89,9 @@ pub fn cross_validate(
     for split in Split::folds_of_runs(&runs, folds) {
         let fitted = training.fit(&split)?;
         let is_tested = |run| split.part_of_run(run) == Some(Part::Test);
-        let tested = traces.traces().iter().filter(|trace| is_tested(trace.origin.run));
-        let files: Vec<String> = tested.map(|trace| trace.origin.name.clone()).collect();
+        let named = traces.traces().iter().zip(traces.names());
+        let tested = named.filter(|(trace, _)| is_tested(trace.origin.run));
+        let files: Vec<String> = tested.map(|(_, name)| name).collect();
         let test = fitted.model.metrics.and_then(|metrics| metrics.test);
         let test =
             test.ok_or_else(|| PipelineError::unfit(files.join(", "), "has no rows to test on"))?;

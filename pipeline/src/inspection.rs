@@ -10,8 +10,9 @@ use crate::models::ModelFile;
 use crate::progress::Progress;
 use crate::statistics::{self, Statistics};
 use dropcast_data::{
-    EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputProvenance, Problem,
-    SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder, read_head, read_small,
+    CaptureSummary, EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputProvenance,
+    Problem, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder, read_head,
+    read_small, summarize_capture,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -40,6 +41,8 @@ pub enum Inspected {
         format: String,
         /// The page that tells how they are read.
         page: &'static str,
+        /// What the packets of a capture are.
+        capture: Option<Box<CaptureSummary>>,
     },
     /// A labelled trace.
     Trace {
@@ -83,8 +86,8 @@ pub enum Inspected {
     },
 }
 
-/// Tells what the file at `path` is and what is in it, where events have these columns; `count` also
-/// what values the features of a labelled trace have.
+/// Tells what the file at `path` is and what is in it, where events have these columns. Captures are read to
+/// their end. `count` also tells what values the features of a labelled trace have.
 ///
 /// # Errors
 /// If it cannot be read, is none of our files, or its values cannot be counted.
@@ -94,6 +97,9 @@ pub fn inspect(
     count: bool,
 ) -> Result<Inspected, PipelineError> {
     let mut found = kind_of(path, columns)?;
+    if let Inspected::Stream { page: CAPTURES, capture, .. } = &mut found {
+        *capture = Some(Box::new(summarize_capture(path)?));
+    }
     if count {
         match &mut found {
             Inspected::Trace { statistics, meta: Some(meta), .. } => {
@@ -190,6 +196,8 @@ enum Rows {
     Labelled(Option<Box<TraceMeta>>),
 }
 
+/// The page about captures.
+const CAPTURES: &str = "docs/pcap.md";
 /// What files of packet events are called.
 const EVENTS: &str = "packet events";
 
@@ -338,10 +346,11 @@ fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineErr
         }
         FileKind::EventCsv { columns } => Inspected::Events { columns, rows: None, switches: None },
         FileKind::Ns3Trace => {
-            Inspected::Stream { format: "ns-3 ASCII trace".to_owned(), page: "docs/ns3-ascii.md" }
+            let (format, page) = ("ns-3 ASCII trace".to_owned(), "docs/ns3-ascii.md");
+            Inspected::Stream { format, page, capture: None }
         }
         FileKind::Capture { format } => {
-            Inspected::Stream { format: format.to_owned(), page: "docs/pcap.md" }
+            Inspected::Stream { format: format.to_owned(), page: CAPTURES, capture: None }
         }
         FileKind::Trace { table, meta, .. } => {
             let (columns, rows) = size(table);

@@ -1,5 +1,7 @@
 //! What a file holds, as programs read it.
 
+use crate::capture_packets::CapturePackets;
+use crate::exact_times::meta_value;
 use crate::inspection::Inspected;
 use crate::statistics::Statistics;
 use dropcast_forest::Metrics;
@@ -23,6 +25,9 @@ pub enum InspectedSummary<'a> {
     EventStream {
         /// What they are in.
         format: &'a str,
+        /// What the packets of a capture are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        capture: Option<CapturePackets>,
     },
     /// A labelled trace.
     Trace {
@@ -102,11 +107,14 @@ impl<'a> InspectedSummary<'a> {
                 rows: *rows,
                 switches: switches.as_ref().map(|specs| specs.to_toml()),
             },
-            Inspected::Stream { format, .. } => InspectedSummary::EventStream { format },
+            Inspected::Stream { format, capture, .. } => InspectedSummary::EventStream {
+                format,
+                capture: capture.as_deref().map(CapturePackets::new),
+            },
             Inspected::Trace { columns, rows, meta, statistics } => InspectedSummary::Trace {
                 columns,
                 rows: *rows,
-                meta: meta.as_ref().and_then(|meta| serde_json::to_value(meta).ok()),
+                meta: meta.as_ref().and_then(|meta| meta_value(meta).ok()),
                 statistics: statistics.as_ref(),
             },
             Inspected::OtherTable { columns, rows } => {

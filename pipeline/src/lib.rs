@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod capture_packets;
 pub mod closed_loop;
 pub mod collect;
 pub mod collect_folder;
@@ -40,6 +41,7 @@ pub mod cross_validation;
 mod error;
 pub mod event_reading;
 mod events_source;
+mod exact_times;
 pub mod fabric_oracle;
 pub mod files;
 mod folders;
@@ -71,6 +73,7 @@ mod switch_pieces;
 pub mod table_cost;
 pub mod timeline;
 pub mod tool_measurements;
+mod trace_names;
 pub mod traces;
 pub mod training;
 pub mod verdict;

@@ -57,8 +57,8 @@ pub fn measure(
     progress.begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
     let mut builder = ReportBuilder::new(tool, model, source);
-    for trace in traces.one_by_one() {
-        add_trace(&mut builder, model, &trace, rows, progress)?;
+    for (trace, shown) in traces.one_by_one().zip(traces.names()) {
+        add_trace(&mut builder, model, (&trace, shown), rows, progress)?;
     }
     let report = builder.finish();
     progress.end("scored and replayed");
@@ -68,7 +68,7 @@ pub fn measure(
 fn add_trace(
     builder: &mut ReportBuilder<'_>,
     model: &Model,
-    one: &LabelledTraces,
+    (one, shown): (&LabelledTraces, String),
     rows: ReportRows,
     progress: &dyn Progress,
 ) -> Result<(), PipelineError> {
@@ -93,15 +93,14 @@ fn add_trace(
     let features = features_to_read(model, meta);
     let one = one.with_features(features.clone());
     builder.begin_trace(TraceSource {
-        name: origin.name.clone(),
+        name: shown.clone(),
         meta: meta.clone(),
         columns: features.names(),
         held_out: unseen.is_some(),
     })?;
     if split.is_random() {
         builder.omit_replay(format!(
-            "the test rows of {}, split at random, are not consecutive arrivals",
-            origin.name
+            "the test rows of {shown}, split at random, are not consecutive arrivals"
         ));
     }
     for rows in rows_to_replay(&one, features.len(), split, seed, part)? {

@@ -2,6 +2,7 @@
 
 use crate::PipelineError;
 use crate::folders::trace_files;
+use crate::trace_names::names_of;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
@@ -183,6 +184,14 @@ impl LabelledTraces {
             features: self.features.clone(),
             buffer_bytes: self.buffer_bytes,
         })
+    }
+
+    /// What reports call the traces: what tells them apart.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let place =
+            |trace: &'_ LabelledTrace| (PathBuf::from(&trace.name), trace.origin.name.clone());
+        let places: Vec<_> = self.traces.iter().map(place).collect();
+        names_of(&places.iter().map(|(path, file)| (&**path, &**file)).collect::<Vec<_>>())
     }
 
     /// What models record of the traces.

@@ -45,7 +45,7 @@ pub fn judge(
 ) -> Result<Verdict, PipelineError> {
     progress.begin("verdict");
     let mut judge = Judge::new(resources.threads());
-    for one in traces.one_by_one() {
+    for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
         let named = |error: BuildError| match error {
             BuildError::Levels { source, .. } => {
@@ -55,7 +55,7 @@ pub fn judge(
         };
         let unfit = |problem: &str| PipelineError::unfit(&trace.name, problem);
         let specs = trace.meta.switches.as_ref().ok_or_else(|| unfit(NO_SWITCH))?;
-        judge.begin_trace(&trace.origin.name, &trace.meta, specs).map_err(named)?;
+        judge.begin_trace(&shown, &trace.meta, specs).map_err(named)?;
         for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, Part::Train)? {
             let (RunBatch { batch, .. }, counted) = rows?;
             if batch.arrivals.is_none() {

@@ -46,6 +46,50 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// A unit of time, and how many nanoseconds it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimeUnit {
+    pub(crate) name: &'static str,
+    pub(crate) ns: f64,
+}
+
+/// The unit in which a time of this length, and parts of it, are told.
+pub(crate) fn time_unit(long_ns: u64) -> TimeUnit {
+    const UNITS: [(u64, &str, f64); 5] = [
+        (1_000, "ns", 1.0),
+        (10_000_000, "us", 1e3),
+        (10_000_000_000, "ms", 1e6),
+        (600_000_000_000, "s", 1e9),
+        (36_000_000_000_000, "min", 60e9),
+    ];
+    let unit = UNITS.into_iter().find(|(below_ns, ..)| long_ns < *below_ns);
+    let (_, name, ns) = unit.unwrap_or((u64::MAX, "h", 3_600e9));
+    TimeUnit { name, ns }
+}
+
+/// A length of time in the unit that fits.
+pub(crate) fn duration(long_ns: u64) -> String {
+    let TimeUnit { name, ns } = time_unit(long_ns);
+    format!("{} {name}", short(long_ns as f64 / ns))
+}
+
+/// A time since 1970 as date and time of day.
+pub(crate) fn utc(time_ns: u64) -> String {
+    let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that leap days end them; 719,468 days from the year 0 to 1970.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{ns:09} UTC")
+}
+
 /// A ratio, or that it is undefined.
 pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| UNDEFINED.to_owned(), |value| ratio(value, decimals))
@@ -66,6 +110,27 @@ mod tests {
         let expected =
             ["0", "0.5", "0.6064", "1,020", "208.1", "\u{2212}0.25", "12,345.5", "0.999999"];
         assert_eq!(of, expected);
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_that_fits() {
+        let of = [0, 999, 2_500, 65_536_000, 33_554_432_000, 8_589_934_592_000, 86_400_000_000_000];
+        let expected =
+            ["0 ns", "999 ns", "2.5 us", "65.536 ms", "33.5544 s", "143.1656 min", "24 h"];
+        assert_eq!(of.map(duration), expected);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let of = [0, 951_782_399_000_000_001, 951_868_800_000_000_000, 1_700_000_000_123_456_789];
+        let expected = [
+            "1970-01-01 00:00:00.000000000 UTC",
+            "2000-02-28 23:59:59.000000001 UTC",
+            "2000-03-01 00:00:00.000000000 UTC",
+            "2023-11-14 22:13:20.123456789 UTC",
+        ];
+        assert_eq!(of.map(utc), expected);
+        assert!(utc(u64::MAX).starts_with("2554-07-21 23:34:33."));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
 use dropcast_pipeline::verdict::{DropCounts, EpisodeSection, TimelineSection, Verdict};
 use dropcast_replay::Sent;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// A trace over time. None if nothing of it counts.
@@ -13,32 +14,46 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
         [_] | [] => String::new(),
         _ => format!(" of {}", verdict.traces[trace]),
     };
-    Some(panels(
-        format!("Occupancy and drops over time{of}"),
-        timeline,
-        timeline.begin_ns,
-        "of the fullest switch",
-    ))
+    let title = format!("Occupancy and drops over time{of}");
+    Some(panels(title, timeline, "Time since the first arrival", "", "of the fullest switch"))
+}
+
+/// Numbers of the traces, those with the most drops first.
+pub(crate) fn worst_first(verdict: &Verdict) -> Vec<usize> {
+    let drops = |at: &usize| {
+        let TimelineSection { lqd_packets, real, .. } = &verdict.timelines[*at];
+        let real = real.as_ref().map_or(0, |real| real.packets.iter().sum());
+        Reverse(lqd_packets.iter().sum::<u64>().max(real))
+    };
+    let mut order: Vec<usize> = (0..verdict.timelines.len()).collect();
+    order.sort_by_key(drops);
+    order
 }
 
 /// One of the worst episodes, `rank` from 1.
 pub(crate) fn episode(verdict: &Verdict, rank: usize, episode: &EpisodeSection) -> PanelFigure {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
-    panels(format!("Episode {rank}"), &episode.timeline, begin_ns, "of the switch")
+    let timeline = &episode.timeline;
+    let after = numbers::duration(timeline.begin_ns.saturating_sub(begin_ns));
+    let from = format!(" (from {after} after the first arrival on)");
+    panels(format!("Episode {rank}"), timeline, "Time", &from, "of the switch")
 }
 
-fn panels(title: String, timeline: &TimelineSection, origin_ns: u64, whose: &str) -> PanelFigure {
-    let bin_ms = timeline.bin_ns as f64 / 1e6;
-    let first_ms = (timeline.begin_ns as f64 - origin_ns as f64) / 1e6;
-    let time_ms = |at: usize| first_ms + at as f64 * bin_ms;
+/// The plots of a timeline. `time` is the name of the time, `from` when it begins, where that is not in its name.
+fn panels(
+    title: String,
+    timeline: &TimelineSection,
+    time: &str,
+    from: &str,
+    whose: &str,
+) -> PanelFigure {
+    let bins = timeline.arrived_packets.len() as u64;
+    let unit = numbers::time_unit(timeline.bin_ns.saturating_mul(bins));
+    let bin = timeline.bin_ns as f64 / unit.ns;
     let count = |name: &str, packets: &[u64]| {
-        let points = packets.iter().enumerate().map(|(at, &p)| (time_ms(at), p as f64));
-        // The last value holds to the end of its bin.
-        let end = packets.last().map(|&last| (time_ms(packets.len()), last as f64));
-        Series::new(name, Draw::Steps, points.chain(end))
+        Series::new(name, Draw::Steps, held(bin, packets.iter().map(|&p| Some(p as f64))))
     };
-    let shares = timeline.peak_occupancy.iter().enumerate();
-    let occupancy = shares.filter_map(|(at, share)| Some((time_ms(at), (*share)?)));
+    let occupancy = held(bin, timeline.peak_occupancy.iter().copied());
     let mut drops = vec![count("LQD drops", &timeline.lqd_packets)];
     if let Some(real) = &timeline.real {
         drops.push(count("real drops", &real.packets));
@@ -51,20 +66,37 @@ fn panels(title: String, timeline: &TimelineSection, origin_ns: u64, whose: &str
         title,
         description: format!(
             "Above, the highest occupancy {whose} that an arrival meets, as a share of the buffer; \
-             below, drops and errors of the model, in packets. Each value is of {} us.",
-            numbers::short(timeline.bin_ns as f64 / 1e3)
+             below, drops and errors of the model, in packets. Each value is of {}.",
+            numbers::duration(timeline.bin_ns)
         ),
-        x: Axis::new("Time since the first arrival, ms"),
+        x: Axis::new(format!("{time}, {}{from}", unit.name)),
         panels: vec![
             Panel {
                 y: Axis::new("Full, %").unit(Unit::Percent).range(0.0, 1.0),
-                series: vec![Series::new("LQD's buffer", Draw::Line, occupancy)],
+                series: vec![Series::new("LQD's buffer", Draw::Steps, occupancy)],
                 height: 1,
             },
             Panel { y: Axis::new("Packets").whole(), series: drops, height: 2 },
         ],
         notes: Vec::new(),
     }
+}
+
+/// Values that each hold to the end of their bin, as steps; where there is none is a gap.
+fn held(bin: f64, values: impl Iterator<Item = Option<f64>>) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    let mut before = None;
+    let mut end = 0;
+    for (at, value) in values.enumerate() {
+        let time = at as f64 * bin;
+        if let (Some(before), None) = (before, value) {
+            points.extend([(time, before), (time, f64::NAN)]);
+        }
+        points.extend(value.map(|value| (time, value)));
+        (before, end) = (value, at + 1);
+    }
+    points.extend(before.map(|before| (end as f64 * bin, before)));
+    points
 }
 
 /// Packets of one kind; none if that is not told.
@@ -129,6 +161,45 @@ fn heat(verdict: &Verdict, trace: usize, switch_id: u16) -> HeatFigure {
 pub(crate) fn switch_name(verdict: &Verdict, trace: usize, switch_id: u16) -> String {
     match verdict.traces.as_slice() {
         [_] | [] => format!("switch {switch_id}"),
-        _ => format!("switch {switch_id}, trace {}", trace + 1),
+        traces => named_switch(&traces[trace], switch_id),
+    }
+}
+
+/// A switch of a trace, which may be named after it.
+fn named_switch(trace: &str, switch_id: u16) -> String {
+    let switch = format!("switch {switch_id}");
+    match trace.strip_suffix(&format!("switch={switch_id}")).map(|run| run.strip_suffix('/')) {
+        Some(Some(run)) => format!("{switch} of {run}"),
+        Some(None) if trace.starts_with("switch=") => switch,
+        _ => format!("{switch} of {trace}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_without_a_value_is_a_gap() {
+        let told = |values: &[Option<f64>]| {
+            let points = held(2.0, values.iter().copied()).into_iter();
+            points.map(|(x, y)| (x, (!y.is_nan()).then_some(y))).collect::<Vec<_>>()
+        };
+        let (low, full) = (Some(0.25), Some(1.0));
+        assert_eq!(told(&[low, full]), [(0.0, low), (2.0, full), (4.0, full)]);
+        assert_eq!(
+            told(&[full, None, None, low, None]),
+            [(0.0, full), (2.0, full), (2.0, None), (6.0, low), (8.0, low), (8.0, None)]
+        );
+        assert_eq!(told(&[None, None]), []);
+    }
+
+    #[test]
+    fn switches_are_named_with_their_trace() {
+        let says = |trace, expected: &str| assert_eq!(named_switch(trace, 7), expected);
+        says("run=3/switch=7", "switch 7 of run=3");
+        says("switch=7", "switch 7");
+        says("switch=17", "switch 7 of switch=17");
+        says("leaf.parquet", "switch 7 of leaf.parquet");
     }
 }

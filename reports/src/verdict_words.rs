@@ -1,6 +1,6 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
-use crate::numbers::{count, ratio};
+use crate::numbers::{count, duration, ratio};
 use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
 use dropcast_pipeline::collect::note_words;
@@ -116,10 +116,10 @@ pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
     if congestion.episodes > 0 {
         let episodes = if congestion.episodes == 1 { "episode" } else { "episodes" };
         sentences.push(format!(
-            "Drops come in {} {episodes} of congestion; the longest lasts {} us, the worst drops {} \
+            "Drops come in {} {episodes} of congestion; the longest lasts {}, the worst drops {} \
              packets.",
             count(congestion.episodes),
-            ratio(congestion.longest_ns as f64 / 1e3, 1),
+            duration(congestion.longest_ns),
             count(congestion.most_drops)
         ));
     }
@@ -133,10 +133,10 @@ pub fn trace_sentences(verdict: &Verdict) -> Vec<String> {
     }
     if let Some(pauses) = verdict.pauses {
         sentences.push(format!(
-            "Queues are paused (PFC) {}; {} us in all, the longest {} us.",
+            "Queues are paused (PFC) {}; {} in all, the longest {}.",
             times(pauses.pauses),
-            ratio(pauses.total_ns as f64 / 1e3, 1),
-            ratio(pauses.longest_ns as f64 / 1e3, 1)
+            duration(pauses.total_ns),
+            duration(pauses.longest_ns)
         ));
     }
     sentences.push(CAVEAT.to_owned());

@@ -155,12 +155,17 @@ fn a_capture_gets_a_verdict() {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
     // Of captures without rules, each is of a port, in the order of the numbers in their names.
-    for (name, folder) in [("port9.pcap", ""), ("port10.pcap", ""), ("a.pcap", "tree/switch=7/")] {
-        room.write(&format!("{folder}{name}"), &whole);
+    for (port, names) in [(0, ["port9.pcap", "a.pcap"]), (1, ["port10.pcap", "b.pcap"])] {
+        for (folder, name) in ["", "tree/switch=7/"].into_iter().zip(names) {
+            room.write(&format!("{folder}{name}"), packets_to(port, &whole));
+        }
     }
-    room.write("tree/switch=7/b.pcap", &whole);
+    // Captures that cannot be of output ports.
+    room.write("in0.pcap", &whole);
+    room.write("in1.pcap", &whole);
     room.write("one.csv", "time_ns,port,size_bytes\n0,0,1500\n");
     for typed in [
+        "collect --events in*.pcap --switch plain.toml -o x.parquet",
         "inspect --check port*.pcap --switch plain.toml",
         "collect --events port*.pcap --switch plain.toml -o two.parquet",
         "collect --events port9.pcap port10.pcap burst.pcap --switch plain.toml -o x.parquet",
@@ -174,6 +179,22 @@ fn a_capture_gets_a_verdict() {
     insta::assert_snapshot!(transcript);
     let said = room.dropcast("run --events burst.pcap --switch leaf.toml --name burst");
     assert_eq!(said.code, Some(0), "{said}");
+}
+
+/// The packets of a capture to 10.0.PORT.x.
+fn packets_to(port: u8, whole: &[u8]) -> Vec<u8> {
+    let (head, mut rest) = whole.split_at(24);
+    let mut found = head.to_vec();
+    while let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = *rest {
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        let (packet, after) = rest.split_at(16 + length);
+        // The destination is behind 14 bytes of Ethernet and 16 of IP.
+        if packet[16 + 14 + 16 + 2] == port {
+            found.extend(packet);
+        }
+        rest = after;
+    }
+    found
 }
 
 /// pyarrow writes events as Feather, which compresses, and reads what a pipe carries.

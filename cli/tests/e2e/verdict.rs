@@ -154,3 +154,43 @@ fn each_switch_tells_its_alpha() {
     let page = room.good("report --data trace.parquet --format html");
     assert!(page.contains("<td>1, 0.25</td>"), "{page}");
 }
+
+/// Eight runs since 1970, each with more drops than the one before, and a silence of an hour.
+#[test]
+fn traces_of_a_folder_are_named_and_the_worst_comes_first() {
+    let room = Room::new();
+    room.write(
+        "leaf.toml",
+        "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 60_000\nbase_rtt_ns = 100_000\n",
+    );
+    const BEGIN_NS: u64 = 1_700_000_000_123_456_789;
+    for run in 1..=8 {
+        let burst = |begin_ns: u64| {
+            (0..60 + 10 * run).map(move |i| format!("{},{},1500\n", begin_ns + i, i % 2))
+        };
+        let rows: String = burst(BEGIN_NS).chain(burst(BEGIN_NS + 3_600_000_000_000)).collect();
+        room.write(
+            &format!("events/run={run}/log.csv"),
+            format!("time_ns,port,size_bytes\n{rows}"),
+        );
+    }
+    room.good("collect --events events --switch leaf.toml -o traces");
+    let report = "report --data traces";
+    let json: Value = serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
+    let expected: Vec<String> = (1..=8).map(|run| format!("run={run}/switch=0")).collect();
+    assert_eq!(json["traces"], serde_json::json!(expected));
+    let time = BEGIN_NS.to_string();
+    assert_eq!(json["timelines"][0]["begin_ns"], time, "a number would lose digits");
+    assert!(json["episodes"][0]["first_ns"].as_str().is_some_and(|first| *first >= *time));
+    room.good(&format!("{report} --format html -o page.html"));
+    let page = String::from_utf8(room.read("page.html")).unwrap();
+    let shown: Vec<usize> = (1..=8)
+        .filter_map(|run| {
+            page.find(&format!("Occupancy and drops over time of run={run}/switch=0"))
+        })
+        .collect();
+    assert_eq!(shown.len(), 6, "the others are in the JSON");
+    assert!(shown.is_sorted_by(|one, next| one > next), "run 8 has the most drops");
+    assert!(page.contains(">Time since the first arrival, min<"));
+    assert!(page.contains("drops at switch 0 of run=8 from"), "episodes name their trace");
+}

@@ -14,6 +14,18 @@ const LOOP: u16 = 108;
 const LINUX_SLL: u16 = 113;
 const LINUX_SLL2: u16 = 276;
 
+/// The name of a link type whose headers are read.
+pub(super) fn link_name(link_type: u16) -> Option<&'static str> {
+    Some(match link_type {
+        ETHERNET => "Ethernet",
+        NULL | LOOP => "loopback",
+        PPP => "PPP",
+        LINUX_SLL | LINUX_SLL2 => "Linux cooked",
+        raw if RAW.contains(&raw) => "raw IP",
+        _ => return None,
+    })
+}
+
 /// IP protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
@@ -22,6 +34,10 @@ const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 pub(crate) struct PacketHeaders {
     /// What rules may ask for, except the interface.
     pub(crate) facts: PacketFacts,
+    /// Who sends it, of Ethernet.
+    pub(crate) source_mac: Option<Mac>,
+    /// Who sends it, of IP.
+    pub(crate) source_ip: Option<IpAddr>,
     /// Hash of the flow; 0 for a packet without an IP header.
     pub(crate) flow_hash: u64,
     /// Whether the IP header says so.
@@ -68,6 +84,7 @@ fn of_packet(packet: &LaxSlicedPacket<'_>) -> PacketHeaders {
     let facts = &mut headers.facts;
     if let Some(LinkSlice::Ethernet2(ethernet)) = &packet.link {
         facts.destination_mac = Some(Mac(ethernet.destination()));
+        headers.source_mac = Some(Mac(ethernet.source()));
     }
     let tag = packet.link_exts.iter().find_map(|extension| match extension {
         LaxLinkExtSlice::Vlan(tag) => Some(tag),
@@ -91,6 +108,7 @@ fn of_packet(packet: &LaxSlicedPacket<'_>) -> PacketHeaders {
         Some(LaxNetSlice::Arp(_)) | None => return headers,
     };
     facts.destination_ip = Some(destination);
+    headers.source_ip = Some(source);
     facts.dscp = Some(class >> 2);
     headers.ecn_capable = class & 3 != 0;
     let payload = packet.net.as_ref().and_then(LaxNetSlice::ip_payload_ref);
@@ -123,6 +141,7 @@ mod tests {
     fn every_link_type_leads_to_the_same_ip_header() {
         let expected = read_headers(101, &IP);
         assert_eq!(expected.facts.destination_ip, "10.0.1.2".parse().ok());
+        assert_eq!(expected.source_ip, "10.0.0.1".parse().ok());
         assert_eq!((expected.facts.dscp, expected.ecn_capable), (Some(46), true));
         let key = FlowKey {
             source: "10.0.0.1".parse().unwrap(),
@@ -150,6 +169,7 @@ mod tests {
         let headers = read_headers(ETHERNET, &framed(&tagged));
         let facts = headers.facts;
         assert_eq!(facts.destination_mac, Some(Mac([2, 0, 0, 0, 0, 1])));
+        assert_eq!(headers.source_mac, Some(Mac([2, 0, 0, 0, 0, 2])));
         assert_eq!((facts.vlan, facts.pcp, facts.dscp), (Some(20), Some(5), Some(46)));
     }
 

@@ -1,10 +1,11 @@
 //! Events from captures (`docs/pcap.md`): each packet is an arrival.
 
-use super::backlog::Backlog;
 use super::gate::{Gate, ROUNDED_TIME};
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
-use crate::capture::{CaptureStart, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers};
+use crate::capture::{
+    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers,
+};
 use crate::capture_map::{CaptureMap, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
@@ -12,9 +13,6 @@ use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
-
-/// Packets of a capture in which hardly one waits: it seems to be from behind the buffer.
-const NO_BACKLOG: &str = "no-backlog";
 
 /// The events of a capture.
 pub(crate) struct CaptureRows {
@@ -26,7 +24,8 @@ pub(crate) struct CaptureRows {
     port: Option<u16>,
     /// The switch of packets whose rule names none.
     switch_id: u16,
-    backlog: Backlog,
+    /// What was read so far, where no rules say the port.
+    seen: CaptureSummary,
     /// By rule of the map: whether a packet met it.
     met: Met,
 }
@@ -63,29 +62,26 @@ impl CaptureRows {
             port => port,
         };
         let packets = PacketFile::start(file, start, input)?;
-        let backlog = Backlog::new(specs);
         let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
-        Ok(CaptureRows { packets, name: name.to_owned(), map, port, switch_id, backlog, met })
+        let (name, seen) = (name.to_owned(), CaptureSummary::default());
+        Ok(CaptureRows { packets, name, map, port, switch_id, seen, met })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port, switch_id, backlog, met } = self;
+        let CaptureRows { packets, name, map, port, switch_id, seen, met } = self;
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
-            let Some(packet) = packets.next_packet()? else {
-                // What is noted here, no later call may note again.
-                if events.is_empty() {
-                    gate.note_rows(NO_BACKLOG, backlog.packets_without().unwrap_or(0));
-                }
-                break;
-            };
+            let Some(packet) = packets.next_packet()? else { break };
             let place = Some(RowPlace::Packet(packet.number));
-            match read_event(&packet, name, map, (*switch_id, *port), met) {
+            let headers = read_headers(packet.link_type, packet.captured);
+            if port.is_some() {
+                seen.add(&packet, &headers);
+            }
+            match read_event(&packet, headers, name, map, (*switch_id, *port), met) {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
-                        backlog.add(&event);
                         events.push(event);
                     }
                 }
@@ -98,6 +94,11 @@ impl CaptureRows {
     /// The switch and port of all its packets, where no rules say them.
     pub(crate) fn one_port(&self) -> Option<(u16, u16)> {
         self.port.map(|port| (self.switch_id, port))
+    }
+
+    /// What was read so far, where no rules say the port.
+    pub(crate) fn seen(&self) -> &CaptureSummary {
+        &self.seen
     }
 
     /// The rules that are about this file, and which of them a packet met.
@@ -134,6 +135,7 @@ impl CaptureRows {
 /// An event, and whether its time is rounded.
 fn read_event(
     packet: &RawPacket<'_>,
+    headers: PacketHeaders,
     name: &str,
     map: &CaptureMap,
     (switch_id, port): (u16, Option<u16>),
@@ -154,8 +156,7 @@ fn read_event(
         let expected = "the size on the wire";
         return Err(("size_bytes", BadCell::OutOfRange { value, expected }));
     }
-    let PacketHeaders { facts, flow_hash, ecn_capable } =
-        read_headers(packet.link_type, packet.captured);
+    let PacketHeaders { facts, flow_hash, ecn_capable, .. } = headers;
     let facts = PacketFacts { interface: packet.interface, ..facts };
     let (switch_id, port) = match port {
         Some(port) => (switch_id, port),

@@ -1,5 +1,6 @@
 //! Packet events of several files, merged by time.
 
+use super::captures::MergedCaptures;
 use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
 use super::rule_use::unmet;
@@ -22,6 +23,7 @@ pub struct EventFiles {
     own_columns: usize,
     /// The next event of each file: its time and the place of the file.
     next: BinaryHeap<Reverse<(u64, usize)>>,
+    captures: MergedCaptures,
     state: State,
 }
 
@@ -101,6 +103,7 @@ impl EventFiles {
             return Err(DataError::file(other.file(), problem, hint));
         }
         let own_columns = first.own_columns();
+        let captures = MergedCaptures::new(&specs);
         let open = |reader| {
             let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
             OpenFile { reader, events, own }
@@ -111,6 +114,7 @@ impl EventFiles {
             specs,
             own_columns,
             next: BinaryHeap::new(),
+            captures,
             state: State::NotBegun,
         })
     }
@@ -143,7 +147,9 @@ impl EventFiles {
     /// What was read of each file. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> Vec<InputProvenance> {
         let (drops, marks) = (self.tells_drops(), self.tells_marks());
-        let told = |OpenFile { reader, .. }: &OpenFile| {
+        let first_capture = self.files.iter().position(|file| file.reader.is_capture());
+        let without_backlog = self.captures.packets_without_backlog();
+        let told = |(place, OpenFile { reader, .. }): (usize, &OpenFile)| {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
@@ -153,14 +159,21 @@ impl EventFiles {
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
                 told.notes.insert(note.to_owned(), told.events);
             }
+            if let Some(packets) = without_backlog.filter(|_| first_capture == Some(place)) {
+                told.notes.insert(NO_BACKLOG.to_owned(), packets);
+            }
             told
         };
-        self.files.iter().map(told).collect()
+        self.files.iter().enumerate().map(told).collect()
     }
 
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
         if let [only] = &mut self.files[..] {
-            return only.reader.next().transpose();
+            let batch = only.reader.next().transpose()?;
+            if only.reader.is_capture() {
+                batch.iter().flat_map(|batch| &batch.events).for_each(|e| self.captures.add(e));
+            }
+            return Ok(batch);
         }
         if self.state == State::NotBegun {
             self.state = State::Reading;
@@ -172,11 +185,24 @@ impl EventFiles {
         while batch.events.len() < BATCH_ROWS {
             let Some(Reverse((_, place))) = self.next.pop() else { break };
             let file = &mut self.files[place];
-            batch.events.extend(file.events.next());
+            let Some(event) = file.events.next() else { continue };
+            if file.reader.is_capture() {
+                self.captures.add(&event);
+            }
+            batch.events.push(event);
             batch.own.extend(file.own.by_ref().take(self.own_columns));
             self.look_ahead(place)?;
         }
         Ok((!batch.events.is_empty()).then_some(batch))
+    }
+
+    /// Captures that are taken for the packets of one port each must be able to be that.
+    fn check_captures(&mut self, has_ended: bool) -> Result<(), DataError> {
+        if !self.captures.is_due(has_ended) {
+            return Ok(());
+        }
+        let mut readers: Vec<_> = self.files.iter_mut().map(|file| &mut file.reader).collect();
+        self.captures.check(&mut readers, has_ended)
     }
 
     /// Two files with the same bytes are one that was given twice; but captures whose place is their port may
@@ -214,6 +240,9 @@ impl EventFiles {
     }
 }
 
+/// Packets of captures in which hardly one waits are counted under this name: they seem to be from behind the
+/// buffer. Of all captures together, at the first.
+const NO_BACKLOG: &str = "no-backlog";
 /// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
 const NO_REAL_DROPS: &str = "no-real-drops";
 /// The same of ECN marks.
@@ -279,6 +308,11 @@ impl Iterator for EventFiles {
         let mut batch = self.next_batch().transpose();
         if batch.is_none() {
             batch = self.refuse_repeats().err().map(Err);
+        }
+        if !matches!(batch, Some(Err(_)))
+            && let Err(error) = self.check_captures(batch.is_none())
+        {
+            batch = Some(Err(error));
         }
         if !matches!(batch, Some(Ok(_))) {
             self.state = State::Done;

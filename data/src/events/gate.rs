@@ -108,9 +108,7 @@ impl Gate {
 
     /// Counts a row that is used, under `note`, if it `is` so.
     pub(crate) fn note(&mut self, note: &'static str, is: bool) {
-        if is {
-            self.note_rows(note, 1);
-        }
+        self.note_rows(note, u64::from(is));
     }
 
     /// Counts rows that are used, under `note`.

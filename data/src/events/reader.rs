@@ -9,7 +9,7 @@ use super::rows::EventRows;
 use super::rule_use::RuleUse;
 use super::table::EventTable;
 use crate::arrow_stream::looks_like_arrow;
-use crate::capture::CaptureStart;
+use crate::capture::{CaptureStart, PortCapture};
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, Input, TextInput, recorded_name};
@@ -182,6 +182,28 @@ impl EventReader {
             Source::Capture(rows) => rows.one_port(),
             _ => None,
         }
+    }
+
+    /// Whether it is a capture.
+    pub(super) fn is_capture(&self) -> bool {
+        matches!(self.source, Source::Capture(_))
+    }
+
+    /// What was read so far of a capture without rules for ports.
+    pub(super) fn port_capture(&self) -> Option<PortCapture<'_>> {
+        let Source::Capture(rows) = &self.source else { return None };
+        let (_, port) = rows.one_port()?;
+        Some(PortCapture { file: &self.file, name: &self.name, port, summary: rows.seen() })
+    }
+
+    /// Whether it is standard input, which may not end soon.
+    pub(super) fn is_a_stream(&self) -> bool {
+        self.name == "-"
+    }
+
+    /// Whether all of it was read, or an error ended it.
+    pub(super) fn is_done(&self) -> bool {
+        self.done
     }
 
     /// Names of its columns that hold nothing that is asked for.

@@ -339,7 +339,9 @@ fn a_capture_behind_the_buffer_is_noted() {
             bytes.extend(&frame);
         }
         let path = scratch.file("x.pcap", bytes);
-        read(&path, options(&scratch)).unwrap().1.notes
+        let mut files = EventFiles::open(&[path], &options(&scratch)).unwrap();
+        assert!(files.by_ref().all(|batch| batch.is_ok()));
+        files.provenance().remove(0).notes
     };
     // 1,500 bytes take 12 us at 1 Gbps.
     assert_eq!(notes(13)["no-backlog"], 1_200);

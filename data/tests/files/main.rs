@@ -4,6 +4,7 @@
 
 mod arrow;
 mod beside_packets;
+mod capture_order;
 mod captures;
 mod damage;
 mod documented;

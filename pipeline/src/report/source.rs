@@ -16,7 +16,7 @@ pub struct ModelSource {
 /// A labelled trace that is about to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceSource {
-    /// File name.
+    /// What the report calls it.
     pub name: String,
     /// What it says of itself. Without switches in it, it is not replayed.
     pub meta: TraceMeta,

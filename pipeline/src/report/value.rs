@@ -94,7 +94,7 @@ pub struct ModelSection {
 /// A trace of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceSection {
-    /// File name.
+    /// File name, or the folders that it is named for: what tells the traces apart.
     pub name: String,
     /// Its file, with its SHA-256 and what was left out; null if it was never in one.
     pub input: Option<InputProvenance>,
@@ -105,7 +105,8 @@ pub struct TraceSection {
     /// Whether the model says that it was trained on this file (same SHA-256) and these are not
     /// held-out rows: then these scores flatter it. Null where either does not say.
     pub in_training_data: Option<bool>,
-    /// What the trace says of itself.
+    /// What the trace says of itself, with times as strings.
+    #[serde(with = "crate::exact_times::of_meta")]
     pub meta: TraceMeta,
 }
 

@@ -21,8 +21,10 @@ pub struct EpisodeSection {
     /// Number of the switch.
     pub switch_id: u16,
     /// Arrival of the first dropped packet, nanoseconds.
+    #[serde(with = "crate::exact_times")]
     pub first_ns: u64,
     /// Arrival of the last, nanoseconds.
+    #[serde(with = "crate::exact_times")]
     pub last_ns: u64,
     /// Packets that LQD or the real switch drops.
     pub drops: u64,

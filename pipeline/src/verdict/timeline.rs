@@ -11,6 +11,7 @@ const MOST_BINS: usize = 240;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimelineSection {
     /// Time at which the first bin begins, nanoseconds.
+    #[serde(with = "crate::exact_times")]
     pub begin_ns: u64,
     /// How long a bin is, nanoseconds.
     pub bin_ns: u64,

@@ -26,7 +26,7 @@ pub const CAUTIONS: [&str; 5] =
 pub struct Verdict {
     /// [`VERDICT_SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Names of the traces.
+    /// Names of the traces: what tells them apart.
     pub traces: Vec<String>,
     /// Notes of the inputs that make the numbers doubtful ([`CAUTIONS`]), and how many rows each is about.
     pub cautions: BTreeMap<String, u64>,

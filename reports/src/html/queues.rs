@@ -99,7 +99,9 @@ pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
     };
     let kinds = KINDS.map(|(name, _)| name);
     let heads = [&["switch", "fullest", "alpha", "arrivals"][..], &kinds].concat();
-    let switches = || verdict.switches.iter();
+    let mut worst: Vec<&SwitchDrops> = verdict.switches.iter().collect();
+    worst.sort_by_key(|switch| Reverse(switch.counts.badness()));
+    let switches = || worst.iter().copied();
     table("Packets at each switch.", &heads, switches().map(packets).collect());
     let heads = [&["switch", "arrivals"][..], &kinds[..4]].concat();
     table("Bytes at each switch.", &heads, switches().map(bytes).collect());

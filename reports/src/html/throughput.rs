@@ -2,6 +2,7 @@
 
 use super::body::{Body, Data};
 use super::table::Cell;
+use crate::verdict_figures::switch_name;
 use crate::{figures, numbers, verdict_words};
 use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
 use dropcast_pipeline::verdict::Verdict;
@@ -38,10 +39,12 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
     }
     page.fold("Each switch by itself");
     for switch in &replay.switches {
+        let named = verdict.map_or_else(
+            || format!("switch {} of trace {}", switch.switch_id, switch.trace + 1),
+            |verdict| switch_name(verdict, switch.trace, switch.switch_id),
+        );
         let name = format!(
-            "Trace {}, switch {} ({} ports, alpha {}, slack {} bytes): \u{3B7} {} in packets, bound {}.",
-            switch.trace + 1,
-            switch.switch_id,
+            "{named} ({} ports, alpha {}, slack {} bytes): \u{3B7} {} in packets, bound {}.",
             switch.ports,
             switch.dynamic_thresholds_alpha,
             numbers::count(switch.slack_bytes.into()),

@@ -10,13 +10,17 @@ const MOST_TRACES: usize = 6;
 
 pub(super) fn write(page: &mut Body, verdict: &Verdict) {
     page.section("timeline", "Over time");
-    for at in 0..verdict.timelines.len().min(MOST_TRACES) {
+    let worst_first = verdict_figures::worst_first(verdict);
+    if worst_first.len() > 1 {
+        page.paragraph("The traces with the most drops come first.");
+    }
+    for &at in worst_first.iter().take(MOST_TRACES) {
         let Some(figure) = verdict_figures::timeline(verdict, at) else { continue };
         let timeline = &verdict.timelines[at];
         let caption = format!(
-            "Each step is {} us. Drops are shown when their packet arrived, also if it was \
+            "Each step is {}. Drops are shown when their packet arrived, also if it was \
              pushed out later.{}",
-            numbers::short(timeline.bin_ns as f64 / 1e3),
+            numbers::duration(timeline.bin_ns),
             if timeline.real.is_some() { "" } else { " The trace tells of no real drops." }
         );
         let (heads, rows) = numbers_of(timeline);
@@ -45,21 +49,16 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
 
 fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
-    let after_ms = (episode.first_ns.saturating_sub(begin_ns)) as f64 / 1e6;
-    let long_us = (episode.last_ns - episode.first_ns) as f64 / 1e3;
     let name = format!(
-        "Episode {rank}: {} drops at {} from {} ms on, in {} us",
+        "Episode {rank}: {} drops at {} from {} on, in {}",
         numbers::count(episode.drops),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
-        numbers::ratio(after_ms, 3),
-        numbers::ratio(long_us, 1),
+        numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
+        numbers::duration(episode.last_ns - episode.first_ns),
     );
     page.fold(&name);
     let figure = verdict_figures::episode(verdict, rank, episode);
-    let caption = format!(
-        "{name}. Each step is {} us.",
-        numbers::short(episode.timeline.bin_ns as f64 / 1e3)
-    );
+    let caption = format!("{name}. Each step is {}.", numbers::duration(episode.timeline.bin_ns));
     let (heads, rows) = numbers_of(&episode.timeline);
     page.wide_figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows)] });
     page.end_fold();

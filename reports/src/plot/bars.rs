@@ -1,9 +1,9 @@
 //! Drawing a [`BarFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Sample, paint, width};
+use super::canvas::{Axes, Canvas, Plot, Sample, paint};
 use super::figure::{Axis, BarFigure, Scale};
 use super::palette::look;
-use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS};
+use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
 
 /// Minimum width of a bar's hit area, units.

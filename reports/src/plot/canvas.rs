@@ -7,7 +7,7 @@ use super::figure::Draw;
 use super::marks::Marks;
 use super::palette::{Look, Marker, Rgb};
 use super::svg::{
-    Anchor, Drawing, HEIGHT_UNITS, INK, Lettering, Page, Place, Stroke, TEXT, WIDTH_UNITS,
+    Anchor, Drawing, HEIGHT_UNITS, INK, Lettering, Page, Place, Stroke, TEXT, WIDTH_UNITS, width,
 };
 use super::ticks::Ruler;
 use std::ops::Range;
@@ -58,13 +58,6 @@ pub(super) fn paint(
     canvas.heading(title);
     draw(&mut canvas);
     canvas.drawing.finish(title, description, page, &canvas.marks.svg())
-}
-
-/// Estimated width of a text, units.
-pub(super) fn width(text: &str, size: i32) -> i32 {
-    let ems: f64 =
-        text.chars().map(|c| if "il.,:;|'()[] ".contains(c) { 0.36 } else { 0.61 }).sum();
-    (ems * f64::from(size)).ceil() as i32
 }
 
 impl Canvas {

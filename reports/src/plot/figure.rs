@@ -90,7 +90,7 @@ impl Axis {
     }
 }
 
-/// A point of a series. Points that are not finite are left out of the plot.
+/// A point of a series. A point that is not finite is a gap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
     /// Where along the horizontal axis.

@@ -1,9 +1,9 @@
 //! Drawing a [`HeatFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, paint, width};
+use super::canvas::{Axes, Canvas, Plot, paint};
 use super::figure::HeatFigure;
 use super::palette::{on_tile, ramp};
-use super::svg::{Anchor, Page, TEXT};
+use super::svg::{Anchor, Page, TEXT, width};
 use super::ticks::Ruler;
 use crate::numbers;
 

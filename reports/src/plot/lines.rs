@@ -1,9 +1,9 @@
 //! Drawing a [`LineFigure`].
 
-use super::canvas::{Axes, Canvas, Plot, Sample, paint, width};
+use super::canvas::{Axes, Canvas, Plot, Sample, paint};
 use super::figure::{Axis, Draw, Labels, LineFigure, Point, Series};
 use super::palette::{Look, look};
-use super::svg::{Anchor, Page, Place, TEXT};
+use super::svg::{Anchor, Page, Place, TEXT, width};
 use super::ticks::Ruler;
 use crate::numbers;
 
@@ -30,7 +30,7 @@ impl LineFigure {
         canvas.notes(&self.notes);
 
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = Ruler::new(&self.x, points().map(|point| point.x), 8);
+        let x = Ruler::across(&self.x, points().map(|point| point.x));
         let y = Ruler::new(&self.y, points().flat_map(heights), 6);
         let widest = y.ticks.iter().map(|tick| width(&tick.1, TEXT)).max().unwrap_or(0);
         let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: true };
@@ -87,8 +87,8 @@ fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
         }
     }
     let joined = !matches!(series.draw, Draw::Marks | Draw::Dots);
-    if joined && places.len() > 1 {
-        canvas.line(&path(&places, series.draw), series.draw, look);
+    if joined {
+        draw_lines(canvas, plot, series, look);
     }
     if series.draw == Draw::Rule {
         return;
@@ -98,12 +98,20 @@ fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     places.iter().step_by(every).for_each(|&place| canvas.marker(place, series.draw, look));
 }
 
+/// Draws the line of a series, with gaps where its points have no place.
+fn draw_lines(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
+    for points in series.points.split(|point| !has_place(point)) {
+        let places: Vec<_> = points.iter().map(|point| plot.place(point.x, point.y)).collect();
+        if places.len() > 1 {
+            canvas.line(&path(&places, series.draw), series.draw, look);
+        }
+    }
+}
+
 /// Draws the line of a series, and markers where its value is highest among its neighbours.
 pub(super) fn draw_peaks(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     let places: Vec<_> = shown(series).map(|point| plot.place(point.x, point.y)).collect();
-    if places.len() > 1 {
-        canvas.line(&path(&places, series.draw), series.draw, look);
-    }
+    draw_lines(canvas, plot, series, look);
     for near in places.chunks((places.len() / 8).max(1)) {
         // Lower on the canvas is a higher number.
         if let Some(&peak) = near.iter().min_by_key(|place| place.1).filter(|p| p.1 < plot.down.end)
@@ -150,7 +158,11 @@ fn draw_labels(canvas: &mut Canvas, plot: &Plot, series: &Series) {
 
 /// The points that can be shown.
 fn shown(series: &Series) -> impl Iterator<Item = &Point> {
-    series.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite())
+    series.points.iter().filter(|point| has_place(point))
+}
+
+fn has_place(point: &Point) -> bool {
+    point.x.is_finite() && point.y.is_finite()
 }
 
 /// The corners of the line through `places`, without those that round to the one before.
@@ -218,6 +230,19 @@ mod tests {
         let x = last.strip_prefix("<text x=\"").unwrap().split('"').next().unwrap();
         // Ten letters at 18 units, the width of digits in Helvetica: a half is 90.
         assert!((1_300..=1_440 - 90).contains(&x.parse().unwrap()), "{last}");
+    }
+
+    #[test]
+    fn a_line_has_a_gap_where_a_point_has_no_place() {
+        let lines = |points: [(f64, f64); 5]| {
+            let series = vec![Series::new("LQD", Draw::Line, points)];
+            let svg = LineFigure { series, ..figure() }.to_svg(Page::Alone);
+            svg.matches("<polyline").count()
+        };
+        let whole = [(1.0, 1.0), (2.0, 2.0), (4.0, 4.0), (8.0, 2.0), (16.0, 1.0)];
+        let mut gap = whole;
+        gap[2].1 = f64::NAN;
+        assert_eq!(lines(gap), lines(whole) + 1);
     }
 
     #[test]

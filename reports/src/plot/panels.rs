@@ -1,10 +1,10 @@
 //! Drawing a [`PanelFigure`].
 
-use super::canvas::{Axes, Canvas, Sample, paint, width};
+use super::canvas::{Axes, Canvas, Sample, paint};
 use super::figure::{PanelFigure, Series};
 use super::lines::{draw_peaks, mark};
 use super::palette::look;
-use super::svg::{Page, TEXT};
+use super::svg::{Page, TEXT, width};
 use super::ticks::Ruler;
 
 /// Gap between panels, units.
@@ -26,7 +26,7 @@ impl PanelFigure {
         canvas.legend(&legend);
         canvas.notes(&self.notes);
 
-        let x = Ruler::new(&self.x, all.flat_map(|series| series.points.iter().map(|p| p.x)), 8);
+        let x = Ruler::across(&self.x, all.flat_map(|series| series.points.iter().map(|p| p.x)));
         let rulers = self.panels.iter().map(|panel| {
             let values = panel.series.iter().flat_map(|series| series.points.iter().map(|p| p.y));
             Ruler::new(&panel.y, values, if panel.height > 1 { 5 } else { 3 })

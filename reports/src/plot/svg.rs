@@ -15,6 +15,13 @@ pub(super) const TEXT: i32 = 32;
 /// Paint of text, axes and rules: the colour of the text around the picture.
 pub(super) const INK: &str = "currentColor";
 
+/// Estimated width of a text, units.
+pub(super) fn width(text: &str, size: i32) -> i32 {
+    let ems: f64 =
+        text.chars().map(|c| if "il.,:;|'()[] ".contains(c) { 0.36 } else { 0.61 }).sum();
+    (ems * f64::from(size)).ceil() as i32
+}
+
 /// Horizontal and vertical position, units from the top left corner.
 pub(super) type Place = (i32, i32);
 

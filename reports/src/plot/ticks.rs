@@ -1,7 +1,15 @@
 //! The ticks of an axis and their texts.
 
 use super::figure::{Axis, Scale};
+use super::svg::{TEXT, WIDTH_UNITS, width};
 use crate::numbers;
+
+/// Ticks of a horizontal axis, about, at most.
+const MOST_ACROSS: usize = 8;
+/// A horizontal axis is at least about this long, units.
+const ROOM_ACROSS: i32 = WIDTH_UNITS * 4 / 5;
+/// Texts of ticks are apart at least so much, units.
+const APART: i32 = TEXT / 2;
 
 /// An axis ready to draw: positions are in drawing units, the logarithm on a logarithmic scale.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +35,26 @@ impl Ruler {
             Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
         };
         Ruler { factor, ..ruler }
+    }
+
+    /// The ruler of a horizontal axis: as many ticks as have room for their texts.
+    pub(super) fn across(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let ruler = |most| Ruler::new(axis, values.iter().copied(), most);
+        (1..MOST_ACROSS)
+            .rev()
+            .map(ruler)
+            .fold(ruler(MOST_ACROSS), |most, fewer| if most.texts_fit() { most } else { fewer })
+    }
+
+    /// Whether texts below their ticks stay apart.
+    fn texts_fit(&self) -> bool {
+        let ends = self.ticks.iter().map(|(place, text)| {
+            let (middle, half) = (self.position(*place, 0, ROOM_ACROSS), width(text, TEXT) / 2);
+            (middle - half, middle + half)
+        });
+        let ends: Vec<(i32, i32)> = ends.collect();
+        ends.windows(2).all(|pair| pair[0].1 + APART <= pair[1].0)
     }
 
     /// Evenly from `low` to `high`, without ticks.
@@ -186,6 +214,17 @@ mod tests {
         assert_eq!(texts(&axis, &[5.0, 5.0]), ["0", "1", "2", "3", "4", "5"]);
         assert_eq!(texts(&axis, &[f64::NAN]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(texts(&axis.whole(), &[2.0, 6.0]), ["2", "3", "4", "5", "6"]);
+    }
+
+    #[test]
+    fn texts_of_a_horizontal_axis_stay_apart() {
+        let axis = Axis::new("Time, ms");
+        for high in [1.0, 700.0, 8e6, 86_400_000.0, 3.2e12, 1e15] {
+            let ruler = Ruler::across(&axis, [0.0, high].into_iter());
+            assert!(ruler.ticks.len() >= 2 && ruler.texts_fit(), "{:?}", ruler.ticks);
+        }
+        let ruler = Ruler::new(&axis, [0.0, 8e6].into_iter(), MOST_ACROSS);
+        assert!(!ruler.texts_fit(), "9 numbers of 9 characters have no room: {:?}", ruler.ticks);
     }
 
     #[test]

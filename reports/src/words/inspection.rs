@@ -3,7 +3,9 @@
 use super::model::{forest_line, metrics_table};
 use super::statistics::statistics_table;
 use super::sweep::sweep_tables;
+use crate::numbers::{count, duration, utc};
 use dropcast_data::Problem;
+use dropcast_pipeline::capture_packets::{AddressPackets, CapturePackets};
 use dropcast_pipeline::inspection::{Checked, Inspected};
 use dropcast_train::Model;
 
@@ -25,17 +27,20 @@ pub fn checked_text(checked: &Checked) -> String {
 
 /// What was found.
 pub fn inspected_text(found: &Inspected) -> String {
-    let count =
-        |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
+    let told = |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
     match found {
         Inspected::Events { columns, rows, switches } => {
             let switches = switches.as_ref().map(|specs| specs.to_toml());
             let switches = switches.as_deref().unwrap_or("not described in the file\n");
             let columns = columns.join(" ");
-            format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", count(rows))
+            format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", told(rows))
         }
-        Inspected::Stream { format, page } => {
-            format!("packet events: {format}\nswitches:\nnot described in the file\nsee {page}\n")
+        Inspected::Stream { format, page, capture } => {
+            let capture = capture.as_deref().map(CapturePackets::new);
+            let packets = capture.as_ref().map_or_else(String::new, capture_text);
+            format!(
+                "packet events: {format}\n{packets}switches:\nnot described in the file\nsee {page}\n"
+            )
         }
         Inspected::Trace { columns, rows, meta, statistics } => {
             let meta = meta.as_ref().map_or_else(
@@ -47,10 +52,10 @@ pub fn inspected_text(found: &Inspected) -> String {
             );
             let statistics = statistics.as_ref().map_or_else(String::new, statistics_table);
             let columns = columns.join(" ");
-            format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", count(rows))
+            format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", told(rows))
         }
         Inspected::OtherTable { columns, rows } => {
-            format!("a table, not one of ours\n{}columns: {}\n", count(rows), columns.join(" "))
+            format!("a table, not one of ours\n{}columns: {}\n", told(rows), columns.join(" "))
         }
         Inspected::Model(model) => model_text(model),
         Inspected::Table { features, trees, depth, vote_threshold, bytes } => format!(
@@ -62,6 +67,56 @@ pub fn inspected_text(found: &Inspected) -> String {
             format!("report, schema version {schema_version}\n")
         }
     }
+}
+
+/// Subnets, addresses or VLANs that are listed, at most.
+const MOST_LISTED: usize = 12;
+
+/// What the packets of a capture are.
+fn capture_text(capture: &CapturePackets) -> String {
+    let CapturePackets { packets, bytes, first_ns, last_ns, span_ns, .. } = capture;
+    let mut lines = vec![format!("packets: {} ({} bytes)", count(*packets), count(*bytes))];
+    if let (Some(first_ns), Some(last_ns), Some(span_ns)) = (first_ns, last_ns, span_ns) {
+        let (first, last) = (utc(*first_ns), utc(*last_ns));
+        lines.push(format!("times: {first} to {last} ({})", duration(*span_ns)));
+    }
+    for of in &capture.interfaces {
+        let link = of.link_name.unwrap_or("its headers are not read");
+        let (number, packets) = (of.interface, count(of.packets));
+        lines.push(format!("interface {number}: link type {} ({link}), {packets}", of.link_type));
+    }
+    for (what, listed) in [
+        ("from", &capture.source_subnets),
+        ("to", &capture.destination_subnets),
+        ("from MAC", &capture.source_macs),
+        ("to MAC", &capture.destination_macs),
+        ("VLAN", &capture.vlans),
+    ] {
+        let shown =
+            listed.iter().take(MOST_LISTED).map(|AddressPackets { name, packets, addresses }| {
+                let addresses = match addresses {
+                    None => String::new(),
+                    Some(1) => ", 1 address".to_owned(),
+                    Some(number) => format!(", {} addresses", count(*number)),
+                };
+                format!("{name} ({}{addresses})", count(*packets))
+            });
+        let mut shown: Vec<String> = shown.collect();
+        let left_out = listed.len() - shown.len();
+        shown.extend((left_out > 0).then(|| format!("{} more", count(left_out as u64))));
+        if !shown.is_empty() {
+            lines.push(format!("{what}: {}", shown.join(", ")));
+        }
+    }
+    for (packets, what) in [
+        (capture.for_groups, "for groups (broadcast, multicast)"),
+        (capture.not_listed, "of further addresses, too many to list"),
+        (capture.without_time, "without a time"),
+        (capture.earlier_than_before, "earlier than the one before; sort them with reordercap"),
+    ] {
+        lines.extend((packets > 0).then(|| format!("{} packets {what}", count(packets))));
+    }
+    lines.join("\n") + "\n"
 }
 
 fn model_text(model: &Model) -> String {

@@ -101,10 +101,9 @@ fn distributions(report: &Value, add: &mut Add<'_>) {
 /// One trace, one switch: drops over time, in episodes, by port.
 fn verdict(verdict: &Value, add: &mut Add<'_>) {
     let Some(whole) = verdict["timelines"].get(0) else { return };
-    let origin_ns = whole["begin_ns"].as_f64().unwrap();
-    timeline("Occupancy and drops over time", whole, origin_ns, add);
+    timeline("Occupancy and drops over time", whole, add);
     for (rank, episode) in list(&verdict["episodes"]).iter().enumerate() {
-        timeline(&format!("Episode {}", rank + 1), &episode["timeline"], origin_ns, add);
+        timeline(&format!("Episode {}", rank + 1), &episode["timeline"], add);
     }
     let queues = list(&verdict["queues"]);
     let kinds: [(&str, &[&str]); 6] = [
@@ -127,9 +126,12 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
     }
 }
 
-fn timeline(figure: &str, timeline: &Value, origin_ns: f64, add: &mut Add<'_>) {
-    let [begin_ns, bin_ns] = ["begin_ns", "bin_ns"].map(|of| timeline[of].as_f64().unwrap());
-    let time = |at: usize| ((begin_ns - origin_ns) / 1e6 + at as f64 * (bin_ns / 1e6)).to_string();
+fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
+    let bin_ns = timeline["bin_ns"].as_f64().unwrap();
+    // Both the trace and its episodes last less than 10 s; what is shorter than 10 ms is told in us.
+    let span_ns = bin_ns * list(&timeline["arrived_packets"]).len() as f64;
+    let unit_ns = if span_ns < 1e7 { 1e3 } else { 1e6 };
+    let time = |at: usize| (at as f64 * (bin_ns / unit_ns)).to_string();
     let columns = [
         ("LQD's buffer", &timeline["peak_occupancy"]),
         ("LQD drops", &timeline["lqd_packets"]),
@@ -139,13 +141,14 @@ fn timeline(figure: &str, timeline: &Value, origin_ns: f64, add: &mut Add<'_>) {
     ];
     for (name, column) in columns {
         let values = list(column);
-        let mut points: Vec<(usize, f64)> = values
-            .iter()
-            .enumerate()
-            .filter_map(|(at, value)| Some((at, value.as_f64()?)))
-            .collect();
-        if name != "LQD's buffer" {
-            points.extend(points.last().map(|&(at, value)| (at + 1, value)));
+        let mut points: Vec<(usize, f64)> = Vec::new();
+        for (at, value) in values.iter().enumerate() {
+            let Some(value) = value.as_f64() else { continue };
+            points.push((at, value));
+            // A value holds to the end of its bin, behind which is a gap or nothing.
+            if values.get(at + 1).is_none_or(Value::is_null) {
+                points.push((at + 1, value));
+            }
         }
         let shown = points.into_iter().filter(|point| point.1 != 0.0);
         add(figure, name, shown.map(|(at, value)| (time(at), value)).collect());

@@ -1,0 +1,97 @@
+//! What captures tell once they are merged: whether packets queue, and whether the order of the files can say
+//! their ports.
+
+use super::backlog::Backlog;
+use super::reader::EventReader;
+use crate::capture::{Evidence, NoOutputPorts, PortCapture, draft, why_no_output_ports};
+use crate::{DataError, Event, SwitchSpecs};
+
+/// Packets of captures before they are first looked at; twice as many before each next time.
+const FIRST_LOOK: u64 = 1 << 16;
+/// Packets of all captures that are read to draft rules, at most.
+const MOST_DRAFTED: usize = 1 << 23;
+
+/// Watches the packets of captures in order of time.
+pub(super) struct MergedCaptures {
+    backlog: Backlog,
+    packets: u64,
+    next_look: u64,
+}
+
+impl MergedCaptures {
+    pub(super) fn new(specs: &SwitchSpecs) -> Self {
+        MergedCaptures { backlog: Backlog::new(specs), packets: 0, next_look: FIRST_LOOK }
+    }
+
+    /// The next packet of a capture.
+    pub(super) fn add(&mut self, event: &Event) {
+        self.backlog.add(event);
+        self.packets += 1;
+    }
+
+    /// How many packets there are, if hardly one of them waits at its port.
+    pub(super) fn packets_without_backlog(&self) -> Option<u64> {
+        self.backlog.packets_without()
+    }
+
+    /// Whether it is time to [check](Self::check) captures.
+    pub(super) fn is_due(&mut self, has_ended: bool) -> bool {
+        let is_due = self.packets >= self.next_look;
+        if is_due {
+            self.next_look = self.packets.saturating_mul(2);
+        }
+        is_due || has_ended
+    }
+
+    /// Refuses captures without rules for ports that cannot each hold the packets for one, with a draft of rules,
+    /// for which more of them is read. That packets do not queue is known in the end.
+    pub(super) fn check(
+        &self,
+        readers: &mut [&mut EventReader],
+        has_ended: bool,
+    ) -> Result<(), DataError> {
+        let without_backlog = self.packets_without_backlog().filter(|_| has_ended);
+        let captures = of_ports(readers);
+        let Some(found) = why_no_output_ports(&captures, without_backlog) else { return Ok(()) };
+        let is_whole = read_on(readers);
+        Err(refusal(&of_ports(readers), &found, is_whole))
+    }
+}
+
+fn of_ports<'a>(readers: &'a [&mut EventReader]) -> Vec<PortCapture<'a>> {
+    readers.iter().filter_map(|reader| reader.port_capture()).collect()
+}
+
+/// Reads on, so that a draft tells more; whether all was read. What is wrong with the rest is not the question.
+fn read_on(readers: &mut [&mut EventReader]) -> bool {
+    let most = MOST_DRAFTED / readers.len().max(1);
+    for reader in readers.iter_mut() {
+        let mut read = 0;
+        while read < most && !reader.is_a_stream() {
+            let Some(Ok(batch)) = reader.next() else { break };
+            read += batch.events.len();
+        }
+    }
+    readers.iter().all(|reader| reader.is_done())
+}
+
+fn refusal(captures: &[PortCapture<'_>], found: &NoOutputPorts, is_whole: bool) -> DataError {
+    let NoOutputPorts { at, problem, kind } = found;
+    let file = captures.get(*at).map_or("captures", |capture| capture.file);
+    let hint = match kind {
+        Evidence::BothDirections => {
+            "capture what comes into the switch alone (mirror ingress, tcpdump -Q in), then give rules by \
+             destination (docs/pcap.md). It holds"
+        }
+        Evidence::SharedDestinations => {
+            "say the ports by destination, or by file (file = \"NAME\") if each capture holds what is for one \
+             port all the same; these rules are for the switch description (docs/pcap.md)"
+        }
+        Evidence::NoBacklog => {
+            "capture before the buffer; if these were, and each holds what is for one port, add these rules to \
+             the switch description (docs/pcap.md)"
+        }
+    };
+    let part = if is_whole { "" } else { ", after the first part of the captures" };
+    DataError::file(file, problem, format!("{hint}{part}:\n\n{}", draft(captures, *kind)))
+}
