@@ -42,6 +42,6 @@ pub use summary::{
 };
 pub use transport::Transport;
 pub use workloads::{
-    Collective, CollectiveOperation, FlowList, FlowListError, Incast, Pattern, PoissonFlows,
-    TrafficConfig, TrafficError, TrafficMix, Workload,
+    Collective, CollectiveOperation, FlowList, FlowListError, Incast, Ns3PathsError, Pattern,
+    PoissonFlows, TrafficConfig, TrafficError, TrafficMix, Workload,
 };

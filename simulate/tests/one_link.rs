@@ -65,6 +65,7 @@ fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch
         class: FlowClass::Single,
         transport,
         queue: 1,
+        spines: None,
     };
     let list = FlowList::new((0..flows).map(flow).collect());
     let policy: PolicySpec = "complete-sharing".parse().unwrap();
@@ -179,6 +180,7 @@ fn dctcp_takes_what_an_unresponsive_sender_leaves() {
         class: FlowClass::Single,
         transport,
         queue: 1,
+        spines: None,
     };
     let list = FlowList::new(vec![
         flow(1, Transport::Unresponsive, 30_000),

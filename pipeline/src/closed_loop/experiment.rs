@@ -17,6 +17,10 @@ pub struct Experiment {
     pub runs: u32,
     /// A CSV file of flows, in place of `traffic`; then runs differ in the paths of flows only.
     pub flow_list: Option<PathBuf>,
+    /// The flows of `flow_list` take the paths that they take in the Credence artifact's ns-3, of
+    /// whose run with this `randomSeed` they are; then all runs are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns3_seed: Option<u32>,
     /// The fabric.
     pub fabric: FabricConfig,
     /// The traffic.
@@ -63,6 +67,7 @@ impl Default for Experiment {
             policies: policies.map(|name| name.parse().expect("a known policy")).to_vec(),
             runs: 1,
             flow_list: None,
+            ns3_seed: None,
             fabric: FabricConfig::default(),
             traffic: TrafficConfig::default(),
         }
@@ -128,6 +133,10 @@ impl Experiment {
                 let problem = "is empty, expected [[traffic.flows]], [[traffic.incasts]] or \
                                [[traffic.collectives]], or a flow_list";
                 Err(PipelineError::setting("traffic", problem))
+            }
+            (true, None) if self.ns3_seed.is_some() => {
+                let problem = "is for the flows of a flow_list; name one, or leave it out";
+                Err(PipelineError::setting("ns3_seed", problem))
             }
             (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
             (false, Some(_)) => Ok(()),

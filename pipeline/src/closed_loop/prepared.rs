@@ -215,7 +215,11 @@ fn read_flows(path: &Path, experiment: &Experiment) -> Result<Vec<Flow>, Pipelin
     })?;
     let queue = experiment.fabric.queues_per_port.saturating_sub(1).min(1);
     let flows = FlowList::from_csv(BufReader::new(text), Transport::default(), queue);
-    let flows = flows.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    let mut flows = flows.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    if let Some(seed) = experiment.ns3_seed {
+        let placed = flows.on_ns3_paths(&experiment.fabric, seed);
+        flows = placed.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    }
     let flows = flows.flows().to_vec();
     match flows.last().and_then(|last| experiment.fabric.too_late(last.start_ns)) {
         Some(problem) => Err(PipelineError::unfit(file, format!("start_ns of a flow {problem}"))),

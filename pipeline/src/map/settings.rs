@@ -158,6 +158,7 @@ impl MapSettings {
             policies: Vec::new(),
             runs: self.runs,
             flow_list: None,
+            ns3_seed: None,
             fabric: self.fabric.clone(),
             traffic: self.traffic.clone(),
         };

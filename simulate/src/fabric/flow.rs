@@ -33,6 +33,9 @@ pub struct Flow {
     pub transport: Transport,
     /// The queue of its data at each port; 0 is that of acknowledgements if there are several.
     pub queue: u8,
+    /// The spines of its packets and of its acknowledgements; `None`: a hash of flow and seed picks
+    /// them.
+    pub spines: Option<(u16, u16)>,
 }
 
 /// The record of a flow.

@@ -74,6 +74,7 @@ pub struct FlowError {
 ///     class: FlowClass::Single,
 ///     transport: Transport::Dctcp,
 ///     queue: 1,
+///     spines: None,
 /// };
 /// let policy: PolicySpec = "abm:alpha=[64,0.5]".parse().expect("a known policy");
 /// let flows = FlowList::new(vec![flow]);
@@ -471,6 +472,12 @@ impl Rules {
             let queues = config.queues_per_port;
             return Err(format!("is for queue {}, there are {queues}, from 0", flow.queue));
         }
+        let spines = config.spines;
+        if let Some((data, acks)) = flow.spines
+            && data.max(acks) >= spines.max(1)
+        {
+            return Err(format!("takes spines {data} and {acks}, there are {spines}, from 0"));
+        }
         Ok(())
     }
 
@@ -486,7 +493,7 @@ impl Rules {
         let spine = |hash| if config.spines == 0 { 0 } else { path_of(hash, config.spines) };
         let framing = Framing {
             hashes,
-            spines: (spine(hashes.0), spine(hashes.1)),
+            spines: flow.spines.unwrap_or_else(|| (spine(hashes.0), spine(hashes.1))),
             header_bytes: config.header_bytes,
             data_queue: flow.queue,
             unscheduled_bytes: self.fabric.bandwidth_delay_bytes(),

@@ -24,6 +24,7 @@ fn record(size_bytes: u64, class: FlowClass, fct_ns: Option<u64>, timeouts: u32)
         class,
         transport: Transport::Dctcp,
         queue: 1,
+        spines: None,
     };
     FlowRecord {
         id: 0,

@@ -31,13 +31,16 @@ impl RateReduction {
     ) -> u64 {
         self.delivered += delivered;
         let may_send = if in_flight > ssthresh {
-            let share = u128::from(self.delivered) * u128::from(ssthresh);
-            (share.div_ceil(u128::from(self.flight)) as u64).saturating_sub(self.sent)
+            // In ns-3 the product has 32 bits. It wraps for windows of 64 KiB and more, and then little
+            // is sent until the flight has fallen to the threshold.
+            let share = (self.delivered as u32).wrapping_mul(ssthresh as u32);
+            u64::from(share).div_ceil(self.flight).saturating_sub(self.sent)
         } else {
-            let limit = if acknowledges_repeated {
-                self.delivered.saturating_sub(self.sent).max(delivered) + segment
-            } else {
-                delivered
+            let limit = match self.delivered.checked_sub(self.sent) {
+                _ if !acknowledges_repeated => delivered,
+                Some(ahead) => ahead.max(delivered) + segment,
+                // In ns-3 the difference wraps, and is negative with the segment.
+                None => segment.saturating_sub(self.sent - self.delivered),
             };
             limit.min(ssthresh - in_flight)
         };
@@ -77,5 +80,28 @@ mod tests {
         assert_eq!(reduction.window_bytes(1, 3, 5, 1, false), 4);
         assert_eq!(reduction.window_bytes(1, 2, 5, 1, true), 4);
         assert_eq!(reduction.window_bytes(9, 4, 5, 1, true), 5, "never above the threshold");
+    }
+
+    #[test]
+    fn the_product_wraps_as_in_ns3() {
+        let mut reduction = RateReduction::default();
+        reduction.begin(200_000);
+        // 50,000 * 100,000 - 2^32 = 705,032,704, of 200,000.
+        assert_eq!(reduction.window_bytes(50_000, 150_000, 100_000, 1_400, false), 153_526);
+    }
+
+    #[test]
+    fn after_a_repeated_one_it_sends_less_by_what_it_sent_ahead() {
+        let mut reduction = RateReduction::default();
+        reduction.begin(10_000);
+        reduction.sent(3_000);
+        // 1,000 of 3,000 are delivered: ahead by two segments, so that none is sent.
+        assert_eq!(reduction.window_bytes(1_000, 2_000, 9_000, 1_000, true), 2_000);
+        assert_eq!(
+            reduction.window_bytes(1_500, 2_000, 9_000, 1_000, true),
+            2_500,
+            "by half of one"
+        );
+        assert_eq!(reduction.window_bytes(500, 2_000, 9_000, 1_000, true), 3_500, "not ahead");
     }
 }

@@ -15,6 +15,10 @@ use super::tuning::Tuning;
 /// Duplicate acknowledgements that begin a recovery (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// The receiver's window until its first acknowledgement of data, bytes: that of a handshake, which
+/// is not scaled (RFC 7323, section 2.2). Afterwards it is never the limit.
+const HANDSHAKE_WINDOW_BYTES: u64 = 65_535;
+
 /// An acknowledgement that has reached the sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack<'a> {
@@ -73,6 +77,8 @@ pub(crate) struct Sender {
     /// The latest congestion event is over when this segment is acknowledged.
     recover: u32,
     is_recovering: bool,
+    /// The receiver's window, bytes.
+    receiver_window_bytes: u64,
     /// The next partial acknowledgement is the first of this recovery.
     expects_first_partial: bool,
     duplicates: u32,
@@ -121,6 +127,7 @@ impl Sender {
             state: State::Open,
             recover: 0,
             is_recovering: false,
+            receiver_window_bytes: HANDSHAKE_WINDOW_BYTES,
             expects_first_partial: true,
             duplicates: 0,
             ecn: Ecn::Idle,
@@ -167,6 +174,7 @@ impl Sender {
 
     /// An acknowledgement arrives; `send` gets the segments to send (ns-3: `ReceivedAck`).
     pub(crate) fn acknowledge(&mut self, ack: &Ack<'_>, now_ns: u64, send: &mut Vec<Segment>) {
+        self.receiver_window_bytes = u64::MAX;
         let first = self.board.first();
         if ack.next < first {
             return;
@@ -234,7 +242,8 @@ impl Sender {
     /// The next segment, if the window has room. A segment waits for room for all of it (silly
     /// window avoidance), unless it is the last.
     fn may_send(&self) -> Option<u32> {
-        let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
+        let window_bytes = self.window.cwnd_bytes.min(self.receiver_window_bytes);
+        let room = window_bytes.saturating_sub(self.board.in_flight_bytes());
         // Once the last segment is out (with the flow's end), ns-3 sends nothing while open.
         let is_waiting = self.state == State::Open && self.board.highest() == self.board.segments();
         if room == 0 || is_waiting {

@@ -130,6 +130,7 @@ impl CollectiveSource {
             class: FlowClass::Collective(self.number),
             transport: *transport,
             queue: *queue,
+            spines: None,
         }
     }
 }

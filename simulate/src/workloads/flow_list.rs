@@ -179,7 +179,8 @@ impl Row<'_> {
                 })?,
         };
         let queue = self.optional(6)?.unwrap_or(queue);
-        Ok(Flow { start_ns, from: self.number(1)?, to, size_bytes, class, transport, queue })
+        let (from, spines) = (self.number(1)?, None);
+        Ok(Flow { start_ns, from, to, size_bytes, class, transport, queue, spines })
     }
 
     fn cell(&self, column: usize) -> Option<&str> {
@@ -230,6 +231,7 @@ mod tests {
             class,
             transport,
             queue: 1,
+            spines: None,
         };
         let expected = [
             flow(9, 18, 4, 9000, FlowClass::Single, Transport::Dctcp),

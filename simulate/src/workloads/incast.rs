@@ -105,6 +105,7 @@ impl RequestSource {
                 class: FlowClass::Incast(request),
                 transport: self.transport,
                 queue: self.queue,
+                spines: None,
             });
         }
         true

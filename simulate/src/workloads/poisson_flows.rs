@@ -94,6 +94,7 @@ impl FlowSource {
             class: FlowClass::Single,
             transport: self.transport,
             queue: self.queue,
+            spines: None,
         })
     }
 }

@@ -75,6 +75,7 @@ impl Scale {
             policies: Vec::new(),
             runs: self.runs,
             flow_list: None,
+            ns3_seed: None,
             fabric: self.fabric(rtt_ns),
             traffic: TrafficConfig {
                 duration_ns: self.duration_ns,

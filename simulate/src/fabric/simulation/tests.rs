@@ -43,7 +43,7 @@ fn fabric(change: impl FnOnce(&mut FabricConfig)) -> Fabric {
 
 fn flow(start_ns: u64, from: u16, to: u16, size_bytes: u64, transport: Transport) -> Flow {
     let class = FlowClass::Single;
-    Flow { start_ns, from, to, size_bytes, class, transport, queue: 1 }
+    Flow { start_ns, from, to, size_bytes, class, transport, queue: 1, spines: None }
 }
 
 fn busy(transport: Transport, seed: u64) -> TrafficConfig {
@@ -230,6 +230,8 @@ fn a_flow_that_the_fabric_cannot_carry_is_named() {
     check(flow(0, 3, 3, 1, Transport::Dctcp), "from server 3 to itself");
     check(flow(0, 0, 1, 0, Transport::Dctcp), "has 0 bytes");
     check(Flow { queue: 2, ..flow(0, 0, 1, 9, Transport::Dctcp) }, "for queue 2, there are 2");
+    let spines = Some((0, 9));
+    check(Flow { spines, ..flow(0, 0, 1, 9, Transport::Dctcp) }, "takes spines 0 and 9, there are");
 }
 
 #[test]

@@ -56,6 +56,24 @@ fn the_window_limits_what_is_in_flight_and_acknowledgements_let_more_out() {
     assert_eq!(sender.timeouts() + sender.repeats(), 0);
 }
 
+/// A handshake's window is not scaled: 65,535 bytes hold 65 segments of 1,000 until the first
+/// acknowledgement.
+#[test]
+fn the_first_flight_fits_the_window_of_the_handshake() {
+    let (mut sender, first) = begin(Transport::Dctcp, 70, 70);
+    assert_eq!(first, (0..65).collect::<Vec<_>>());
+    assert_eq!(acknowledge(&mut sender, 40_000, 1, &[], false), [65, 66, 67, 68, 69]);
+    let (_, short) = begin(Transport::Dctcp, 65, 70);
+    assert_eq!(short.len(), 65, "what fits goes out at once");
+    // The last segment may be short: it need not fill one.
+    let mut sender = Sender::new(Transport::Dctcp, 65_535, 70, &tuning());
+    let mut send = Vec::new();
+    sender.fill_window(0, &mut send);
+    assert_eq!((send.len(), send[65].bytes), (66, 535));
+    sender.time_out(10_000_000, &mut send);
+    assert_eq!(send[66].number, 0);
+}
+
 /// Segment 0 of 10 is lost: NewReno halves to 5 (ssthresh), repeats it at the third duplicate, and
 /// proportional rate reduction lets one segment out for every second delivered one.
 #[test]
