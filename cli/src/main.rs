@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
+    signals::survive_large_writes();
     signals::leave_nothing_at_signals();
     ExitCode::from(dropcast_cli::run_command(std::env::args_os()))
 }

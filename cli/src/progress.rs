@@ -1,5 +1,6 @@
 //! Progress on stderr, if it is a terminal.
 
+use crate::printable::printable_line;
 use dropcast_pipeline::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -38,7 +39,10 @@ impl Progress for Terminal {
         }
         bar.set_prefix(name);
         bar.set_message("rows");
-        bar.enable_steady_tick(Duration::from_millis(100));
+        // It needs a thread; without one the bar moves when something is done.
+        if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         *self.stage() = Some(Stage { bar, name });
     }
 
@@ -75,7 +79,7 @@ impl Progress for Terminal {
 
     fn note(&self, note: &str) {
         let tell = || {
-            let _ = writeln!(std::io::stderr(), "note: {note}");
+            let _ = writeln!(std::io::stderr(), "note: {}", printable_line(note));
         };
         match &*self.stage() {
             Some(stage) => stage.bar.suspend(tell),

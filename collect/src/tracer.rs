@@ -30,8 +30,8 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Default limit on waiting rows. A row takes 18 bytes and 4 for each feature: 0.3 GB with four features,
-    /// twice that while the columns grow.
+    /// Default limit on waiting rows. A row takes 18 bytes and 4 for each feature, twice that while the columns
+    /// grow or are given out, and its packet 16 in the virtual buffer: 0.7 GB with four features.
     pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 23;
 
     /// A tracer for these switches that records these features.
@@ -158,6 +158,11 @@ impl Tracer {
             self.switches.insert(at, (switch_id, tracer));
         }
         Ok(known.unwrap_or_else(|at| at))
+    }
+
+    /// Rows that wait for their label.
+    pub fn waiting_rows(&self) -> usize {
+        self.waiting.len()
     }
 
     fn check_waiting(&self) -> Result<(), CollectError> {

@@ -22,6 +22,8 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Bytes of the description of a message, at most.
 const MOST_HEAD_BYTES: u64 = 16 << 20;
+/// Bytes of a file's footer, at most.
+const MOST_FOOTER_BYTES: u64 = 64 << 20;
 /// Bytes of a record batch, as stored and when it is decompressed, at most.
 const MOST_BODY_BYTES: u64 = 512 << 20;
 
@@ -48,20 +50,24 @@ struct Messages {
     input: TextInput,
     /// Has been given the beginning of the next message.
     decoder: StreamDecoder,
+    /// Whether the stream is in a file, which goes on with a footer.
+    is_file: bool,
     ended: bool,
 }
 
 impl ArrowStream {
     pub(crate) fn start(file: &str, mut input: TextInput) -> Result<Self, DataError> {
         let head = input.peek().map_err(DataError::io(file, "be read"))?;
-        if head.starts_with(FILE_MAGIC) {
+        let is_file = head.starts_with(FILE_MAGIC);
+        if is_file {
             let zeros = head[FILE_MAGIC.len()..].iter().take_while(|&&byte| byte == 0).count();
             input.consume(FILE_MAGIC.len() + zeros);
         }
         let mut decoder = StreamDecoder::new();
         let begun = decoder.decode(&mut Buffer::from(CONTINUATION));
         debug_assert!(begun.is_ok(), "four bytes are no message");
-        let mut messages = Messages { file: file.to_owned(), input, decoder, ended: false };
+        let mut messages =
+            Messages { file: file.to_owned(), input, decoder, is_file, ended: false };
         let first = messages.next()?;
         match messages.decoder.schema() {
             Some(schema) if first.is_none() => Ok(ArrowStream { messages, schema }),
@@ -91,7 +97,7 @@ impl ArrowBatches {
         Ok(Some(batch.slice(0, rows)))
     }
 
-    /// The hash of the input. A file goes on after its stream.
+    /// The hash of the input, to its end.
     pub(crate) fn hash(&mut self) -> Result<String, DataError> {
         let messages = &mut self.messages;
         io::copy(&mut messages.input, &mut io::sink())
@@ -105,6 +111,7 @@ impl Messages {
     fn next(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let Some(head_bytes) = self.head_bytes()? else {
             self.ended = true;
+            self.check_end()?;
             return Ok(None);
         };
         let head = self.take(head_bytes, MOST_HEAD_BYTES)?;
@@ -132,6 +139,38 @@ impl Messages {
         guarded(decode)
             .unwrap_or_else(stopped)
             .map_err(|error| self.broken(&format!("is damaged ({error})")))
+    }
+
+    /// After its last message a stream ends, and a file with a footer: else it is cut, or more than one.
+    fn check_end(&mut self) -> Result<(), DataError> {
+        let mut rest = Vec::new();
+        let most = if self.is_file { MOST_FOOTER_BYTES } else { 1 };
+        let input = &mut self.input;
+        input.take(most).read_to_end(&mut rest).map_err(DataError::io(&self.file, "be read"))?;
+        let goes_on = || {
+            let hint = "give the streams or files that were put together one by one";
+            DataError::file(&self.file, "goes on after the end of its rows", hint)
+        };
+        if !self.is_file {
+            return if rest.is_empty() { Ok(()) } else { Err(goes_on()) };
+        }
+        let footer = rest.strip_suffix(FILE_MAGIC).and_then(|rest| rest.split_last_chunk::<4>());
+        match footer {
+            Some((footer, length))
+                if footer.len() as u64 == u64::from(u32::from_le_bytes(*length)) =>
+            {
+                Ok(())
+            }
+            _ if rest.is_empty() => {
+                let hint = "the program that wrote it did not come to its end; make it again";
+                Err(DataError::file(
+                    &self.file,
+                    "ends without a footer, and perhaps before its last rows",
+                    hint,
+                ))
+            }
+            _ => Err(goes_on()),
+        }
     }
 
     /// Bytes of the next message's description; none at the end of the stream.

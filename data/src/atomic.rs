@@ -72,8 +72,13 @@ impl AtomicFile {
             let mut bytes = temporary.into_file().map_err(DataError::io(&file, "be read"))?;
             return objects::put(&target, &mut bytes);
         }
+        let found = std::fs::symlink_metadata(&target);
+        if let Ok(found) = found.as_ref().map(Metadata::permissions) {
+            let kept = temporary.as_file().set_permissions(found);
+            kept.map_err(DataError::io(&file, "be given the permissions of the file it replaces"))?;
+        }
         temporary.as_file().sync_all().map_err(DataError::io(&file, "be written"))?;
-        refuse_irregular(&file, std::fs::symlink_metadata(&target))?;
+        refuse_irregular(&file, found)?;
         temporary.put(&target).map_err(DataError::io(&file, "be put in place"))?;
         sync_directory(directory(&target)).map_err(DataError::io(&file, "be put in place"))
     }
@@ -103,47 +108,6 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     file.commit()
 }
 
-/// Writes many files that belong together. All bytes are on the disk before the first file takes its name.
-/// The files that they replace are removed before, so that new and old ones are never together, however the
-/// program ends.
-///
-/// # Errors
-/// As [`AtomicFile::create`] and [`AtomicFile::commit`]. The files that were there are then put back.
-pub fn write_all_atomic<'a>(
-    files: impl IntoIterator<Item = (&'a Path, &'a [u8])>,
-) -> Result<(), DataError> {
-    let (mut paths, mut written) = (Vec::new(), Vec::new());
-    for (path, bytes) in files {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(bytes)
-            .and_then(|()| file.flush())
-            .and_then(|()| file.writer.get_ref().as_file().sync_all())
-            .map_err(DataError::io(&shown(path), "be written"))?;
-        paths.push(path.to_owned());
-        written.push(file);
-    }
-    if written.len() < 2 {
-        return written.into_iter().try_for_each(AtomicFile::commit);
-    }
-    // A file that cannot be opened could not be put back: it stays until it is replaced.
-    let held = |path: &PathBuf| Some((path.clone(), File::open(path).ok()?));
-    let files = paths.iter().filter(|path| path.is_file());
-    let old: Vec<(PathBuf, File)> = files.filter_map(held).collect();
-    let new: Vec<&PathBuf> = paths.iter().filter(|path| !path.exists()).collect();
-    let removed = old.iter().try_for_each(|(path, _)| remove_old(path));
-    let put = removed.and_then(|()| written.into_iter().try_for_each(AtomicFile::commit));
-    if put.is_err() {
-        // The first error is what the user needs to know.
-        for path in new {
-            let _ = std::fs::remove_file(path);
-        }
-        for (path, file) in old {
-            let _ = put_back(&path, file);
-        }
-    }
-    put
-}
-
 /// Removes a file that is about to be replaced, so that it is not together with new ones. A symlink stays, and
 /// what it leads to is empty then.
 ///
@@ -157,17 +121,6 @@ pub fn remove_old(path: &Path) -> Result<(), DataError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.map_err(DataError::io(&shown(path), "be replaced")),
     }
-}
-
-/// Gives an open file that was removed its name again.
-fn put_back(path: &Path, mut old: File) -> Result<(), DataError> {
-    let shown = shown(path);
-    let failed = || DataError::io(&shown, "be put back");
-    let mut file = AtomicFile::create(path)?;
-    io::copy(&mut old, &mut file).map_err(failed())?;
-    let permissions = old.metadata().map_err(failed())?.permissions();
-    file.writer.get_ref().as_file().set_permissions(permissions).map_err(failed())?;
-    file.commit()
 }
 
 /// Moves the file at `from` to `to`, whole or not at all.
@@ -267,37 +220,6 @@ mod tests {
         assert_eq!(error.to_string(), expected);
     }
 
-    /// The last target becomes a folder after all are written.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn files_that_belong_together_are_all_new_or_all_old() {
-        use std::os::unix::fs::PermissionsExt;
-        let directory = tempfile::tempdir().unwrap();
-        let place = |name: &str| directory.path().join(name);
-        fs::write(place("far"), "old").unwrap();
-        std::os::unix::fs::symlink("far", place("a")).unwrap();
-        fs::write(place("c"), "old").unwrap();
-        fs::set_permissions(place("c"), fs::Permissions::from_mode(0o640)).unwrap();
-        let paths = ["a", "b", "c", "d"].map(place);
-        let files = || paths.iter().map(|path| (path.as_path(), b"new".as_slice()));
-        // One that cannot be put in place: it appears while the others are written.
-        let blocked = files().chain(std::iter::from_fn(|| {
-            fs::create_dir(place("d")).unwrap();
-            None
-        }));
-        let error = write_all_atomic(blocked).unwrap_err().to_string();
-        assert!(error.contains("d: is a directory"), "{error}");
-        let read = |name: &str| fs::read_to_string(place(name)).unwrap_or_default();
-        assert_eq!(["far", "a", "b", "c"].map(read), ["old", "old", "", "old"]);
-        assert!(place("a").is_symlink() && !place("b").exists());
-        assert_eq!(fs::metadata(place("c")).unwrap().permissions().mode() & 0o777, 0o640);
-        fs::remove_dir(place("d")).unwrap();
-        write_all_atomic(files()).unwrap();
-        assert_eq!(["far", "a", "b", "c", "d"].map(read), ["new"; 5]);
-        assert!(place("a").is_symlink());
-        assert_eq!(names(directory.path()).len(), 5);
-    }
-
     #[cfg(unix)]
     #[test]
     fn symlinks_are_followed() {
@@ -345,7 +267,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_new_file_is_as_readable_as_any() {
+    fn a_new_file_is_as_readable_as_any_and_a_replaced_one_as_before() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let (ours, plain) = (directory.path().join("ours"), directory.path().join("plain"));
@@ -353,5 +275,8 @@ mod tests {
         fs::write(&plain, b"x").unwrap();
         let mode = |path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&ours), mode(&plain));
+        fs::set_permissions(&ours, fs::Permissions::from_mode(0o600)).unwrap();
+        write_atomic(&ours, b"y").unwrap();
+        assert_eq!(mode(&ours) & 0o777, 0o600);
     }
 }

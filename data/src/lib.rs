@@ -110,7 +110,7 @@ mod time_unit;
 mod trace;
 
 #[cfg(feature = "files")]
-pub use atomic::{AtomicFile, move_file, remove_old, write_all_atomic, write_atomic};
+pub use atomic::{AtomicFile, move_file, remove_old, write_atomic};
 #[cfg(feature = "files")]
 pub use capture::{CaptureInterface, CaptureSummary, OfSubnet, Pair};
 #[cfg(feature = "files")]

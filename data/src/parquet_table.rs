@@ -23,6 +23,7 @@ pub(crate) use part::fetch_rows;
 use part::groups_of;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -158,9 +159,19 @@ const BROKEN: &str =
 /// checks are assertions, and the profile keeps overflow checks on). Both are errors of the file.
 fn attempt<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
     let stopped = |message| Err(ParquetError::General(format!("the reader stopped: {message}")));
-    guarded(step).unwrap_or_else(stopped).map_err(|source| DataError::Parquet {
-        file: file.to_owned(),
-        problem: BROKEN,
-        source,
+    guarded(step).unwrap_or_else(stopped).map_err(|source| {
+        let file = file.to_owned();
+        // What the system says is no damage: too many open files, a disk that fails.
+        match of_system(&source) {
+            Some(source) => DataError::Io { file, doing: "be read", source },
+            None => DataError::Parquet { file, problem: BROKEN, source },
+        }
     })
+}
+
+/// The system's error, if the library failed because of one. It hands on what is read in batches as text.
+fn of_system(error: &ParquetError) -> Option<io::Error> {
+    let text = error.to_string();
+    let (_, code) = text.strip_suffix(')')?.rsplit_once("(os error ")?;
+    code.parse().ok().map(io::Error::from_raw_os_error)
 }

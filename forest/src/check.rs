@@ -5,6 +5,9 @@ use crate::{Forest, Node, Tree};
 /// Maximum depth of a tree, in splits.
 pub const MAX_DEPTH: usize = 32;
 
+/// Maximum number of trees.
+pub const MAX_TREES: usize = 2_048;
+
 /// The fault of an unsound forest, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -12,6 +15,9 @@ pub enum ForestError {
     /// The forest has no trees.
     #[error("the forest has no trees")]
     NoTrees,
+    /// More than [`MAX_TREES`].
+    #[error("the forest has {0} trees, at most {MAX_TREES} are allowed")]
+    TooManyTrees(usize),
     /// A feature name occurs twice.
     #[error("feature {0:?} is listed twice")]
     FeatureTwice(String),
@@ -79,7 +85,7 @@ pub enum TreeError {
 }
 
 impl Forest {
-    /// Checks that the forest is sound: every tree's children come after their parents, each node
+    /// Checks that the forest is sound: there are at most [`MAX_TREES`] trees, every tree's children come after their parents, each node
     /// but the root is the child of exactly one, features exist and are distinct, no tree is
     /// deeper than [`MAX_DEPTH`], and the vote threshold is a score that the trees can reach.
     ///
@@ -88,6 +94,9 @@ impl Forest {
     pub fn check(&self) -> Result<(), ForestError> {
         if self.trees.is_empty() {
             return Err(ForestError::NoTrees);
+        }
+        if self.trees.len() > MAX_TREES {
+            return Err(ForestError::TooManyTrees(self.trees.len()));
         }
         for (at, name) in self.features.iter().enumerate() {
             if self.features[..at].contains(name) {

@@ -46,7 +46,7 @@ mod score_histogram;
 mod scorer;
 
 pub use buffer_scale::{BufferScale, UnknownBuffer, scale_to_buffer};
-pub use check::{ForestError, MAX_DEPTH, TreeError};
+pub use check::{ForestError, MAX_DEPTH, MAX_TREES, TreeError};
 pub use confusion::Confusion;
 pub use forest::{Forest, Node, Tree};
 pub use import_origin::{Agreement, ImportOrigin};

@@ -19,6 +19,6 @@ pub use experiment::{Experiment, NamedPolicy};
 pub use objective::{Objective, UnknownObjective};
 pub(crate) use oracles::refuse_own;
 pub use oracles::{Oracles, read_oracle};
-pub use prepared::{Prepared, Traffic};
+pub use prepared::{MOST_RUNS, Prepared, Traffic};
 pub use recording::RunFile;
 pub use summary::{ExperimentSummary, MetricSummary, PolicySummary};

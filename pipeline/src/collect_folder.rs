@@ -60,7 +60,7 @@ pub struct FolderJob<'a> {
     pub options: EventOptions,
     /// What to label, and how.
     pub settings: &'a TracerSettings,
-    /// Rows of a switch that wait for their label, at most.
+    /// Rows that wait for their label, at most: of all switches of the runs that are labelled at a time.
     pub max_waiting_rows: usize,
     /// Threads share the folders, and the switches of each.
     pub resources: Resources,
@@ -115,9 +115,12 @@ impl FolderJob<'_> {
             output,
             folders: folders_of(&groups),
             inputs: groups.iter().flat_map(|group| group.files.clone()).collect(),
+            most_waiting: 0,
         };
         let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
         let left: Vec<Group> = groups.into_iter().filter(is_left).collect();
+        let at_a_time = threads.count().min(left.len()).max(1);
+        let work = Work { most_waiting: self.max_waiting_rows / at_a_time, ..work };
         if !left.is_empty() || earlier.as_ref() != Some(&manifest) {
             manifest.finished = false;
             manifest.write(output)?;
@@ -210,6 +213,17 @@ impl FolderJob<'_> {
             let place = group.place().display();
             let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch, &place));
             pushed.into_iter().collect::<Result<(), PipelineError>>()?;
+            let waiting: usize = switches.values().map(|switch| switch.tracer.waiting_rows()).sum();
+            if waiting > work.most_waiting {
+                let problem = format!(
+                    "{waiting} rows of {} switches wait for their label, more than {}, this run's share of the \
+                     {} that may; raise that limit, label with fewer threads, or check the departures",
+                    switches.len(),
+                    work.most_waiting,
+                    self.max_waiting_rows
+                );
+                return Err(PipelineError::unfit(group.place().display(), problem));
+            }
         }
         let mut inputs = events.provenance();
         let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
@@ -252,7 +266,7 @@ impl FolderJob<'_> {
         let (computed, own) = self.settings.features.split_own();
         let tracer = Tracer::new(specs, self.settings.collect(), computed)
             .with_own(own.len())
-            .with_max_waiting_rows(self.max_waiting_rows);
+            .with_max_waiting_rows(work.most_waiting);
         Ok(OneSwitch { file, tracer, writer, counts: Counts::default(), departures: 0 })
     }
 
@@ -289,6 +303,8 @@ struct Work<'a> {
     output: &'a Path,
     folders: BTreeSet<PathBuf>,
     inputs: Vec<PathBuf>,
+    /// Rows that wait in one of the folders that are labelled at the same time.
+    most_waiting: usize,
 }
 
 /// The folders in which there are events.

@@ -3,7 +3,9 @@
 use crate::PipelineError;
 use dropcast_data::{AtomicFile, DataError, is_object, read_small, read_toml, write_atomic};
 use std::fs::{File, Metadata, TryLockError};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads JSON of the user's: a model or the table of a sweep.
@@ -19,7 +21,9 @@ pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
 pub(crate) struct FolderLock {
     path: PathBuf,
     /// Holds the lock.
-    _file: File,
+    file: File,
+    /// Whether the file stays when this is dropped.
+    stays: AtomicBool,
 }
 
 impl FolderLock {
@@ -37,12 +41,13 @@ impl FolderLock {
             return Err(PipelineError::unfit(path.display(), problem));
         }
         loop {
-            let opened = File::options().create(true).truncate(false).write(true).open(&path);
-            let file = opened.map_err(failed)?;
+            let mut options = File::options();
+            let options = options.create(true).truncate(false).read(true).write(true);
+            let file = options.open(&path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) if is_file_at(&file, &path) => {
                     held().push(path.clone());
-                    return Ok(FolderLock { path, _file: file });
+                    return Ok(FolderLock { path, file, stays: AtomicBool::new(false) });
                 }
                 // The job that had it has just removed it: its file is no longer the lock.
                 Ok(()) => {}
@@ -54,6 +59,24 @@ impl FolderLock {
                 Err(TryLockError::Error(source)) => return Err(failed(source).into()),
             }
         }
+    }
+
+    /// Leaves a word for the next job, should this one be killed.
+    pub(crate) fn tell(&self, text: &str) -> io::Result<()> {
+        let mut file = &self.file;
+        file.rewind()?;
+        file.write_all(text.as_bytes())?;
+        file.set_len(text.len() as u64)
+    }
+
+    /// Lets the file stay for the next job.
+    pub(crate) fn stay(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets the file go when this is dropped, which it does unless it is told to [stay](Self::stay).
+    pub(crate) fn goes(&self) {
+        self.stays.store(false, Ordering::Relaxed);
     }
 }
 
@@ -81,7 +104,9 @@ impl Drop for FolderLock {
     fn drop(&mut self) {
         let mut held = held();
         held.retain(|path| *path != self.path);
-        let _ = std::fs::remove_file(&self.path);
+        if !self.stays.load(Ordering::Relaxed) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -10,5 +10,5 @@ mod settings;
 
 pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
 pub use findings::{Finding, OracleFinding, OracleTally, SubjectShare, Tally};
-pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map};
+pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into};
 pub use settings::{MapSettings, Measure};

@@ -1,6 +1,8 @@
 //! A model of each switch or role, beside one of all switches.
 
 use crate::PipelineError;
+use crate::files::check_output;
+use crate::models::ModelFile;
 use crate::progress::Progress;
 use crate::replays::Replays;
 use crate::resources::Resources;
@@ -8,6 +10,8 @@ use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
 use crate::training::Training;
+use crate::work_folder::WorkFolder;
+use dropcast_data::write_atomic;
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
@@ -16,6 +20,8 @@ use dropcast_train::{
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// Which switches share a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,7 +162,9 @@ pub fn train_groups(
         let (own, problem) = match training.fit(&only) {
             Ok(own) => (Some(own.model), None),
             // What one group lacks is told of it; the others have their models.
-            Err(PipelineError::Train(error)) => (None, Some(error.to_string())),
+            Err(PipelineError::Train(error)) if error.is_lack_of_rows() => {
+                (None, Some(error.to_string()))
+            }
             Err(error) => return Err(error),
         };
         let rows = MeasuredRows { training: &training, split: &only, part };
@@ -176,6 +184,84 @@ pub fn train_groups(
     }
     progress.end(&format!("{} models and one of all", all.models.len()));
     Ok(all)
+}
+
+/// The files of models, and the right to write them.
+pub struct ModelFiles {
+    pooled: PathBuf,
+    groups: Vec<PathBuf>,
+    work: WorkFolder,
+}
+
+impl ModelFiles {
+    /// For the models of these groups beside that of all, `pooled`, before any is trained: the group `leaf`
+    /// beside `model.json` has `model.leaf.json`.
+    ///
+    /// # Errors
+    /// If a file would replace one of `inputs`, or another job writes them.
+    pub fn begin(
+        pooled: &Path,
+        groups: &BTreeMap<String, Vec<RunSwitch>>,
+        inputs: &[PathBuf],
+    ) -> Result<Self, PipelineError> {
+        let folder = pooled.parent().unwrap_or(Path::new(""));
+        let name = pooled.file_name().unwrap_or_default().to_string_lossy();
+        let groups: Vec<PathBuf> = groups.keys().map(|name| file_of(pooled, name)).collect();
+        for path in groups.iter().map(PathBuf::as_path).chain([pooled]) {
+            check_output(path, inputs)?;
+        }
+        let work = WorkFolder::inside(folder, &name)?;
+        Ok(ModelFiles { pooled: pooled.to_owned(), groups, work })
+    }
+
+    /// Writes the models, all at once. Those of an earlier training, also of other groups, are removed. Returns the groups' files, in their order; none where a group has no model.
+    ///
+    /// # Errors
+    /// If one cannot be written. The earlier ones are then there again.
+    pub fn write(self, models: &GroupModels) -> Result<Vec<Option<PathBuf>>, PipelineError> {
+        let write = |path: &Path, model: &Model| {
+            let path = self.work.path().join(path.file_name().unwrap_or_default());
+            write_atomic(&path, model.to_json().as_bytes())
+        };
+        write(&self.pooled, &models.pooled)?;
+        let mut files = Vec::new();
+        for GroupModel { name, model, .. } in &models.models {
+            let path = file_of(&self.pooled, name);
+            model.as_ref().map(|model| write(&path, model)).transpose()?;
+            files.push(model.as_ref().map(|_| path));
+        }
+        self.work
+            .finish(|path| self.is_named(path) && (self.is_own(path) || is_of_a_group(path)))?;
+        Ok(files)
+    }
+
+    /// Whether a file has a name like those of groups.
+    fn is_named(&self, path: &Path) -> bool {
+        let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let (stem, kind) = (text(self.pooled.file_stem()), text(self.pooled.extension()));
+        let dot = if kind.is_empty() { "" } else { "." };
+        text(path.file_name()).strip_prefix(&format!("{stem}.")).is_some_and(|group| {
+            group.strip_suffix(&format!("{dot}{kind}")).is_some_and(|group| !group.is_empty())
+        })
+    }
+
+    fn is_own(&self, path: &Path) -> bool {
+        self.groups.iter().any(|own| own.file_name() == path.file_name())
+    }
+}
+
+/// Whether a file is a model of some switches, by what it records of its training.
+fn is_of_a_group(path: &Path) -> bool {
+    let provenance = ModelFile::read(path).ok().and_then(|file| file.model.provenance);
+    provenance.is_some_and(|provenance| matches!(provenance.split, Split::Only { .. }))
+}
+
+/// `model.json` becomes `model.switch-3.json`.
+fn file_of(pooled: &Path, group: &str) -> PathBuf {
+    let stem = pooled.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = pooled.extension().unwrap_or_default().to_string_lossy();
+    let dot = if extension.is_empty() { "" } else { "." };
+    pooled.with_file_name(format!("{stem}.{group}{dot}{extension}"))
 }
 
 /// The rows of some switches that models are measured on.

@@ -1,15 +1,14 @@
 //! Models in files: read, exported, rescaled, imported.
 
 use crate::PipelineError;
-use crate::files::{check_replaced, create_folder, read_text, spare_inputs};
+use crate::files::{check_replaced, read_text, spare_inputs};
 use crate::work_folder::WorkFolder;
-use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_all_atomic};
+use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
 use dropcast_train::Model;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -146,36 +145,24 @@ impl ModelFile {
 }
 
 /// Writes files into a folder, which is replaced at once, whatever happens meanwhile; its other files stay.
-/// Where that cannot be, or folders of the user's are in it, the files take their places one by one.
+/// Where that cannot be, or folders of the user's are in it, the files are moved there.
 fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
     check_replaced(folder, files.iter().map(|file| &file.name))?;
-    let write = |into: &Path| {
-        let paths: Vec<PathBuf> = files.iter().map(|file| into.join(&file.name)).collect();
-        let bytes = files.iter().map(|file| file.bytes.as_slice());
-        write_all_atomic(paths.iter().map(PathBuf::as_path).zip(bytes))
-    };
     // Folders would be moved. This one may be any, such as that of a project at which others are at work.
     let holds_folders = std::fs::read_dir(folder).is_ok_and(|mut entries| {
         entries.any(|entry| {
             entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_dir())
         })
     });
-    if !holds_folders && folder.file_name().is_some() {
-        match WorkFolder::beside(folder, &[]) {
-            Ok(work) => {
-                write(work.path())?;
-                let is_ours = |name: &OsStr| files.iter().any(|file| name == file.name.as_str());
-                if work.replace(is_ours).is_ok() {
-                    return Ok(());
-                }
-            }
-            // The folder that it is in cannot be written.
-            Err(PipelineError::Data(_)) => {}
-            Err(error) => return Err(error),
-        }
+    let work = match holds_folders {
+        true => WorkFolder::inside(folder, "export")?,
+        false => WorkFolder::beside(folder)?,
+    };
+    for file in files {
+        write_atomic(&work.path().join(&file.name), &file.bytes)?;
     }
-    create_folder(folder)?;
-    Ok(write(folder)?)
+    // Those of other models and targets stay.
+    Ok(work.finish(|_| false)?)
 }
 
 /// The one switch that a file describes.

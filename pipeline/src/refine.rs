@@ -7,8 +7,8 @@
 
 use crate::PipelineError;
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Experiment, NamedPolicy, Objective, Oracles, read_oracle,
-    refuse_own,
+    Candidate, Choice, Chooser, Experiment, MOST_RUNS, NamedPolicy, Objective, Oracles,
+    read_oracle, refuse_own,
 };
 use crate::files::{check_replaced, write_files};
 use crate::progress::Progress;
@@ -16,6 +16,7 @@ use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use crate::training::train_on;
+use crate::work_folder::WorkFolder;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
@@ -140,21 +141,29 @@ pub struct Refined {
     pub model: Model,
 }
 
-impl Refined {
-    /// Writes `model.json` and `rounds.json` into a folder.
-    ///
-    /// # Errors
-    /// If they cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), PipelineError> {
-        let rounds = serde_json::to_string_pretty(self).map_err(|error| PipelineError::Encode {
-            what: "rounds.json",
-            problem: error.to_string(),
-        })?;
-        let files = [("model.json", self.model.to_json()), ("rounds.json", rounds)];
-        check_replaced(folder, files.iter().map(|(name, _)| name))?;
-        write_files(folder, &files.map(|(name, text)| (name.to_owned(), text)))?;
-        Ok(())
-    }
+/// Like [`refine`]; also writes `model.json` and `rounds.json` into `folder`, together.
+///
+/// # Errors
+/// What is wrong with the task, a file cannot be written, or another job works there.
+pub fn refine_into(
+    folder: &Path,
+    task: &RefineTask,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Refined, PipelineError> {
+    let names = ["model.json", "rounds.json"];
+    check_replaced(folder, names)?;
+    let work = WorkFolder::beside(folder)?;
+    let refined = refine(task, resources, progress)?;
+    let rounds = serde_json::to_string_pretty(&refined).map_err(|error| PipelineError::Encode {
+        what: "rounds.json",
+        problem: error.to_string(),
+    })?;
+    let [model, rounds] = [refined.model.to_json(), rounds];
+    let files = names.map(str::to_owned).into_iter().zip([model, rounds]);
+    write_files(work.path(), &files.collect::<Vec<_>>())?;
+    work.finish(|_| false)?;
+    Ok(refined)
 }
 
 /// One round.
@@ -228,6 +237,12 @@ fn check(task: &RefineTask) -> Result<(), PipelineError> {
     if task.models.is_empty() && task.data.is_empty() {
         let problem = "there is neither a model nor data, expected one of them";
         return Err(PipelineError::setting("model", problem));
+    }
+    for (name, value) in [("labelled_runs", task.labelled_runs), ("rounds", task.rounds)] {
+        if value > MOST_RUNS {
+            let problem = format!("is {value}, expected at most {MOST_RUNS}");
+            return Err(PipelineError::setting(name, problem));
+        }
     }
     if task.labelled_runs == 0 && task.rounds > 0 {
         return Err(PipelineError::setting("labelled_runs", "is 0, expected at least 1"));

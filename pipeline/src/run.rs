@@ -3,7 +3,7 @@
 use crate::PipelineError;
 use crate::collect::collect;
 use crate::event_reading::EventReading;
-use crate::files::{check_replaced, create_folder, spare_inputs, spare_inputs_in};
+use crate::files::{check_replaced, spare_inputs, spare_inputs_in};
 use crate::folders::matching;
 use crate::generate::generate_leaf;
 use crate::measure::{ReportRows, measure_file};
@@ -17,9 +17,7 @@ use crate::training::{TraceRoles, train};
 use crate::verdict::{Verdict, judge};
 use crate::work_folder::WorkFolder;
 use dropcast_collect::Tracer;
-use dropcast_data::{
-    DataError, EventFiles, OnBadRow, check_regular, move_file, remove_old, write_atomic,
-};
+use dropcast_data::{DataError, EventFiles, OnBadRow, check_regular, write_atomic};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_simulate::LeafWorkload;
@@ -73,7 +71,7 @@ impl Run {
         let targets = check(&settings)?;
         state_defaults(&mut settings.train)?;
         check_folder(&settings, &folder, replace)?;
-        let work = WorkFolder::beside(&folder, &[TABLES])?;
+        let work = WorkFolder::beside(&folder)?;
         Ok(Run { settings, targets, folder, work })
     }
 
@@ -132,47 +130,18 @@ impl Run {
     /// If a file cannot be put in place.
     pub fn finish(self) -> Result<PathBuf, DataError> {
         let Run { folder, work, .. } = self;
-        let is_ours = |name: &OsStr| {
+        work.finish(|path| {
+            let name = path.file_name().unwrap_or_default();
             let ours = FILES.iter().any(|own| name == *own) || name == TABLES;
             // A lock that could not be removed.
             ours || name.to_str().is_some_and(|name| name.starts_with(".tables."))
-        };
-        if work.replace(is_ours).is_err() {
-            // All that is old goes first, so that nothing of two runs is together at any time.
-            let _ = std::fs::remove_dir_all(folder.join(TABLES));
-            for name in FILES.into_iter().chain([EVENTS]) {
-                if work.path().join(name).exists() {
-                    remove_old(&folder.join(name))?;
-                } else if name != EVENTS {
-                    let _ = std::fs::remove_file(folder.join(name));
-                }
-            }
-            move_files(work.path(), &folder)?;
-        }
+        })?;
         Ok(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.work.path().join(name)
     }
-}
-
-fn move_files(from: &Path, to: &Path) -> Result<(), DataError> {
-    create_folder(to)?;
-    let failed = |source| {
-        let file = to.display().to_string();
-        DataError::Io { file, doing: "be put in place", source }
-    };
-    for entry in std::fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let target = to.join(entry.file_name());
-        if entry.file_type().map_err(failed)?.is_dir() {
-            move_files(&entry.path(), &target)?;
-        } else {
-            move_file(&entry.path(), &target)?;
-        }
-    }
-    Ok(())
 }
 
 fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {

@@ -6,12 +6,12 @@ use crate::settings::{Described, parse, parse_subcommand, resources, text, word}
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_pipeline::closed_loop::{Experiment, NamedPolicy, RunFile};
-use dropcast_pipeline::files::{check_output, create_folder, write_files};
+use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::generate::{
     Topology, Workload, WorkloadChanges, generate as generate_file, generate_frame,
 };
-use dropcast_pipeline::map::{MapSettings, map as find_where_it_pays};
-use dropcast_pipeline::refine::{RefineSettings, refine as refine_models};
+use dropcast_pipeline::map::{MapSettings, map as find_where_it_pays, map_into};
+use dropcast_pipeline::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_pipeline::reproduce::Figure;
 use dropcast_reports::{experiment_text, refined_text, reproduced};
 use pyo3::prelude::*;
@@ -103,12 +103,11 @@ pub(crate) fn map(
     let settings: MapSettings = config.read(py, "config", MapSettings::read)?;
     let resources = resources(py, threads, None, None)?;
     let found = work::run(py, bar, |progress| {
-        folder.as_deref().map(create_folder).transpose()?;
-        let found = find_where_it_pays(&settings, &resources, progress)?;
-        if let Some(folder) = &folder {
-            write_files(folder, &dropcast_reports::map::files(&found)?)?;
+        let files = |found: &_| Ok(dropcast_reports::map::files(found)?);
+        match &folder {
+            Some(folder) => map_into(folder, &settings, &resources, progress, files),
+            None => find_where_it_pays(&settings, &resources, progress),
         }
-        Ok(found)
     })?;
     Ok((errors::to_json(py, &found)?, dropcast_reports::map::summary(&found)))
 }
@@ -147,10 +146,9 @@ pub(crate) fn refine(
     let models = refinable.models.iter();
     task.models.extend(models.map(|(name, model)| (name.clone(), model.0.model.clone())));
     task.data.extend(traces_of(&refinable.data));
-    let refined = work::run(py, bar, |progress| {
-        let refined = refine_models(&task, &resources, progress)?;
-        folder.as_deref().map(|folder| refined.write(folder)).transpose()?;
-        Ok(refined)
+    let refined = work::run(py, bar, |progress| match &folder {
+        Some(folder) => refine_into(folder, &task, &resources, progress),
+        None => refine_models(&task, &resources, progress),
     })?;
     let (found, text) = (errors::to_json(py, &refined)?, refined_text(&refined));
     Ok((Model::of(refined.model), found, text))
@@ -165,7 +163,7 @@ pub(crate) fn reproduce(
 ) -> PyResult<Vec<PathBuf>> {
     let figure: Figure = parse_subcommand(py, settings)?;
     work::run(py, bar, |progress| {
-        let measured = figure.measure(progress)?;
-        Ok(write_files(&figure.folder(), &reproduced::files(figure.name(), &measured))?)
+        let files = |measured: &_| reproduced::files(figure.name(), measured);
+        Ok(figure.reproduce(progress, files)?.1)
     })
 }

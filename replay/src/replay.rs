@@ -8,7 +8,7 @@ use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, Trac
 use dropcast_forest::Confusion;
 use dropcast_switch::{
     Alphas, Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit,
-    FollowLqd, Harmonic, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch,
+    FollowLqd, Harmonic, Held, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch,
     Victim,
 };
 use dropcast_train::Sent;
@@ -309,19 +309,24 @@ impl Tally {
     fn counts(&self, tag: u64) -> bool {
         is_counted(tag) && number(tag) >= self.from
     }
-}
 
-impl Observer for Tally {
-    fn removed(&mut self, removal: &Removal, _: &Buffer) {
-        let packet = removal.packet;
+    /// A packet that was in the buffer has left it.
+    #[inline(always)]
+    fn settle(&mut self, packet: &Held, outcome: Outcome) {
         if !self.counts(packet.id) {
             return;
         }
         self.waiting -= 1;
-        self.labels.add(is_dropped(packet.id), removal.outcome.is_drop());
-        if removal.outcome == Outcome::Departed {
+        self.labels.add(is_dropped(packet.id), outcome.is_drop());
+        if outcome == Outcome::Departed {
             self.sent.add(Sent { packets: 1, bytes: u64::from(packet.size_bytes) });
         }
+    }
+}
+
+impl Observer for Tally {
+    fn removed(&mut self, removal: &Removal, _: &Buffer) {
+        self.settle(&removal.packet, removal.outcome);
     }
 }
 
@@ -370,6 +375,11 @@ impl<P: Policy> Lane<P> {
 
     pub(crate) fn finish(mut self) -> Tally {
         self.advance(u64::MAX);
+        // Labels count every packet that is held at the end as sent. One whose time of departure is beyond all
+        // times is still here.
+        for held in self.switch.buffer().packets() {
+            self.tally.settle(held, Outcome::Departed);
+        }
         self.tally
     }
 }

@@ -113,6 +113,29 @@ pub enum TrainError {
 }
 
 impl TrainError {
+    /// Whether the rows are too few, or all alike, for a forest or its vote threshold. What failed is then
+    /// neither the reading nor the program.
+    pub fn is_lack_of_rows(&self) -> bool {
+        match self {
+            TrainError::NoRows
+            | TrainError::NoTrainingRows { .. }
+            | TrainError::NoDrops { .. }
+            | TrainError::NoAccepts { .. }
+            | TrainError::EmptyPart { .. }
+            | TrainError::NoValidationDrops { .. } => true,
+            TrainError::Source(_)
+            | TrainError::Columns { .. }
+            | TrainError::NoTimes { .. }
+            | TrainError::NoSwitches { .. }
+            | TrainError::NoFeatures
+            | TrainError::SourceChanged
+            | TrainError::Rows { .. }
+            | TrainError::Spill(_)
+            | TrainError::Message { .. }
+            | TrainError::Vote(_) => false,
+        }
+    }
+
     pub(crate) fn source(error: impl Error + Send + Sync + 'static) -> Self {
         TrainError::Source(Box::new(error))
     }

@@ -33,7 +33,8 @@ pub(crate) struct CollectArgs {
     /// (docs/features.md).
     #[arg(long = "feature", value_name = "NAME")]
     pub(crate) own_features: Vec<String>,
-    /// Maximum rows that wait for a label before the trace is refused; each takes 18 bytes, and 4 for each feature.
+    /// Maximum rows that wait for a label before a trace is refused, of all that are labelled at a time; each takes
+    /// about 50 bytes, and 8 for each feature.
     #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
     pub(crate) max_waiting_rows: usize,
     /// File for the labelled trace: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC

@@ -4,13 +4,13 @@ use crate::args::RefineArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::refine::refine;
+use dropcast_pipeline::refine::refine_into;
 use dropcast_pipeline::resources::Resources;
 use dropcast_reports::refined_text;
 
 pub(crate) fn run(args: &RefineArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let task = args.settings.open()?;
-    let refined = refine(&task, &Resources { threads: args.threads, memory: None }, progress)?;
-    refined.write(&args.output)?;
+    let resources = Resources { threads: args.threads, memory: None };
+    let refined = refine_into(&args.output, &task, &resources, progress)?;
     output::print(args.format, &refined, refined_text)
 }

@@ -3,13 +3,13 @@
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::files::write_files;
 use dropcast_pipeline::progress::Progress;
 use dropcast_reports::reproduced;
 
 pub(crate) fn run(args: &ReproduceArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let (folder, measured) = (args.figure.folder(), args.figure.measure(progress)?);
-    let written = write_files(&folder, &reproduced::files(args.figure.name(), &measured))?;
+    let files = |measured: &_| reproduced::files(args.figure.name(), measured);
+    let (measured, written) = args.figure.reproduce(progress, files)?;
+    let folder = args.figure.folder();
     output::print_text(&match reproduced::page(&measured) {
         Some(page) => format!("{page}All of it is in {}.\n", folder.display()),
         None => written.iter().map(|path| format!("{}\n", path.display())).collect(),

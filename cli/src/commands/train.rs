@@ -8,7 +8,7 @@ use dropcast_forest::Metrics;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::cross_validation::{Folds, cross_validate};
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::model_per::{GroupModels, ModelPer, groups, train_groups};
+use dropcast_pipeline::model_per::{GroupModels, ModelFiles, ModelPer, groups, train_groups};
 use dropcast_pipeline::oracle_gain::oracle_gain;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::GainSection;
@@ -20,7 +20,6 @@ use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
 use dropcast_train::Model;
 use serde::Serialize;
-use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failure> {
@@ -43,8 +42,8 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     let stated = settings.split.check().map_err(PipelineError::from)?;
     let (traces, split) = roles.open(&settings.features, stated)?;
     let model = train_on(&traces, &split, settings, &resources(args), progress)?.model;
-    write_model(&args.output, &model)?;
     let gain = oracle_gain(&model, &traces, &split, settings.seed)?;
+    write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
     let printed = Trained { metrics, gain: gain.as_ref().ok() };
     output::print(args.format, &printed, |_| {
@@ -107,21 +106,9 @@ fn of_groups(
     let stated = settings.split.check().map_err(PipelineError::from)?;
     let (traces, split) = roles.open(&settings.features, stated)?;
     let groups = groups(&traces, args.model_per)?;
-    for name in groups.keys() {
-        check_output(&path_of(&args.output, name), &roles.all())?;
-    }
+    let files = ModelFiles::begin(&args.output, &groups, &roles.all())?;
     let models = train_groups(&traces, &split, groups, settings, &resources(args), progress)?;
-    write_model(&args.output, &models.pooled)?;
-    let mut files = Vec::new();
-    for group in &models.models {
-        let path = path_of(&args.output, &group.name);
-        match &group.model {
-            Some(model) => write_model(&path, model)?,
-            // A file of an earlier run would look like part of this one.
-            None => remove_if_there(&path)?,
-        }
-        files.push(group.model.as_ref().map(|_| path));
-    }
+    let files = files.write(&models)?;
     let printed = GroupFiles { pooled: &args.output, files, compared: &models };
     output::print(args.format, &printed, |printed| {
         let mut text = groups_table(printed.compared);
@@ -131,22 +118,4 @@ fn of_groups(
         }
         text
     })
-}
-
-fn remove_if_there(path: &Path) -> Result<(), DataError> {
-    match std::fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            let file = path.display().to_string();
-            Err(DataError::Io { file, doing: "be removed", source })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// `model.json` becomes `model.switch-3.json`.
-fn path_of(pooled: &Path, name: &str) -> PathBuf {
-    let stem = pooled.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = pooled.extension().unwrap_or_default().to_string_lossy();
-    let dot = if extension.is_empty() { "" } else { "." };
-    pooled.with_file_name(format!("{stem}.{name}{dot}{extension}"))
 }

@@ -108,6 +108,105 @@ fn a_terminal_obeys_no_name() {
 }
 
 #[test]
+fn a_terminal_obeys_no_note() {
+    let room = Room::with_a_run();
+    let name = "x\u{1b}]0;mine\u{7}\nerror: \u{202e}y";
+    let mut csv = b"time_ns,port,size_bytes\n".to_vec();
+    csv.extend(b"0,0,1500\n1,0,1500,9\n");
+    room.write(&format!("{name}.csv"), csv);
+    let events = format!("{name}.csv");
+    let collect = ["collect", "--on-bad-row", "skip", "--events", &events];
+    let rest = ["--switch", "runs/small/switch.toml", "-o", "t.parquet"];
+    let said = room.command(collect.into_iter().chain(rest)).output().unwrap();
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said:?}");
+    assert!(!said.contains("\nerror: "), "{said:?}");
+}
+
+#[test]
+fn refused_settings_leave_no_folders() {
+    let room = Room::with_a_run();
+    room.write("m.toml", "runs = 1\n[[grids]]\nname = 'a'\nload = [0.5]\n");
+    room.write("e.toml", "policies = ['lqd', 'lqd']\n");
+    let before = room.folders();
+    for typed in [
+        "map m.toml -o new/map",
+        "map m.toml",
+        "run --events none.parquet --runs new --name a",
+        "simulate --experiment e.toml -o new/experiment",
+        "refine --model runs/small/model.json --runs 1 -o new/refined",
+        "reproduce fig15 --data none.parquet -o new/fig15",
+        "train --data runs/small/trace.parquet --model-per role -o new/model.json",
+    ] {
+        assert_eq!(room.dropcast(typed).code, Some(1), "{typed}");
+        assert_eq!(room.folders(), before, "{typed}");
+    }
+}
+
+#[test]
+fn what_would_take_all_memory_is_refused_first() {
+    let room = Room::with_a_run();
+    let incasts = "[[traffic.incasts]]\nburst = 65535\nfan_in = 4\nper_server_hz = 500.0\n";
+    let grid = "[[grids]]\nname = 'a'\nload = [0.5]\n";
+    let flows = "[[traffic.flows]]\nload = 0.5\n";
+    room.write("burst.toml", format!("policies = ['lqd']\n{incasts}"));
+    room.write("runs.toml", format!("policies = ['lqd']\n{flows}"));
+    room.write("map.toml", format!("runs = 4294967295\n{flows}{grid}"));
+    for (typed, problem) in [
+        ("simulate --experiment burst.toml", "burst: is 65535, expected 0 to 100"),
+        (
+            "simulate --experiment runs.toml --runs 4294967295",
+            "runs: is 4294967295, expected 1 to 10000",
+        ),
+        ("map map.toml", "runs: is 4294967295, expected at most 10000"),
+        (
+            "refine --model runs/small/model.json --runs 4294967295 -o out",
+            "runs: is 4294967295, expected 1 to 10000",
+        ),
+        ("reproduce fig6 --runs 4294967295", "4294967295 is not in 1..=10000"),
+    ] {
+        let limited =
+            format!("ulimit -v 1048576 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast"));
+        let output =
+            Command::new("sh").args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains(problem), "{typed}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_system_refuses_is_no_damage() {
+    let room = Room::with_a_run();
+    let typed = "report --data runs/small/trace.parquet";
+    // From too few open files for anything to enough.
+    let refused: Vec<String> = (5..16)
+        .filter_map(|files| {
+            let dropcast = env!("CARGO_BIN_EXE_dropcast");
+            let limited = format!("ulimit -n {files} && exec {dropcast} {typed}");
+            let mut command = Command::new("sh");
+            let output =
+                command.args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{files}: {said}");
+            (!output.status.success()).then_some(said)
+        })
+        .collect();
+    assert!(!refused.is_empty() && refused.len() < 11, "{refused:?}");
+    for said in refused {
+        assert!(said.contains("runs/small/trace.parquet: cannot be read: Too many open"), "{said}");
+    }
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone,clone3"])
+        .args(["-e", "inject=clone,clone3:error=EAGAIN", env!("CARGO_BIN_EXE_dropcast")])
+        .args(["report", "--data", "runs/small/trace.parquet"])
+        .current_dir(room.path("."))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn two_jobs_never_share_a_folder() {
     let room = Room::with_a_run();
     room.write("sweep.toml", "data = ['runs/small/trace.parquet']\n[axes]\nvotes = 'f1'");
@@ -125,6 +224,7 @@ fn two_jobs_never_share_a_folder() {
     drop(held);
     // A killed job's lock is free, and what it left is removed.
     room.write("runs/.small.partial/half", "");
+    room.write("runs/.small.lock", "[]");
     room.good("run --config small.toml --replace");
     room.good("sweep sweep.toml -o swept");
     assert!(

@@ -1,6 +1,7 @@
 //! Killed at each call that changes what is in a folder, a command leaves the old results or the new ones.
 
 use crate::room::{Room, SMALL};
+use dropcast_data::{Event, EventReader};
 use std::collections::BTreeMap;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -129,6 +130,7 @@ fn a_killed_run_leaves_one_run_and_folders_of_the_users() {
     // Killed while its folder is in neither run's place: the next run puts it back.
     std::fs::create_dir(room.path("runs/.small.partial")).unwrap();
     std::fs::rename(room.path("runs/small/mine"), room.path("runs/.small.partial/mine")).unwrap();
+    room.write("runs/.small.lock", "[\"mine\"]");
     room.good(run);
     assert_eq!(room.read(mine), b"mine");
     assert!(results(&room, "runs/") == new.unwrap());
@@ -176,6 +178,208 @@ fn a_killed_sweep_names_no_model_of_another() {
     }
 }
 
+/// Of two commands that write into `out`, killed or failing at any call, each leaves its own result whole, or
+/// that of the other.
+fn check_one_result(room: &Room, old: &str, new: &str) {
+    room.good(new);
+    let of_new = results(room, "out/");
+    std::fs::remove_dir_all(room.path("out")).unwrap();
+    room.good(old);
+    let of_old = results(room, "out/");
+    assert!(of_old != of_new && !of_old.is_empty());
+    for effect in [KILLED, "error=EIO"] {
+        for (files, failed) in disturbed(room, "out/", new, effect) {
+            let is_old = files == of_old;
+            assert!(is_old || files == of_new && !failed, "{new}, {effect}: {:?}", files.keys());
+        }
+    }
+    room.good(new);
+    assert!(results(room, "out/") == of_new);
+    let hidden = room.files().into_keys().chain(room.folders());
+    assert!(!hidden.into_iter().any(|name| name.contains("/.") || name.starts_with('.')));
+}
+
+const FABRIC: &str = "
+[fabric]
+leaves = 2
+spines = 1
+servers = 2
+[traffic]
+duration_ns = 300_000
+[[traffic.flows]]
+load = 0.5
+[[traffic.incasts]]
+burst = 1.5
+fan_in = 2
+per_server_hz = 3000.0
+";
+
+#[test]
+fn a_killed_experiment_leaves_one_result() {
+    let room = Room::new();
+    room.write("a.toml", format!("policies = ['lqd', 'dt']\n{FABRIC}"));
+    room.write("b.toml", format!("policies = ['lqd', 'harmonic']\nruns = 2\n{FABRIC}"));
+    let command = |name| format!("simulate --experiment {name}.toml --threads 1 -o out");
+    check_one_result(&room, &command("a"), &command("b"));
+}
+
+#[test]
+fn a_killed_map_leaves_one_result() {
+    let room = Room::new();
+    for (name, measure) in [("a", "goodput_bps"), ("b", "short_slowdown_p99")] {
+        let grid = format!("[[grids]]\nname = '{name}'\nload = [0.4, 0.5]\n");
+        let head = format!("runs = 2\noracles = {{}}\nmeasures = ['{measure}']\n");
+        room.write(&format!("{name}.toml"), format!("{head}{FABRIC}{grid}"));
+    }
+    check_one_result(&room, "map a.toml --threads 1 -o out", "map b.toml --threads 1 -o out");
+}
+
+#[test]
+fn a_killed_figure_leaves_one_result() {
+    let command = |slots| format!("reproduce fig14 --slots {slots} --repetitions 1 -o out");
+    check_one_result(&Room::new(), &command(300), &command(400));
+}
+
+#[test]
+fn a_killed_refinement_leaves_one_result() {
+    let room = Room::with_a_run();
+    room.write("a.toml", format!("policies = ['lqd']\n{FABRIC}"));
+    let command = |vote: &str| {
+        format!(
+            "refine --experiment a.toml --runs 5 --rounds 0 --model runs/small/model.json \
+             --objective {vote} --threads 1 -o out"
+        )
+    };
+    check_one_result(&room, &command("goodput_bps"), &command("short_slowdown_p99"));
+}
+
+/// The arrivals of the small run at two switches, as a trace.
+fn two_switches(room: &Room) {
+    let switch = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
+    let each: String = [3, 9].map(|id| format!("[[switch]]\nid = {id}\n{switch}\n")).concat();
+    room.write("each.toml", each);
+    let events = EventReader::open(&room.path("runs/small/events.parquet"), Default::default());
+    let mut csv = "time_ns,switch_id,port,queue,size_bytes\n".to_owned();
+    for Event { time_ns, port, queue, size_bytes, .. } in
+        events.unwrap().flat_map(|batch| batch.unwrap().events)
+    {
+        for switch_id in [3, 9] {
+            csv.push_str(&format!("{time_ns},{switch_id},{port},{queue},{size_bytes}\n"));
+        }
+    }
+    room.write("events.csv", csv);
+    room.good("collect --events events.csv --switch each.toml -o both.parquet");
+}
+
+const PER_SWITCH: &str = "train --data both.parquet --model-per switch --vote f1 --split random --n-estimators 1 --threads 1";
+
+#[test]
+fn killed_models_per_switch_are_of_one_training() {
+    let room = Room::with_a_run();
+    two_switches(&room);
+    room.write("out/notes.json", "mine");
+    room.write("out/model.best.txt", "mine");
+    let command = |depth| format!("{PER_SWITCH} --max-depth {depth} -o out/model.json");
+    room.good(&command(2));
+    let new = results(&room, "out/");
+    assert_eq!(new.len(), 5);
+    // A switch that the other training does not have.
+    room.good(&command(1));
+    room.write("out/model.switch-7.json", room.read("out/model.switch-3.json"));
+    let old = results(&room, "out/");
+    for effect in [KILLED, "error=EIO"] {
+        for (files, failed) in disturbed(&room, "out/", &command(2), effect) {
+            let is_of =
+                |set: &Files| files.iter().all(|(name, bytes)| set.get(name) == Some(bytes));
+            // One after the other: some may be missing, none is of the other training.
+            let is_one = if effect == KILLED {
+                is_of(&old) || is_of(&new)
+            } else {
+                files == old || files == new
+            };
+            assert!(is_one && !(failed && files == new), "{effect}: {:?}", files.keys());
+        }
+    }
+    room.good(&command(2));
+    assert!(results(&room, "out/") == new);
+    // Models of all switches are not mistaken for a switch's.
+    room.write("out/model.best.json", room.read("out/model.json"));
+    room.good(&command(1));
+    assert!(room.path("out/model.best.json").exists());
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_is_no_lack_of_drops() {
+    let room = Room::with_a_run();
+    two_switches(&room);
+    room.good(&format!("{PER_SWITCH} -o out.json"));
+    let before = room.files();
+    let command = |inject: &str| {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-o", "log", "-P", "both.parquet"]);
+        command.args(["-e", "trace=read,pread64", "-e", inject]);
+        command.arg(env!("CARGO_BIN_EXE_dropcast")).args(PER_SWITCH.split_whitespace());
+        command.args(["-o", "out.json"]).current_dir(room.path(".")).output().unwrap()
+    };
+    assert!(command("inject=read:delay_enter=0").status.success());
+    let reads = String::from_utf8(room.read("log")).unwrap().lines().count();
+    assert!(reads > 20, "{reads}");
+    for at in (1..=reads).step_by(reads / 20) {
+        let output = command(&format!("inject=read,pread64:error=EIO:when={at}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            assert!(said.contains("both.parquet: cannot be read"), "{at}: {said}");
+        }
+        std::fs::remove_file(room.path("log")).unwrap();
+        assert!(room.files() == before, "{at} of {reads}: {said}");
+    }
+}
+
+#[test]
+fn jobs_at_the_same_time_never_mix() {
+    let room = Room::new();
+    room.write("a.toml", format!("policies = ['lqd', 'dt']\n{FABRIC}"));
+    room.write("b.toml", format!("policies = ['lqd', 'harmonic']\n{FABRIC}"));
+    let command = |name| format!("simulate --experiment {name}.toml -o out");
+    let result = |name| {
+        room.good(&command(name));
+        results(&room, "out/")
+    };
+    let each = [result("a"), result("b")];
+    let (room, command) = (&room, &command);
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "a", "b"] {
+                scope.spawn(move || {
+                    let said = room.dropcast(&command(name));
+                    assert!(
+                        said.code == Some(0) || said.stderr.contains("another job is at work "),
+                        "{said}"
+                    );
+                });
+            }
+        });
+        let files = results(room, "out/");
+        assert!(each.contains(&files), "{:?}", files.keys());
+    }
+}
+
+#[test]
+fn a_file_that_grows_too_large_leaves_nothing() {
+    let room = Room::with_a_run();
+    room.write("a.toml", format!("policies = ['lqd']\n{FABRIC}"));
+    for typed in ["run --config small.toml --name large", "simulate --experiment a.toml -o large"] {
+        let before = room.files();
+        let limited = format!("ulimit -f 4 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast"));
+        let output =
+            Command::new("sh").args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{typed}: {said}");
+        assert!(said.contains("cannot be written"), "{typed}: {said}");
+        assert!(room.files() == before && !room.path("large").exists());
+    }
+}
+
 #[test]
 fn a_run_that_is_asked_to_end_leaves_nothing() {
     let room = Room::new();
@@ -208,6 +412,6 @@ fn a_run_that_is_asked_to_end_leaves_nothing() {
             child.kill().unwrap();
         }
         assert_eq!((has_ended, child.wait().unwrap().code()), (true, None), "{signal}");
-        assert_eq!(std::fs::read_dir(room.path("runs")).unwrap().count(), 0, "{signal}");
+        assert!(!room.path("runs").exists(), "{signal}");
     }
 }

@@ -255,6 +255,9 @@ impl PacketFile {
             return Err(self.damaged(&format!("it claims {length} bytes")));
         }
         self.fill(length as usize)?;
+        if !options_fit(&self.buffer, big_endian) {
+            return Err(self.damaged("one of its options claims more bytes than it has"));
+        }
         let parse = if big_endian { parse_block_be } else { parse_block_le };
         let buffer = &self.buffer;
         let parsed: Result<_, String> =
@@ -389,6 +392,31 @@ impl Interface {
     }
 }
 
+/// Whether the options of a pcapng block end within it, or it has none that we read.
+fn options_fit(block: &[u8], big_endian: bool) -> bool {
+    let padded = |bytes: u64| bytes.next_multiple_of(4);
+    let kind = number(block, 0, big_endian);
+    let begin = match kind {
+        _ if block.starts_with(&SECTION_MAGIC) => 24,
+        1 => 16,
+        6 if block.len() >= 28 => 28 + padded(number(block, 20, big_endian).into()),
+        _ => return true,
+    };
+    // The block's length is repeated at its end.
+    let end = block.len() as u64 - 4;
+    let mut at = begin;
+    while at + 4 <= end {
+        let word = number(block, at as usize, big_endian);
+        let (code, bytes) =
+            if big_endian { (word >> 16, word & 0xffff) } else { (word & 0xffff, word >> 16) };
+        if code == 0 {
+            break;
+        }
+        at += 4 + padded(bytes.into());
+    }
+    at <= end
+}
+
 fn is_variant(head: &[u8]) -> bool {
     head.starts_with(&VARIANT_LE) || head.starts_with(&[0xa1, 0xb2, 0xcd, 0x34])
 }
@@ -416,6 +444,31 @@ mod tests {
         assert_eq!(time(9, -1, 5), RawTime::OutOfRange);
         assert_eq!(time(0, 0, u64::MAX), RawTime::OutOfRange);
         assert_eq!(time(127, 0, 1), RawTime::OutOfRange);
+    }
+
+    #[test]
+    fn an_option_ends_within_its_block() {
+        for big_endian in [false, true] {
+            let word =
+                |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+            let option = |code: u32, bytes: u32| match big_endian {
+                true => word(code << 16 | bytes),
+                false => word(bytes << 16 | code),
+            };
+            // An interface with one option of four bytes.
+            let interface = |bytes| -> Vec<u8> {
+                let (head, value) = ([word(1), word(28), word(1), word(0)], word(6));
+                [&head[..], &[option(9, bytes), value, word(28)]].concat().concat()
+            };
+            assert!(
+                options_fit(&interface(1), big_endian) && options_fit(&interface(4), big_endian)
+            );
+            assert!(!options_fit(&interface(5), big_endian));
+            // What comes after the last option is of no meaning.
+            let mut ended = interface(5);
+            ended[16..20].copy_from_slice(&option(0, 0));
+            assert!(options_fit(&ended, big_endian));
+        }
     }
 
     #[test]

@@ -57,12 +57,18 @@ impl FileHash {
         let stop = Arc::new(AtomicBool::new(false));
         let (file, stopped) = (file.try_clone()?, Arc::clone(&stop));
         let before = FileState::read(&file)?;
-        let thread = std::thread::spawn(move || {
+        let hash = Arc::new(move || {
             let hash = hash_bytes(PositionedReader { file: &file, at: 0 }, &stopped)?;
             let same = stopped.load(Ordering::Relaxed) || FileState::read(&file)? == before;
             if same { Ok(hash) } else { Err(io::Error::other("it changed while it was read")) }
         });
-        Ok(FileHash { stop, state: State::Running(thread) })
+        let own = Arc::clone(&hash);
+        let state = match std::thread::Builder::new().spawn(move || own()) {
+            Ok(thread) => State::Running(thread),
+            // The system has no thread for it.
+            Err(_) => State::Known(hash()?),
+        };
+        Ok(FileHash { stop, state })
     }
 
     pub(crate) fn known(hash: String) -> Self {

@@ -72,6 +72,37 @@ fn events_are_read_from_streams_and_files_compressed_or_not() {
 }
 
 #[test]
+fn what_is_cut_or_goes_on_is_refused() {
+    let scratch = Scratch::new();
+    let batch = RecordBatch::try_from_iter(events()).unwrap();
+    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let (stream, file) = (stream(&events(), 100, None), writer.into_inner().unwrap());
+    let footer = u32::from_le_bytes(*file[..file.len() - 6].last_chunk().unwrap()) as usize;
+    // The end of the stream in it is eight bytes.
+    let rows = &file[..file.len() - 10 - footer];
+    let goes_on = "goes on after the end of its rows";
+    let cut = "ends without a footer";
+    for (bytes, problem) in [
+        ([&stream[..], &stream].concat(), goes_on),
+        ([&file[..], &file].concat(), goes_on),
+        ([&stream[..], b"x"].concat(), goes_on),
+        ([&file[..], b"x"].concat(), goes_on),
+        ([&stream[..], &file].concat(), goes_on),
+        (rows.to_vec(), cut),
+        (rows[..rows.len() - 8].to_vec(), cut),
+    ] {
+        let error = read(&scratch.file("events", bytes), options()).unwrap_err();
+        let story = story(&error, scratch.path("").as_path());
+        assert!(story.contains(problem), "{story}");
+    }
+    for bytes in [stream, file] {
+        assert!(!read(&scratch.file("events", bytes), options()).unwrap().0.is_empty());
+    }
+}
+
+#[test]
 fn words_and_timestamps_of_other_tools_are_read() {
     let scratch = Scratch::new();
     let words = ["enqueue", "departure", "drop"];

@@ -220,8 +220,29 @@ impl<'a> Nodes<'a> {
             .collect();
         let mut roots = nodes().map(|(&(_, node), _)| node).filter(|node| !children.contains(node));
         match (roots.next(), roots.next()) {
-            (Some(root), None) => Ok(root),
+            (Some(root), None) => self.check_reached(tree, root).map(|()| root),
             _ => Err(wrong(&format!("tree {tree}"), "does not have exactly one root".to_owned())),
+        }
+    }
+
+    /// Refuses nodes that the root does not lead to, such as those of a circle.
+    fn check_reached(&self, tree: i64, root: i64) -> Result<(), ImportError> {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![root]);
+        while let Some(node) = open.pop() {
+            // What is not there is refused when the tree is built.
+            let Some(branch) = self.nodes.get(&(tree, node)) else { continue };
+            if reached.insert(node) && branch.mode != b"LEAF" {
+                open.extend([branch.yes, branch.no]);
+            }
+        }
+        let mut nodes =
+            self.nodes.range((tree, i64::MIN)..=(tree, i64::MAX)).map(|(&(_, node), _)| node);
+        match nodes.find(|node| !reached.contains(node)) {
+            None => Ok(()),
+            Some(node) => {
+                let at = format!("tree {tree}, node {node}");
+                Err(wrong(&at, format!("is not reached from the root, node {root}")))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::fixtures::{folder, names, task};
 use dropcast_interop::{Format, ImportError, ImportTask, import};
+use dropcast_onnx::{Message, ModelProto};
 use dropcast_train::Model;
 use proptest::prelude::*;
 use std::fs;
@@ -90,6 +91,22 @@ fn faults_say_where_they_are() {
     for (fault, expected) in faults.iter().zip(expected) {
         assert!(fault.starts_with(expected), "{fault}\nexpected {expected}");
     }
+}
+
+#[test]
+fn onnx_nodes_that_the_root_does_not_lead_to_are_refused() {
+    let mut model = ModelProto::decode(&*read("tree.onnx")).unwrap();
+    let nodes = &mut model.graph.as_mut().unwrap().node;
+    let ensemble = nodes.iter_mut().find(|node| node.op_type.starts_with("TreeEnsemble")).unwrap();
+    let mut children = |name: &str, to: &dyn Fn(&mut Vec<i64>)| {
+        let attribute = ensemble.attribute.iter_mut().find(|attribute| attribute.name == name);
+        to(&mut attribute.unwrap().ints);
+    };
+    // The root, node 0, leads to itself and to the second half; the other side's first node is the only one that
+    // is nobody's child.
+    children("nodes_truenodeids", &|ids| ids[0] = 0);
+    let error = imported("tree.onnx", &model.encode_to_vec()).unwrap_err().to_string();
+    assert!(error.contains("tree 0, node 0: is not reached from the root, node 1"), "{error}");
 }
 
 #[test]

@@ -45,6 +45,9 @@ impl Experiment {
     }
 }
 
+/// Runs of each policy, at most: the results of all of them are kept.
+pub const MOST_RUNS: u32 = 10_000;
+
 /// The flows of one run.
 pub type Traffic = Box<dyn Workload>;
 
@@ -53,8 +56,9 @@ impl Prepared {
         if experiment.policies.is_empty() {
             return Err(PipelineError::setting("policies", "is empty, expected at least one"));
         }
-        if experiment.runs == 0 {
-            return Err(PipelineError::setting("runs", "is 0, expected at least 1"));
+        if !(1..=MOST_RUNS).contains(&experiment.runs) {
+            let problem = format!("is {}, expected 1 to {MOST_RUNS}", experiment.runs);
+            return Err(PipelineError::setting("runs", problem));
         }
         if let Some(label) = repeated(&experiment.policies) {
             let problem = format!("{label} is there twice, expected each policy once");

@@ -2,16 +2,19 @@
 
 use super::{ExperimentSummary, NamedPolicy, Prepared};
 use crate::PipelineError;
-use crate::files::create_folder;
+use crate::files::{check_replaced, create_folder};
 use crate::progress::Progress;
 use crate::resources::Resources;
+use crate::work_folder::WorkFolder;
 use dropcast_data::{
-    AtomicFile, DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
+    DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
 };
 use dropcast_simulate::{
     Drop, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
 };
 use serde::{Deserialize, Serialize};
+use std::fs::DirEntry;
+use std::io;
 use std::path::Path;
 
 /// A file of a run.
@@ -35,15 +38,46 @@ impl RunFile {
     /// Those that are written unless others are named: all but telemetry.
     pub const USUAL: [RunFile; 4] =
         [RunFile::Events, RunFile::Flows, RunFile::Drops, RunFile::Occupancy];
+
+    /// The names of all files of runs.
+    const NAMES: [&str; 5] = [
+        "events.parquet",
+        "flows.parquet",
+        "drops.parquet",
+        "occupancy.parquet",
+        "telemetry.parquet",
+    ];
+}
+
+/// What every experiment ends with.
+const SUMMARY: &str = "summary.json";
+
+/// Whether a path is the folder of a policy: one or more folders run-N, and nothing in them but files of runs.
+fn is_of_runs(path: &Path) -> bool {
+    let holds_only = |folder: &Path, is_such: &dyn Fn(&Path, &str) -> bool| {
+        let is_right = |entry: io::Result<DirEntry>| {
+            entry.is_ok_and(|entry| {
+                entry.file_name().to_str().is_some_and(|name| is_such(&entry.path(), name))
+            })
+        };
+        std::fs::read_dir(folder).is_ok_and(|entries| entries.map(is_right).all(|right| right))
+    };
+    let is_file = |_: &Path, name: &str| RunFile::NAMES.contains(&name);
+    let is_run = |run: &Path, name: &str| {
+        name.strip_prefix("run-").is_some_and(|number| number.parse::<u32>().is_ok())
+            && holds_only(run, &is_file)
+    };
+    let has_one = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    !path.is_symlink() && has_one && holds_only(path, &is_run)
 }
 
 impl Prepared {
     /// Like [`Prepared::compare`]; also writes `files` of each run into
-    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and last the summary
-    /// into `folder`/summary.json.
+    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and the summary into
+    /// `folder`/summary.json. All of it appears at the end, in place of an earlier experiment.
     ///
     /// # Errors
-    /// If a flow does not fit the fabric, or a file cannot be written.
+    /// If a flow does not fit the fabric, a file cannot be written, or another job works there.
     pub fn write(
         &self,
         files: &[RunFile],
@@ -51,20 +85,27 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<ExperimentSummary, PipelineError> {
-        create_folder(folder)?;
-        let summary_file = folder.join("summary.json");
-        AtomicFile::create(&summary_file)?;
+        check_replaced(folder, [SUMMARY])?;
+        for policy in &self.experiment().policies {
+            let path = folder.join(self.experiment().folder_of(policy));
+            if path.exists() && !is_of_runs(&path) {
+                let problem =
+                    "holds more than the files of runs; move it, or choose another folder";
+                return Err(PipelineError::unfit(path.display(), problem));
+            }
+        }
+        let work = WorkFolder::beside(folder)?;
         let runs = 0..self.experiment().runs;
         let comparison = self.compare_by(runs, resources, progress, |policy, run| {
             let own = self.experiment().folder_of(policy);
-            self.record(policy, run, files, &folder.join(own).join(format!("run-{run}")))
+            self.record(policy, run, files, &work.path().join(own).join(format!("run-{run}")))
         })?;
         let summary = comparison.summary(self.experiment());
-        let mut json = serde_json::to_string_pretty(&summary).map_err(|error| {
-            PipelineError::Encode { what: "summary.json", problem: error.to_string() }
-        })?;
+        let mut json = serde_json::to_string_pretty(&summary)
+            .map_err(|error| PipelineError::Encode { what: SUMMARY, problem: error.to_string() })?;
         json.push('\n');
-        write_atomic(&summary_file, json.as_bytes())?;
+        write_atomic(&work.path().join(SUMMARY), json.as_bytes())?;
+        work.finish(|path| path.ends_with(SUMMARY) || is_of_runs(path))?;
         Ok(summary)
     }
 

@@ -119,6 +119,11 @@ impl Grid {
         axes.into_iter().filter(|values| !values.is_empty()).collect()
     }
 
+    /// How many points it has.
+    pub(super) fn len(&self) -> usize {
+        self.settings().iter().map(Vec::len).fold(1, usize::saturating_mul)
+    }
+
     /// Its points: `base` under each combination of values, the last axis first.
     pub(super) fn points(&self, base: &Experiment) -> Vec<(Condition, Experiment)> {
         let mut points: Vec<Vec<Setting>> = vec![Vec::new()];

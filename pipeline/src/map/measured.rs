@@ -6,13 +6,19 @@ use super::settings::{MapSettings, Measure};
 use crate::PipelineError;
 use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
 use crate::fabric_oracle::{train_oracles, training_experiment};
+use crate::files::{check_replaced, write_files};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
+use crate::work_folder::WorkFolder;
 use dropcast_simulate::Interval;
 use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What every map has, beside its pictures.
+const FILES: [&str; 2] = ["map.csv", "map.json"];
 
 /// Seed of the intervals' bootstrap.
 const BOOTSTRAP_SEED: u64 = 1;
@@ -92,6 +98,31 @@ pub fn map(
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
     let tally = Tally::count(settings, &findings);
     Ok(Map { settings: settings.clone(), tally, points })
+}
+
+/// Like [`map`]; also writes `files` of it into `folder`, in place of those of an earlier map.
+///
+/// # Errors
+/// Those of [`map`], if a file cannot be written, or another job works there.
+pub fn map_into(
+    folder: &Path,
+    settings: &MapSettings,
+    resources: &Resources,
+    progress: &dyn Progress,
+    files: impl Fn(&Map) -> Result<Vec<(String, String)>, PipelineError>,
+) -> Result<Map, PipelineError> {
+    check_replaced(folder, FILES)?;
+    let work = WorkFolder::beside(folder)?;
+    let map = map(settings, resources, progress)?;
+    write_files(work.path(), &files(&map)?)?;
+    let measures: Vec<String> =
+        Measure::known().iter().map(|measure| format!("-{measure}-")).collect();
+    work.finish(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_picture = || measures.iter().any(|measure| name.contains(measure));
+        FILES.contains(&&*name) || name.ends_with(".svg") && is_picture()
+    })?;
+    Ok(map)
 }
 
 fn measure(

@@ -2,7 +2,7 @@
 
 use super::conditions::{Condition, Grid};
 use crate::PipelineError;
-use crate::closed_loop::{Experiment, NamedPolicy};
+use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy};
 use crate::fabric_oracle::default_oracles;
 use crate::files::read_settings;
 use crate::settings::TrainSettings;
@@ -54,7 +54,17 @@ pub struct MapSettings {
 #[serde(transparent)]
 pub struct Measure(pub String);
 
+/// Points of all grids, at most: all of them are in memory.
+const MOST_POINTS: usize = 10_000;
+
 impl Measure {
+    /// The names of all.
+    pub(super) fn known() -> Vec<String> {
+        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
+        let known = RunSummary { drops, ..RunSummary::default() }.metrics();
+        known.into_iter().map(|(name, _)| name).collect()
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0
@@ -153,6 +163,10 @@ impl MapSettings {
             let problem = format!("is {}, expected at least 2: one run has no spread", self.runs);
             return Err(PipelineError::setting("runs", problem));
         }
+        if self.runs > MOST_RUNS {
+            let problem = format!("is {}, expected at most {MOST_RUNS}", self.runs);
+            return Err(PipelineError::setting("runs", problem));
+        }
         self.check_measures()?;
         let base = Experiment {
             policies: Vec::new(),
@@ -180,18 +194,21 @@ impl MapSettings {
         for (place, grid) in self.grids.iter().enumerate() {
             self.check_grid(place, grid)?;
         }
+        let points: usize = self.grids.iter().map(Grid::len).fold(0, usize::saturating_add);
+        if points > MOST_POINTS {
+            let problem = format!("have {points} points, expected at most {MOST_POINTS}");
+            return Err(PipelineError::setting("grids", problem));
+        }
         let base = Experiment { policies: self.all_policies(), ..base };
         Ok(self.grids.iter().flat_map(|grid| grid.points(&base)).collect())
     }
 
     fn check_measures(&self) -> Result<(), PipelineError> {
-        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
-        let known = RunSummary { drops, ..RunSummary::default() }.metrics();
-        let is_known = |measure: &&Measure| known.iter().any(|(name, _)| *name == measure.0);
+        let names = Measure::known();
+        let is_known = |measure: &&Measure| names.contains(&measure.0);
         match self.measures.iter().find(|measure| !is_known(measure)) {
             None => Ok(()),
             Some(unknown) => {
-                let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
                 let problem = format!("{:?} is none of {}", unknown.0, names.join(", "));
                 Err(PipelineError::setting("measures", problem))
             }

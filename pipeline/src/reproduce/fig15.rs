@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 /// Numbers of trees that are measured, as in the paper's figure: 1 to 128.
 pub const TREES: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
+/// What is generated to measure on.
+pub(super) const GENERATED: [&str; 2] = ["events.parquet", "trace.parquet"];
+
 /// Depth of every tree.
 pub const DEPTH: u8 = 4;
 
@@ -97,22 +100,15 @@ pub fn measure_recipe(
     Ok(rows)
 }
 
-/// Refuses traces that the recipes cannot train on, before any work.
-pub(super) fn check_data(data: &[PathBuf], seed: u64) -> Result<(), PipelineError> {
-    for recipe in recipes(seed) {
-        LabelledTraces::open(data, &recipe.settings.features)?;
-    }
-    Ok(())
-}
-
-/// The scores of both recipes on labelled traces.
+/// The scores of both recipes on the same labelled traces, which must not change meanwhile.
 pub(super) fn measure_recipes(
     data: &[PathBuf],
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<[(Recipe, Vec<Fig15Row>); 2], PipelineError> {
+    let traces = LabelledTraces::open(data, &FeatureSet::paper4())?;
     let measure = |recipe: Recipe| -> Result<_, PipelineError> {
-        let traces = LabelledTraces::open(data, &recipe.settings.features)?;
+        let traces = traces.with_features(recipe.settings.features.clone());
         let rows = measure_recipe(&recipe, &traces, progress)?;
         Ok((recipe, rows))
     };
@@ -126,7 +122,7 @@ pub(super) fn generate_trace(
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<PathBuf, PipelineError> {
-    let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
+    let [events, trace] = GENERATED.map(|name| folder.join(name));
     generate_leaf(&LeafWorkload { seed, ..LeafWorkload::default() }, &events, progress)?;
     let reader = EventFiles::open(std::slice::from_ref(&events), &EventOptions::default())?;
     let specs = reader.specs().clone();
@@ -134,4 +130,71 @@ pub(super) fn generate_trace(
     let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
     collect(reader, specs, &settings, most_waiting, &trace, progress)?;
     Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::sync::Mutex;
+
+    /// Counts stages, and puts another file in place of the trace after one of them.
+    struct Swapping<'a> {
+        at: usize,
+        ended: Mutex<usize>,
+        paths: [&'a Path; 2],
+    }
+
+    impl Progress for Swapping<'_> {
+        fn begin(&self, _: &'static str) {}
+        fn advance(&self, _: usize) {}
+        fn estimate(&self, _: u64, _: u64) {}
+        fn restart(&self) {}
+        fn note(&self, _: &str) {}
+        fn end(&self, _: &str) {
+            let mut ended = self.ended.lock().unwrap();
+            *ended += 1;
+            if *ended == self.at {
+                fs::copy(self.paths[0], self.paths[1]).unwrap();
+            }
+        }
+    }
+
+    fn trace(folder: &Path, seed: u64) -> PathBuf {
+        let [events, trace] =
+            ["events", "trace"].map(|what| folder.join(format!("{what}-{seed}.parquet")));
+        let workload = LeafWorkload {
+            seed,
+            servers: 4,
+            uplinks: 2,
+            buffer_bytes: 60_000,
+            flow_rate: 1.0,
+            incast_per_server_hz: 900.0,
+            duration_ns: 8_000_000,
+            ..LeafWorkload::default()
+        };
+        generate_leaf(&workload, &events, &crate::progress::Silent).unwrap();
+        let reader = EventFiles::open(&[events], &EventOptions::default()).unwrap();
+        let specs = reader.specs().clone();
+        let silent = &crate::progress::Silent;
+        collect(reader, specs, &TracerSettings::default(), 1 << 23, &trace, silent).unwrap();
+        trace
+    }
+
+    #[test]
+    fn both_halves_are_of_one_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (trace(folder.path(), 1), trace(folder.path(), 2));
+        let data = [folder.path().join("data.parquet")];
+        fs::copy(&one, &data[0]).unwrap();
+        let paths = [&*other, &*data[0]];
+        let counting = Swapping { at: usize::MAX, ended: Mutex::new(0), paths };
+        let measured = measure_recipes(&data, 1, &counting).unwrap();
+        assert_eq!(measured.map(|(_, rows)| rows.len()), [TREES.len(); 2]);
+        // Between the halves.
+        let at = *counting.ended.lock().unwrap() / 2;
+        let swapping = Swapping { at, ended: Mutex::new(0), paths };
+        let error = measure_recipes(&data, 1, &swapping).unwrap_err().to_string();
+        assert!(error.contains("data.parquet: changed while it was read"), "{error}");
+    }
 }

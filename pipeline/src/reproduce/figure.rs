@@ -4,9 +4,12 @@ use super::fabric::{self, FabricFigure, MeasuredFigure, Scale};
 use super::fig14::{self, Fig14, Fig14Case, Fig14Options, Fig14SweepRow, Fig14Traffic};
 use super::fig15::{self, Fig15Row, Recipe};
 use crate::PipelineError;
-use crate::files::{check_replaced, create_folder};
+#[cfg(feature = "clap")]
+use crate::closed_loop::MOST_RUNS;
+use crate::files::{check_replaced, real, write_files};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
+use crate::work_folder::WorkFolder;
 #[cfg(feature = "clap")]
 use dropcast_simulate::BurstTraffic;
 use std::path::{Path, PathBuf};
@@ -47,7 +50,7 @@ pub struct FabricFigureSettings {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub scale: FigureScale,
     /// Runs of each policy at each point, with other seeds; 5, or 1 at the paper's scale.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
     pub runs: Option<u32>,
     /// Flows start in this time; 50 ms, or 100 at the paper's scale.
     #[cfg_attr(feature = "clap", arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..)))]
@@ -91,7 +94,7 @@ pub struct Fig14Settings {
     #[cfg_attr(feature = "clap", arg(long, default_value_t = BurstTraffic::default().slots))]
     pub slots: u64,
     /// Independent repetitions per flip probability.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..)))]
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
     pub repetitions: u32,
     /// Seed of all randomness.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
@@ -174,12 +177,44 @@ impl Figure {
         given.unwrap_or_else(|| Path::new("runs").join(self.name()))
     }
 
-    /// Measures it. Only figure 15 writes files, those of the trace that it generates.
+    /// Measures it, and writes `files` of it into its [folder](Self::folder), in place of those of an earlier
+    /// measurement. Returns what was measured and the paths of the files.
     ///
     /// # Errors
-    /// If a setting is wrong, or a file cannot be read or written.
-    pub fn measure(&self, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
+    /// If a setting is wrong, a file cannot be read or written, or another job works there.
+    pub fn reproduce(
+        &self,
+        progress: &dyn Progress,
+        files: impl Fn(&Reproduced) -> Vec<(String, String)>,
+    ) -> Result<(Reproduced, Vec<PathBuf>), PipelineError> {
         let folder = self.folder();
+        check_replaced(
+            &folder,
+            ["csv", "svg", "md"].map(|kind| format!("{}.{kind}", self.name())),
+        )?;
+        let work = WorkFolder::beside(&folder)?;
+        let measured = self.measure(work.path(), progress)?;
+        let files = files(&measured);
+        write_files(work.path(), &files)?;
+        work.finish(|path| self.is_ours(path))?;
+        Ok((measured, files.into_iter().map(|(name, _)| folder.join(name)).collect()))
+    }
+
+    /// Whether a file of the folder is of this figure. A trace that figure 15 was measured on is not.
+    fn is_ours(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Figure::Fig15(Fig15Settings { data, .. }) = self {
+            let is_generated = fig15::GENERATED.contains(&name);
+            return name.starts_with("fig15-")
+                || is_generated && !data.iter().any(|data| real(data) == real(path));
+        }
+        let kind = name.strip_prefix(self.name()).unwrap_or_default();
+        [".csv", ".md", "-cases.csv"].contains(&kind)
+            || kind.starts_with(['.', '-']) && kind.ends_with(".svg")
+    }
+
+    /// Measures it. Only figure 15 writes files, those of the trace that it generates.
+    fn measure(&self, folder: &Path, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
         match self {
             Figure::Fig6(of)
             | Figure::Fig7(of)
@@ -190,11 +225,10 @@ impl Figure {
             | Figure::Fig12(of)
             | Figure::Fig13(of) => {
                 let figure = FabricFigure::named(self.name()).expect("every variant is a figure");
-                create_folder(&folder)?;
                 of.measure(figure, progress)
             }
-            Figure::Fig14(of) => of.measure(&folder, progress),
-            Figure::Fig15(of) => of.measure(&folder, progress),
+            Figure::Fig14(of) => of.measure(progress),
+            Figure::Fig15(of) => of.measure(folder, progress),
         }
     }
 }
@@ -224,12 +258,10 @@ impl FabricFigureSettings {
 }
 
 impl Fig14Settings {
-    fn measure(&self, folder: &Path, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
+    fn measure(&self, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
         let &Fig14Settings { bursts_at_once, slots, repetitions, seed, .. } = self;
         let traffic = Fig14Traffic { bursts_at_once, slots, seed };
         let case = traffic.case(self.ports, self.buffer, self.bursts_per_slot)?;
-        create_folder(folder)?;
-        check_replaced(folder, ["fig14.csv", "fig14.svg", "fig14-cases.csv"])?;
         let options = Fig14Options { repetitions, seed, ..Fig14Options::default() };
         progress.begin("fig14");
         let measured = fig14::measure(&case, &options)?;
@@ -245,10 +277,6 @@ impl Fig14Settings {
 
 impl Fig15Settings {
     fn measure(&self, folder: &Path, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
-        let names = ["fig15-paper.csv", "fig15-paper.svg", "fig15-ours.csv", "fig15-ours.svg"];
-        check_replaced(folder, names)?;
-        fig15::check_data(&self.data, self.seed)?;
-        create_folder(folder)?;
         let data = if self.data.is_empty() {
             vec![fig15::generate_trace(folder, self.seed, progress)?]
         } else {

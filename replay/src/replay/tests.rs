@@ -241,3 +241,16 @@ fn arrivals_that_do_not_fit_are_refused() {
         assert_eq!(checker.check(&one), replay.arrive(&one), "{one:?}");
     }
 }
+
+#[test]
+fn what_leaves_after_the_end_of_time_is_sent_as_labels_count_it() {
+    // A byte takes eight seconds; the last packets would leave after 2^64 ns.
+    let spec = SwitchSpec::uniform(1, 1, 1_000, 1_000);
+    let begin = u64::MAX - 20_000_000_000;
+    let arrivals: Vec<Arrival> = (0..5).map(|at| arrival(begin + at, 0, 1)).collect();
+    let replayed = replay(spec, &arrivals);
+    for (policy, sent) in ReplayPolicy::ALL.iter().zip(replayed.sent) {
+        assert_eq!(sent, Sent { packets: 5, bytes: 5 }, "{policy:?}");
+    }
+    assert_eq!(replayed.followed.packets, 5);
+}

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 
 /// Maximum requests per second of a server, and maximum load: keeps sums finite.
 const MOST_HZ: f64 = 1e6;
+/// Answers to one request, in leaf buffers: all of them may be on their way at once.
+const MOST_BURST: f64 = 100.0;
 const MOST_LOAD: f64 = 10.0;
 
 /// A mix of traffic.
@@ -153,7 +155,7 @@ impl TrafficConfig {
         }
         for (place, part) in self.incasts.iter().enumerate() {
             let wrong = wrong("incasts", place);
-            check_number(&wrong, "burst", part.burst, 1e6)?;
+            check_number(&wrong, "burst", part.burst, MOST_BURST)?;
             check_number(&wrong, "per_server_hz", part.per_server_hz, MOST_HZ)?;
             check_queue(&wrong, part.queue, fabric)?;
             check_partners(&wrong, fabric)?;
