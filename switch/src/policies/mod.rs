@@ -11,6 +11,7 @@ pub mod follow_lqd;
 pub mod harmonic;
 pub mod lqd;
 pub mod ndt;
+pub mod offline_optimum;
 pub mod oracle;
 pub mod payback_credence;
 mod real_queues;
