@@ -22,6 +22,22 @@ pub struct RivalsSent {
     pub optimum: Option<OptimumSent>,
 }
 
+impl RivalsSent {
+    /// Adds what the same policies transmit of another trace.
+    pub fn add(&mut self, more: &RivalsSent) {
+        for (sum, sent) in self.policies.iter_mut().zip(&more.policies) {
+            sum.add(*sent);
+        }
+        self.optimum = match (self.optimum, more.optimum) {
+            (Some(mut sum), Some(sent)) => {
+                sum.add(sent);
+                Some(sum)
+            }
+            _ => None,
+        };
+    }
+}
+
 /// Replays of one trace through policies of the registry, each with a switch of its own. Memory: the packets in their
 /// buffers, and the arrivals for the optimum.
 ///
