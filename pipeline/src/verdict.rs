@@ -13,6 +13,7 @@ mod level_thresholds;
 mod pauses;
 mod places;
 mod real_drops;
+mod rivals;
 mod timeline;
 mod value;
 
@@ -24,6 +25,7 @@ pub use level_thresholds::LevelThreshold;
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops};
 pub use real_drops::ReasonSection;
+pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 

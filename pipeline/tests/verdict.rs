@@ -10,7 +10,7 @@ use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::{Conclusion, DropCounts, Verdict, judge};
+use dropcast_pipeline::verdict::{Conclusion, DropCounts, RivalKind, Verdict, judge};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::BatchSource;
@@ -69,22 +69,28 @@ fn a_verdict_agrees_with_the_trace() {
     let lqd = sent(&verdict, ReplayPolicy::Lqd);
     assert_eq!(lqd.packets, verdict.arrived.packets - drops, "LQD transmits what it does not drop");
     assert!(verdict.perfect_oracle.packets <= verdict.arrived.packets);
-    let best = [
-        ReplayPolicy::AlwaysAccept,
-        ReplayPolicy::FollowLqd,
-        ReplayPolicy::DynamicThresholds,
-        ReplayPolicy::Harmonic,
-        ReplayPolicy::CompleteSharing,
-        ReplayPolicy::CompletePartitioning,
-    ];
-    let best = best.map(|policy| sent(&verdict, policy).bytes).into_iter().max().expect("six");
-    match verdict.conclusion {
+    let rivals = &verdict.rivals;
+    let of_kind = |kind| rivals.policies.iter().filter(move |rival| rival.kind == kind);
+    let most = |kind| of_kind(kind).map(|rival| rival.sent.bytes).max().expect("some");
+    assert!(!rivals.chosen_on_other_rows, "all rows are measured");
+    let (alpha, rule) =
+        (rivals.best_alpha().expect("replayed"), rivals.best_rule().expect("replayed"));
+    assert_eq!(alpha.sent.bytes, most(RivalKind::Alpha));
+    assert_eq!(rule.sent.bytes, most(RivalKind::UntrainedRule));
+    let infinite = of_kind(RivalKind::Alpha).find(|rival| rival.alpha.is_none()).expect("one");
+    assert_eq!(infinite.sent, sent(&verdict, ReplayPolicy::CompleteSharing));
+    let optimum = rivals.optimum.expect("few arrivals");
+    let all = verdict.policies.iter().map(|policy| policy.sent.bytes);
+    let all = all.chain(rivals.policies.iter().map(|rival| rival.sent.bytes));
+    assert!(all.chain([optimum.found.bytes]).all(|bytes| bytes <= optimum.most_bytes));
+    let best = alpha.sent.bytes.max(rule.sent.bytes);
+    match &verdict.conclusion {
         Conclusion::NothingDropped => panic!("{drops} drops"),
         Conclusion::NoOracleNeeded { more_bytes, .. } => {
-            assert_eq!(more_bytes, best - verdict.perfect_oracle.bytes);
+            assert_eq!(*more_bytes, best - verdict.perfect_oracle.bytes);
         }
         Conclusion::OracleCouldGain { bytes, .. } => {
-            assert_eq!(bytes, verdict.perfect_oracle.bytes - best);
+            assert_eq!(*bytes, verdict.perfect_oracle.bytes - best);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Arrivals to replay: rows of a labelled trace, what is wrong with them, and what a packet carries of them.
 
 use dropcast_data::{ArrivalColumns, SwitchSpec, SwitchSpecs};
-use dropcast_switch::Packet;
+use dropcast_switch::{BuildError, Packet};
 use std::collections::BTreeMap;
 
 /// A row of a labelled trace with its prediction.
@@ -140,6 +140,16 @@ pub enum ReplayError {
         /// Time of the arrival before.
         before_ns: u64,
     },
+    /// A policy that the switch cannot have.
+    #[error("{policy} at switch {switch_id}: {source}")]
+    Policy {
+        /// The policy.
+        policy: &'static str,
+        /// The switch.
+        switch_id: u16,
+        /// What is wrong.
+        source: BuildError,
+    },
 }
 
 impl ReplayError {
@@ -154,6 +164,7 @@ impl ReplayError {
             }
             ReplayError::UnknownQueue { .. } => "queue-out-of-range",
             ReplayError::TimeGoesBack { .. } => "time-backwards",
+            ReplayError::Policy { .. } => "policy",
         }
     }
 }

@@ -34,11 +34,17 @@
 
 mod arrival;
 mod forest_replay;
+mod optimum;
 mod replay;
+mod rival_switch;
+mod rivals;
 
 pub use arrival::{Arrival, ArrivalChecker, ReplayError};
 pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
+pub use optimum::{OptimumReplay, OptimumSent};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
+pub use rival_switch::RivalSent;
+pub use rivals::{RivalReplay, RivalsSent};
 
 /// Replays for vote rules.
 pub use dropcast_train::Sent;

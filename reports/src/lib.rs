@@ -48,6 +48,7 @@ mod numbers;
 pub mod plot;
 mod refined_text;
 pub mod reproduced;
+mod rival_words;
 mod run_page;
 mod sweep_figures;
 mod sweep_view;

@@ -1,6 +1,7 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
+use crate::rival_words::{model_sent, rival_sentences};
 use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, Exporter, gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
@@ -32,6 +33,7 @@ fn heading(report: &Report) -> Vec<String> {
         lines.extend([verdict_sentence(verdict), String::new()]);
         lines.extend(cautions(verdict));
         lines.extend(crate::trace_words::held_out(report));
+        lines.extend(rival_sentences(verdict, model_sent(report)));
         lines.extend(trace_sentences(verdict));
         lines.push(String::new());
     }

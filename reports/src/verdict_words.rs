@@ -1,6 +1,7 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
 use crate::numbers::{count, duration, ratio};
+use crate::rival_words::{self, alphas as alpha_curve, name_of, rival_sentences};
 use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
 use dropcast_pipeline::collect::note_words;
@@ -25,24 +26,24 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
             });
             format!("LQD drops nothing on this trace{peak}. No oracle is needed.")
         }
-        Conclusion::NoOracleNeeded { policy, more_bytes } => {
+        Conclusion::NoOracleNeeded { ref policy, more_bytes } => {
             let more = match more_bytes {
                 0 => "as many bytes as".to_owned(),
                 more => format!("{} bytes more than", count(more)),
             };
-            let what = format!("{} transmits {more} Credence with a perfect oracle", policy.name());
-            match threshold_gain(verdict, policy) {
+            let name = name_of(verdict, policy);
+            let what = format!("{name} transmits {more} Credence with a perfect oracle");
+            match threshold_gain(verdict, verdict.perfect_oracle.bytes + more_bytes) {
                 Some((threshold, gained)) => format!(
                     "A perfect oracle gains nothing in throughput: {what}. But one threshold on \
-                     level_occupancy ({threshold} of the buffer) transmits {} bytes more than {}.",
+                     level_occupancy ({threshold} of the buffer) transmits {} bytes more than that.",
                     count(gained),
-                    policy.name()
                 ),
                 None => format!("No oracle is needed for throughput: {what}."),
             }
         }
-        Conclusion::OracleCouldGain { policy, bytes, share_of_lqd } => {
-            let threshold = match threshold_gain(verdict, policy) {
+        Conclusion::OracleCouldGain { ref policy, bytes, share_of_lqd } => {
+            let threshold = match threshold_gain(verdict, verdict.perfect_oracle.bytes - bytes) {
                 Some((threshold, gained)) => format!(
                     " One threshold on level_occupancy ({threshold} of the buffer) gets {} of that gain.",
                     percent(gained as f64 / bytes as f64)
@@ -55,17 +56,17 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
                  without one.{threshold}",
                 count(bytes),
                 percent(share_of_lqd),
-                policy.name()
+                name_of(verdict, policy)
             )
         }
     }
 }
 
-/// The best threshold on `level_occupancy` and the bytes that Credence with it transmits more than a policy, if
-/// any.
-fn threshold_gain(verdict: &Verdict, policy: ReplayPolicy) -> Option<(String, u64)> {
+/// The best threshold on `level_occupancy` and the bytes that Credence with it transmits more than the best policy
+/// without an oracle, if any.
+fn threshold_gain(verdict: &Verdict, best_bytes: u64) -> Option<(String, u64)> {
     let threshold = verdict.level_threshold?;
-    let gained = threshold.sent.bytes.checked_sub(sent(verdict, policy).bytes)?;
+    let gained = threshold.sent.bytes.checked_sub(best_bytes)?;
     let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
     (gained > 0).then_some((share, gained))
 }
@@ -188,6 +189,7 @@ const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are
 pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = vec![verdict_sentence(verdict), String::new()];
     lines.extend(cautions(verdict));
+    lines.extend(rival_sentences(verdict, None));
     lines.extend(trace_sentences(verdict));
     let rows = rows(verdict);
     let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
@@ -206,6 +208,22 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             share(sent.packets, lqd.packets),
             count(sent.bytes),
             share(sent.bytes, lqd.bytes)
+        )
+    }));
+    lines.extend([
+        String::new(),
+        format!(
+            "{:<wide$}{:>16}{:>10}{:>20}{:>10}",
+            "alpha", "packets", "of LQD", "bytes", "of LQD"
+        ),
+    ]);
+    lines.extend(alpha_curve(verdict).map(|(alpha, rival)| {
+        format!(
+            "{alpha:<wide$}{:>16}{:>10}{:>20}{:>10}",
+            count(rival.sent.packets),
+            share(rival.sent.packets, lqd.packets),
+            count(rival.sent.bytes),
+            share(rival.sent.bytes, lqd.bytes)
         )
     }));
     lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
@@ -231,6 +249,7 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
         let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
         rows.push((format!("Credence, level_occupancy > {share}"), threshold.sent));
     }
+    rows.extend(rival_words::rows(verdict));
     let others = verdict.policies.iter().filter(|section| section.policy != ReplayPolicy::Lqd);
     rows.extend(others.map(|section| {
         let name = match section.policy {
@@ -282,10 +301,37 @@ mod tests {
     use super::*;
     use dropcast_pipeline::report::{AgreementSection, PolicySection};
     use dropcast_pipeline::verdict::{
-        CongestionSection, LevelThreshold, OccupancySection, PauseSection, ReasonSection,
-        VERDICT_SCHEMA_VERSION,
+        CongestionSection, LevelThreshold, OccupancySection, OptimumSection, PauseSection,
+        ReasonSection, RivalKind, RivalSection, RivalsSection, VERDICT_SCHEMA_VERSION,
     };
     use std::collections::BTreeMap;
+
+    /// Dynamic Thresholds at 16 is better than Complete Sharing, the untrained rule over it better than both.
+    fn rivals() -> RivalsSection {
+        let of = |kind, alpha, policy: &str, bytes| RivalSection {
+            kind,
+            policy: policy.to_owned(),
+            alpha,
+            sent: Sent { packets: bytes / 1_000, bytes },
+            bytes_to_lqd: None,
+            other_rows: None,
+        };
+        RivalsSection {
+            policies: vec![
+                of(RivalKind::Alpha, Some(16.0), "dt:alpha=16", 98_000),
+                of(RivalKind::Alpha, None, "complete-sharing", 96_000),
+                of(RivalKind::UntrainedRule, Some(16.0), "oracle:base=dt:alpha=16", 98_500),
+            ],
+            chosen_on_other_rows: false,
+            best_alpha: Some(0),
+            best_rule: Some(2),
+            optimum: Some(OptimumSection {
+                most_bytes: 101_000,
+                most_bytes_to_lqd: Some(1.01),
+                found: Sent { packets: 100, bytes: 100_400 },
+            }),
+        }
+    }
 
     fn verdict(conclusion: Conclusion, threshold_bytes: u64) -> Verdict {
         let sent = |bytes| Sent { packets: bytes / 1_000, bytes };
@@ -316,6 +362,7 @@ mod tests {
                 bytes_to_lqd: None,
             }),
             conclusion,
+            rivals: rivals(),
             cautions: BTreeMap::new(),
             lqd_agreement: AgreementSection::default(),
             counts: DropCounts {
@@ -352,32 +399,33 @@ mod tests {
             0,
             "LQD drops nothing on this trace: its buffer is at most 31.4% full. No oracle is needed.",
         );
-        let policy = ReplayPolicy::FollowLqd;
+        let policy = || "dt:alpha=16".to_owned();
         says(
-            Conclusion::NoOracleNeeded { policy, more_bytes: 0 },
+            Conclusion::NoOracleNeeded { policy: policy(), more_bytes: 0 },
             0,
-            "No oracle is needed for throughput: FollowLQD transmits as many bytes as Credence with \
+            "No oracle is needed for throughput: Dynamic Thresholds, alpha 16 transmits as many bytes as Credence with \
              a perfect oracle.",
         );
         says(
-            Conclusion::NoOracleNeeded { policy, more_bytes: 10 },
-            99_000,
-            "A perfect oracle gains nothing in throughput: FollowLQD transmits 10 bytes more than Credence \
+            Conclusion::NoOracleNeeded { policy: policy(), more_bytes: 10 },
+            101_010,
+            "A perfect oracle gains nothing in throughput: Dynamic Thresholds, alpha 16 transmits 10 bytes more than Credence \
              with a perfect oracle. But one threshold on level_occupancy (99.5% of the buffer) transmits \
-             1,000 bytes more than FollowLQD.",
+             1,000 bytes more than that.",
         );
-        let gain = Conclusion::OracleCouldGain { policy, bytes: 2_000, share_of_lqd: 0.02 };
+        let gain =
+            || Conclusion::OracleCouldGain { policy: policy(), bytes: 2_000, share_of_lqd: 0.02 };
         says(
-            gain,
+            gain(),
             99_000,
-            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over FollowLQD, the best \
+            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over Dynamic Thresholds, alpha 16, the best \
              policy without one. One threshold on level_occupancy (99.5% of the buffer) gets \
              50% of that gain.",
         );
         says(
-            gain,
+            gain(),
             97_000,
-            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over FollowLQD, the best \
+            "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over Dynamic Thresholds, alpha 16, the best \
              policy without one. No single threshold on level_occupancy gets any of that gain.",
         );
     }
@@ -385,13 +433,24 @@ mod tests {
     #[test]
     fn a_terminal_gets_all_of_it() {
         let conclusion = Conclusion::OracleCouldGain {
-            policy: ReplayPolicy::FollowLqd,
+            policy: "dt:alpha=16".to_owned(),
             bytes: 2_000,
             share_of_lqd: 0.02,
         };
         let text = verdict_text(&verdict(conclusion, 99_000));
         assert!(text.contains("Drops come in 1 episode of congestion"), "{text}");
         assert!(text.contains("Credence, level_occupancy > 99.5%"), "{text}");
+        for sentence in [
+            "Set alpha to 16: Dynamic Thresholds then transmits 2,000 bytes more than Complete Sharing, 50% of what LQD \
+             gains. It needs no oracle.",
+            "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that; it needs no training and no \
+             table.",
+            "Alpha and rule were chosen on these very rows.",
+            "No policy, even if it knows all arrivals, transmits more than 1,000 bytes (1%) more than LQD; a schedule was \
+             found that transmits 400 bytes more than LQD.",
+        ] {
+            assert!(text.contains(sentence), "{text}");
+        }
         let real = "The real switch drops 30 packets (30,000 bytes). LQD transmits 25 packets (25,000 \
                     bytes) of them, and drops 5 packets (5,000 bytes) that the real switch transmits.";
         assert!(text.contains(real) && text.contains("drops: 30 by admission."), "{text}");

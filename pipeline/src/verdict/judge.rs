@@ -7,16 +7,17 @@ use super::level_thresholds::{LevelThresholds, TraceLevels, share};
 use super::pauses::PauseSection;
 use super::places::Places;
 use super::real_drops::Reasons;
+use super::rivals::Rivals;
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
-use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
+use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, RivalReplay, Sent};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// Replays labelled rows without a model, and counts what LQD, the real switch and, if there is one, a
-/// model do with them. As much memory as the buffers hold packets.
+/// model do with them. As much memory as the buffers hold packets, and the arrivals of a trace for the optimum.
 pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
@@ -26,6 +27,7 @@ pub struct Judge {
     replayed: BTreeMap<(usize, u16), Replayed>,
     congestion: Congestion,
     thresholds: LevelThresholds,
+    rivals: Rivals,
     counts: DropCounts,
     reasons: Reasons,
     pauses: PauseSection,
@@ -40,6 +42,7 @@ struct OpenTrace {
     options: ReplayOptions,
     replay: Replay,
     levels: TraceLevels,
+    rivals: RivalReplay,
     rows: u64,
 }
 
@@ -54,6 +57,7 @@ impl Judge {
             replayed: BTreeMap::new(),
             congestion: Congestion::default(),
             thresholds: LevelThresholds::default(),
+            rivals: Rivals::new(threads),
             counts: DropCounts::default(),
             reasons: Reasons::default(),
             pauses: PauseSection::default(),
@@ -88,7 +92,9 @@ impl Judge {
             }
         }
         self.pauses.add(&meta.pauses);
-        self.open = Some(OpenTrace { specs: specs.clone(), options, replay, levels, rows: 0 });
+        let rivals = self.rivals.begin(meta, specs);
+        let specs = specs.clone();
+        self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0 });
         Ok(())
     }
 
@@ -108,6 +114,7 @@ impl Judge {
         let place = self.names.len() - 1;
         let name = &self.names[place];
         let mut level_permille = Vec::with_capacity(batch.len());
+        let mut arrivals = Vec::with_capacity(batch.len());
         for (at, &dropped) in batch.drop.iter().enumerate() {
             let known = Arrival::of(columns, at, dropped);
             let arrival = Arrival { predicted: dropped, counted: counted[at], ..known };
@@ -115,6 +122,7 @@ impl Judge {
                 let row = trace.rows + at as u64;
                 BuildError::Replay { trace: name.clone(), row, source }
             })?;
+            arrivals.push(arrival);
             let met = self.congestion.arrive(&arrival, &trace.specs, &trace.options);
             level_permille.push(met.level_permille);
             let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
@@ -140,6 +148,11 @@ impl Judge {
                 self.reasons.add(reason, dropped, arrival.size_bytes);
             }
         }
+        trace.rivals.add(&arrivals).map_err(|source| BuildError::Replay {
+            trace: name.clone(),
+            row: trace.rows,
+            source,
+        })?;
         trace.rows += batch.len() as u64;
         trace
             .levels
@@ -154,6 +167,7 @@ impl Judge {
         let replayed = trace.replay.finish().into_iter();
         self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
         self.thresholds.end(trace.levels);
+        self.rivals.end(trace.rivals);
         self.episodes.end_trace();
         if self.timelines.len() < self.names.len() {
             // Nothing of it counts.
@@ -174,6 +188,7 @@ impl Judge {
         let (occupancy, congestion) = self.congestion.finish();
         let policies = totals.policies.iter().copied();
         let (queues, queues_left_out) = self.places.queues();
+        let rivals = self.rivals.section(lqd);
         Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: self.names,
@@ -190,7 +205,8 @@ impl Judge {
             perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),
             perfect_oracle_bytes_to_lqd: share(perfect_oracle.bytes, lqd.bytes),
             level_threshold: self.thresholds.best(lqd),
-            conclusion: Conclusion::new(&totals, perfect_oracle, self.counts.lqd),
+            conclusion: Conclusion::new(&rivals, lqd, perfect_oracle, self.counts.lqd),
+            rivals,
             counts: self.counts,
             real_reasons: self.reasons.sections(),
             pauses: (self.pauses.pauses > 0).then_some(self.pauses),

@@ -7,9 +7,10 @@ use super::level_thresholds::LevelThreshold;
 use super::pauses::PauseSection;
 use super::places::{QueueDrops, SwitchDrops};
 use super::real_drops::ReasonSection;
+use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
-use crate::report::{AgreementSection, PolicySection, ReplayTotals};
-use dropcast_replay::{ReplayPolicy, Sent};
+use crate::report::{AgreementSection, PolicySection};
+use dropcast_replay::Sent;
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ pub struct Verdict {
     pub slack_bytes: Option<u32>,
     /// What LQD and the policies without predictions transmit.
     pub policies: Vec<PolicySection>,
+    /// What any switch could do without an oracle, and the optimum.
+    pub rivals: RivalsSection,
     /// What Credence transmits with a perfect oracle: every label known when its packet arrives.
     pub perfect_oracle: Sent,
     /// Its packets as a share of LQD's.
@@ -78,23 +81,24 @@ pub struct Verdict {
     pub queues_left_out: u64,
 }
 
-/// What follows from a [`Verdict`], in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What follows from a [`Verdict`], in bytes. Policies are those that a switch can run: Dynamic Thresholds at its best
+/// alpha, of which Complete Sharing is one, and the untrained rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Conclusion {
     /// LQD drops nothing, so there is nothing to predict.
     NothingDropped,
     /// A policy without an oracle transmits as many bytes as Credence with a perfect one.
     NoOracleNeeded {
-        /// That policy.
-        policy: ReplayPolicy,
+        /// That policy, as the registry names it.
+        policy: String,
         /// What it transmits more, bytes.
         more_bytes: u64,
     },
     /// A perfect oracle transmits more than every policy without one.
     OracleCouldGain {
-        /// The best policy without an oracle.
-        policy: ReplayPolicy,
+        /// The best policy without an oracle, as the registry names it.
+        policy: String,
         /// What Credence transmits more with a perfect oracle, bytes.
         bytes: u64,
         /// The same as a share of what LQD transmits.
@@ -103,19 +107,19 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    pub(super) fn new(totals: &ReplayTotals, perfect_oracle: Sent, dropped: Sent) -> Self {
+    pub(super) fn new(
+        rivals: &RivalsSection,
+        lqd: Sent,
+        perfect_oracle: Sent,
+        dropped: Sent,
+    ) -> Self {
         if dropped.packets == 0 {
             return Conclusion::NothingDropped;
         }
-        let has_oracle = [ReplayPolicy::Lqd, ReplayPolicy::Credence];
-        let without = totals.policies.iter().filter(|own| !has_oracle.contains(&own.policy));
-        let mut best = (ReplayPolicy::AlwaysAccept, 0);
-        for section in without {
-            if section.sent.bytes > best.1 {
-                best = (section.policy, section.sent.bytes);
-            }
-        }
-        let (policy, bytes) = best;
+        let best = [rivals.best_alpha(), rivals.best_rule()].into_iter().flatten();
+        let best = best.reduce(|a, b| if b.sent.bytes > a.sent.bytes { b } else { a });
+        let (policy, bytes) =
+            best.map_or((String::new(), 0), |best| (best.policy.clone(), best.sent.bytes));
         match perfect_oracle.bytes.checked_sub(bytes) {
             None | Some(0) => Conclusion::NoOracleNeeded {
                 policy,
@@ -124,7 +128,7 @@ impl Conclusion {
             Some(more) => Conclusion::OracleCouldGain {
                 policy,
                 bytes: more,
-                share_of_lqd: more as f64 / totals.eta.lqd.bytes.max(1) as f64,
+                share_of_lqd: more as f64 / lqd.bytes.max(1) as f64,
             },
         }
     }

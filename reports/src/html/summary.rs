@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::table::Cell;
 use crate::plot::escape;
+use crate::rival_words::{model_sent, rival_sentences};
 use crate::verdict_words::cautions;
 use crate::{gain_sentences, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::{PolicySection, Report};
@@ -27,6 +28,8 @@ pub(super) fn write(page: &mut Body, report: &Report) {
             page.section("verdict", "Is the oracle worth it here?");
             page.lead(&verdict_sentence(verdict));
             cautions(verdict).iter().for_each(|caution| page.warning(caution));
+            let sentences = rival_sentences(verdict, model_sent(report));
+            sentences.iter().for_each(|sentence| page.paragraph(sentence));
         }
         None => page.section("verdict", "Summary"),
     }

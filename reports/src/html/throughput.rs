@@ -3,7 +3,7 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::verdict_figures::switch_name;
-use crate::{figures, numbers, verdict_words};
+use crate::{figures, numbers, rival_words, verdict_words};
 use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
 use dropcast_pipeline::verdict::Verdict;
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -116,4 +116,21 @@ pub(super) fn with_and_without(page: &mut Body, verdict: &Verdict, model: Option
         .collect();
     let heads = ["policy", "packets sent", "of LQD's", "bytes sent", "of LQD's"];
     page.table("With and without an oracle.", &heads, &cells);
+    page.fold("Each alpha of Dynamic Thresholds");
+    let alphas = rival_words::alphas(verdict).map(|(alpha, rival)| {
+        vec![
+            Cell::text(&alpha),
+            Cell::Count(Some(rival.sent.packets)),
+            Cell::Ratio(share(rival.sent.packets, lqd.packets), 5),
+            Cell::Count(Some(rival.sent.bytes)),
+            Cell::Ratio(share(rival.sent.bytes, lqd.bytes), 5),
+        ]
+    });
+    let heads = ["alpha", "packets sent", "of LQD's", "bytes sent", "of LQD's"];
+    page.table(
+        "One alpha for all queues; infinite is Complete Sharing.",
+        &heads,
+        &alphas.collect::<Vec<_>>(),
+    );
+    page.end_fold();
 }

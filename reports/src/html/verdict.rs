@@ -4,6 +4,7 @@ use super::body::Body;
 use super::document::Document;
 use super::{queues, throughput, timeline};
 use crate::plot::escape;
+use crate::rival_words::rival_sentences;
 use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, figures, trace_sentences, verdict_sentence};
 use dropcast_pipeline::verdict::Verdict;
@@ -18,6 +19,7 @@ pub fn verdict_page(verdict: &Verdict) -> Result<String, ExportError> {
     page.section("verdict", "Is an oracle worth it here?");
     page.lead(&verdict_sentence(verdict));
     cautions(verdict).iter().for_each(|caution| page.warning(caution));
+    rival_sentences(verdict, None).iter().for_each(|sentence| page.paragraph(sentence));
     trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
     page.section("policies", "What every policy transmits");
     page.figure(

@@ -6,6 +6,7 @@
 //! [`steps`] compares with the pseudocode, and through FIFOs of numbered packets ([`fifo`]). A
 //! claim that fails is a test too: its counterexample is replayed in these, with its numbers.
 
+mod belady;
 mod competitiveness;
 mod error_bound;
 mod explore;

@@ -1,0 +1,152 @@
+//! Policies without predictions on the same arrivals, by name, and the optimum.
+
+use crate::arrival::{Arrival, ArrivalChecker, ReplayError};
+use crate::optimum::{OptimumReplay, OptimumSent};
+use crate::replay::ReplayOptions;
+use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
+use dropcast_data::{Pause, SwitchSpecs};
+use dropcast_switch::{LineRate, Policy, PolicySite, PolicySpec, Switch};
+use dropcast_train::Threads;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+/// Of random choices of policies.
+const SEED: u64 = 1;
+
+/// The result of a [`RivalReplay`], over all switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RivalsSent {
+    /// What each policy transmits, in the order in which they were given.
+    pub policies: Vec<RivalSent>,
+    /// The optimum; none if there are too many arrivals ([`OptimumReplay::MOST_ARRIVALS`]).
+    pub optimum: Option<OptimumSent>,
+}
+
+impl RivalsSent {
+    /// Adds what the same policies transmit of another trace.
+    pub fn add(&mut self, more: &RivalsSent) {
+        for (sum, sent) in self.policies.iter_mut().zip(&more.policies) {
+            sum.add(*sent);
+        }
+        self.optimum = match (self.optimum, more.optimum) {
+            (Some(mut sum), Some(sent)) => {
+                sum.add(sent);
+                Some(sum)
+            }
+            _ => None,
+        };
+    }
+}
+
+/// Replays of one trace through policies of the registry, each with a switch of its own. Memory: the packets in their
+/// buffers, and the arrivals for the optimum.
+///
+/// Arrivals carry no flows: policies that tell flows apart, or packets of a first round trip, see one flow without.
+pub struct RivalReplay {
+    specs: SwitchSpecs,
+    options: ReplayOptions,
+    pauses: Vec<Pause>,
+    checker: ArrivalChecker,
+    lanes: Vec<RivalLane>,
+    optimum: Option<OptimumReplay>,
+    threads: Threads,
+}
+
+struct RivalLane {
+    policy: PolicySpec,
+    switches: BTreeMap<u16, Switch<Box<dyn Policy + Send>, LineRate>>,
+    sent: RivalTally,
+}
+
+impl RivalReplay {
+    /// A replay that starts with empty buffers, on up to `threads` threads.
+    pub fn new(
+        specs: SwitchSpecs,
+        options: ReplayOptions,
+        pauses: &[Pause],
+        policies: &[PolicySpec],
+        threads: NonZeroUsize,
+    ) -> Self {
+        let lane = |policy: &PolicySpec| RivalLane {
+            policy: policy.clone(),
+            switches: BTreeMap::new(),
+            sent: RivalTally::default(),
+        };
+        RivalReplay {
+            checker: ArrivalChecker::new(specs.clone()),
+            specs,
+            options,
+            pauses: pauses.to_vec(),
+            lanes: policies.iter().map(lane).collect(),
+            optimum: Some(OptimumReplay::default()),
+            threads: Threads::new(threads),
+        }
+    }
+
+    /// The next arrivals, in order. Their predictions are not looked at.
+    ///
+    /// # Errors
+    /// If one does not fit its switch or comes before the last one there, or a policy cannot be built.
+    pub fn add(&mut self, arrivals: &[Arrival]) -> Result<(), ReplayError> {
+        for arrival in arrivals {
+            self.checker.check(arrival)?;
+        }
+        let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());
+        let site = Site { specs, options, pauses };
+        let lanes = self.lanes.iter_mut().collect();
+        let built = self.threads.map(lanes, |lane: &mut RivalLane| lane.add(arrivals, &site));
+        built.into_iter().collect::<Result<(), ReplayError>>()?;
+        if let Some(optimum) = &mut self.optimum
+            && !optimum.add(arrivals, specs)
+        {
+            self.optimum = None;
+        }
+        Ok(())
+    }
+
+    /// Drains every buffer.
+    pub fn finish(self) -> RivalsSent {
+        let finish = |lane: RivalLane| lane.finish();
+        let policies = self.threads.map(self.lanes, finish);
+        let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());
+        let site = Site { specs, options, pauses };
+        let optimum = self.optimum.map(|optimum| optimum.finish(&site, &self.threads));
+        RivalsSent { policies, optimum }
+    }
+}
+
+impl RivalLane {
+    fn add(&mut self, arrivals: &[Arrival], site: &Site<'_>) -> Result<(), ReplayError> {
+        for arrival in arrivals {
+            let switch_id = arrival.switch_id;
+            let spec = site.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
+            if !self.switches.contains_key(&switch_id) {
+                let ReplayOptions { victim, fit } = *site.options;
+                let at = PolicySite { victim, fit, ..PolicySite::new(spec, SEED) };
+                let policy = self.policy.build(at);
+                let policy = policy.map_err(|source| ReplayError::Policy {
+                    policy: self.policy.name(),
+                    switch_id,
+                    source,
+                })?;
+                self.switches.insert(switch_id, site.switch(switch_id, spec, policy));
+            }
+            let Some(switch) = self.switches.get_mut(&switch_id) else { continue };
+            switch.advance(arrival.time_ns, &mut self.sent);
+            let queue = spec.queue_index(arrival.port, arrival.queue);
+            let packet = packet(queue, arrival.size_bytes, arrival.counted);
+            switch.admit(&packet, arrival.time_ns, &mut self.sent);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> RivalSent {
+        for switch in self.switches.values_mut() {
+            switch.advance(u64::MAX, &mut self.sent);
+        }
+        self.sent.sent()
+    }
+}
+
+#[cfg(test)]
+mod tests;

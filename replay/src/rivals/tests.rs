@@ -1,0 +1,104 @@
+//! Rivals against the replay of predictions, which is tested on its own, and the optimum against all of them.
+
+use super::*;
+use crate::replay::{Replay, ReplayPolicy};
+use dropcast_train::Sent;
+use proptest::prelude::*;
+
+fn spec() -> SwitchSpecs {
+    let mut spec = dropcast_data::SwitchSpec::uniform(3, 8_000_000_000, 12, 1_000);
+    spec.dt_alpha = vec![2.0];
+    SwitchSpecs::Same(spec)
+}
+
+fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let one = (0_u64..4, 0_u16..2, 0_u16..3, 1_u32..5, any::<bool>());
+    prop::collection::vec(one, 0..80).prop_map(|rows| {
+        let mut time_ns = 0;
+        let with_time = |(gap, switch_id, port, size_bytes, counted)| {
+            time_ns += gap;
+            let (queue, dropped, predicted) = (0, false, false);
+            Arrival { time_ns, switch_id, port, queue, size_bytes, dropped, predicted, counted }
+        };
+        rows.into_iter().map(with_time).collect()
+    })
+}
+
+fn rivals(arrivals: &[Arrival], policies: &[PolicySpec], threads: usize) -> RivalsSent {
+    let threads = NonZeroUsize::new(threads).expect("one at least");
+    let mut replay = RivalReplay::new(spec(), ReplayOptions::default(), &[], policies, threads);
+    for batch in arrivals.chunks(7) {
+        replay.add(batch).expect("sound arrivals");
+    }
+    replay.finish()
+}
+
+fn known(arrivals: &[Arrival], policy: ReplayPolicy) -> Sent {
+    let mut replay = Replay::new(spec(), ReplayOptions::default());
+    arrivals.iter().for_each(|arrival| replay.arrive(arrival).expect("sound arrivals"));
+    let at = ReplayPolicy::ALL.iter().position(|&of| of == policy).expect("replayed");
+    let mut sum = Sent::default();
+    replay.finish().values().for_each(|replayed| sum.add(replayed.sent[at]));
+    sum
+}
+
+fn policies(names: &[&str]) -> Vec<PolicySpec> {
+    names.iter().map(|name| name.parse().expect("a policy")).collect()
+}
+
+proptest! {
+    #[test]
+    fn rivals_transmit_what_the_replay_of_predictions_says(arrivals in arrivals()) {
+        let others: Vec<Arrival> =
+            arrivals.iter().map(|of| Arrival { counted: !of.counted, ..*of }).collect();
+        let of = [
+            ("lqd", ReplayPolicy::Lqd),
+            ("follow-lqd", ReplayPolicy::FollowLqd),
+            ("dt:alpha=2", ReplayPolicy::DynamicThresholds),
+            ("harmonic", ReplayPolicy::Harmonic),
+            ("complete-sharing", ReplayPolicy::CompleteSharing),
+        ];
+        let names = of.map(|(name, _)| name);
+        let sent = rivals(&arrivals, &policies(&names), 1);
+        for ((name, policy), sent) in of.into_iter().zip(&sent.policies) {
+            prop_assert_eq!(sent.counted, known(&arrivals, policy), "{}", name);
+            prop_assert_eq!(sent.others, known(&others, policy), "{}, others", name);
+        }
+        prop_assert_eq!(rivals(&arrivals, &policies(&names), 3), sent);
+    }
+
+    #[test]
+    fn nobody_transmits_more_than_the_optimum(arrivals in arrivals()) {
+        let names = ["lqd", "dt:alpha=8", "complete-sharing", "oracle", "oracle:base=complete-sharing"];
+        let sent = rivals(&arrivals, &policies(&names), 1);
+        let optimum = sent.optimum.expect("few arrivals");
+        prop_assert!(optimum.schedule.counted.bytes <= optimum.most_bytes);
+        for (name, sent) in names.into_iter().zip(sent.policies) {
+            prop_assert!(sent.counted.bytes <= optimum.most_bytes, "{}", name);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused() {
+    let arrival = |time_ns, size_bytes| Arrival {
+        time_ns,
+        switch_id: 0,
+        port: 0,
+        queue: 0,
+        size_bytes,
+        dropped: false,
+        predicted: false,
+        counted: true,
+    };
+    let says = |policy: &str, arrivals: &[Arrival], expected: &str| {
+        let policies = policies(&[policy]);
+        let options = ReplayOptions::default();
+        let mut replay = RivalReplay::new(spec(), options, &[], &policies, NonZeroUsize::MIN);
+        let error = replay.add(arrivals).expect_err("must be refused").to_string();
+        assert!(error.contains(expected), "{error:?} should say {expected:?}");
+    };
+    says("dt", &[arrival(0, 13)], "a packet of 13 bytes");
+    says("dt", &[arrival(5, 1), arrival(4, 1)], "at 4 ns, after one at 5 ns");
+    says("oracle:base=lqd", &[arrival(0, 1)], "oracle at switch 0: base: lqd pushes packets out");
+}

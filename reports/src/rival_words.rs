@@ -1,0 +1,145 @@
+//! What a switch without an oracle could do instead, in sentences and rows.
+
+use crate::numbers::{count, ratio};
+use dropcast_pipeline::report::Report;
+use dropcast_pipeline::verdict::{RivalKind, RivalSection, Verdict};
+use dropcast_replay::{ReplayPolicy, Sent};
+
+/// What Credence transmits with a report's model, if it was replayed.
+pub(crate) fn model_sent(report: &Report) -> Option<Sent> {
+    let policies = &report.replay.as_ref()?.total.policies;
+    let credence = policies.iter().find(|section| section.policy == ReplayPolicy::Credence)?;
+    Some(credence.sent)
+}
+
+/// The name of a policy that any switch can run.
+pub(crate) fn name(rival: &RivalSection) -> String {
+    let base = rival.alpha.map_or_else(
+        || "Complete Sharing".to_owned(),
+        |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
+    );
+    match rival.kind {
+        RivalKind::Alpha => base,
+        RivalKind::UntrainedRule => format!("untrained rule over {base}"),
+    }
+}
+
+/// The name of the policy that the registry knows by this text.
+pub(crate) fn name_of(verdict: &Verdict, policy: &str) -> String {
+    let rival = verdict.rivals.policies.iter().find(|rival| rival.policy == policy);
+    rival.map_or_else(|| policy.to_owned(), name)
+}
+
+/// Which alpha to set, what the untrained rule and this model add to it, and how far LQD is from the optimum; `model` is
+/// what Credence transmits with a model. Nothing where LQD drops nothing.
+pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<String> {
+    let rivals = &verdict.rivals;
+    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
+        return Vec::new();
+    };
+    if verdict.dropped.packets == 0 {
+        return Vec::new();
+    }
+    let section = verdict.policies.iter().find(|of| of.policy == ReplayPolicy::Lqd);
+    let lqd = section.map_or(0, |section| section.sent.bytes);
+    let is_shared = |of: &&RivalSection| of.kind == RivalKind::Alpha && of.alpha.is_none();
+    let shared = rivals.policies.iter().find(is_shared).map_or(0, |of| of.sent.bytes);
+    let mut sentences = vec![alpha_sentence(alpha, shared, lqd)];
+    sentences.push(format!(
+        "The untrained rule ({}) transmits {} that; it needs no training and no table.",
+        rule.policy,
+        compared(rule.sent.bytes, alpha.sent.bytes)
+    ));
+    if let Some(model) = model {
+        sentences.push(format!(
+            "Credence with this model transmits {} that alpha, and {} the untrained rule.",
+            compared(model.bytes, alpha.sent.bytes),
+            compared(model.bytes, rule.sent.bytes)
+        ));
+    }
+    sentences.push(if rivals.chosen_on_other_rows {
+        "Alpha and rule were chosen on the rows that are not measured here.".to_owned()
+    } else {
+        "Alpha and rule were chosen on these very rows.".to_owned()
+    });
+    if let Some(optimum) = rivals.optimum {
+        let more = optimum.most_bytes.saturating_sub(lqd);
+        sentences.push(format!(
+            "No policy, even if it knows all arrivals, transmits more than {} bytes ({}) more than LQD; \
+             a schedule was found that transmits {} LQD.",
+            count(more),
+            percent(more, lqd),
+            compared(optimum.found.bytes, lqd)
+        ));
+    }
+    sentences
+}
+
+fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
+    let Some(number) = alpha.alpha else {
+        return format!(
+            "No alpha of Dynamic Thresholds is better here than Complete Sharing, which transmits {} LQD.",
+            compared(shared, lqd)
+        );
+    };
+    let gain = match (alpha.sent.bytes.checked_sub(shared), lqd.checked_sub(shared)) {
+        (Some(own), Some(of)) if of > 0 => format!(", {} of what LQD gains", percent(own, of)),
+        _ => String::new(),
+    };
+    format!(
+        "Set alpha to {number}: Dynamic Thresholds then transmits {} Complete Sharing{gain}. It needs no oracle.",
+        compared(alpha.sent.bytes, shared)
+    )
+}
+
+/// How many bytes more or fewer.
+fn compared(bytes: u64, other: u64) -> String {
+    match bytes.cmp(&other) {
+        std::cmp::Ordering::Equal => "as many bytes as".to_owned(),
+        std::cmp::Ordering::Greater => format!("{} bytes more than", count(bytes - other)),
+        std::cmp::Ordering::Less => format!("{} bytes fewer than", count(other - bytes)),
+    }
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "undefined".to_owned();
+    }
+    let text = ratio(part as f64 / whole as f64 * 100.0, 3);
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}%")
+}
+
+/// Rows of the table of policies: the best alpha, the untrained rule, the optimum.
+pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
+    let rivals = &verdict.rivals;
+    let best = [rivals.best_alpha(), rivals.best_rule()].into_iter().flatten();
+    let mut rows: Vec<(String, Sent)> = best.map(|best| (name(best), best.sent)).collect();
+    if let Some(optimum) = rivals.optimum {
+        rows.push(("OPT, the best schedule found".to_owned(), optimum.found));
+    }
+    rows
+}
+
+/// What is transmitted with each alpha, the highest last: alpha, bytes, and these as a share of LQD's.
+pub(crate) fn alphas(verdict: &Verdict) -> impl Iterator<Item = (String, &RivalSection)> {
+    let alphas = verdict.rivals.policies.iter().filter(|rival| rival.kind == RivalKind::Alpha);
+    alphas
+        .map(|rival| (rival.alpha.map_or("infinite".to_owned(), |alpha| alpha.to_string()), rival))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_differences_in_words() {
+        assert_eq!(percent(1, 4), "25%");
+        assert_eq!(percent(1, 3), "33.333%");
+        assert_eq!(percent(1, 0), "undefined");
+        assert_eq!(compared(5, 5), "as many bytes as");
+        assert_eq!(compared(2_005, 5), "2,000 bytes more than");
+        assert_eq!(compared(5, 2_005), "2,000 bytes fewer than");
+    }
+}
