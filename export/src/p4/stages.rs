@@ -83,8 +83,8 @@ impl Stages {
     }
 
     /// The same, if each step takes as many stages of Tofino as its keys, entries and action data
-    /// need, and no two features share one. An estimate: p4c-barefoot places at most two of those with
-    /// few codes in one stage (`docs/tna.md`).
+    /// need, and no two features share one. An estimate: a compiler may let features share a stage, and
+    /// may need more for placement (`docs/tna.md`).
     pub(crate) fn of_tofino(shape: &Shape) -> Self {
         let alone = |feature: &FeatureShape| code_stages(std::slice::from_ref(feature));
         Stages {
