@@ -60,7 +60,7 @@ fn is_of_runs(path: &Path) -> bool {
                 entry.file_name().to_str().is_some_and(|name| is_such(&entry.path(), name))
             })
         };
-        std::fs::read_dir(folder).is_ok_and(|entries| entries.map(is_right).all(|right| right))
+        std::fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_right))
     };
     let is_file = |_: &Path, name: &str| RunFile::NAMES.contains(&name);
     let is_run = |run: &Path, name: &str| {
