@@ -86,7 +86,7 @@ CALLS = ["write", "pwrite64", "fsync", "fdatasync", "linkat", "rename", "renamea
 
 class Job:
     """A command and where its results are. Some keep finished parts of an interrupted job: `parts` tells which
-    files, and `whole` the file that says whether the rest is there."""
+    files. `whole` is the file that says whether the rest is there."""
 
     def __init__(self, name, command, results="out", makes_folder=True, parts=None, whole=None):
         self.name, self.command, self.results = name, command, results
@@ -101,7 +101,7 @@ JOBS = [
     Job("train", "train --data trace-{v}.parquet -o out/model.json --vote f1 --n-estimators 2 --split random",
         makes_folder=False),
     Job("model-per", "train --data fabric-{v}.parquet --model-per switch -o out/model.json --vote f1 --split random "
-        "--n-estimators 1 --max-depth 2", makes_folder=False),
+        "--n-estimators 1 --max-depth 2", makes_folder=False, whole="model.json"),
     Job("export", "export {v}/model.json --target c cpp p4 json -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
@@ -254,6 +254,13 @@ def check(room, job, fresh, what, again):
         for state in (old, new):
             if told is not None and told == state.get(job.whole) and job.name == "folder" and files != state:
                 return f"{what}: {job.whole} tells of other files than there are"
+    elif job.whole:
+        # Without this file, a part of one result is there.
+        sets = [set(state.items()) for state in (old, new, room.states[job.name, "a"][0])]
+        if job.whole in files and files not in (old, new, room.states[job.name, "a"][0]):
+            return f"{what}: neither the old nor the new results beside {job.whole}"
+        if not any(set(files.items()) <= state for state in sets):
+            return f"{what}: files of two results: {sorted(files)}"
     elif files not in (old, new, room.states[job.name, "a"][0] if "several" in what else new):
         differ = sorted(set(files.items()) ^ set(new.items()))
         return f"{what}: neither the old nor the new results: {differ[:6]}"

@@ -108,7 +108,11 @@ impl FolderJob<'_> {
                 let kept = threads.map(groups.iter().collect(), kept);
                 manifest.folders = kept.into_iter().flatten().collect();
             }
-            manifest.remove_others(earlier, output)?;
+            if manifest.lacks_some_of(earlier) {
+                // Until the others are removed, the folder holds a part of the earlier traces.
+                Manifest { finished: false, ..earlier.clone() }.write(output)?;
+                manifest.remove_others(earlier, output)?;
+            }
         }
         let kept = manifest.folders.len();
         let work = Work {

@@ -101,10 +101,20 @@ impl Manifest {
             && self.reading_sha256 == other.reading_sha256
     }
 
+    /// The traces that only the earlier manifest has.
+    fn others<'a>(&'a self, earlier: &'a Manifest) -> impl Iterator<Item = &'a TraceEntry> {
+        let is_kept = |file: &str| self.traces().any(|trace| trace.file == file);
+        earlier.traces().filter(move |trace| !is_kept(&trace.file))
+    }
+
+    /// Whether the earlier manifest has traces that this one has not.
+    pub(crate) fn lacks_some_of(&self, earlier: &Manifest) -> bool {
+        self.others(earlier).next().is_some()
+    }
+
     /// Removes the traces that only the earlier manifest has.
     pub(crate) fn remove_others(&self, earlier: &Manifest, traces: &Path) -> Result<(), DataError> {
-        let is_kept = |file: &str| self.traces().any(|trace| trace.file == file);
-        for gone in earlier.traces().filter(|trace| !is_kept(&trace.file)) {
+        for gone in self.others(earlier) {
             let path = traces.join(&gone.file);
             if is_object(&path) {
                 remove_object(&path)?;

@@ -214,7 +214,7 @@ impl ModelFiles {
         Ok(ModelFiles { pooled: pooled.to_owned(), groups, work })
     }
 
-    /// Writes the models, all at once. Those of an earlier training, also of other groups, are removed. Returns the groups' files, in their order; none where a group has no model.
+    /// Writes the models, that of all last: where it is, the others are, too. Those of an earlier training, also of other groups, are removed. Returns the groups' files, in their order; none where a group has no model.
     ///
     /// # Errors
     /// If one cannot be written. The earlier ones are then there again.

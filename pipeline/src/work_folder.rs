@@ -29,6 +29,8 @@ struct MadeFolders(Vec<PathBuf>);
 #[derive(Clone, PartialEq)]
 struct Place {
     target: PathBuf,
+    /// That of the target, or of the main file of several in it.
+    name: String,
     path: PathBuf,
     /// Its file names the folders of the user's that are being moved over: `[]` as long as there are none.
     lock: PathBuf,
@@ -108,8 +110,9 @@ impl WorkFolder {
         WorkFolder::inside(target, "dropcast")
     }
 
-    /// An empty folder to work in for files called `name` in `target`, which may be any folder, such as that of
-    /// a project: it is never moved. Old files are moved away before new ones come.
+    /// An empty folder to work in for the file `name` and others in `target`, which may be any folder, such as
+    /// that of a project: it is never moved. Old files are moved away before new ones come; where `name` is, the
+    /// others are, too.
     ///
     /// # Errors
     /// If it cannot be made, or another job works for files of this name.
@@ -134,7 +137,7 @@ impl WorkFolder {
         let _made = MadeFolders(made.clone());
         let (path, lock) =
             (folder.join(format!(".{name}.partial")), folder.join(format!(".{name}.lock")));
-        let place = Place { target, path, lock, made };
+        let place = Place { target, name: name.to_owned(), path, lock, made };
         create_folder(folder)?;
         let lock = FolderLock::take(place.lock.clone(), shown)?;
         place.begin(&lock)?;
@@ -156,7 +159,7 @@ impl WorkFolder {
         if self.is_exchanged && self.replace(&is_ours).is_ok() {
             return Ok(());
         }
-        put_one_by_one(&self.place.path, &self.place.target, &is_ours)
+        put_one_by_one(&self.place.path, &self.place.target, &self.place.name, &is_ours)
     }
 
     /// Puts the folder in place of its target at once. Files of the user's stay as hard links; folders are

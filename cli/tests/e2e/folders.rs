@@ -221,3 +221,41 @@ fn folders_that_cannot_be_labelled() {
     assert_eq!(room.read("victim/part-0.parquet"), b"mine");
     insta::assert_snapshot!(transcript);
 }
+
+/// Not the tracers' limit each: that of the process.
+#[test]
+fn rows_that_wait_are_limited_over_all_switches_and_threads() {
+    let room = Room::new();
+    // 100 rows that leave long after the last arrival.
+    let slow = "ports = 1\nline_rate_bps = 1000\nbuffer_bytes = 1_000_000\nbase_rtt_ns = 1_000\n";
+    room.write("slow.toml", slow);
+    let rows = |switch: u16| (0..100).map(move |at| format!("{at},{switch},0,100\n"));
+    let events = |switches: &[u16]| {
+        let rows: String = switches.iter().flat_map(|&switch| rows(switch)).collect();
+        let mut rows: Vec<&str> = rows.lines().collect();
+        rows.sort_by_key(|row| row.split(',').next().and_then(|time| time.parse::<u32>().ok()));
+        format!("time_ns,switch_id,port,size_bytes\n{}\n", rows.join("\n"))
+    };
+    room.write("runs/run=1/log.csv", events(&[0]));
+    room.write("runs/run=2/log.csv", events(&[0]));
+    room.write("switches/log.csv", events(&[0, 1]));
+    for (input, threads, limit, is_right) in [
+        ("runs", 1, 100, true),
+        ("runs", 2, 150, false),
+        ("runs", 2, 200, true),
+        ("switches", 1, 150, false),
+        ("switches", 2, 200, true),
+    ] {
+        let collect =
+            format!("collect --events {input} --switch slow.toml -o {input}-{threads}-{limit}");
+        let said =
+            room.dropcast(&format!("{collect} --threads {threads} --max-waiting-rows {limit}"));
+        assert_eq!(said.code, Some(i32::from(!is_right)), "{said}");
+        assert!(
+            is_right
+                || said.stderr.contains("waiting rows")
+                || said.stderr.contains("rows of 2 switches wait"),
+            "{said}"
+        );
+    }
+}

@@ -45,18 +45,20 @@ pub(super) fn keep_permissions(old: &Path, new: &Path) -> io::Result<()> {
 }
 
 /// Moves the files and folders in `work` into `target`, after those in `target` that are ours or have their
-/// names were moved away: those of two results are never together there.
+/// names were moved away: those of two results are never together there. What is called `main` goes first and
+/// comes last: where it is, the others are, too.
 ///
 /// # Errors
 /// If one cannot be moved, or a folder that is not ours has the name of a new one. All of it is undone then.
 pub(super) fn put_one_by_one(
     work: &Path,
     target: &Path,
+    main: &str,
     is_ours: &impl Fn(&Path) -> bool,
 ) -> Result<(), DataError> {
     create_folder(target)?;
     let mut moves = Moves { done: Vec::new() };
-    let moved = moves.replace(work, target, is_ours);
+    let moved = moves.replace(work, target, main, is_ours);
     if moved.is_err() {
         moves.undo();
     }
@@ -85,13 +87,16 @@ impl Moves {
         &mut self,
         work: &Path,
         target: &Path,
+        main: &str,
         is_ours: &impl Fn(&Path) -> bool,
     ) -> Result<(), DataError> {
-        let new = names(work)?;
+        let (mut old, mut new) = (names(target)?, names(work)?);
+        old.sort_by_key(|name| name != main);
+        new.sort_by_key(|name| name == main);
         keep_permissions(target, work).map_err(failed(target))?;
         let old_folder = work.join(OLD);
         std::fs::create_dir(&old_folder).map_err(failed(target))?;
-        for name in names(target)? {
+        for name in old {
             let (path, has_new) = (target.join(&name), new.contains(&name));
             let is_ours = is_ours(&path);
             if path == *work || !(is_ours || has_new) {
