@@ -80,7 +80,7 @@ fn burst() -> String {
     let mut text = String::new();
     for i in 0..400_u32 {
         let port = u32::from(i % 8 == 7);
-        text.push_str(&format!("10:00:00.{:09}\n000000", 1_000_000 + i / 2 * 12_000));
+        text.push_str(&format!("2026-01-01 10:00:00.{:09}\n000000", 1_000_000 + i / 2 * 12_000));
         let head = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         let ip = [0x45, 0, 5, 0xdc, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 9, (i % 2) as u8, 10, 0];
         let last = [port as u8, 1, 0, 7, 0, 9, 5, 0xc8, 0, 0];
@@ -112,7 +112,8 @@ fn a_capture_gets_a_verdict() {
     let room = Room::new();
     room.write("burst.txt", burst());
     let made = Command::new("text2pcap")
-        .args(["-q", "-F", "nsecpcap", "-t", "%H:%M:%S.%f", "burst.txt", "burst.pcap"])
+        .args(["-q", "-F", "nsecpcap", "-t", "%Y-%m-%d %H:%M:%S.%f", "burst.txt", "burst.pcap"])
+        .env("TZ", "UTC")
         .current_dir(room.path(""))
         .output();
     if !made.as_ref().is_ok_and(|made| made.status.success()) {

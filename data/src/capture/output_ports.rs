@@ -45,7 +45,9 @@ pub(crate) fn why_no_output_ports(
     without_backlog: Option<u64>,
 ) -> Option<NoOutputPorts> {
     let ips = |pair: &Pair| pair.ips.filter(|_| !pair.is_for_a_group());
-    let macs = |pair: &Pair| pair.macs.filter(|_| !pair.is_for_a_group());
+    // What goes to a router has its Ethernet address, whatever the port it leaves at.
+    let without_ip = |pair: &Pair| pair.ips.is_none() && !pair.is_for_a_group();
+    let macs = |pair: &Pair| pair.macs.filter(|_| without_ip(pair));
     both_directions(captures, ips)
         .or_else(|| both_directions(captures, macs))
         .or_else(|| shared_destinations(captures, |pair| Some(ips(pair)?.1)))
@@ -168,16 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_ethernet_address_is_evidence() {
-        let mut captures = [capture(&[(1, 5, 90)]), capture(&[(2, 6, 80)])];
-        for summary in &mut captures {
-            let routed = |(pair, packets): (&Pair, &u64)| {
-                let macs = pair.macs.map(|(from, _)| (from, Mac([2; 6])));
-                (Pair { macs, ..*pair }, *packets)
-            };
-            summary.pairs = summary.pairs.iter().map(routed).collect();
-        }
-        assert_eq!(found(&captures, None), Some((0, Evidence::SharedDestinations)));
+    fn a_shared_ethernet_address_is_evidence_without_ip() {
+        let routed = |keep_ips: bool| {
+            [(1, 5, 90), (2, 6, 80)].map(|pair| {
+                let routed = |(pair, packets): (Pair, u64)| {
+                    let macs = pair.macs.map(|(from, _)| (from, Mac([2; 6])));
+                    (Pair { macs, ips: pair.ips.filter(|_| keep_ips), vlan: None }, packets)
+                };
+                let pairs = capture(&[pair]).pairs.into_iter().map(routed).collect();
+                CaptureSummary { pairs, ..CaptureSummary::default() }
+            })
+        };
+        assert_eq!(found(&routed(true), None), None);
+        assert_eq!(found(&routed(false), None), Some((0, Evidence::SharedDestinations)));
     }
 
     #[test]
