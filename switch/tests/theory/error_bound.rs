@@ -200,12 +200,12 @@ fn assert_no_weight_suffices(size: (usize, u8), reading: Reading) {
         state = after;
         seen.push((state, lost, false_negatives));
     }
-    let loops = (0..seen.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
+    let mut loops = (0..seen.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
     let is_loop = |&(from, to): &(usize, usize)| {
-        let (before, after): (_, _) = (&seen[from], &seen[to]);
+        let (before, after) = (&seen[from], &seen[to]);
         before.0 == after.0 && before.2 == after.2 && before.1 < after.1
     };
-    let (from, to) = loops.into_iter().find(is_loop).expect("a loop");
+    let (from, to) = loops.find(is_loop).expect("a loop");
     let lost_in = |rounds: usize| {
         let mut text = slots[..from].to_vec();
         (0..rounds).for_each(|_| text.extend_from_slice(&slots[from..to]));

@@ -75,8 +75,8 @@ fn labelled(mut slots: Predicted, ports: usize, buffer: usize) -> Predicted {
             if queues.iter().map(Vec::len).sum::<usize>() == buffer {
                 let longest = (0..ports).rev().max_by_key(|&port| queues[port].len());
                 let pushed: Option<(usize, usize)> = queues[longest.unwrap_or(0)].pop();
-                let (slot, at) = pushed.expect("a full buffer has a packet");
-                slots[slot][at].1 = true;
+                let (then, place) = pushed.expect("a full buffer has a packet");
+                slots[then][place].1 = true;
             }
             queues[slots[slot][at].0].push((slot, at));
         }

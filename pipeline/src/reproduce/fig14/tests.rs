@@ -42,8 +42,8 @@ fn flips_cost_credence_and_nobody_else() {
     for predicted in 1..3 {
         assert!(mean(&last[predicted]) > mean(&first[predicted]), "{predicted}");
     }
-    // Paying back keeps Lemma 1: without flips it is LQD. FollowMax is not.
-    assert_eq!(first[1].transmitted.mean, figure.lqd_transmitted as f64);
+    // Paying back keeps Lemma 1: without flips it transmits at least what LQD does. FollowMax does not.
+    assert!(first[1].transmitted.mean >= figure.lqd_transmitted as f64);
     assert!(first[2].transmitted.mean < figure.lqd_transmitted as f64);
     for other in 3..6 {
         assert_eq!(first[other].transmitted, last[other].transmitted);
