@@ -34,7 +34,7 @@ impl CodeWords {
         let count = next.div_ceil(WORD);
         let words = (0..count).map(|word| match next - word * WORD {
             1..=8 => 8,
-            1..=16 => 16,
+            9..=16 => 16,
             _ => WORD,
         });
         CodeWords { words: words.collect(), parts }
