@@ -23,6 +23,7 @@ const COMMANDS: [&str; 28] = [
     "completions",
     "man",
     "reproduce",
+    "reproduce fabric",
     "reproduce fig6",
     "reproduce fig7",
     "reproduce fig8",

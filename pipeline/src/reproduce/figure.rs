@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::Subcommand))]
 pub enum Figure {
+    /// Figures 6 to 13 at once: oracles are trained once, and what figures share is run once.
+    Fabric(FabricFigureSettings),
     /// Figure 6: slowdowns and occupancy against load, bursts of 50% of the buffer.
     Fig6(FabricFigureSettings),
     /// Figure 7: slowdowns and occupancy against burst, load 40%.
@@ -46,7 +48,7 @@ pub struct FabricFigureSettings {
     /// How large the fabric is.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub scale: FigureScale,
-    /// Runs of each policy at each point, with other seeds; 5, or 1 at the paper's scale.
+    /// Runs of each policy at each point, with other seeds; 5 unless given.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..)))]
     pub runs: Option<u32>,
     /// Flows start in this time; 50 ms, or 100 at the paper's scale.
@@ -125,8 +127,8 @@ pub struct Fig15Settings {
 /// A figure that was measured.
 #[derive(Clone, Debug)]
 pub enum Reproduced {
-    /// One of figures 6 to 13.
-    Fabric(Box<MeasuredFigure>),
+    /// Figures 6 to 13, or one of them.
+    Fabric(Vec<MeasuredFigure>),
     /// Figure 14.
     Fig14 {
         /// The case that is drawn.
@@ -144,6 +146,7 @@ impl Figure {
     /// Its name: `fig6`.
     pub fn name(&self) -> &'static str {
         match self {
+            Figure::Fabric(_) => "fabric",
             Figure::Fig6(_) => "fig6",
             Figure::Fig7(_) => "fig7",
             Figure::Fig8(_) => "fig8",
@@ -160,7 +163,8 @@ impl Figure {
     /// The folder for its files.
     pub fn folder(&self) -> PathBuf {
         let given = match self {
-            Figure::Fig6(of)
+            Figure::Fabric(of)
+            | Figure::Fig6(of)
             | Figure::Fig7(of)
             | Figure::Fig8(of)
             | Figure::Fig9(of)
@@ -181,7 +185,8 @@ impl Figure {
     pub fn measure(&self, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
         let folder = self.folder();
         match self {
-            Figure::Fig6(of)
+            Figure::Fabric(of)
+            | Figure::Fig6(of)
             | Figure::Fig7(of)
             | Figure::Fig8(of)
             | Figure::Fig9(of)
@@ -189,9 +194,12 @@ impl Figure {
             | Figure::Fig11(of)
             | Figure::Fig12(of)
             | Figure::Fig13(of) => {
-                let figure = FabricFigure::named(self.name()).expect("every variant is a figure");
+                let figures = match FabricFigure::named(self.name()) {
+                    Some(figure) => vec![figure],
+                    None => fabric::FIGURES.iter().collect(),
+                };
                 create_folder(&folder)?;
-                of.measure(figure, progress)
+                of.measure(&figures, progress)
             }
             Figure::Fig14(of) => of.measure(&folder, progress),
             Figure::Fig15(of) => of.measure(&folder, progress),
@@ -202,7 +210,7 @@ impl Figure {
 impl FabricFigureSettings {
     fn measure(
         &self,
-        figure: &'static FabricFigure,
+        figures: &[&'static FabricFigure],
         progress: &dyn Progress,
     ) -> Result<Reproduced, PipelineError> {
         let plain = match self.scale {
@@ -218,8 +226,8 @@ impl FabricFigureSettings {
         };
         let resources = Resources::default();
         let oracles = fabric::oracles(&scale, &resources, progress)?;
-        let measured = fabric::measure(figure, &scale, &oracles, &resources, progress)?;
-        Ok(Reproduced::Fabric(Box::new(measured)))
+        let measured = fabric::measure(figures, &scale, &oracles, &resources, progress)?;
+        Ok(Reproduced::Fabric(measured))
     }
 }
 
