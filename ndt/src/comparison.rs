@@ -9,14 +9,13 @@ use dropcast_train::Threads;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
-/// The paper's static threshold, Complete Sharing, DT with alpha 1, EDT and NDT; and two that it leaves
-/// out: DT with NDT's largest alpha, and LQD.
-pub const POLICIES: [&str; 7] = [
+/// The paper's static threshold, Complete Sharing, DT with alpha 1 and NDT; and two that it leaves out: DT
+/// with NDT's largest alpha, and LQD. The paper's EDT is left out: ours follows secondary sources.
+pub const POLICIES: [&str; 6] = [
     "complete-partitioning",
     "complete-sharing",
     "dt:alpha=[1.0]",
     "dt:alpha=[32.0]",
-    "edt",
     "lqd",
     "ndt",
 ];

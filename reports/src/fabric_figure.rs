@@ -79,7 +79,7 @@ pub fn panels(measured: &MeasuredFigure) -> Vec<(String, LineFigure)> {
 
 fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
     let figure = measured.figure;
-    let is_share = metric.starts_with("leaf_occupancy");
+    let is_share = is_share(metric);
     let point = |cell: &Cell| {
         let interval = cell.runs.interval(metric, 1)?;
         Some(Point { interval: interval.bounds, ..Point::new(cell.point, interval.mean) })
@@ -150,6 +150,10 @@ fn scale_words(measured: &MeasuredFigure) -> String {
     )
 }
 
+fn is_share(metric: &str) -> bool {
+    metric.starts_with("leaf_occupancy") || metric.contains("_over_")
+}
+
 /// `fig6` as `Figure 6`.
 fn number(name: &str) -> String {
     name.replace("fig", "Figure ")
@@ -189,6 +193,7 @@ fn heading(measured: &MeasuredFigure, first: &str, out: &mut String) {
 
 fn metric_table(measured: &MeasuredFigure, metric: &str, out: &mut String) {
     heading(measured, &metric_words(metric), out);
+    let shown = if is_share(metric) { percent } else { three };
     for policy in measured.policies() {
         let _ = write!(out, "| {policy} |");
         for &point in measured.figure.points {
@@ -197,9 +202,9 @@ fn metric_table(measured: &MeasuredFigure, metric: &str, out: &mut String) {
             let text = interval.map_or_else(
                 || "undefined".to_owned(),
                 |interval| match interval.bounds {
-                    None => three(interval.mean),
+                    None => shown(interval.mean),
                     Some((low, high)) => {
-                        format!("{} ({} to {})", three(interval.mean), three(low), three(high))
+                        format!("{} ({} to {})", shown(interval.mean), shown(low), shown(high))
                     }
                 },
             );

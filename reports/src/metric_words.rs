@@ -11,6 +11,7 @@ pub(crate) fn metric_words(metric: &str) -> String {
         [("_slowdown_", "slowdown of", " flows"), ("_occupancy_", "occupancy of a", "'s buffer")]
     {
         if let Some((class, statistic)) = metric.split_once(part) {
+            let statistic = if statistic == "p9999" { "p99.99" } else { statistic };
             return format!("{statistic} {before} {class}{after}");
         }
     }
@@ -30,7 +31,7 @@ mod tests {
     fn metrics_have_names_in_words() {
         let words = [
             "incast_slowdown_p95",
-            "leaf_occupancy_p99",
+            "leaf_occupancy_p9999",
             "incast_over_10_ms",
             "innocent_timeouts",
             "drops_full",
@@ -38,7 +39,7 @@ mod tests {
         .map(metric_words);
         let expected = [
             "p95 slowdown of incast flows",
-            "p99 occupancy of a leaf's buffer",
+            "p99.99 occupancy of a leaf's buffer",
             "share of incast flows of 10 ms or more",
             "timeouts of innocent short flows",
             "drops full",

@@ -3,20 +3,14 @@
 use crate::plot::{LineFigure, Page};
 use crate::{fabric_figure, fig14, fig15};
 use dropcast_pipeline::reproduce::Reproduced;
+use dropcast_pipeline::reproduce::fabric::MeasuredFigure;
 use dropcast_pipeline::reproduce::fig14::Fig14SweepRow;
 
 /// The files of the figure `name`, with their names: numbers as CSV, pictures as SVG, and for
 /// policies in the fabric a page.
 pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
     match measured {
-        Reproduced::Fabric(measured) => {
-            let panels = fabric_figure::panels(measured);
-            let panels = panels.into_iter().map(|(name, panel)| (name, panel.to_svg(Page::Alone)));
-            let csv = (format!("{name}.csv"), fabric_figure::csv(measured));
-            let page = (format!("{name}.md"), fabric_figure::page(measured));
-            let svg = panels.map(|(name, svg)| (name + ".svg", svg));
-            [csv, page].into_iter().chain(svg).collect()
-        }
+        Reproduced::Fabric(figures) => figures.iter().flat_map(of_the_fabric).collect(),
         Reproduced::Fig14 { case, measured, others } => {
             let figure = fig14::figure(measured, case);
             let mut files = drawn(&figure, name, ("flip_probability", "lqd_over_algorithm"));
@@ -34,10 +28,18 @@ pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
     }
 }
 
+fn of_the_fabric(measured: &MeasuredFigure) -> Vec<(String, String)> {
+    let name = measured.figure.name;
+    let csv = (format!("{name}.csv"), fabric_figure::csv(measured));
+    let page = (format!("{name}.md"), fabric_figure::page(measured));
+    let svg = |(name, panel): (String, LineFigure)| (name + ".svg", panel.to_svg(Page::Alone));
+    [csv, page].into_iter().chain(fabric_figure::panels(measured).into_iter().map(svg)).collect()
+}
+
 /// What was measured, in words and tables; figures 14 and 15 have none.
 pub fn page(measured: &Reproduced) -> Option<String> {
     match measured {
-        Reproduced::Fabric(measured) => Some(fabric_figure::page(measured)),
+        Reproduced::Fabric(figures) => Some(figures.iter().map(fabric_figure::page).collect()),
         Reproduced::Fig14 { .. } | Reproduced::Fig15(_) => None,
     }
 }

@@ -5,6 +5,7 @@ mod percentiles;
 
 pub use bootstrap::{Interval, paired_difference};
 pub use percentiles::Percentiles;
+use percentiles::of_counts;
 
 use crate::fabric::{Drop, DropReason, Fabric, FlowClass, FlowRecord, Occupancy, Outcome, Sink};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub const LONG_BYTES: u64 = 1_000_000;
 const LATE_NS: u64 = 10_000_000;
 /// Steps of the occupancy, as shares of the buffer.
 const OCCUPANCY_STEPS: usize = 1_000;
+const OCCUPANCY_STEP: f64 = 1.0 / OCCUPANCY_STEPS as f64;
 
 /// Statistics of a class of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +70,8 @@ pub struct RunSummary {
     pub collective: ClassSummary,
     /// Occupancy of the leaves' buffers, shares; null without samples.
     pub leaf_occupancy: Option<Percentiles>,
+    /// Its 99.99th percentile; null without samples.
+    pub leaf_occupancy_p9999: Option<f64>,
     /// Packets dropped, by reason.
     pub drops: BTreeMap<DropReason, u64>,
     /// Packets dropped, as a share of those that servers sent; null if none were sent.
@@ -132,7 +136,8 @@ impl Summarizer {
             long: self.long.finish(),
             single: self.single.finish(),
             collective: self.collective.finish(),
-            leaf_occupancy: Percentiles::of_counts(&self.occupancy, 1.0 / OCCUPANCY_STEPS as f64),
+            leaf_occupancy: Percentiles::of_counts(&self.occupancy, OCCUPANCY_STEP),
+            leaf_occupancy_p9999: of_counts(&self.occupancy, OCCUPANCY_STEP, 0.9999),
             drops: BTreeMap::from(drops),
             drop_share: share(dropped, outcome.packets_sent),
             goodput_bps: (outcome.end_ns > 0)
@@ -209,6 +214,7 @@ impl RunSummary {
             summary.add_metrics(class, &mut metrics);
         }
         add_percentiles("leaf_occupancy", self.leaf_occupancy.as_ref(), &mut metrics);
+        metrics.push(("leaf_occupancy_p9999".to_owned(), self.leaf_occupancy_p9999));
         for (reason, &count) in &self.drops {
             metrics.push((format!("drops_{}", reason.name()), Some(count as f64)));
         }

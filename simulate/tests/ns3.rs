@@ -13,9 +13,9 @@ mod comparison;
 use comparison::{CLASSES, NS3_PUSHED_OUT, POLICIES, Paths, Result, here, ns3};
 use std::path::{Path, PathBuf};
 
-const SEEDS: u64 = 5;
-/// Student's t for 4 degrees of freedom, 97.5%.
-const T: f64 = 2.776;
+const SEEDS: u64 = 8;
+/// Student's t for 7 degrees of freedom, 97.5%.
+const T: f64 = 2.365;
 
 fn shared() -> Option<PathBuf> {
     let folder = match std::env::var_os("DROPCAST_SHARED_FLOWS") {

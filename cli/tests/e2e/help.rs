@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "",
     "run",
     "simulate",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 28] = [
     "completions",
     "man",
     "reproduce",
+    "reproduce fabric",
     "reproduce fig6",
     "reproduce fig7",
     "reproduce fig8",

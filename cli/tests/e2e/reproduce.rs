@@ -74,7 +74,7 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     assert!(said.starts_with(&text("fig10.md")), "{said}");
     let csv = text("fig10.csv");
     // Probabilities, policies and metrics.
-    assert_eq!(csv.lines().count(), 1 + 5 * 7 * 4);
+    assert_eq!(csv.lines().count(), 1 + 6 * 7 * 5);
     let row = |start: &str| csv.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     // What does not flip is the same everywhere.
     let lqd = row("0,\"LQD\",incast_slowdown_p95,");

@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::Subcommand))]
 pub enum Figure {
+    /// Figures 6 to 13 at once: oracles are trained once, and what figures share is run once.
+    Fabric(FabricFigureSettings),
     /// Figure 6: slowdowns and occupancy against load, bursts of 50% of the buffer.
     Fig6(FabricFigureSettings),
     /// Figure 7: slowdowns and occupancy against burst, load 40%.
@@ -49,7 +51,7 @@ pub struct FabricFigureSettings {
     /// How large the fabric is.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub scale: FigureScale,
-    /// Runs of each policy at each point, with other seeds; 5, or 1 at the paper's scale.
+    /// Runs of each policy at each point, with other seeds; 5 unless given.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
     pub runs: Option<u32>,
     /// Flows start in this time; 50 ms, or 100 at the paper's scale.
@@ -128,8 +130,8 @@ pub struct Fig15Settings {
 /// A figure that was measured.
 #[derive(Clone, Debug)]
 pub enum Reproduced {
-    /// One of figures 6 to 13.
-    Fabric(Box<MeasuredFigure>),
+    /// Figures 6 to 13, or one of them.
+    Fabric(Vec<MeasuredFigure>),
     /// Figure 14.
     Fig14 {
         /// The case that is drawn.
@@ -147,6 +149,7 @@ impl Figure {
     /// Its name: `fig6`.
     pub fn name(&self) -> &'static str {
         match self {
+            Figure::Fabric(_) => "fabric",
             Figure::Fig6(_) => "fig6",
             Figure::Fig7(_) => "fig7",
             Figure::Fig8(_) => "fig8",
@@ -163,7 +166,8 @@ impl Figure {
     /// The folder for its files.
     pub fn folder(&self) -> PathBuf {
         let given = match self {
-            Figure::Fig6(of)
+            Figure::Fabric(of)
+            | Figure::Fig6(of)
             | Figure::Fig7(of)
             | Figure::Fig8(of)
             | Figure::Fig9(of)
@@ -188,10 +192,10 @@ impl Figure {
         files: impl Fn(&Reproduced) -> Vec<(String, String)>,
     ) -> Result<(Reproduced, Vec<PathBuf>), PipelineError> {
         let folder = self.folder();
-        check_replaced(
-            &folder,
-            ["csv", "svg", "md"].map(|kind| format!("{}.{kind}", self.name())),
-        )?;
+        let names = self.figures();
+        let kinds = ["csv", "svg", "md"];
+        let replaced = names.iter().flat_map(|name| kinds.map(|kind| format!("{name}.{kind}")));
+        check_replaced(&folder, replaced)?;
         let work = WorkFolder::beside(&folder)?;
         let measured = self.measure(work.path(), progress)?;
         let files = files(&measured);
@@ -208,15 +212,26 @@ impl Figure {
             return name.starts_with("fig15-")
                 || is_generated && !data.iter().any(|data| real(data) == real(path));
         }
-        let kind = name.strip_prefix(self.name()).unwrap_or_default();
-        [".csv", ".md", "-cases.csv"].contains(&kind)
-            || kind.starts_with(['.', '-']) && kind.ends_with(".svg")
+        self.figures().into_iter().any(|figure| {
+            let kind = name.strip_prefix(figure).unwrap_or_default();
+            [".csv", ".md", "-cases.csv"].contains(&kind)
+                || kind.starts_with(['.', '-']) && kind.ends_with(".svg")
+        })
+    }
+
+    /// The names of the figures that it is.
+    fn figures(&self) -> Vec<&'static str> {
+        match self {
+            Figure::Fabric(_) => fabric::FIGURES.iter().map(|figure| figure.name).collect(),
+            _ => vec![self.name()],
+        }
     }
 
     /// Measures it. Only figure 15 writes files, those of the trace that it generates.
     fn measure(&self, folder: &Path, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
         match self {
-            Figure::Fig6(of)
+            Figure::Fabric(of)
+            | Figure::Fig6(of)
             | Figure::Fig7(of)
             | Figure::Fig8(of)
             | Figure::Fig9(of)
@@ -224,8 +239,8 @@ impl Figure {
             | Figure::Fig11(of)
             | Figure::Fig12(of)
             | Figure::Fig13(of) => {
-                let figure = FabricFigure::named(self.name()).expect("every variant is a figure");
-                of.measure(figure, progress)
+                let figures = self.figures().into_iter().filter_map(FabricFigure::named);
+                of.measure(&figures.collect::<Vec<_>>(), progress)
             }
             Figure::Fig14(of) => of.measure(progress),
             Figure::Fig15(of) => of.measure(folder, progress),
@@ -236,7 +251,7 @@ impl Figure {
 impl FabricFigureSettings {
     fn measure(
         &self,
-        figure: &'static FabricFigure,
+        figures: &[&'static FabricFigure],
         progress: &dyn Progress,
     ) -> Result<Reproduced, PipelineError> {
         let plain = match self.scale {
@@ -252,8 +267,8 @@ impl FabricFigureSettings {
         };
         let resources = Resources::default();
         let oracles = fabric::oracles(&scale, &resources, progress)?;
-        let measured = fabric::measure(figure, &scale, &oracles, &resources, progress)?;
-        Ok(Reproduced::Fabric(Box::new(measured)))
+        let measured = fabric::measure(figures, &scale, &oracles, &resources, progress)?;
+        Ok(Reproduced::Fabric(measured))
     }
 }
 

@@ -157,8 +157,9 @@ def refine(
 def reproduce(
     figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Any
 ) -> list[str]:
-    """Reproduces a figure of the Credence paper, ``fig6`` to ``fig15``: numbers as CSV, pictures as
-    SVG, into the folder ``output``, ``runs/FIGURE`` unless given. Returns the paths of the files.
+    """Reproduces a figure of the Credence paper, ``fig6`` to ``fig15``, or figures 6 to 13 at once,
+    ``fabric``: numbers as CSV, pictures as SVG, into the folder ``output``, ``runs/FIGURE`` unless given.
+    Returns the paths of the files.
     """
     known = sorted(commands()["reproduce"]["subcommands"], key=lambda name: (len(name), name))
     if figure not in known:

@@ -1,5 +1,6 @@
 //! Fabrics: parameters and their checks.
 
+use super::flow::Flow;
 use crate::transport::Tuning;
 use dropcast_data::{Scheduler, SwitchSpec, SwitchSpecs};
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
@@ -167,7 +168,8 @@ impl Fabric {
         SwitchSpecs::Each(specs.collect())
     }
 
-    /// Propagation delay of a round trip between servers of different leaves, nanoseconds.
+    /// Propagation delay of a round trip between servers of different leaves, or of the only leaf,
+    /// nanoseconds.
     pub fn base_rtt_ns(&self) -> u64 {
         self.config.base_rtt_ns()
     }
@@ -178,12 +180,17 @@ impl Fabric {
         f64::from(servers) * server_rate_bps as f64 / (f64::from(spines) * uplink_rate_bps as f64)
     }
 
-    /// Completion time of a flow on an idle fabric, as in the Credence artifact: base round-trip
-    /// time plus payload at the server's rate, nanoseconds.
-    pub fn ideal_fct_ns(&self, size_bytes: u64) -> u64 {
-        let bits_ns = u128::from(size_bytes) * 8_000_000_000;
+    /// A lower bound of a flow's completion time, nanoseconds, at least 1: propagation on its path and its
+    /// payload at its server's rate. A flow that connects first counts a round trip of propagation, as
+    /// every flow does in the Credence artifact; one that is connected counts one way, because completion
+    /// is at the receiver.
+    pub fn ideal_fct_ns(&self, flow: &Flow) -> u64 {
+        let leaf = |server: u16| server / self.config.servers;
+        let round_trip_ns = self.config.round_trip_ns(leaf(flow.from) != leaf(flow.to));
+        let flight_ns = if flow.connects() { round_trip_ns } else { round_trip_ns / 2 };
+        let bits_ns = u128::from(flow.size_bytes) * 8_000_000_000;
         let wire_ns = bits_ns / u128::from(self.config.server_rate_bps);
-        self.base_rtt_ns() + u64::try_from(wire_ns).unwrap_or(MAX_NS)
+        (flight_ns + u64::try_from(wire_ns).unwrap_or(MAX_NS)).max(1)
     }
 
     /// Bytes that a server sends in a base round-trip time.
@@ -205,7 +212,13 @@ impl Fabric {
 
 impl FabricConfig {
     fn base_rtt_ns(&self) -> u64 {
-        4 * (self.server_delay_ns + self.uplink_delay_ns)
+        self.round_trip_ns(self.leaves > 1)
+    }
+
+    /// Propagation delay of a round trip, which crosses a spine or stays within a leaf.
+    fn round_trip_ns(&self, crosses_spine: bool) -> u64 {
+        let uplinks_ns = if crosses_spine { 4 * self.uplink_delay_ns } else { 0 };
+        4 * self.server_delay_ns + uplinks_ns
     }
 
     fn spec(&self, role: &str) -> SwitchSpec {
@@ -349,13 +362,24 @@ mod tests {
     fn the_default_is_the_artifacts_fabric() {
         let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
         assert_eq!(fabric.base_rtt_ns(), 32_000);
-        assert_eq!(fabric.ideal_fct_ns(49_344), 71_475);
         assert_eq!(fabric.oversubscription(), 4.0);
         assert_eq!(fabric.bandwidth_delay_bytes(), 40_000);
         assert_eq!(fabric.switch_spec(0).ports(), 20);
         assert_eq!(fabric.switch_spec(5).role.as_deref(), Some("spine"));
         let specs = fabric.switch_specs();
         assert_eq!(SwitchSpecs::from_toml(&specs.to_toml()).expect("valid switches"), specs);
+    }
+
+    /// Packets between servers of one leaf cross no uplink, whatever uplinks there are.
+    #[test]
+    fn a_single_leaf_has_a_round_trip_of_four_links() {
+        for spines in [0, 4] {
+            let config = FabricConfig { leaves: 1, spines, ..FabricConfig::default() };
+            let fabric = Fabric::try_from(config).expect("valid");
+            assert_eq!(fabric.base_rtt_ns(), 16_000);
+            assert_eq!(fabric.bandwidth_delay_bytes(), 20_000);
+            assert_eq!(fabric.switch_spec(0).base_rtt_ns, 16_000);
+        }
     }
 
     #[test]

@@ -38,6 +38,13 @@ pub struct Flow {
     pub spines: Option<(u16, u16)>,
 }
 
+impl Flow {
+    /// Whether it shakes hands before it sends.
+    pub fn connects(&self) -> bool {
+        self.class == FlowClass::Single && self.transport != Transport::Unresponsive
+    }
+}
+
 /// The record of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRecord {
@@ -48,8 +55,7 @@ pub struct FlowRecord {
     /// Flow completion time: from its start to the arrival of its last byte, nanoseconds. `None` if
     /// it did not complete, because the simulation ended or an unresponsive sender lost a packet.
     pub fct_ns: Option<u64>,
-    /// Base round-trip time plus the time of its payload at the server's rate, nanoseconds, as in
-    /// the Credence artifact.
+    /// A lower bound of its completion time, nanoseconds ([`super::Fabric::ideal_fct_ns`]).
     pub ideal_fct_ns: u64,
     /// Payload that arrived, bytes.
     pub received_bytes: u64,
@@ -60,7 +66,7 @@ pub struct FlowRecord {
 }
 
 impl FlowRecord {
-    /// Completion time over the ideal one; `None` if the flow did not complete.
+    /// Completion time over the ideal one, at least 1; `None` if the flow did not complete.
     pub fn slowdown(&self) -> Option<f64> {
         self.fct_ns.map(|fct_ns| fct_ns as f64 / self.ideal_fct_ns as f64)
     }

@@ -63,12 +63,7 @@ impl FlowState {
         ideal_fct_ns: u64,
         framing: Framing,
     ) -> Self {
-        let phase = match flow.class {
-            super::FlowClass::Single if flow.transport != Transport::Unresponsive => {
-                Phase::Connecting
-            }
-            _ => Phase::Sending,
-        };
+        let phase = if flow.connects() { Phase::Connecting } else { Phase::Sending };
         FlowState {
             id,
             flow,

@@ -498,7 +498,7 @@ impl Rules {
             data_queue: flow.queue,
             unscheduled_bytes: self.fabric.bandwidth_delay_bytes(),
         };
-        let ideal_fct_ns = self.fabric.ideal_fct_ns(flow.size_bytes);
+        let ideal_fct_ns = self.fabric.ideal_fct_ns(&flow);
         FlowState::new(id, flow, sender, segments, ideal_fct_ns, framing)
     }
 }

@@ -29,19 +29,10 @@ impl Percentiles {
         })
     }
 
-    /// Percentiles of counted values: `counts[k]` of them are `k * step`. The lower neighbour if a
-    /// percentile lies between two.
+    /// Percentiles of counted values, as [`of_counts`] has them.
     pub(crate) fn of_counts(counts: &[u64], step: f64) -> Option<Self> {
+        let at = |share| of_counts(counts, step, share);
         let total: u64 = counts.iter().sum();
-        let at = |share: f64| {
-            let rank = (share * total.checked_sub(1)? as f64) as u64;
-            let mut below = 0;
-            let place = counts.iter().position(|count| {
-                below += count;
-                below > rank
-            })?;
-            Some(place as f64 * step)
-        };
         let sum: f64 =
             (0..).zip(counts).map(|(k, &count)| f64::from(k) * step * count as f64).sum();
         Some(Percentiles {
@@ -51,6 +42,19 @@ impl Percentiles {
             mean: sum / total as f64,
         })
     }
+}
+
+/// The quantile of counted values at this share: `counts[k]` of them are `k * step`. The lower neighbour if it
+/// lies between two; `None` without values.
+pub(crate) fn of_counts(counts: &[u64], step: f64, share: f64) -> Option<f64> {
+    let total: u64 = counts.iter().sum();
+    let rank = (share * total.checked_sub(1)? as f64) as u64;
+    let mut below = 0;
+    let place = counts.iter().position(|count| {
+        below += count;
+        below > rank
+    })?;
+    Some(place as f64 * step)
 }
 
 /// The quantile of sorted values at this share; `None` without values.
@@ -78,5 +82,10 @@ mod tests {
         let all = Percentiles::of_counts(&[1, 0, 2, 1], 0.5).expect("values");
         assert_eq!((all.p50, all.p99, all.mean), (1.0, 1.0, 0.875));
         assert_eq!(Percentiles::of_counts(&[0, 0], 1.0), None);
+        let tail = [9_999, 2, 0, 1];
+        assert_eq!(
+            [0.99, 0.9999, 1.0].map(|at| of_counts(&tail, 1.0, at)),
+            [0.0, 1.0, 3.0].map(Some)
+        );
     }
 }

@@ -1,14 +1,15 @@
 //! Active Buffer Management (Addanki et al., "ABM: Active Buffer Management in Datacenters",
 //! SIGCOMM 2022).
 
+mod artifact;
 mod statistics;
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
 use crate::alphas::is_alpha;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
+use artifact::ArtifactStatistics;
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
-pub use statistics::Counting;
 use statistics::Statistics;
 
 /// Keeps the queue of priority `p` at port `i` below
@@ -25,7 +26,37 @@ use statistics::Statistics;
 pub struct Abm {
     alpha: Alphas,
     first_rtt_alpha: f64,
-    statistics: Statistics,
+    measured: Measured,
+}
+
+/// `n_p` and `mu`, by [`Counting`].
+#[derive(Clone, Debug)]
+enum Measured {
+    Paper(Statistics),
+    Artifact(ArtifactStatistics),
+}
+
+/// How ABM counts congested queues, measures how fast queues drain, and compares with the threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counting {
+    /// A queue is congested if it holds at least 0.9 of its current threshold (section 3.1), that
+    /// is, with the previous `n_p`. `mu` is the queue's share of the bytes that its port sent while
+    /// it held packets. Measured for each packet, `mu` is the share of the port that the scheduler
+    /// gives the queue among the queues that hold packets now (section 3.4). Under strict priority
+    /// it would be 0, and so would the threshold, whenever a queue of higher priority holds a
+    /// packet; there the queue counts as sharing equally with those. A packet is accepted while its
+    /// queue, without it, is below the threshold.
+    #[default]
+    Paper,
+    /// As the authors' ns-3 code does. `n_p` adds up `min(1, length / 28,000 bytes)`, where a queue's length
+    /// is that which the latest packet found that asked to enter it. `mu` is the rate of the queue since the
+    /// last measurement, but the port's rate if that is less than an equal share among the port's queues or
+    /// more than the port's rate; a queue that the scheduler finds empty counts as having sent 1,472 bytes.
+    /// `b` is the rate of the queue's own port. Each port measures at a fixed period from its first packet
+    /// on. A packet is accepted if its queue with it is at most the threshold. Cannot be measured for
+    /// each packet.
+    Artifact,
 }
 
 /// Parameters of [`Abm`].
@@ -73,8 +104,34 @@ impl AbmParameters {
         Ok(Abm {
             alpha: self.alpha.clone(),
             first_rtt_alpha: self.first_rtt_alpha,
-            statistics: Statistics::new(spec, self.counting, update_ns),
+            measured: match self.counting {
+                Counting::Paper => Measured::Paper(Statistics::new(spec, update_ns)),
+                Counting::Artifact => Measured::Artifact(ArtifactStatistics::new(spec, update_ns)),
+            },
         })
+    }
+}
+
+impl Measured {
+    fn priority(&self, queue: usize) -> usize {
+        match self {
+            Measured::Paper(statistics) => statistics.priority(queue),
+            Measured::Artifact(statistics) => statistics.priority(queue),
+        }
+    }
+
+    fn drain(&self, queue: usize) -> f64 {
+        match self {
+            Measured::Paper(statistics) => statistics.drain(queue),
+            Measured::Artifact(statistics) => statistics.drain(queue),
+        }
+    }
+
+    fn congested(&self, queue: usize) -> f64 {
+        match self {
+            Measured::Paper(statistics) => statistics.congested(statistics.priority(queue)),
+            Measured::Artifact(statistics) => statistics.congested(queue),
+        }
     }
 }
 
@@ -82,40 +139,59 @@ impl Abm {
     /// The factor of a queue on the free buffer as last measured, `alpha_p * 1/n_p * mu/b`
     /// (appendix A, definition 1).
     pub fn omega(&self, queue: usize) -> f64 {
-        let statistics = &self.statistics;
-        let priority = statistics.priority(queue);
-        self.alpha.at(priority) * statistics.drain(queue) / statistics.congested(priority)
+        let measured = &self.measured;
+        let alpha = self.alpha.at(measured.priority(queue));
+        alpha * measured.drain(queue) / measured.congested(queue)
     }
 
-    /// `n_p` of a priority as last counted.
-    pub fn congested(&self, priority: usize) -> f64 {
-        self.statistics.congested(priority)
+    /// `n_p` of a queue's priority as last counted.
+    pub fn congested(&self, queue: usize) -> f64 {
+        self.measured.congested(queue)
     }
 
-    /// The threshold of a queue now for packets with this `alpha`, bytes: equation 9.
-    fn threshold(&self, buffer: &Buffer, queue: usize, alpha: f64) -> f64 {
-        let statistics = &self.statistics;
-        let congested = statistics.congested(statistics.priority(queue));
-        alpha * free_bytes(buffer) * statistics.drain(queue) / congested
+    /// The threshold of a packet's queue now, bytes: equation 9.
+    fn threshold(&self, buffer: &Buffer, packet: &Packet) -> f64 {
+        let alpha = if packet.is_first_rtt() {
+            self.first_rtt_alpha
+        } else {
+            self.alpha.at(self.measured.priority(packet.queue))
+        };
+        let drain = self.measured.drain(packet.queue);
+        alpha * free_bytes(buffer) * drain / self.measured.congested(packet.queue)
     }
 }
 
 impl Policy for Abm {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
-        self.statistics.update(buffer, &self.alpha, now);
-        if self.statistics.measures_each_packet() {
-            self.statistics.measure_for(buffer, &self.alpha, packet.queue);
+        match &mut self.measured {
+            Measured::Paper(statistics) => {
+                statistics.update(buffer, &self.alpha, now);
+                if statistics.measures_each_packet() {
+                    statistics.measure_for(buffer, &self.alpha, packet.queue);
+                }
+                decide_below(buffer, packet, self.threshold(buffer, packet))
+            }
+            Measured::Artifact(statistics) => {
+                statistics.asked(buffer, packet.queue, now);
+                decide_within(buffer, packet, self.threshold(buffer, packet))
+            }
         }
-        let alpha = if packet.is_first_rtt() {
-            self.first_rtt_alpha
-        } else {
-            self.alpha.at(self.statistics.priority(packet.queue))
-        };
-        decide_below(buffer, packet, self.threshold(buffer, packet.queue, alpha))
     }
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
-        self.statistics.removed(buffer, queue, size_bytes);
-        self.statistics.update(buffer, &self.alpha, time);
+        match &mut self.measured {
+            Measured::Paper(statistics) => {
+                statistics.removed(buffer, queue, size_bytes);
+                statistics.update(buffer, &self.alpha, time);
+            }
+            Measured::Artifact(statistics) => statistics.removed(buffer, queue, size_bytes, time),
+        }
     }
+}
+
+/// The artifact's rule: accept if the packet fits and its queue, with the packet, is at most the threshold.
+fn decide_within(buffer: &Buffer, packet: &Packet, threshold_bytes: f64) -> Decision {
+    let length = u64::from(buffer.shared_lengths()[packet.queue]) + u64::from(packet.size_bytes);
+    let is_within = length as f64 <= threshold_bytes;
+    if is_within && buffer.fits(packet.size_bytes) { Decision::Accept } else { Decision::Reject }
 }

@@ -29,7 +29,7 @@ struct Flow {
 }
 
 /// Parameters of [`Fab`]. The defaults are those of the ABM authors' comparison (ABM, section 4.1,
-/// and their ns-3 code), and ABM's `alpha` for the first round-trip time.
+/// and their ns-3 code).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FabParameters {
@@ -50,7 +50,7 @@ impl Default for FabParameters {
     fn default() -> Self {
         FabParameters {
             alpha: Alphas::try_from(0.5).expect("0.5 is positive"),
-            first_alpha: 64.0,
+            first_alpha: 1024.0,
             first_bytes: 15 * 1400,
             window_ns: 5_000_000,
             flows: 8192,

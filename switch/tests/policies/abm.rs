@@ -5,7 +5,9 @@ use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted, overload, run, switch_an
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_features::BufferView;
 use dropcast_switch::policies::abm::{Abm, AbmParameters, Counting};
-use dropcast_switch::{Alphas, Buffer, Decision, DynamicThresholds, Packet, Policy};
+use dropcast_switch::{
+    Alphas, Buffer, Decision, DynamicThresholds, Fit, LineRate, Packet, Policy, Switch,
+};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -29,17 +31,88 @@ impl Slow<'_> {
         let update_ns = self.parameters.update_ns.unwrap_or(self.spec.base_rtt_ns);
         let queue = moment.packet.queue;
         let priority = self.priority(queue);
-        let (drain, congested) = if update_ns == 0 {
-            self.counted_each_packet(moment, priority)
-        } else {
-            self.measured(moment, update_ns, priority)
-        };
         let alpha = if moment.packet.is_first_rtt() {
             self.parameters.first_rtt_alpha
         } else {
             self.parameters.alpha.at(priority)
         };
-        moment.is_below(alpha * self.free(moment.buffer.lengths()) * drain[queue] / congested)
+        let alpha_free = alpha * self.free(moment.buffer.lengths());
+        if self.parameters.counting == Counting::Artifact {
+            let (drain, congested) = self.measured_by_the_artifact(moment, update_ns);
+            let with_it = moment.buffer.lengths()[queue] + moment.packet.size_bytes;
+            let is_within = f64::from(with_it) <= alpha_free * drain / congested;
+            return is_within && moment.buffer.fits(moment.packet.size_bytes);
+        }
+        let (drain, congested) = if update_ns == 0 {
+            self.counted_each_packet(moment, priority)
+        } else {
+            self.measured(moment, update_ns, priority)
+        };
+        moment.is_below(alpha_free * drain[queue] / congested)
+    }
+
+    /// `mu` of the packet's queue and `n_p` when its port's timer last went off, from the log.
+    fn measured_by_the_artifact(&self, moment: &Moment<'_>, update_ns: u64) -> (f64, f64) {
+        let per_port = usize::from(self.spec.queues_per_port);
+        let (queue, port) = (moment.packet.queue, moment.packet.queue / per_port);
+        let arrivals = moment.log.iter().enumerate().filter_map(|(index, event)| match event {
+            Event::Arrived { packet, time, .. } => Some((index, packet.queue, *time)),
+            Event::Departed { .. } => None,
+        });
+        let arrivals: Vec<_> = arrivals.chain([(moment.log.len(), queue, moment.now)]).collect();
+        let of_port = |&&(_, other, _): &&(usize, usize, u64)| other / per_port == port;
+        let &(first, _, first_ns) = arrivals.iter().find(of_port).expect("this packet at least");
+        // The timer goes off at the port's first packet, after it is counted, and then before others.
+        let periods = (moment.now - first_ns) / update_ns;
+        let at_ns = first_ns + periods * update_ns;
+        let mut saturation = vec![0.0; moment.buffer.queues()];
+        for &(index, other, time) in &arrivals {
+            if if periods == 0 { index <= first } else { time < at_ns } {
+                let length = moment.lengths_after(index)[other];
+                saturation[other] = (f64::from(length) / 28_000.0).min(1.0);
+            }
+        }
+        let of_priority = saturation.iter().skip(self.priority(queue)).step_by(per_port);
+        let congested = of_priority.sum::<f64>().max(1.0);
+        let counted = if periods == 0 {
+            0
+        } else {
+            self.counted_by_the_artifact(moment, queue, at_ns - update_ns..at_ns)
+        };
+        let rate = counted as f64 * 8e9 / (update_ns as f64 * self.line_rate(queue));
+        let is_odd = rate > 1.0 || rate < 1.0 / per_port as f64;
+        (if is_odd { 1.0 } else { rate }, congested)
+    }
+
+    /// Bytes that a queue sent in this time, with 1,472 for each time that its port found it empty.
+    fn counted_by_the_artifact(&self, moment: &Moment<'_>, queue: usize, in_ns: Range<u64>) -> u64 {
+        let per_port = usize::from(self.spec.queues_per_port);
+        let first = queue - self.priority(queue);
+        let (mut turn, mut bytes) = (0, 0);
+        for (index, event) in moment.log.iter().enumerate() {
+            let &Event::Departed { queue: from, size_bytes, time } = event else { continue };
+            if from / per_port != queue / per_port {
+                continue;
+            }
+            let lengths = &moment.lengths_after(index + 1)[first..first + per_port];
+            let own = self.priority(from);
+            let begin = if self.spec.scheduler == Scheduler::StrictPriority { 0 } else { turn };
+            let passed: Vec<usize> = (begin..begin + per_port)
+                .map(|place| place % per_port)
+                .take_while(|&place| place != own)
+                .collect();
+            turn = (own + 1) % per_port;
+            if in_ns.contains(&time) {
+                let is_passed = passed.contains(&self.priority(queue));
+                let is_empty = lengths[self.priority(queue)] == 0;
+                bytes += 1_472 * u64::from(is_passed && is_empty);
+                bytes += 1_472 * u64::from(lengths.iter().all(|&length| length == 0));
+                if from == queue {
+                    bytes += u64::from(size_bytes + self.spec.wire_overhead_bytes);
+                }
+            }
+        }
+        bytes
     }
 
     fn free(&self, lengths: &[u32]) -> f64 {
@@ -75,8 +148,8 @@ impl Slow<'_> {
         self.line_rate(queue) / fastest as f64
     }
 
-    /// Number of events seen, and time, at each measurement up to the decision.
-    fn updates(&self, moment: &Moment<'_>, update_ns: u64) -> Vec<(usize, u64)> {
+    /// Number of events seen at each measurement up to the decision.
+    fn updates(&self, moment: &Moment<'_>, update_ns: u64) -> Vec<usize> {
         let mut updates = Vec::new();
         let mut last = 0;
         // A departure counts in the measurement at its time, an arrival does not.
@@ -87,7 +160,7 @@ impl Slow<'_> {
             });
         for (events, time) in departures_and_arrivals.chain([(moment.log.len(), moment.now)]) {
             if time - last >= update_ns {
-                updates.push((events, time));
+                updates.push(events);
                 last = time;
             }
         }
@@ -99,32 +172,16 @@ impl Slow<'_> {
         let queues = moment.buffer.queues();
         let mut drains: Vec<f64> = (0..queues).map(|queue| self.port_rate(queue)).collect();
         let mut congested = 1.0;
-        let (mut first, mut from) = (0, 0);
-        for (last, until) in self.updates(moment, update_ns) {
-            let part = |queue| match self.parameters.counting {
-                Counting::Paper => {
-                    let all = self.sent(moment, first..last, queue, true);
-                    let own = self.sent(moment, first..last, queue, false);
-                    if all == 0 { 1.0 } else { own as f64 / all as f64 }
-                }
-                Counting::Artifact => {
-                    let bits = self.sent(moment, first..last, queue, false) as f64 * 8e9;
-                    let part = bits / ((until - from) as f64 * self.line_rate(queue));
-                    let least = 1.0 / f64::from(self.spec.queues_per_port);
-                    if part > 1.0 || part < least { 1.0 } else { part }
-                }
+        let mut first = 0;
+        for last in self.updates(moment, update_ns) {
+            let part = |queue| {
+                let all = self.sent(moment, first..last, queue, true);
+                let own = self.sent(moment, first..last, queue, false);
+                if all == 0 { 1.0 } else { own as f64 / all as f64 }
             };
             drains = (0..queues).map(|queue| part(queue) * self.port_rate(queue)).collect();
-            let lengths = moment.lengths_after(last);
-            congested = match self.parameters.counting {
-                Counting::Paper => self.congested(&lengths, &drains, priority, congested),
-                Counting::Artifact => {
-                    let of_priority = (0..queues).filter(|&q| self.priority(q) == priority);
-                    let full = of_priority.map(|q| (f64::from(lengths[q]) / 28_000.0).min(1.0));
-                    full.sum::<f64>().max(1.0)
-                }
-            };
-            (first, from) = (last, until);
+            congested = self.congested(&moment.lengths_after(last), &drains, priority, congested);
+            first = last;
         }
         (drains, congested)
     }
@@ -371,4 +428,52 @@ fn first_rtt_packets_have_their_own_alpha() {
     arrivals.extend([(now, Packet { id: 1_000, ..last }), (now, flagged)]);
     let accepted = accepted(&spec, &arrivals, policy(&spec, &AbmParameters::default()));
     assert_eq!(accepted[1_000..], [false, true]);
+}
+
+/// The artifact refreshes a queue's saturation when a packet asks to enter it: a queue that has drained
+/// counts as long as nothing comes.
+#[test]
+fn the_artifact_counts_drained_queues_until_their_next_packet() {
+    let spec = spec(1, Scheduler::RoundRobin);
+    let parameters = parameters(64.0, None, Counting::Artifact);
+    let mut switch =
+        Switch::new(&spec, Fit::Exact, policy(&spec, &parameters), LineRate::new(&spec));
+    // Three queues of 100 packets each, whose last one finds 99,000 bytes.
+    for (now, packet) in overload(&[0, 1, 2], 1_000, 100) {
+        assert!(switch.arrive(&packet, now));
+    }
+    // Ports drain in 100 us; then one packet comes for a fourth, and is measured.
+    assert!(switch.arrive(&Packet::new(1_000, 3, 1_000), 1_000_000));
+    assert_eq!(switch.buffer().lengths()[..3], [0; 3]);
+    assert_eq!(switch.policy().congested(3), 3.0);
+    // One packet for a drained queue, and one for the fourth after its timer has gone off again.
+    assert!(switch.arrive(&Packet::new(1_001, 0, 1_000), 1_000_001));
+    assert!(switch.arrive(&Packet::new(1_002, 3, 1_000), 1_021_000));
+    assert_eq!(switch.policy().congested(3), 2.0);
+}
+
+/// The artifact counts 1,472 bytes for a queue that its scheduler finds empty. So a queue that sends two
+/// thirds of the time, alone, seems to drain at the port's rate.
+#[test]
+fn the_artifact_counts_bytes_for_empty_queues() {
+    let spec = spec(2, Scheduler::RoundRobin);
+    let parameters = parameters(64.0, None, Counting::Artifact);
+    let arrivals = (0..100).map(|id| (id * 1_500, Packet::new(id, 1, 1_000))).collect();
+    let switch = run(&spec, &arrivals, policy(&spec, &parameters));
+    assert_eq!(switch.policy().omega(1), 64.0);
+}
+
+/// The artifact accepts a packet if its queue with it is at most the threshold.
+#[test]
+fn the_artifact_compares_the_queue_with_the_packet() {
+    // 400,000 bytes, alpha 0.5: with q bytes in the only queue T = (400,000 - q) / 2. A packet of 1,000
+    // enters below q = 133,333 by the paper, and up to q = 132,666 by the artifact.
+    let spec = spec(1, Scheduler::RoundRobin);
+    let arrivals = overload(&[0], 100_000, 140);
+    let at_most = |counting| {
+        let parameters = parameters(0.5, None, counting);
+        accepted(&spec, &arrivals, policy(&spec, &parameters)).iter().filter(|&&is| is).count()
+    };
+    let (paper, artifact) = (at_most(Counting::Paper), at_most(Counting::Artifact));
+    assert_eq!(paper, artifact + 1);
 }

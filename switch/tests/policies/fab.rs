@@ -80,3 +80,15 @@ fn the_first_bytes_of_a_flow_find_room() {
     let fab = FabParameters::default().policy().expect("valid parameters");
     assert_eq!(accepted(&spec, &arrivals, fab)[30_000..], [false, true]);
 }
+
+/// The artifact's alpha for first bytes, 1,024, lets short flows fill the buffer; with 64 they would stop at
+/// 64 / 65 of it.
+#[test]
+fn first_bytes_may_fill_the_buffer() {
+    let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 400_000, 20_000);
+    let of_short_flows =
+        |(now, packet): (u64, Packet)| (now, Packet { flow_hash: 1 + packet.id / 20, ..packet });
+    let arrivals = overload(&[0], 100_000, 420).into_iter().map(of_short_flows).collect();
+    let fab = FabParameters::default().policy().expect("valid parameters");
+    assert!(accepted(&spec, &arrivals, fab).iter().filter(|&&is| is).count() >= 400);
+}

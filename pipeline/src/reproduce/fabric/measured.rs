@@ -9,6 +9,7 @@ use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use dropcast_simulate::{FlowRecord, Interval, RunSummary, Sink, Summarizer};
 use dropcast_train::Threads;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Policies by what figures call them. DT and ABM have the parameters of the artifact's runs;
@@ -46,7 +47,7 @@ pub struct Cell {
     /// Flows of all runs.
     pub flows: u64,
     /// Slowdowns of those that completed, from the least.
-    pub slowdowns: Vec<f64>,
+    pub slowdowns: Arc<[f64]>,
 }
 
 /// A claim, and what was measured.
@@ -56,15 +57,6 @@ pub struct Ratio {
     pub claim: Claim,
     /// How much less the metric is, as a share; null where undefined.
     pub measured: Option<Interval>,
-}
-
-/// What one policy at one point needs to run.
-struct Job {
-    point: f64,
-    policy: &'static str,
-    named: NamedPolicy,
-    /// Which of the prepared experiments.
-    prepared: usize,
 }
 
 /// The oracles that the figures' policies ask, trained on the run of the scale.
@@ -86,90 +78,119 @@ pub fn oracles(
     Ok(oracles)
 }
 
-/// Runs every policy at every point, with the oracles of [`oracles`]. The same with any number of
-/// threads.
+/// Runs every policy at every point of these figures, with the oracles of [`oracles`]. What several points
+/// have in common runs once. The same with any number of threads.
 ///
 /// # Errors
 /// If a number of the scale is out of range.
 pub fn measure(
-    figure: &'static FabricFigure,
+    figures: &[&'static FabricFigure],
     scale: &Scale,
     oracles: &Oracles,
     resources: &Resources,
     progress: &dyn Progress,
-) -> Result<MeasuredFigure, PipelineError> {
-    let (prepared, jobs) = plan(figure, scale, oracles)?;
-    progress.begin(figure.name);
+) -> Result<Vec<MeasuredFigure>, PipelineError> {
+    let plan = Plan::new(figures, scale);
+    let prepared = plan.prepare(oracles)?;
+    progress.begin("figures");
     let tasks: Vec<_> =
-        jobs.iter().flat_map(|job| (0..scale.runs).map(move |run| (job, run))).collect();
+        plan.jobs.iter().flat_map(|job| (0..scale.runs).map(move |run| (job, run))).collect();
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
     let runs = Threads::new(resources.threads()).map(tasks, |(job, run)| {
         check(progress)?;
-        let outcome = observe(&prepared[job.prepared], &job.named, run);
+        let outcome = observe(&prepared[job.experiment], &job.policy, run);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         outcome
     });
-    let mut runs = runs.into_iter();
-    let mut cells = Vec::new();
-    for Job { point, policy, named, .. } in jobs {
-        let observed: Vec<_> =
-            runs.by_ref().take(scale.runs as usize).collect::<Result<_, PipelineError>>()?;
-        let flows = observed.iter().map(|(_, slowdowns)| slowdowns.flows).sum();
-        let mut slowdowns = Vec::new();
-        let mut runs = Vec::new();
-        for (summary, of_run) in observed {
-            runs.push(summary);
-            slowdowns.extend(of_run.completed);
-        }
-        slowdowns.sort_unstable_by(f64::total_cmp);
-        let runs = PolicyRuns { policy: named.label, runs };
-        cells.push(Cell { point, policy, runs, flows, slowdowns });
-    }
+    let runs = runs.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
     progress.end(&format!("{all} runs"));
-    Ok(MeasuredFigure { figure, scale: scale.clone(), cells: spread(figure, cells) })
-}
-
-/// What runs: every policy at every point; policies that do not flip predictions once where nothing
-/// else varies.
-fn plan(
-    figure: &FabricFigure,
-    scale: &Scale,
-    oracles: &Oracles,
-) -> Result<(Vec<Prepared>, Vec<Job>), PipelineError> {
-    let (mut prepared, mut jobs) = (Vec::new(), Vec::new());
-    for (place, &point) in figure.points.iter().enumerate() {
-        let mut policies = Vec::new();
-        for (policy, spec) in POLICIES {
-            let is_flipped = figure.vary == Vary::Flips && spec.starts_with("credence");
-            let named = match is_flipped {
-                true => format!("{spec},flip_probability={point:?}"),
-                false => spec.to_owned(),
-            };
-            let named: NamedPolicy = named.parse().expect("a known policy");
-            policies.push(named.clone());
-            if figure.vary != Vary::Flips || is_flipped || place == 0 {
-                jobs.push(Job { point, policy, named, prepared: place });
-            }
-        }
-        let experiment = Experiment { policies, ..scale.experiment(figure, point) };
-        prepared.push(experiment.prepare_with(oracles.clone())?);
-    }
-    Ok((prepared, jobs))
-}
-
-/// Repeats, at every point, what does not depend on it.
-fn spread(figure: &FabricFigure, cells: Vec<Cell>) -> Vec<Cell> {
-    if figure.vary != Vary::Flips {
-        return cells;
-    }
-    let at = |point: f64, policy: &str| {
-        let own = cells.iter().find(|cell| cell.point == point && cell.policy == policy);
-        let cell = own.or_else(|| cells.iter().find(|cell| cell.policy == policy));
-        cell.map(|cell| Cell { point, ..cell.clone() })
+    let of_job = |(job, runs): (&Job, &[(RunSummary, Slowdowns)])| {
+        let mut slowdowns: Vec<f64> =
+            runs.iter().flat_map(|(_, of_run)| &of_run.completed).copied().collect();
+        slowdowns.sort_unstable_by(f64::total_cmp);
+        let flows = runs.iter().map(|(_, of_run)| of_run.flows).sum();
+        let runs = runs.iter().map(|(summary, _)| summary.clone()).collect();
+        let runs = PolicyRuns { policy: job.policy.label.clone(), runs };
+        Cell { point: 0.0, policy: "", runs, flows, slowdowns: slowdowns.into() }
     };
-    let policies = POLICIES.map(|(policy, _)| policy);
-    let of_point = |&point: &f64| policies.map(|policy| at(point, policy)).into_iter().flatten();
-    figure.points.iter().flat_map(of_point).collect()
+    let by_job: Vec<Cell> =
+        plan.jobs.iter().zip(runs.chunks(scale.runs as usize)).map(of_job).collect();
+    let cell = |planned: &Planned| {
+        let &Planned { point, policy, job } = planned;
+        Cell { point, policy, ..by_job[job].clone() }
+    };
+    let measured = |(&figure, planned): (&&'static FabricFigure, &Vec<Planned>)| MeasuredFigure {
+        figure,
+        scale: scale.clone(),
+        cells: planned.iter().map(cell).collect(),
+    };
+    Ok(figures.iter().zip(&plan.cells).map(measured).collect())
+}
+
+/// What runs, each thing once.
+#[derive(Default)]
+struct Plan {
+    /// Without their policies.
+    experiments: Vec<Experiment>,
+    jobs: Vec<Job>,
+    /// By figure.
+    cells: Vec<Vec<Planned>>,
+}
+
+/// A policy in one of the plan's experiments.
+#[derive(PartialEq)]
+struct Job {
+    experiment: usize,
+    policy: NamedPolicy,
+}
+
+/// A cell of a figure, and the job that it shows.
+struct Planned {
+    point: f64,
+    policy: &'static str,
+    job: usize,
+}
+
+impl Plan {
+    fn new(figures: &[&'static FabricFigure], scale: &Scale) -> Self {
+        let mut plan = Plan::default();
+        for figure in figures {
+            let mut cells = Vec::new();
+            for &point in figure.points {
+                let experiment = place(&mut plan.experiments, scale.experiment(figure, point));
+                for (policy, spec) in POLICIES {
+                    let flips =
+                        figure.vary == Vary::Flips && point > 0.0 && spec.starts_with("credence");
+                    let named = match flips {
+                        true => format!("{spec},flip_probability={point:?}"),
+                        false => spec.to_owned(),
+                    };
+                    let named = named.parse().expect("a known policy");
+                    let job = place(&mut plan.jobs, Job { experiment, policy: named });
+                    cells.push(Planned { point, policy, job });
+                }
+            }
+            plan.cells.push(cells);
+        }
+        plan
+    }
+
+    fn prepare(&self, oracles: &Oracles) -> Result<Vec<Prepared>, PipelineError> {
+        let prepare = |(nth, experiment): (usize, &Experiment)| {
+            let of_it = self.jobs.iter().filter(|job| job.experiment == nth);
+            let policies = of_it.map(|job| job.policy.clone()).collect();
+            Experiment { policies, ..experiment.clone() }.prepare_with(oracles.clone())
+        };
+        self.experiments.iter().enumerate().map(prepare).collect()
+    }
+}
+
+/// Where a value is in a list; it is added if it is not there.
+fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|other| *other == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
 }
 
 fn observe(
@@ -228,5 +249,26 @@ impl MeasuredFigure {
         };
         let values: Vec<f64> = (0..self.scale.runs as usize).filter_map(of_run).collect();
         Interval::bootstrap(&values, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::fabric::FIGURES;
+
+    /// Figures 11, 12 and 13 show runs of 7, 6 and 8; load 40% with bursts of 50% is a point of figures 6, 7, 9
+    /// and 10; without flips all but Credence are the same at every point of figure 10.
+    #[test]
+    fn what_figures_share_is_planned_once() {
+        let all: Vec<_> = FIGURES.iter().collect();
+        let plan = Plan::new(&all, &Scale::small());
+        let cells: usize = plan.cells.iter().map(Vec::len).sum();
+        let points: usize = FIGURES.iter().map(|figure| figure.points.len()).sum();
+        assert_eq!(cells, points * POLICIES.len());
+        // Loads, bursts, bursts of PowerTCP, and base RTTs; but for the shared point.
+        let experiments = 4 + (5 - 1) + 5 + (5 - 1);
+        assert_eq!(plan.experiments.len(), experiments);
+        assert_eq!(plan.jobs.len(), experiments * POLICIES.len() + 5 * 2);
     }
 }

@@ -9,8 +9,11 @@ use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Trans
 const BYTES_PER_PORT_GBPS: u32 = 5_120;
 /// Rate of every link, Gbps (section 4.1).
 const LINK_GBPS: u32 = 10;
-/// Base round-trip time, nanoseconds (section 4.1).
-const BASE_RTT_NS: u64 = 25_200;
+/// Propagation delay of every link, nanoseconds (section 4.1). The paper's round-trip time of 25.2 us is eight
+/// of them and a packet's transmission; bandwidth-delay products have the eight alone, as in the artifact.
+const LINK_DELAY_NS: u64 = 3_000;
+/// Links of a round trip.
+const LINKS: f64 = 8.0;
 
 /// The fabric of a figure, how often servers send requests, how long, and what oracles learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,13 +49,7 @@ impl Scale {
     /// The paper's fabric (section 4.1): 256 servers, 16 leaves, 4 spines, 2 requests per second and
     /// server; the paper does not say for how long.
     pub fn paper() -> Self {
-        Scale {
-            leaves: 16,
-            per_server_hz: 2.0,
-            duration_ns: 100_000_000,
-            runs: 1,
-            ..Scale::small()
-        }
+        Scale { leaves: 16, per_server_hz: 2.0, duration_ns: 100_000_000, ..Scale::small() }
     }
 
     /// The conditions of a point of a figure, without policies.
@@ -67,16 +64,16 @@ impl Scale {
             transport,
             ..Incast::default()
         };
-        let rtt_ns = match figure.vary {
-            Vary::BaseRtt => (point * 1_000.0) as u64,
-            Vary::Load | Vary::Burst | Vary::Flips => BASE_RTT_NS,
+        let link_delay_ns = match figure.vary {
+            Vary::BaseRtt => (point * 1_000.0 / LINKS) as u64,
+            Vary::Load | Vary::Burst | Vary::Flips => LINK_DELAY_NS,
         };
         Experiment {
             policies: Vec::new(),
             runs: self.runs,
             flow_list: None,
             ns3_seed: None,
-            fabric: self.fabric(rtt_ns),
+            fabric: self.fabric(link_delay_ns),
             traffic: TrafficConfig {
                 duration_ns: self.duration_ns,
                 seed: self.seed,
@@ -87,19 +84,56 @@ impl Scale {
         }
     }
 
-    fn fabric(&self, base_rtt_ns: u64) -> FabricConfig {
+    fn fabric(&self, link_delay_ns: u64) -> FabricConfig {
         let plain = FabricConfig::default();
         let bytes = |ports: u16| u32::from(ports) * LINK_GBPS * BYTES_PER_PORT_GBPS;
         FabricConfig {
             leaves: self.leaves,
             leaf_buffer_bytes: bytes(plain.servers + plain.spines),
             spine_buffer_bytes: bytes(self.leaves),
-            // A round trip crosses 8 links.
-            server_delay_ns: base_rtt_ns / 8,
-            uplink_delay_ns: base_rtt_ns / 8,
+            server_delay_ns: link_delay_ns,
+            uplink_delay_ns: link_delay_ns,
             sample_interval_ns: 10_000,
             seed: self.seed,
             ..plain
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_simulate::Fabric;
+
+    /// With the paper's links an answer to a request for half a buffer has a packet more than a base RTT
+    /// carries. That packet is scheduled, and ABM may reject it.
+    #[test]
+    fn an_answer_is_longer_than_the_bandwidth_delay_product() {
+        let figure = FabricFigure::named("fig6").expect("a figure");
+        for scale in [Scale::small(), Scale::paper()] {
+            let experiment = scale.experiment(figure, 0.4);
+            let (plain, incast) = (experiment.fabric.clone(), &experiment.traffic.incasts[0]);
+            let fabric = Fabric::try_from(plain.clone()).expect("valid");
+            assert_eq!((fabric.base_rtt_ns(), fabric.bandwidth_delay_bytes()), (24_000, 30_000));
+            let burst_bytes = incast.burst * f64::from(plain.leaf_buffer_bytes);
+            let answer_bytes = (burst_bytes / f64::from(incast.fan_in)).ceil() as u32;
+            let sent_before_the_last =
+                (answer_bytes - 1) / plain.segment_bytes * plain.segment_bytes;
+            assert!(u64::from(sent_before_the_last) >= fabric.bandwidth_delay_bytes());
+            assert!(scale.runs > 1, "percentiles of one run have no range");
+        }
+    }
+
+    /// The artifact's scripts vary the links' delay, and flip predictions with these probabilities.
+    #[test]
+    fn points_are_the_artifacts() {
+        let points = |name| FabricFigure::named(name).expect("a figure").points;
+        let delay_ns = |&point: &f64| {
+            let figure = FabricFigure::named("fig9").expect("a figure");
+            Scale::small().experiment(figure, point).fabric.uplink_delay_ns
+        };
+        let delays_ns: Vec<u64> = points("fig9").iter().map(delay_ns).collect();
+        assert_eq!(delays_ns, [1_000, 2_000, 3_000, 4_000, 8_000]);
+        assert_eq!(points("fig10"), [0.0, 0.001, 0.005, 0.01, 0.05, 0.1]);
     }
 }

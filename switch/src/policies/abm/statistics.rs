@@ -1,37 +1,14 @@
-//! ABM's measurements: the number of congested queues, and each queue's drain rate.
+//! ABM's measurements as its paper defines them: the number of congested queues, and each queue's drain rate.
 
 use crate::policies::dynamic_thresholds::free_bytes;
 use crate::{Alphas, Buffer};
 use dropcast_data::{Scheduler, SwitchSpec};
-use serde::{Deserialize, Serialize};
 
 /// A queue with at least this share of its threshold is congested (ABM, section 3.1).
 const CONGESTED_PART: f64 = 0.9;
 
-/// From this many bytes the authors' ns-3 code counts a queue as fully saturated.
-const ARTIFACT_SATURATION_BYTES: f64 = 28_000.0;
-
-/// How ABM counts congested queues and measures how fast queues drain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Counting {
-    /// A queue is congested if it holds at least 0.9 of its current threshold (section 3.1), that
-    /// is, with the previous `n_p`. `mu` is the queue's share of the bytes that its port sent while
-    /// it held packets. Measured for each packet, `mu` is the share of the port that the scheduler
-    /// gives the queue among the queues that hold packets now (section 3.4). Under strict priority
-    /// it would be 0, and so would the threshold, whenever a queue of higher priority holds a
-    /// packet; there the queue counts as sharing equally with those.
-    #[default]
-    Paper,
-    /// As the authors' ns-3 code does: `n_p` adds up `min(1, length / 28,000 bytes)`; `mu` is the
-    /// queue's rate since the last measurement, or the port's rate if that is less than an equal
-    /// share among the port's queues. Cannot be measured for each packet.
-    Artifact,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {
-    counting: Counting,
     /// 0: measured for each packet.
     update_ns: u64,
     updated_ns: u64,
@@ -48,7 +25,6 @@ pub(super) struct Statistics {
 struct Queue {
     priority: usize,
     shares: bool,
-    line_rate_bps: f64,
     /// Rate of its port, as a share of the fastest port's.
     port_rate: f64,
     /// `mu/b`.
@@ -60,7 +36,7 @@ struct Queue {
 }
 
 impl Statistics {
-    pub(super) fn new(spec: &SwitchSpec, counting: Counting, update_ns: u64) -> Self {
+    pub(super) fn new(spec: &SwitchSpec, update_ns: u64) -> Self {
         let queues_per_port = usize::from(spec.queues_per_port);
         let fastest = spec.line_rate_bps.iter().copied().max().unwrap_or(1) as f64;
         let queue = |index: usize| {
@@ -70,7 +46,6 @@ impl Statistics {
             Queue {
                 priority,
                 shares: spec.shared[priority],
-                line_rate_bps,
                 port_rate,
                 drain: port_rate,
                 sent_bytes: 0,
@@ -78,7 +53,6 @@ impl Statistics {
             }
         };
         Statistics {
-            counting,
             update_ns,
             updated_ns: 0,
             queues_per_port,
@@ -127,19 +101,12 @@ impl Statistics {
             return;
         }
         for queue in &mut self.queues {
-            let sent = match self.counting {
-                Counting::Paper => queue.part_of_sent(),
-                Counting::Artifact => queue.rate_or_port(elapsed_ns, self.queues_per_port),
-            };
-            queue.drain = sent * queue.port_rate;
+            queue.drain = queue.part_of_sent() * queue.port_rate;
             queue.sent_bytes = 0;
             queue.others_bytes = 0;
         }
         for priority in 0..self.queues_per_port {
-            self.congested[priority] = match self.counting {
-                Counting::Paper => self.congested_queues(buffer, alpha, priority),
-                Counting::Artifact => self.saturated_queues(buffer, priority),
-            };
+            self.congested[priority] = self.congested_queues(buffer, alpha, priority);
         }
         self.updated_ns = now;
     }
@@ -185,13 +152,6 @@ impl Statistics {
         };
         (of_priority.filter(is_congested).count() as f64).max(1.0)
     }
-
-    fn saturated_queues(&self, buffer: &Buffer, priority: usize) -> f64 {
-        let of_priority = buffer.lengths()[priority..].iter().step_by(self.queues_per_port);
-        let saturation =
-            of_priority.map(|&length| (f64::from(length) / ARTIFACT_SATURATION_BYTES).min(1.0));
-        saturation.sum::<f64>().max(1.0)
-    }
 }
 
 impl Queue {
@@ -201,10 +161,5 @@ impl Queue {
             0 => 1.0,
             all => self.sent_bytes as f64 / all as f64,
         }
-    }
-
-    fn rate_or_port(&self, elapsed_ns: u64, queues_per_port: usize) -> f64 {
-        let rate = self.sent_bytes as f64 * 8e9 / (elapsed_ns as f64 * self.line_rate_bps);
-        if rate < 1.0 / queues_per_port as f64 || rate > 1.0 { 1.0 } else { rate }
     }
 }
