@@ -7,12 +7,12 @@ use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
-use crate::training::Training;
+use crate::training::{Training, cautions};
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, VoteLane,
-    VotePolicy, rows_of_part,
+    BatchSource, ChosenSplit, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError,
+    VoteLane, VotePolicy, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ impl Total {
     fn add(&mut self, scores: &PartMetrics, sent: &LanesSent, lane: usize) {
         self.confusion.merge(&scores.confusion);
         let lanes = sent.lanes.get(lane).copied().into_iter().collect();
-        self.sent.add(&LanesSent { lqd: sent.lqd, lanes });
+        self.sent.add(&LanesSent { lqd: sent.lqd, baselines: None, lanes });
         self.f1 = self.confusion.f1();
         self.eta_packets = self.sent.lqd_to_lane(0);
     }
@@ -133,7 +133,7 @@ pub fn groups(
 /// Those of training. What one group lacks is told in its [`GroupModel::problem`].
 pub fn train_groups(
     traces: &LabelledTraces,
-    split: &Split,
+    chosen: &ChosenSplit,
     groups: BTreeMap<String, Vec<RunSwitch>>,
     settings: &TrainSettings,
     resources: &Resources,
@@ -141,9 +141,17 @@ pub fn train_groups(
 ) -> Result<GroupModels, PipelineError> {
     progress.begin("train");
     let training = Training::new(traces, settings, resources, progress)?;
+    let split = &chosen.split;
     let part = if split.keeps(Part::Test) { Part::Test } else { Part::Train };
+    let fit = |split: &Split| {
+        let mut fitted = training.fit(split)?;
+        fitted.record(chosen);
+        Ok::<_, PipelineError>(fitted.model)
+    };
+    let pooled = fit(split)?;
+    cautions(&pooled).iter().for_each(|caution| progress.note(caution));
     let mut all = GroupModels {
-        pooled: training.fit(split)?.model,
+        pooled,
         rows: if part == Part::Test { "test" } else { "train" },
         models: Vec::new(),
         own: Total::default(),
@@ -153,8 +161,8 @@ pub fn train_groups(
         let specs = switches.iter().filter_map(|&(run, id)| traces.spec(run, id));
         let buffer_bytes = in_common(specs).buffer_bytes;
         let only = Split::Only { switches, of: Box::new(split.clone()) };
-        let (own, problem) = match training.fit(&only) {
-            Ok(own) => (Some(own.model), None),
+        let (own, problem) = match fit(&only) {
+            Ok(own) => (Some(own), None),
             // What one group lacks is told of it; the others have their models.
             Err(PipelineError::Train(error)) => (None, Some(error.to_string())),
             Err(error) => return Err(error),

@@ -37,7 +37,8 @@ mod forest_replay;
 mod replay;
 
 pub use arrival::{Arrival, ArrivalChecker, ReplayError};
-pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
+pub use forest_replay::lanes_sent::{BaselinesSent, LanesSent};
+pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
 
 /// Replays for vote rules.

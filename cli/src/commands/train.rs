@@ -14,11 +14,11 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::GainSection;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{KeptApart, TraceRoles, refuse_split, train_on};
+use dropcast_pipeline::training::{KeptApart, TraceRoles, cautions, refuse_split, train_on};
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
-use dropcast_train::Model;
+use dropcast_train::{ChosenSplit, Model, PassedOver, Split};
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,13 +40,15 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
         return of_groups(args, &roles, progress);
     }
     let settings = &args.settings;
-    let stated = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, split) = roles.open(&settings.features, stated)?;
-    let model = train_on(&traces, &split, settings, &resources(args), progress)?.model;
+    let choice = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
+    let model = train_on(&traces, &chosen, settings, &resources(args), progress)?.model;
     write_model(&args.output, &model)?;
-    let gain = oracle_gain(&model, &traces, &split, settings.seed)?;
+    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed)?;
     let metrics = model.metrics.as_ref();
-    let printed = Trained { metrics, gain: gain.as_ref().ok() };
+    let ChosenSplit { split, passed_over } = &chosen;
+    let cautions = cautions(&model);
+    let printed = Trained { metrics, gain: gain.as_ref().ok(), split, passed_over, cautions };
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);
         let gain = match &gain {
@@ -64,6 +66,12 @@ struct Trained<'a> {
     metrics: Option<&'a Metrics>,
     /// The oracle's gain on the test rows; null if they are not replayed.
     gain: Option<&'a GainSection>,
+    /// How the rows are divided.
+    split: &'a Split,
+    /// The splits that were tried before.
+    passed_over: &'a [PassedOver],
+    /// What makes the model or its measurement worthless.
+    cautions: Vec<String>,
 }
 
 fn resources(args: &TrainArgs) -> Resources {
@@ -104,13 +112,13 @@ fn of_groups(
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
     let settings = &args.settings;
-    let stated = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, split) = roles.open(&settings.features, stated)?;
+    let choice = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
     let groups = groups(&traces, args.model_per)?;
     for name in groups.keys() {
         check_output(&path_of(&args.output, name), &roles.all())?;
     }
-    let models = train_groups(&traces, &split, groups, settings, &resources(args), progress)?;
+    let models = train_groups(&traces, &chosen, groups, settings, &resources(args), progress)?;
     write_model(&args.output, &models.pooled)?;
     let mut files = Vec::new();
     for group in &models.models {
