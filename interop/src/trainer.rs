@@ -50,6 +50,7 @@ pub fn train<S: BatchSource + ?Sized>(
         data: task.data.clone(),
         parameters: task.params.clone(),
         split: task.split.clone(),
+        passed_over: Vec::new(),
         vote: task.vote,
         budget: None,
         refit_leaves: None,

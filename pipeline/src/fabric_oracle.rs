@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::traces::LabelledTraces;
-use crate::training::train_on;
+use crate::training::{choose_split, train_on};
 use dropcast_features::FeatureSet;
 use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::PolicySpec;
@@ -68,7 +68,7 @@ pub fn train_oracles<'a>(
     progress.end("LQD's run");
     let train = |settings: &TrainSettings| {
         let traces = LabelledTraces::new(vec![trace.clone()], &settings.features)?;
-        let split = settings.split.check()?;
+        let split = choose_split(&traces, &settings.split.check()?, progress)?;
         Ok(train_on(&traces, &split, settings, resources, progress)?.model)
     };
     settings.into_iter().map(train).collect()

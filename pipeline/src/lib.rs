@@ -22,7 +22,7 @@
 //! // A forest that predicts it, trained on the first 60% of the time.
 //! let (settings, cores) = (TrainSettings::default(), resources::Resources::default());
 //! let traces = traces::LabelledTraces::new(vec![trace], &settings.features)?;
-//! let split = settings.split.check()?;
+//! let split = training::choose_split(&traces, &settings.split.check()?, &Silent)?;
 //! let model = training::train_on(&traces, &split, &settings, &cores, &Silent)?.model;
 //!
 //! // What it is worth on the last 20%.

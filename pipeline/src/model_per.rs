@@ -9,14 +9,14 @@ use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
-use crate::training::Training;
+use crate::training::{Training, cautions};
 use crate::work_folder::WorkFolder;
 use dropcast_data::write_atomic;
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError, VoteLane,
-    VotePolicy, rows_of_part,
+    BatchSource, ChosenSplit, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError,
+    VoteLane, VotePolicy, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +99,7 @@ impl Total {
     fn add(&mut self, scores: &PartMetrics, sent: &LanesSent, lane: usize) {
         self.confusion.merge(&scores.confusion);
         let lanes = sent.lanes.get(lane).copied().into_iter().collect();
-        self.sent.add(&LanesSent { lqd: sent.lqd, lanes });
+        self.sent.add(&LanesSent { lqd: sent.lqd, baselines: None, lanes });
         self.f1 = self.confusion.f1();
         self.eta_packets = self.sent.lqd_to_lane(0);
     }
@@ -139,7 +139,7 @@ pub fn groups(
 /// Those of training. What one group lacks is told in its [`GroupModel::problem`].
 pub fn train_groups(
     traces: &LabelledTraces,
-    split: &Split,
+    chosen: &ChosenSplit,
     groups: BTreeMap<String, Vec<RunSwitch>>,
     settings: &TrainSettings,
     resources: &Resources,
@@ -147,9 +147,17 @@ pub fn train_groups(
 ) -> Result<GroupModels, PipelineError> {
     progress.begin("train");
     let training = Training::new(traces, settings, resources, progress)?;
+    let split = &chosen.split;
     let part = if split.keeps(Part::Test) { Part::Test } else { Part::Train };
+    let fit = |split: &Split| {
+        let mut fitted = training.fit(split)?;
+        fitted.record(chosen);
+        Ok::<_, PipelineError>(fitted.model)
+    };
+    let pooled = fit(split)?;
+    cautions(&pooled).iter().for_each(|caution| progress.note(caution));
     let mut all = GroupModels {
-        pooled: training.fit(split)?.model,
+        pooled,
         rows: if part == Part::Test { "test" } else { "train" },
         models: Vec::new(),
         own: Total::default(),
@@ -159,8 +167,8 @@ pub fn train_groups(
         let specs = switches.iter().filter_map(|&(run, id)| traces.spec(run, id));
         let buffer_bytes = in_common(specs).buffer_bytes;
         let only = Split::Only { switches, of: Box::new(split.clone()) };
-        let (own, problem) = match training.fit(&only) {
-            Ok(own) => (Some(own.model), None),
+        let (own, problem) = match fit(&only) {
+            Ok(own) => (Some(own), None),
             // What one group lacks is told of it; the others have their models.
             Err(PipelineError::Train(error)) if error.is_lack_of_rows() => {
                 (None, Some(error.to_string()))

@@ -1,9 +1,11 @@
 //! What the oracle gains on the rows that were kept for testing.
 
 use crate::PipelineError;
-use crate::report::{GainSection, ModelReplay, TraceSource};
+use crate::report::{GainSection, TraceSource};
 use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_train::{Model, Part, Split, rows_to_replay};
+use dropcast_replay::{ForestReplay, LanesSent};
+use dropcast_train::{Model, Part, Split, VoteLane, VotePolicy, rows_to_replay};
+use std::num::NonZeroUsize;
 
 /// What Credence with `model` transmits more than policies without predictions, on the test rows of
 /// `split` with this seed; or why that is not known. The traces are on the scale of the model's
@@ -24,20 +26,40 @@ pub fn oracle_gain(
         let reason = "rows that are split at random are not consecutive arrivals";
         return Ok(Err(reason.to_owned()));
     }
-    let mut replay = ModelReplay::new(model);
+    let forest = &model.forest;
+    let threshold = forest.vote_threshold;
+    let lanes = [VoteLane { forest: 0, threshold, policy: VotePolicy::Credence }];
+    let (mut sum, mut counts) = (LanesSent::default(), false);
     for one in traces.one_by_one() {
-        let LabelledTrace { origin, meta, .. } = &one.traces()[0];
+        let LabelledTrace { origin, meta, name, .. } = &one.traces()[0];
         if split.part_of_run(origin.run).is_some_and(|part| part != Part::Test) {
             continue;
         }
-        let (name, meta, columns) = (origin.name.clone(), meta.clone(), one.features().names());
-        let width = columns.len();
-        replay.begin_trace(TraceSource { name, meta, columns, held_out: true })?;
-        for rows in rows_to_replay(&one, width, split, seed, Part::Test)? {
-            let (rows, counted) = rows?;
-            replay.add(&rows.batch, &counted)?;
+        let columns = one.features().names();
+        let source = TraceSource {
+            name: origin.name.clone(),
+            meta: meta.clone(),
+            columns: columns.clone(),
+            held_out: true,
+        };
+        if let Some(reason) = source.why_not_replayed() {
+            return Ok(Err(reason));
         }
+        let failed = |source| PipelineError::Replay { trace: name.clone(), source };
+        let replay = ForestReplay::new(meta, &columns, &[forest], &lanes, NonZeroUsize::MIN);
+        let mut replay = replay.map_err(failed)?.with_baselines();
+        for rows in rows_to_replay(&one, columns.len(), split, seed, Part::Test)? {
+            let (rows, counted) = rows?;
+            if rows.batch.arrivals.is_none() && !rows.batch.is_empty() {
+                let problem = "does not say when and where its packets arrived";
+                return Ok(Err(format!("trace {} {problem}", origin.name)));
+            }
+            counts |= counted.contains(&true);
+            replay.add(&rows.batch, &counted).map_err(failed)?;
+        }
+        sum.add(&replay.finish());
     }
-    let missing = || "a policy was not replayed".to_owned();
-    Ok(replay.finish().and_then(|replay| GainSection::new(&replay.total).ok_or_else(missing)))
+    let gain = sum.baselines.filter(|_| counts).zip(sum.lanes.first());
+    let gain = gain.map(|(baselines, &credence)| GainSection::over(sum.lqd, credence, &baselines));
+    Ok(gain.ok_or_else(|| "there are no arrivals".to_owned()))
 }

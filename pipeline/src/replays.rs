@@ -71,7 +71,7 @@ impl Replays<'_> {
             let lanes: Vec<VoteLane> =
                 lanes.iter().map(|lane| VoteLane { forest: place(lane.forest), ..*lane }).collect();
             let forests: Vec<&Forest> = used.iter().map(|&forest| forests[forest]).collect();
-            let LanesSent { lqd, lanes } = self.pass(part, &forests, &lanes, switches)?;
+            let LanesSent { lqd, lanes, .. } = self.pass(part, &forests, &lanes, switches)?;
             all.lqd = lqd;
             all.lanes.extend(lanes);
         }

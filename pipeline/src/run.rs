@@ -21,7 +21,7 @@ use dropcast_data::{DataError, EventFiles, OnBadRow, check_regular, write_atomic
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_simulate::LeafWorkload;
-use dropcast_train::{Split, VoteRule};
+use dropcast_train::{SplitBy, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -152,19 +152,8 @@ fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {
 /// Writes defaults into the settings, so that config.toml says everything, whatever the defaults of
 /// another version are.
 fn state_defaults(train: &mut TrainSettings) -> Result<(), PipelineError> {
-    let split = train.split.check()?;
-    match &split {
-        Split::Time { train_share, validation_share, .. }
-        | Split::Random { train_share, validation_share } => {
-            train.split.train_share = Some(train_share.get());
-            train.split.validation_share = Some(validation_share.get());
-        }
-        Split::TimeBlocks { validation_share, .. } => {
-            train.split.validation_share = Some(validation_share.get());
-        }
-        Split::None | Split::Runs { .. } | Split::Switches { .. } | Split::Only { .. } => {}
-    }
-    let vote = if split.is_random() { VoteRule::F1 } else { VoteRule::default() };
+    train.split = train.split.clone().with_shares()?;
+    let vote = if train.split.by == SplitBy::Random { VoteRule::F1 } else { VoteRule::default() };
     train.vote.get_or_insert(vote);
     Ok(())
 }

@@ -10,12 +10,13 @@ use crate::traces::{LabelledTrace, LabelledTraces};
 use crate::votes::choose_votes;
 use dropcast_data::{DataError, scratch_file};
 use dropcast_features::FeatureSet;
-use dropcast_forest::Forest;
+use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
-    BatchSource, Batches, Budget, CheckedForestParams, FitTask, Fitted, ForestParams, ForestStates,
-    ForestTask, NoReplay, Objective, Part, ReadTask, RunBatch, Split, SplitSettings, Squeezing,
-    TrainError, TrainingRows, VoteRule, fit_many, refit_leaves, rows_of_part, squeeze,
+    BatchSource, Batches, Budget, CheckedForestParams, ChosenSplit, FitTask, Fitted, ForestParams,
+    ForestStates, ForestTask, Model, NoReplay, Objective, Part, ReadTask, RunBatch, Split,
+    SplitChoice, SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many,
+    refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -47,16 +48,17 @@ impl<'a> TraceRoles<'a> {
         !self.validation.is_empty() || !self.test.is_empty()
     }
 
-    /// Opens all of them, and says how they are divided: by `stated`, unless some are kept apart.
+    /// Opens all of them, and says how they are divided ([`OpenRoles::divide`]).
     ///
     /// # Errors
-    /// If a trace cannot be opened.
+    /// If a trace cannot be opened, and those of [`choose_split`].
     pub fn open(
         &self,
         features: &FeatureSet,
-        stated: Split,
-    ) -> Result<(LabelledTraces, Split), PipelineError> {
-        self.open_each(features)?.divide(features, stated)
+        choice: &SplitChoice,
+        progress: &dyn Progress,
+    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
+        self.open_each(features)?.divide(features, choice, progress)
     }
 
     /// Opens all of them, which must have these features.
@@ -94,34 +96,59 @@ impl OpenRoles {
     /// kept apart.
     ///
     /// # Errors
-    /// If a setting is wrong, and those of [`LabelledTraces::new`].
+    /// If a setting is wrong, and those of [`OpenRoles::divide`].
     pub fn divided(
         self,
         settings: &TrainSettings,
-    ) -> Result<(LabelledTraces, Split), PipelineError> {
+        progress: &dyn Progress,
+    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
         let kept_apart = if self.are_kept_apart() { KeptApart::Roles } else { KeptApart::No };
         refuse_split(&settings.split, kept_apart)?;
-        self.divide(&settings.features, settings.split.check()?)
+        self.divide(&settings.features, &settings.split.check()?, progress)
     }
 
-    /// All of them, and how they are divided: by `stated`, unless some are kept apart.
+    /// All of them, and how they are divided: as [`choose_split`] says, unless some are kept apart.
     ///
     /// # Errors
-    /// Those of [`LabelledTraces::new`].
+    /// Those of [`LabelledTraces::new`] and [`choose_split`].
     pub fn divide(
         self,
         features: &FeatureSet,
-        stated: Split,
-    ) -> Result<(LabelledTraces, Split), PipelineError> {
+        choice: &SplitChoice,
+        progress: &dyn Progress,
+    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
         let runs = |traces: &[LabelledTrace]| traces.iter().map(|trace| trace.origin.run).collect();
-        let split = if self.are_kept_apart() {
-            Split::Runs { test: runs(&self.test), validation: runs(&self.validation) }
-        } else {
-            stated
-        };
+        let kept_apart = self
+            .are_kept_apart()
+            .then(|| Split::Runs { test: runs(&self.test), validation: runs(&self.validation) });
         let traces = [self.data, self.validation, self.test].concat();
-        Ok((LabelledTraces::new(traces, features)?, split))
+        let traces = LabelledTraces::new(traces, features)?;
+        let chosen = match kept_apart {
+            Some(split) => split.into(),
+            None => choose_split(&traces, choice, progress)?,
+        };
+        Ok((traces, chosen))
     }
+}
+
+/// The split of traces: the one that is stated, or the first with drops in every part. Which one and
+/// why is noted, if others were passed over.
+///
+/// # Errors
+/// If the rows decide: if they cannot be read, or no split has drops in every part.
+pub fn choose_split(
+    traces: &LabelledTraces,
+    choice: &SplitChoice,
+    progress: &dyn Progress,
+) -> Result<ChosenSplit, PipelineError> {
+    let times = traces.with_features(FeatureSet::none());
+    let chosen = choice.choose(&Counted { source: &times, progress }, 0);
+    check(progress)?;
+    let chosen = chosen.map_err(|error| traces.explain(error))?;
+    if let Some(why) = chosen.why() {
+        progress.note(&why);
+    }
+    Ok(chosen)
 }
 
 /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
@@ -191,7 +218,7 @@ pub fn train(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Fitted, PipelineError> {
-    let (traces, split) = roles.open(&settings.features, settings.split.check()?)?;
+    let (traces, split) = roles.open(&settings.features, &settings.split.check()?, progress)?;
     train_on(&traces, &split, settings, resources, progress)
 }
 
@@ -201,16 +228,42 @@ pub fn train(
 /// Those of [`train`].
 pub fn train_on(
     traces: &LabelledTraces,
-    split: &Split,
+    chosen: &ChosenSplit,
     settings: &TrainSettings,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Fitted, PipelineError> {
     progress.begin("train");
-    let fitted = Training::new(traces, settings, resources, progress)?.fit(split)?;
+    let mut fitted = Training::new(traces, settings, resources, progress)?.fit(&chosen.split)?;
+    fitted.record(chosen);
+    cautions(&fitted.model).iter().for_each(|caution| progress.note(caution));
     let forest = &fitted.model.forest;
     progress.end(&format!("{} trees of depth {}", forest.trees.len(), forest.depth()));
     Ok(fitted)
+}
+
+/// What makes a model or its measurement worthless.
+pub fn cautions(model: &Model) -> Vec<String> {
+    let Some(metrics) = &model.metrics else { return Vec::new() };
+    let mut cautions = Vec::new();
+    if let Some(PartMetrics { rows, drops: 0, .. }) = metrics.test {
+        cautions.push(format!(
+            "none of the {rows} test rows is a drop, so they do not tell what the model is worth: leave the split \
+             out, and one with drops in every part is found"
+        ));
+    }
+    let parts = [Some(&metrics.train), metrics.validation.as_ref(), metrics.test.as_ref()];
+    let predicted = |part: &PartMetrics| part.confusion.tp + part.confusion.fp;
+    if parts.into_iter().flatten().map(predicted).sum::<u64>() == 0 {
+        let forest = &model.forest;
+        cautions.push(format!(
+            "the model never predicts a drop on these rows (vote threshold {} of {}): with it Credence does \
+             what it does without an oracle",
+            forest.vote_threshold,
+            forest.trees.len() * usize::from(u8::MAX)
+        ));
+    }
+    cautions
 }
 
 /// Traces, and what is trained on them.

@@ -6,6 +6,11 @@ Prints seconds and processor seconds, the least of some repetitions in turns, an
 threads unless told otherwise. The command is a process that also reads the file; the function is called on a
 table that is in memory. scikit-learn grows as many trees, as deep, on all rows, once; then it scores them, as
 dropcast does in its time.
+
+    python python/benches/train.py --trace trace.parquet
+
+times `dropcast.train` on a labelled trace instead, which has arrivals and so can be replayed: as it is called by
+default, with `vote="f1"`, and with `vote="f1", gain=False`, which is the fit alone.
 """
 
 from __future__ import annotations
@@ -61,6 +66,27 @@ def compare(what: str, one: tuple[float, float], other: tuple[float, float]) -> 
     print(f"{what:36} {one[0] / other[0]:7.2f} in time, {one[1] / other[1]:7.2f} in CPU time", flush=True)
 
 
+def of_trace(path: str, repetitions: int, threads: int) -> None:
+    """The cost of the replays that choose the vote threshold and measure the gain."""
+    table = pq.read_table(path)
+    trace = dropcast.Trace(table)
+    calls = {
+        "fit": {"vote": "f1", "gain": False},
+        "vote f1": {"vote": "f1"},
+        "default": {},
+    }
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
+    for _ in range(repetitions):
+        for name, settings in calls.items():
+            def train(settings=settings):
+                dropcast.train(trace, progress=False, threads=threads, **settings)
+            costs[name].append(cost(train))
+    for name, settings in calls.items():
+        told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        tell(f"train(trace{', ' + told if told else ''})", table.num_rows, least(costs[name]))
+        compare(f"{name} / fit", least(costs[name]), least(costs["fit"]))
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--rows", type=int, default=10_000_000)
@@ -68,7 +94,11 @@ def main() -> None:
     arguments.add_argument("--repetitions", type=int, default=3)
     arguments.add_argument("--command", default="dropcast")
     arguments.add_argument("--without-sklearn", action="store_true")
+    arguments.add_argument("--trace")
     given = arguments.parse_args()
+    if given.trace:
+        of_trace(given.trace, given.repetitions, given.threads)
+        return
     table = rows(given.rows)
     settings = {
         "features": "paper4",

@@ -73,10 +73,10 @@ pub(crate) fn train(
 ) -> PyResult<(Model, Option<String>)> {
     let Task { open, settings, resources } = roles.task(py, settings)?;
     let (model, gain) = work::run(py, bar, |progress| {
-        let (traces, split) = open.divided(&settings)?;
-        let model = train_on(&traces, &split, &settings, &resources, progress)?.model;
+        let (traces, chosen) = open.divided(&settings, progress)?;
+        let model = train_on(&traces, &chosen, &settings, &resources, progress)?.model;
         let gain: Option<GainSection> = match with_gain {
-            true => oracle_gain(&model, &traces, &split, settings.seed)?.ok(),
+            true => oracle_gain(&model, &traces, &chosen.split, settings.seed)?.ok(),
             false => None,
         };
         Ok((model, gain))
@@ -120,9 +120,9 @@ pub(crate) fn train_per(
     let per: ModelPer = word(py, "model_per", per)?;
     let Task { open, settings, resources } = roles.task(py, settings)?;
     let found = work::run(py, bar, |progress| {
-        let (traces, split) = open.divided(&settings)?;
+        let (traces, chosen) = open.divided(&settings, progress)?;
         let groups = groups(&traces, per)?;
-        train_groups(&traces, &split, groups, &settings, &resources, progress)
+        train_groups(&traces, &chosen, groups, &settings, &resources, progress)
     })?;
     let compared = errors::to_json(py, &found)?;
     let mut models = vec![("pooled".to_owned(), Some(Model::of(found.pooled)))];

@@ -1,27 +1,21 @@
 //! Replays many forests and vote thresholds in one pass over the arrivals, to get `eta` or
 //! Credence's result with each.
 
-use crate::arrival::{Arrival, ReplayError};
+use crate::arrival::{Arrival, ReplayError, is_counted};
 use crate::replay::ReplayOptions;
 use dropcast_data::{
     ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
     TraceMeta,
 };
 use dropcast_forest::{Forest, ForestScorer};
-use dropcast_switch::{LineRate, Packet};
-use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
+use dropcast_switch::LineRate;
+use dropcast_train::{Sent, Threads, VoteLane};
+use lanes_sent::{BaselinesSent, LanesSent};
+use pending::{Arrived, PendingRows, ReadyRows};
+use relevance::{Met, Relevance};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use switch_lanes::SwitchLanes;
-
-/// Transmitted packets and bytes, over all switches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LanesSent {
-    /// By push-out Longest Queue Drop.
-    pub lqd: Sent,
-    /// In each lane.
-    pub lanes: Vec<Sent>,
-}
 
 /// Why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,15 +43,21 @@ pub enum ForestReplayError {
     },
 }
 
-/// Replays of one trace. Memory: the packets in the lanes' buffers, and the forests' scores of one
-/// batch.
+/// Replays of one trace. Memory: the packets in the lanes' buffers, the forests' scores of one batch, and
+/// up to a million rows of which it is not known yet whether they matter.
 pub struct ForestReplay {
     forests: Vec<ScoredForest>,
     specs: SwitchSpecs,
     options: ReplayOptions,
     pauses: Vec<Pause>,
     threads: Threads,
+    /// The lowest threshold of the lanes of each forest.
+    lowest: Vec<u32>,
     rows: u64,
+    relevance: BTreeMap<u16, Relevance>,
+    pending: PendingRows,
+    /// What was transmitted of the counted rows that were not replayed.
+    unreplayed: Sent,
     /// Packets so far and the time of the last one, by switch.
     arrived: BTreeMap<u16, (u64, u64)>,
     /// Lane `i` is in group `i` modulo their number.
@@ -67,6 +67,7 @@ pub struct ForestReplay {
 /// Lanes that one thread replays.
 struct LaneGroup {
     lanes: Vec<VoteLane>,
+    has_baselines: bool,
     switches: BTreeMap<u16, SwitchLanes>,
 }
 
@@ -96,9 +97,18 @@ impl ForestReplay {
         let forests = forests.iter().map(|forest| ScoredForest::new(forest, columns));
         let groups = (0..threads.get().min(lanes.len()).max(1)).map(|group| LaneGroup {
             lanes: lanes.iter().skip(group).step_by(threads.get()).copied().collect(),
+            has_baselines: false,
             switches: BTreeMap::new(),
         });
+        let lowest = |forest: usize| {
+            let lanes = lanes.iter().filter(|lane| lane.forest == forest);
+            lanes.map(|lane| lane.threshold).min().unwrap_or(u32::MAX)
+        };
         Ok(ForestReplay {
+            lowest: (0..forests.len()).map(lowest).collect(),
+            pending: PendingRows::new(forests.len()),
+            relevance: BTreeMap::new(),
+            unreplayed: Sent::default(),
             forests: forests.collect::<Result<_, _>>()?,
             specs,
             options: ReplayOptions::for_trace(meta),
@@ -108,6 +118,13 @@ impl ForestReplay {
             arrived: BTreeMap::new(),
             groups: groups.collect(),
         })
+    }
+
+    /// Also replays policies without predictions.
+    #[must_use]
+    pub fn with_baselines(mut self) -> Self {
+        self.groups[0].has_baselines = true;
+        self
     }
 
     /// The next rows, in order of arrival, and whether each counts: the others only occupy the
@@ -125,28 +142,91 @@ impl ForestReplay {
         }
         let columns = batch.arrivals.as_ref().ok_or(ForestReplayError::NoArrivals)?;
         let packets = self.check(batch, columns, counted)?;
-        let scores = self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch));
-        let new_switch =
-            |switch_id: u16, spec: &SwitchSpec, policies: &mut dyn Iterator<Item = _>| {
-                let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
-                let drain = LineRate::new(spec).pausing(schedule);
-                SwitchLanes::new(spec, &self.options, &drain, policies)
-            };
-        let specs = &self.specs;
-        self.threads.map(self.groups.iter_mut().collect(), |group| {
-            group.arrive(&packets, &scores, specs, new_switch);
-        });
+        let first = self.rows;
         self.rows += batch.len() as u64;
+        let asks = counted.contains(&true) || self.relevance.values().any(Relevance::holds_counted);
+        let scores = if asks {
+            self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch))
+        } else {
+            // No prediction matters.
+            vec![vec![0; batch.len()]; self.forests.len()]
+        };
+        let replayed = self.find_relevant(&packets, &scores, first);
+        self.pending.add(packets, scores);
+        for (switch_id, first, last) in replayed {
+            self.pending.replay(switch_id, first, last);
+        }
+        let now_ns = columns.time_ns.last().copied().unwrap_or(0);
+        let open = self.relevance.values().filter_map(|of| of.open_row(now_ns)).min();
+        let mut end = open.unwrap_or(self.rows);
+        if (self.rows - end) as usize > MOST_PENDING {
+            let switches: Vec<u16> = self.relevance.keys().copied().collect();
+            for switch_id in switches {
+                self.pending.replay(switch_id, end, self.rows - 1);
+            }
+            self.relevance.values_mut().for_each(|of| of.settle(self.rows));
+            end = self.rows;
+        }
+        self.replay_before(end);
         Ok(())
     }
 
+    /// The rows that must be replayed: switch, first and last row.
+    fn find_relevant(
+        &mut self,
+        packets: &[Arrived],
+        scores: &[Vec<u32>],
+        first: u64,
+    ) -> Vec<(u16, u64, u64)> {
+        let ForestReplay { specs, relevance, pauses, lowest, .. } = self;
+        let mut found: Vec<(u16, u64, u64)> = Vec::new();
+        for (at, &Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
+            let Some(spec) = specs.get(switch_id) else { continue };
+            let of = relevance
+                .entry(switch_id)
+                .or_insert_with(|| Relevance::new(spec, !pauses.is_empty()));
+            let port = packet.queue / usize::from(spec.queues_per_port);
+            let mut scores = scores.iter().zip(&*lowest);
+            let met = Met {
+                row: first + at as u64,
+                time_ns,
+                port,
+                size_bytes: packet.size_bytes,
+                is_counted: is_counted(packet.id),
+                is_predicted: scores.any(|(scores, lowest)| scores[at] > *lowest),
+            };
+            let from = of.see(&met);
+            found.extend(from.map(|from| (switch_id, from, met.row)));
+        }
+        found
+    }
+
+    /// Replays what is to be replayed of the rows before `end`.
+    fn replay_before(&mut self, end: u64) {
+        let (ready, sent) = self.pending.take(end);
+        self.unreplayed.add(sent);
+        let new_switch = |switch_id: u16, spec: &SwitchSpec, group: &LaneGroup| {
+            let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
+            let drain = LineRate::new(spec).pausing(schedule);
+            let policies = group.lanes.iter().map(|lane| lane.policy);
+            SwitchLanes::new(spec, &self.options, &drain, policies, group.has_baselines)
+        };
+        let (specs, lowest) = (&self.specs, &self.lowest);
+        self.threads.map(self.groups.iter_mut().collect(), |group: &mut LaneGroup| {
+            group.arrive(&ready, lowest, specs, new_switch);
+        });
+    }
+
     /// Drains every buffer.
-    pub fn finish(self) -> LanesSent {
+    pub fn finish(mut self) -> LanesSent {
+        self.replay_before(self.rows);
         let groups = self.threads.map(self.groups, LaneGroup::finish);
-        let lqd = groups[0].lqd;
         let lanes: usize = groups.iter().map(|group| group.lanes.len()).sum();
         let of_lane = |lane: usize| groups[lane % groups.len()].lanes[lane / groups.len()];
-        LanesSent { lqd, lanes: (0..lanes).map(of_lane).collect() }
+        let lanes = (0..lanes).map(of_lane).collect();
+        let mut sent = LanesSent { lanes, ..groups[0].clone() };
+        sent.add_to_all(self.unreplayed);
+        sent
     }
 
     /// Checks every row; returns the packets without predictions.
@@ -173,28 +253,25 @@ impl ForestReplay {
     }
 }
 
-/// An arrived packet.
-struct Arrived {
-    packet: Packet,
-    switch_id: u16,
-    time_ns: u64,
-}
-
 impl LaneGroup {
     fn arrive(
         &mut self,
-        packets: &[Arrived],
-        scores: &[Vec<u32>],
+        rows: &ReadyRows,
+        lowest: &[u32],
         specs: &SwitchSpecs,
-        new_switch: impl Fn(u16, &SwitchSpec, &mut dyn Iterator<Item = VotePolicy>) -> SwitchLanes,
+        new_switch: impl Fn(u16, &SwitchSpec, &LaneGroup) -> SwitchLanes,
     ) {
-        let LaneGroup { lanes, switches } = self;
+        let ReadyRows { packets, scores } = rows;
         for (row, Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
-            let Some(spec) = specs.get(*switch_id) else { continue };
-            let switch = switches.entry(*switch_id).or_insert_with(|| {
-                new_switch(*switch_id, spec, &mut lanes.iter().map(|lane| lane.policy))
-            });
-            switch.arrive(packet, *time_ns, |lane| {
+            if !self.switches.contains_key(switch_id) {
+                let Some(spec) = specs.get(*switch_id) else { continue };
+                self.switches.insert(*switch_id, new_switch(*switch_id, spec, self));
+            }
+            let LaneGroup { lanes, switches, .. } = self;
+            let Some(switch) = switches.get_mut(switch_id) else { continue };
+            let is_predicted =
+                scores.iter().zip(lowest).any(|(scores, lowest)| scores[row] > *lowest);
+            switch.arrive(packet, *time_ns, is_predicted, |lane| {
                 let VoteLane { forest, threshold, .. } = lanes[lane];
                 scores[forest][row] > threshold
             });
@@ -202,11 +279,13 @@ impl LaneGroup {
     }
 
     fn finish(self) -> LanesSent {
-        let mut sum =
-            LanesSent { lqd: Sent::default(), lanes: vec![Sent::default(); self.lanes.len()] };
+        let mut sum = LanesSent {
+            lqd: Sent::default(),
+            baselines: self.has_baselines.then(BaselinesSent::default),
+            lanes: vec![Sent::default(); self.lanes.len()],
+        };
         for switch in self.switches.into_values() {
-            let (lqd, lanes) = switch.finish();
-            sum.add(&LanesSent { lqd, lanes });
+            sum.add(&switch.finish());
         }
         sum
     }
@@ -229,22 +308,12 @@ impl ScoredForest {
     }
 }
 
-impl LanesSent {
-    /// Adds the totals of the same lanes elsewhere.
-    pub fn add(&mut self, more: &LanesSent) {
-        self.lqd.add(more.lqd);
-        self.lanes.resize(self.lanes.len().max(more.lanes.len()), Sent::default());
-        self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
-    }
+/// Rows are replayed, whether they matter or not, if so many wait.
+const MOST_PENDING: usize = 1 << 20;
 
-    /// LQD's packets over those of a lane: `eta` if it follows the predictions. `None` if
-    /// it transmitted nothing or does not exist.
-    pub fn lqd_to_lane(&self, lane: usize) -> Option<f64> {
-        let sent = self.lanes.get(lane)?.packets;
-        (sent > 0).then(|| self.lqd.packets as f64 / sent as f64)
-    }
-}
-
+pub(crate) mod lanes_sent;
+mod pending;
+mod relevance;
 mod switch_lanes;
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,8 @@ mod rival_switch;
 mod rivals;
 
 pub use arrival::{Arrival, ArrivalChecker, ReplayError};
-pub use forest_replay::{ForestReplay, ForestReplayError, LanesSent};
+pub use forest_replay::lanes_sent::{BaselinesSent, LanesSent};
+pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use optimum::{OptimumReplay, OptimumSent};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
 pub use rival_switch::RivalSent;

@@ -416,8 +416,11 @@ impl PredictedLane {
         let counted = is_counted(packet.id);
         let begins = counted && !self.goes_on;
         self.goes_on = counted;
-        if self.lane.as_ref().is_some_and(|lane| !counted && lane.tally.waiting == 0) {
-            self.rest();
+        if let Some(lane) = self.lane.as_mut().filter(|_| !counted) {
+            lane.advance(time_ns);
+            if lane.tally.waiting == 0 {
+                self.rest();
+            }
         }
         if begins && self.lane.is_none() {
             self.lane = without_predictions().map(|lane| lane.counting_from(packet));

@@ -2,8 +2,8 @@
 
 use crate::numbers::{count, optional};
 use crate::rival_words::{model_sent, rival_sentences};
-use crate::verdict_words::{cautions, slack_sentence};
-use crate::{ExportError, Exporter, gain_sentences, trace_sentences, verdict_sentence};
+use crate::verdict_words::{cautions, sentence_of, slack_sentence};
+use crate::{ExportError, Exporter, gain_sentences, trace_sentences};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 
 /// A few dozen lines of plain text.
@@ -30,7 +30,7 @@ fn heading(report: &Report) -> Vec<String> {
     let drops = labels.drop_share.map(|share| share * 100.0);
     let mut lines = Vec::new();
     if let Some(verdict) = &report.verdict {
-        lines.extend([verdict_sentence(verdict), String::new()]);
+        lines.extend([sentence_of(verdict, crate::trace_words::rows(report)), String::new()]);
         lines.extend(cautions(verdict));
         lines.extend(crate::trace_words::held_out(report));
         lines.extend(rival_sentences(verdict, model_sent(report)));
@@ -80,6 +80,9 @@ fn heading(report: &Report) -> Vec<String> {
     lines.push(String::new());
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         lines.extend([unknown, String::new()]);
+    }
+    if let Some(silent) = crate::trace_words::predicts_nothing(report) {
+        lines.extend([silent, String::new()]);
     }
     if let Some(gain) = &report.gain {
         lines.extend(gain_sentences(gain));

@@ -3,6 +3,7 @@
 use crate::numbers::count;
 use dropcast_data::SwitchSpecs;
 use dropcast_pipeline::report::Report;
+use dropcast_train::why_split;
 use std::collections::BTreeSet;
 
 /// The trace's names in one line.
@@ -39,12 +40,48 @@ pub(crate) fn unknown_training_rows(report: &Report) -> Option<String> {
     })
 }
 
-/// Which rows a report is of, if not of all.
+/// The rows that a report is of, in its sentences; none if these are whole traces.
+pub(crate) fn rows(report: &Report) -> Option<&'static str> {
+    let held_out = report.traces.iter().filter(|trace| trace.held_out).count();
+    match held_out {
+        0 => None,
+        all if all == report.traces.len() => Some("the test rows"),
+        _ => Some("the rows scored here"),
+    }
+}
+
+/// Which rows a report is of, if not of all; how many drops the others have, and how they were
+/// divided, if the model tells.
 pub(crate) fn held_out(report: &Report) -> Option<String> {
-    let is_part = report.traces.iter().any(|trace| trace.held_out);
-    is_part.then(|| {
-        "This is of the test rows alone, those that the model's split kept for testing. For whole traces: \
-         `dropcast report --data` without --model."
-            .to_owned()
+    rows(report)?;
+    let metrics = report.model.metrics.as_ref();
+    let others = metrics.map(|metrics| {
+        let validation = metrics.validation.iter();
+        let drops = metrics.train.drops + validation.map(|part| part.drops).sum::<u64>();
+        format!(" Of the rows that made the model, LQD drops {}.", count(drops))
+    });
+    let provenance = report.model.provenance.as_ref();
+    let why = provenance.and_then(|made| why_split(&made.split, &made.passed_over));
+    let why = why.map(|why| format!(" Rows are {why}."));
+    Some(format!(
+        "This is of the test rows alone, those that the model's split kept for testing.{}{} For whole traces: \
+         `dropcast report --data` without --model.",
+        others.unwrap_or_default(),
+        why.unwrap_or_default()
+    ))
+}
+
+/// That the model predicts no drop among rows, if so: then it is no oracle.
+pub(crate) fn predicts_nothing(report: &Report) -> Option<String> {
+    let confusion = report.prediction.confusion;
+    let is_silent = confusion.tp + confusion.fp == 0 && report.labels.rows > 0;
+    is_silent.then(|| {
+        format!(
+            "The model predicts a drop for none of these {} packets (vote threshold {} of {}): with it Credence \
+             does what it does without an oracle.",
+            count(report.labels.rows),
+            report.model.vote_threshold,
+            report.model.max_score
+        )
     })
 }

@@ -9,22 +9,37 @@ use dropcast_pipeline::verdict::{Conclusion, DropCounts, SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 
-/// The verdict in one sentence.
+/// The verdict on whole traces in one sentence.
 pub fn verdict_sentence(verdict: &Verdict) -> String {
+    sentence_of(verdict, None)
+}
+
+/// The verdict in one sentence, which names the `rows` that it is of, if these are not whole traces:
+/// "the test rows".
+pub(crate) fn sentence_of(verdict: &Verdict, rows: Option<&str>) -> String {
+    let on_rows = rows.map_or_else(String::new, |rows| format!(" on {rows}"));
+    let place = rows.unwrap_or("this trace");
     match verdict.conclusion {
         Conclusion::NothingDropped if verdict.arrived.packets == 0 => {
-            "No packet arrives on this trace, so there is nothing to judge.".to_owned()
+            format!("No packet arrives on {place}, so there is nothing to judge.")
         }
         Conclusion::NothingDropped if verdict.cautions.contains_key("no-backlog") => {
-            "LQD drops nothing on this trace, but it was probably captured behind the buffer: such a \
-             trace cannot tell whether an oracle is needed."
-                .to_owned()
+            format!(
+                "LQD drops nothing on {place}, but the trace was probably captured behind the buffer: \
+                 then it cannot tell whether an oracle is needed."
+            )
         }
         Conclusion::NothingDropped => {
             let peak = verdict.occupancy.map_or_else(String::new, |occupancy| {
                 format!(": its buffer is at most {} full", percent(occupancy.peak))
             });
-            format!("LQD drops nothing on this trace{peak}. No oracle is needed.")
+            match rows {
+                None => format!("LQD drops nothing on this trace{peak}. No oracle is needed."),
+                Some(rows) => format!(
+                    "LQD drops nothing on {rows}{peak}. Whether an oracle is worth it, other rows have \
+                     to tell."
+                ),
+            }
         }
         Conclusion::NoOracleNeeded { ref policy, more_bytes } => {
             let more = match more_bytes {
@@ -35,11 +50,11 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
             let what = format!("{name} transmits {more} Credence with a perfect oracle");
             match threshold_gain(verdict, verdict.perfect_oracle.bytes + more_bytes) {
                 Some((threshold, gained)) => format!(
-                    "A perfect oracle gains nothing in throughput: {what}. But one threshold on \
+                    "A perfect oracle gains nothing in throughput{on_rows}: {what}. But one threshold on \
                      level_occupancy ({threshold} of the buffer) transmits {} bytes more than that.",
                     count(gained),
                 ),
-                None => format!("No oracle is needed for throughput: {what}."),
+                None => format!("No oracle is needed for throughput{on_rows}: {what}."),
             }
         }
         Conclusion::OracleCouldGain { ref policy, bytes, share_of_lqd } => {
@@ -52,7 +67,7 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
                 None => " No single threshold on level_occupancy gets any of that gain.".to_owned(),
             };
             format!(
-                "A perfect oracle saves {} bytes ({} of what LQD transmits) over {}, the best policy \
+                "A perfect oracle saves {} bytes{on_rows} ({} of what LQD transmits) over {}, the best policy \
                  without one.{threshold}",
                 count(bytes),
                 percent(share_of_lqd),

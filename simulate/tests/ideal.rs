@@ -81,7 +81,7 @@ fn fabric_and_flows() -> impl Strategy<Value = (Fabric, Vec<Flow>)> {
             let from: u16 = from % servers;
             let to = (from + 1 + step % (servers - 1)) % servers;
             let transport = Transport::ALL[transport];
-            Flow { start_ns, from, to, size_bytes, class, transport, queue: 1 }
+            Flow { start_ns, from, to, size_bytes, class, transport, queue: 1, spines: None }
         };
         let mut flows: Vec<Flow> = flows.into_iter().map(flow).collect();
         flows.sort_by_key(|flow| flow.start_ns);
@@ -125,6 +125,7 @@ fn a_connected_flow_alone_takes_little_more_than_its_ideal() {
         class: FlowClass::Incast(0),
         transport: Transport::Dctcp,
         queue: 1,
+        spines: None,
     };
     let record = run(&fabric, vec![flow])[0];
     assert_eq!(record.ideal_fct_ns, 2 * 4_000 + 112_000);

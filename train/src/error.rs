@@ -80,12 +80,23 @@ pub enum TrainError {
     },
     /// Only accepted packets to choose a vote threshold on.
     #[error(
-        "none of the {rows} validation rows is a drop, so nothing can be chosen on them: split by \
-         time-blocks, take other shares, or set validation_share to 0 to choose on training rows"
+        "none of the {rows} validation rows is a drop, so nothing can be chosen on them: leave the split \
+         out, and one with drops in every part is found; take other shares; or set validation_share to 0 to \
+         choose on training rows"
     )]
     NoValidationDrops {
         /// Validation rows.
         rows: u64,
+    },
+    /// No split has drops in every part.
+    #[error(
+        "no split has drops in every part: LQD drops {drops} packets, too few or too close together; take a \
+         longer or busier trace, keep whole files for validation and testing, or let all rows train (split \
+         none)"
+    )]
+    NoSplit {
+        /// Packets that LQD drops.
+        drops: u64,
     },
     /// A later pass over the source found a run that an earlier one did not.
     #[error("the labelled data changed while it was read")]
@@ -122,7 +133,8 @@ impl TrainError {
             | TrainError::NoDrops { .. }
             | TrainError::NoAccepts { .. }
             | TrainError::EmptyPart { .. }
-            | TrainError::NoValidationDrops { .. } => true,
+            | TrainError::NoValidationDrops { .. }
+            | TrainError::NoSplit { .. } => true,
             TrainError::Source(_)
             | TrainError::Columns { .. }
             | TrainError::NoTimes { .. }

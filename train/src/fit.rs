@@ -6,9 +6,9 @@ use crate::growth::growing::GrowingTree;
 use crate::growth::part_scores::PartScores;
 use crate::threads::Threads;
 use crate::{
-    BatchSource, Budget, CheckedForestParams, DataOrigin, ForestParams, ForestScores, Model, Part,
-    Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError, VoteReplay,
-    VoteRule,
+    BatchSource, Budget, CheckedForestParams, ChosenSplit, DataOrigin, ForestParams, ForestScores,
+    Model, Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError,
+    VoteReplay, VoteRule,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::binning::Bins;
@@ -156,6 +156,13 @@ impl Fitted {
         let [train_scores, validation_scores, test_scores] = scores;
         let model = Model { forest, ..self.model.clone() };
         Fitted { model, train_scores, validation_scores, test_scores }
+    }
+
+    /// Records why the rows are divided as they are.
+    pub fn record(&mut self, chosen: &ChosenSplit) {
+        if let Some(provenance) = &mut self.model.provenance {
+            provenance.passed_over.clone_from(&chosen.passed_over);
+        }
     }
 
     /// Gives the model another vote threshold, which `vote` chose, and measures it again.
@@ -387,6 +394,7 @@ fn finish(
         data: read.data.clone(),
         parameters: task.params.clone(),
         split: read.split.clone(),
+        passed_over: Vec::new(),
         vote: task.vote,
         budget: None,
         refit_leaves: None,

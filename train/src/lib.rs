@@ -26,7 +26,7 @@
 //! let task = FitTask {
 //!     features: FeatureSet::try_from(vec!["queue_length".to_owned()])?,
 //!     params: ForestParams { max_depth: 2, ..ForestParams::default() }.check()?,
-//!     split: SplitSettings::default().check()?,
+//!     split: SplitSettings::default().check()?.choose(&rows[..], 1)?.split,
 //!     vote: VoteRule::F1,
 //!     switch: SwitchContext::default(),
 //!     data: Vec::new(),
@@ -74,7 +74,10 @@ pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use rows::spill::SpillFile;
 pub use rows::training_rows::{ReadTask, TrainingRows};
 pub use share::{NotAShare, Share};
-pub use splits::{Part, RunSwitch, Split, SplitBy, SplitError, SplitSettings};
+pub use splits::{
+    ChosenSplit, Part, PassedOver, RunSwitch, RunTime, Split, SplitBy, SplitChoice, SplitError,
+    SplitSettings, why_split,
+};
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
     SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepBest, SweepGroup, SweepPart,

@@ -2,7 +2,7 @@
 
 use crate::budgets::Budget;
 use crate::params::CheckedForestParams;
-use crate::splits::Split;
+use crate::splits::{PassedOver, Split};
 use crate::votes::VoteRule;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,9 @@ pub struct Provenance {
     pub parameters: CheckedForestParams,
     /// Which rows trained and which tested.
     pub split: Split,
+    /// Splits that were tried before: they leave a part without drops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<PassedOver>,
     /// How the vote threshold was chosen.
     pub vote: VoteRule,
     /// The budget that the grown forest was squeezed into, if any.

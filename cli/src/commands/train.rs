@@ -14,11 +14,11 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::GainSection;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{KeptApart, TraceRoles, refuse_split, train_on};
+use dropcast_pipeline::training::{KeptApart, TraceRoles, cautions, refuse_split, train_on};
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
-use dropcast_train::Model;
+use dropcast_train::{ChosenSplit, Model, PassedOver, Split};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -39,13 +39,15 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
         return of_groups(args, &roles, progress);
     }
     let settings = &args.settings;
-    let stated = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, split) = roles.open(&settings.features, stated)?;
-    let model = train_on(&traces, &split, settings, &resources(args), progress)?.model;
-    let gain = oracle_gain(&model, &traces, &split, settings.seed)?;
+    let choice = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
+    let model = train_on(&traces, &chosen, settings, &resources(args), progress)?.model;
+    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed)?;
     write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
-    let printed = Trained { metrics, gain: gain.as_ref().ok() };
+    let ChosenSplit { split, passed_over } = &chosen;
+    let cautions = cautions(&model);
+    let printed = Trained { metrics, gain: gain.as_ref().ok(), split, passed_over, cautions };
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);
         let gain = match &gain {
@@ -63,6 +65,12 @@ struct Trained<'a> {
     metrics: Option<&'a Metrics>,
     /// The oracle's gain on the test rows; null if they are not replayed.
     gain: Option<&'a GainSection>,
+    /// How the rows are divided.
+    split: &'a Split,
+    /// The splits that were tried before.
+    passed_over: &'a [PassedOver],
+    /// What makes the model or its measurement worthless.
+    cautions: Vec<String>,
 }
 
 fn resources(args: &TrainArgs) -> Resources {
@@ -103,11 +111,11 @@ fn of_groups(
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
     let settings = &args.settings;
-    let stated = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, split) = roles.open(&settings.features, stated)?;
+    let choice = settings.split.check().map_err(PipelineError::from)?;
+    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
     let groups = groups(&traces, args.model_per)?;
     let files = ModelFiles::begin(&args.output, &groups, &roles.all())?;
-    let models = train_groups(&traces, &split, groups, settings, &resources(args), progress)?;
+    let models = train_groups(&traces, &chosen, groups, settings, &resources(args), progress)?;
     let files = files.write(&models)?;
     let printed = GroupFiles { pooled: &args.output, files, compared: &models };
     output::print(args.format, &printed, |printed| {

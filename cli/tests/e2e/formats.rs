@@ -28,3 +28,42 @@ fn the_table_of_versions_is_true() {
     let known = known.map(|(name, version)| (name.to_owned(), version));
     assert_eq!(found, BTreeMap::from(known));
 }
+
+/// The version that a page states: in a heading ("..., version 6") or in the row of the field that
+/// holds it ("| `schema_version` | 6. ...").
+fn stated_versions(page: &str) -> Vec<u64> {
+    let number = |text: &str| {
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u64>().ok()
+    };
+    let stated = |line: &str| {
+        let heading = line.starts_with('#').then(|| line.split_once(", version ")).flatten();
+        let field = ["| `schema_version` | ", "| `format_version` | "];
+        let field = field.iter().find_map(|field| line.strip_prefix(field));
+        heading.map(|(_, version)| version).or(field).map(|text| number(text).unwrap_or_default())
+    };
+    page.lines().filter_map(stated).collect()
+}
+
+#[test]
+fn every_page_states_the_version_of_its_format() {
+    let (report, verdict) = (REPORT_SCHEMA_VERSION.into(), VERDICT_SCHEMA_VERSION.into());
+    let table = dropcast_export::JSON_TABLE_VERSION.into();
+    let expected = BTreeMap::from([
+        ("report.md", vec![report, report, verdict]),
+        ("dct.md", vec![dropcast_oracle::VERSION.into()]),
+        ("json-table.md", vec![table, table]),
+        ("model.md", vec![dropcast_forest::FORMAT_VERSION]),
+        ("trace.md", vec![dropcast_data::TRACE_SCHEMA_VERSION.into()]),
+    ]);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let pages = std::fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let stated = pages.filter_map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let versions = stated_versions(&std::fs::read_to_string(&path).unwrap());
+        (!versions.is_empty()).then_some((name, versions))
+    });
+    let expected = expected.into_iter().map(|(name, of)| (name.to_owned(), of));
+    assert_eq!(stated.collect::<BTreeMap<_, _>>(), expected.collect());
+}

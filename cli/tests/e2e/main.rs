@@ -30,6 +30,7 @@ mod reproduce;
 mod resources;
 mod room;
 mod shell_files;
+mod splits;
 mod statistics;
 mod sweep;
 mod switches;

@@ -9,9 +9,12 @@ use serde_json::Value;
 fn a_replay_of_some_rows_drops_what_the_labels_say() {
     let room = Room::with_a_run();
     for split in ["time", "time-blocks"] {
-        room.good(&format!("train --data runs/small/trace.parquet --split {split} -o m.json"));
+        let train = "train --data runs/small/trace.parquet --format json -o m.json";
+        let trained = json(&room.good(&format!("{train} --split {split}")));
         let report = "report --model m.json --data runs/small/trace.parquet --format json";
         let report = json(&room.good(report));
+        // The one replays all rows and policies, the other only what it needs.
+        assert_eq!(trained["gain"], report["gain"], "{split}");
         let agreement = &report["replay"]["total"]["lqd_agreement"]["confusion"];
         assert_eq!((&agreement["fp"], &agreement["fn"]), (&0.into(), &0.into()), "{split}");
         assert_eq!(agreement["tp"], report["labels"]["drops"], "{split}");

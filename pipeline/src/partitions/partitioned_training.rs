@@ -10,7 +10,7 @@ use crate::settings::{TrainSettings, Trainer};
 use crate::traces::LabelledTraces;
 use crate::training::{OpenRoles, vote_rule};
 use dropcast_train::{
-    Fitted, ForestTask, Part, PartitionedFit, ReadTask, Sent, Split, VoteError, VoteLane,
+    ChosenSplit, Fitted, ForestTask, Part, PartitionedFit, ReadTask, Sent, VoteError, VoteLane,
     VoteReplay, VoteRule,
 };
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub struct PartitionedTraining {
     settings: TrainSettings,
     files: Vec<TraceSummary>,
     traces: LabelledTraces,
-    split: Split,
+    chosen: ChosenSplit,
     vote: VoteRule,
     stage: Stage,
 }
@@ -75,13 +75,17 @@ impl PartitionedTraining {
         let files = [data.clone(), validation.clone(), test.clone()].concat();
         let open = |files: &[TraceSummary]| files.iter().map(|file| file.open(None)).collect();
         let roles = OpenRoles { data: open(data), validation: open(validation), test: open(test) };
-        let (traces, split) = roles.divided(settings)?;
-        let replays =
-            Replays { traces: &traces, split: &split, seed: settings.seed, threads: ONE_THREAD };
+        let (traces, chosen) = roles.divided(settings, progress)?;
+        let replays = Replays {
+            traces: &traces,
+            split: &chosen.split,
+            seed: settings.seed,
+            threads: ONE_THREAD,
+        };
         let vote = vote_rule(settings.vote, &replays, progress)?;
         let read = ReadTask {
             features: settings.features.clone(),
-            split: split.clone(),
+            split: chosen.split.clone(),
             seed: settings.seed,
             max_bins: settings.max_bins,
             switch: traces.switch_context(),
@@ -95,7 +99,7 @@ impl PartitionedTraining {
             vote: if vote.replays() { VoteRule::F1 } else { vote },
         };
         let stage = Stage::Growing(Box::new(PartitionedFit::new(read, vec![task])?));
-        Ok(PartitionedTraining { settings: settings.clone(), files, traces, split, vote, stage })
+        Ok(PartitionedTraining { settings: settings.clone(), files, traces, chosen, vote, stage })
     }
 
     /// At most `count` partitions of equal size, which together have all rows.
@@ -138,7 +142,8 @@ impl PartitionedTraining {
         let rows = |part| fit.rows_of_part(part);
         let (train, validation) = (rows(Part::Train), rows(Part::Validation));
         let fitted = fit.finish().and_then(|mut fitted| fitted.pop());
-        let fitted = fitted.expect("a training without questions is done");
+        let mut fitted = fitted.expect("a training without questions is done");
+        fitted.record(&self.chosen);
         self.stage = match self.lanes(&fitted)? {
             None => Stage::Trained(Box::new(fitted)),
             Some(lanes) => {
@@ -175,7 +180,7 @@ impl PartitionedTraining {
                         switches: switches.clone(),
                         features: self.settings.features.clone(),
                         buffer_bytes: self.traces.switch_context().buffer_bytes,
-                        split: self.split.clone(),
+                        split: self.chosen.split.clone(),
                         seed: self.settings.seed,
                         part: *part,
                         model: fitted.model.to_json(),

@@ -1,7 +1,7 @@
 //! What the oracle gains: Credence with the model against switches without predictions.
 
 use super::replay_section::ReplayTotals;
-use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_replay::{BaselinesSent, ReplayPolicy, Sent};
 use serde::{Deserialize, Serialize};
 
 /// What Credence with the model transmits more than policies without predictions, on the measured
@@ -42,6 +42,18 @@ impl GainSection {
             follow_lqd: over(ReplayPolicy::FollowLqd)?,
             complete_sharing: over(ReplayPolicy::CompleteSharing)?,
         })
+    }
+}
+
+impl GainSection {
+    /// The gain of Credence with an oracle, which transmits `credence`.
+    pub(crate) fn over(lqd: Sent, credence: Sent, baselines: &BaselinesSent) -> Self {
+        GainSection {
+            lqd,
+            always_accept: Gain::between(credence, baselines.always_accept),
+            follow_lqd: Gain::between(credence, baselines.follow_lqd),
+            complete_sharing: Gain::between(credence, baselines.complete_sharing),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::report::ModelSource;
 use crate::resources::Resources;
 use crate::settings::{TracerSettings, TrainSettings};
 use crate::traces::LabelledTraces;
-use crate::training::train_on;
+use crate::training::{choose_split, train_on};
 use dropcast_collect::Tracer;
 use dropcast_data::{EventFiles, EventOptions};
 use dropcast_features::FeatureSet;
@@ -87,7 +87,7 @@ pub fn measure_recipe(
     progress: &dyn Progress,
 ) -> Result<Vec<Fig15Row>, PipelineError> {
     let mut rows = Vec::new();
-    let split = recipe.settings.split.check()?;
+    let split = choose_split(traces, &recipe.settings.split.check()?, progress)?;
     for trees in TREES {
         let settings = TrainSettings { n_estimators: trees, ..recipe.settings.clone() };
         let model = train_on(traces, &split, &settings, &Resources::default(), progress)?.model;

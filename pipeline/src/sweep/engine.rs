@@ -18,8 +18,8 @@ use crate::training::{OpenRoles, read_rows};
 use crate::votes::choose_votes;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    Fitted, ForestTask, FrontRule, Model, Part, ReadTask, Split, SweepGroup, SweepPart, SweepPlan,
-    SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
+    ChosenSplit, Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart,
+    SweepPlan, SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -59,7 +59,7 @@ pub fn sweep_on(
     let plan = settings.plan()?;
     // Before anything is trained.
     let experiment = settings.closed_loop.as_ref().map(LoopSettings::experiment).transpose()?;
-    let sweep = Sweep::open(settings, traces, resources)?;
+    let sweep = Sweep::open(settings, traces, resources, progress)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
     if let Some(budget) = &settings.budget {
@@ -98,7 +98,7 @@ pub fn sweep_share(
 ) -> Result<(), PipelineError> {
     settings.check()?;
     let plan = settings.plan()?;
-    let sweep = Sweep::open(settings, settings.open()?, resources)?;
+    let sweep = Sweep::open(settings, settings.open()?, resources, progress)?;
     let folder = SweepFolder::open(folder, true)?;
     progress.begin("sweep");
     sweep.train_groups(&plan, &folder, |at| at % of.max(1) == nth, progress)?;
@@ -134,9 +134,10 @@ fn traces_and_split(
     settings: &SweepSettings,
     traces: OpenRoles,
     features: &FeatureSet,
-) -> Result<(LabelledTraces, Split), PipelineError> {
-    let stated = settings.split(traces.are_kept_apart())?;
-    traces.divide(features, stated)
+    progress: &dyn Progress,
+) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
+    let choice = settings.split(traces.are_kept_apart())?;
+    traces.divide(features, &choice, progress)
 }
 
 /// A sweep's data, and how it is used.
@@ -160,15 +161,17 @@ impl Sweep {
         settings: &SweepSettings,
         traces: OpenRoles,
         resources: &Resources,
+        progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
         if traces.data.is_empty() {
             return Err(SweepSettings::no_data());
         }
         let features = settings.features()?;
-        let (traces, split) = traces_and_split(settings, traces, &features)?;
+        let (traces, chosen) = traces_and_split(settings, traces, &features, progress)?;
+        let split = &chosen.split;
         let (validates, tests) = (split.keeps(Part::Validation), split.keeps(Part::Test));
         let front = FrontRule::new(validates, tests, settings.eta);
-        let rows = SweptRows { eta: settings.eta, traces, split, threads: resources.threads() };
+        let rows = SweptRows { eta: settings.eta, traces, chosen, threads: resources.threads() };
         let sweep = Sweep {
             rows,
             features,
@@ -190,7 +193,7 @@ impl Sweep {
         is_wanted: impl Fn(usize) -> bool,
         progress: &dyn Progress,
     ) -> Result<(Vec<Option<KeptPart>>, f64), PipelineError> {
-        let split = &self.rows.split;
+        let split = self.rows.split();
         let data = self.rows.hashes();
         let key = |group| PartKey {
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")),
@@ -233,7 +236,7 @@ impl Sweep {
         progress: &dyn Progress,
     ) -> Result<Found, PipelineError> {
         progress.begin("sweep");
-        let SweptRows { traces, split, .. } = &self.rows;
+        let (traces, split) = (&self.rows.traces, self.rows.split());
         let (parts, read_ms) = self.train_groups(plan, folder, |_| true, progress)?;
         let none = vec![None; plan.rows];
         let mut timings = SweepTimings { read_ms, fit_ms: none.clone(), measure_ms: none };
@@ -268,7 +271,7 @@ impl Sweep {
         if kept.is_none() {
             let task = ReadTask {
                 features: self.features.clone(),
-                split: self.rows.split.clone(),
+                split: self.rows.split().clone(),
                 seed,
                 max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
                 switch: self.rows.traces.switch_context(),
@@ -320,7 +323,9 @@ impl Sweep {
             }
         }
         let began = Instant::now();
-        let mut fitted = fit_many(rows, &tasks, self.rows.threads)?.into_iter();
+        let mut fitted = fit_many(rows, &tasks, self.rows.threads)?;
+        fitted.iter_mut().for_each(|fitted| fitted.record(&self.rows.chosen));
+        let mut fitted = fitted.into_iter();
         let fit_ms = began.elapsed().as_secs_f64() * 1e3 / groups.len() as f64;
         let of_group = |group: &&SweepGroup| fitted.by_ref().take(group.sizes().count()).collect();
         Ok((groups.iter().map(of_group).collect(), fit_ms))

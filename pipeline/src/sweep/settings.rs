@@ -7,7 +7,7 @@ use crate::settings::{TrainSettings, check_budget, check_max_features};
 use crate::training::{OpenRoles, TraceRoles};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    Budget, MOST_SWEEP_ROWS, Split, SplitSettings, SweepAxes, SweepPlan, SweepSetting,
+    Budget, MOST_SWEEP_ROWS, SplitChoice, SplitSettings, SweepAxes, SweepPlan, SweepSetting,
 };
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ impl SweepSettings {
     }
 
     /// The split of `data`, where no files are kept apart.
-    pub(super) fn split(&self, kept_apart: bool) -> Result<Split, PipelineError> {
+    pub(super) fn split(&self, kept_apart: bool) -> Result<SplitChoice, PipelineError> {
         if self.split.is_some() && kept_apart {
             let problem = "with validation or test, files are kept apart whole and none is \
                            divided; leave it out";

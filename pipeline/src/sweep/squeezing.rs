@@ -42,7 +42,7 @@ impl BestSqueezing<'_> {
             let key = BestKey {
                 tool: &table.tool,
                 data: &self.rows.hashes(),
-                split: &self.rows.split,
+                split: self.rows.split(),
                 eta: self.rows.eta,
                 budget: self.budget,
                 setting: &row.setting,
@@ -77,7 +77,7 @@ impl BestSqueezing<'_> {
     ) -> Result<SqueezedBest, PipelineError> {
         let settings = self.settings.train_settings(&row.setting, row.seed)?;
         let traces = self.rows.traces.with_features(settings.features.clone());
-        let fitted = train_on(&traces, &self.rows.split, &settings, self.resources, progress)?;
+        let fitted = train_on(&traces, &self.rows.chosen, &settings, self.resources, progress)?;
         let by_vote = [vec![fitted]];
         let mut scores = self.rows.measure(&by_vote, &self.rows.replays(row.seed))?;
         let PartScores { train, validation, test } =

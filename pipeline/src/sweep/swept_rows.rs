@@ -4,7 +4,7 @@ use crate::PipelineError;
 use crate::replays::Replays;
 use crate::traces::LabelledTraces;
 use dropcast_forest::PartMetrics;
-use dropcast_train::{Fitted, Model, Part, Split, SweepScores, VoteLane, VotePolicy};
+use dropcast_train::{ChosenSplit, Fitted, Model, Part, Split, SweepScores, VoteLane, VotePolicy};
 use std::num::NonZeroUsize;
 
 /// The rows, and what is measured on them.
@@ -12,7 +12,7 @@ pub(super) struct SweptRows {
     /// Whether the exact `eta` is.
     pub(super) eta: bool,
     pub(super) traces: LabelledTraces,
-    pub(super) split: Split,
+    pub(super) chosen: ChosenSplit,
     pub(super) threads: NonZeroUsize,
 }
 
@@ -24,6 +24,11 @@ pub(super) struct PartScores {
 }
 
 impl SweptRows {
+    /// How the rows are divided.
+    pub(super) fn split(&self) -> &Split {
+        &self.chosen.split
+    }
+
     /// The SHA-256 of each file.
     pub(super) fn hashes(&self) -> Vec<String> {
         self.traces.traces().iter().map(|trace| trace.origin.sha256.clone()).collect()
@@ -31,13 +36,13 @@ impl SweptRows {
 
     /// The seed of the split of a forest with this seed: only a random split has one.
     pub(super) fn split_seed(&self, seed: u64) -> u64 {
-        if self.split.is_random() { seed } else { 0 }
+        if self.split().is_random() { seed } else { 0 }
     }
 
     /// The rows as they are replayed for forests with this seed.
     pub(super) fn replays(&self, seed: u64) -> Replays<'_> {
         let seed = self.split_seed(seed);
-        Replays { traces: &self.traces, split: &self.split, seed, threads: self.threads }
+        Replays { traces: &self.traces, split: self.split(), seed, threads: self.threads }
     }
 
     /// The scores of every forest with each of its vote thresholds: by forest, then by threshold.
@@ -65,7 +70,7 @@ impl SweptRows {
     ) -> Result<Vec<Option<f64>>, PipelineError> {
         let forests: Vec<_> =
             by_vote.iter().take(1).flatten().map(|fitted| &fitted.model.forest).collect();
-        if !self.eta || !self.split.keeps(part) {
+        if !self.eta || !self.split().keeps(part) {
             return Ok(vec![None; forests.len() * by_vote.len()]);
         }
         let lanes = (0..forests.len()).flat_map(|forest| {

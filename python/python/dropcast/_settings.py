@@ -68,12 +68,14 @@ def takes_settings_of(command: str) -> Callable[[F], F]:
             for of in arguments
         ]
         signature = own.replace(parameters=named + inherited)
+        defaults = {of.name: of.default for of in inherited if of.default not in (None, False)}
 
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"{function.__name__}(): {error}") from None
+            refuse_none({name: bound.arguments.get(name, "") for name in defaults}, defaults)
             return function(*bound.args, **bound.kwargs)
 
         call.__name__, call.__qualname__ = function.__name__, function.__qualname__
@@ -84,6 +86,15 @@ def takes_settings_of(command: str) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def refuse_none(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """Refuses None for a setting that has a default: it would be taken silently."""
+    for name, value in settings.items():
+        if value is None and name in defaults:
+            raise InputError(
+                f"{name}: is None, expected a value; leave it out for the default, {defaults[name]}"
+            )
 
 
 # What is printed where is no argument of a function.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments
+from dropcast._settings import as_arguments, refuse_none
 from dropcast.errors import InputError
 from dropcast.models import Model
 
@@ -106,7 +107,10 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             "memory_limit": None,
             "beside": None,
         }
-        arguments = as_arguments(self._settings(names))
+        settings = self._settings(names)
+        parameters = signature(DropcastClassifier).parameters.values()
+        refuse_none(settings, {of.name: of.default for of in parameters if of.default is not None})
+        arguments = as_arguments(settings)
         self._model = Model(_dropcast.train(Bar(False), roles, arguments, False)[0])
         return self
 

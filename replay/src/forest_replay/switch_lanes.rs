@@ -5,13 +5,16 @@
 //! [`CredenceLane`] has a switch of its own only from a prediction that changes a decision until
 //! both switches are alike again.
 
+use super::lanes_sent::{BaselinesSent, LanesSent};
 use crate::arrival::{is_counted, is_predicted};
 use crate::replay::{
     DynLane, Lane, PredictedLane, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::{Buffer, Decision, Held, LineRate, Lqd, Packet, Policy, situation};
+use dropcast_switch::{
+    Buffer, CompleteSharing, Decision, Held, LineRate, Lqd, Packet, Policy, situation,
+};
 use dropcast_train::{Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
@@ -19,10 +22,20 @@ pub(super) struct SwitchLanes {
     /// The baseline, and Credence's thresholds.
     lqd: Lane<Lqd>,
     accepting: Lane<GivenThreshold>,
-    follow_lqd: DynLane,
+    /// For lanes that follow predictions.
+    follow_lqd: Option<DynLane>,
+    baselines: Option<Baselines>,
     lanes: Vec<VoteSwitch>,
+    /// Lanes that need every packet: all but Credence while it is like the switch that always accepts.
+    apart: Vec<usize>,
     /// Whether the last packet counted.
     counted: bool,
+}
+
+/// Policies without predictions, beside the switch that always accepts.
+struct Baselines {
+    follow_lqd: Lane<GivenThreshold>,
+    complete_sharing: Lane<CompleteSharing>,
 }
 
 /// One lane's switch.
@@ -38,44 +51,74 @@ impl SwitchLanes {
         options: &ReplayOptions,
         drain: &LineRate,
         policies: impl Iterator<Item = VotePolicy>,
+        has_baselines: bool,
     ) -> Self {
         let lanes = policies.map(|policy| match policy {
             VotePolicy::Credence => VoteSwitch::Credence(CredenceLane::default()),
             VotePolicy::Followed => VoteSwitch::Followed(Box::default()),
         });
-        SwitchLanes {
+        let lanes: Vec<VoteSwitch> = lanes.collect();
+        let given = |rule| {
+            let slack_bytes = spec.slack_bytes;
+            let policy = GivenThreshold { threshold_bytes: 0, slack_bytes, rule };
+            Lane::of_switch(spec, options, drain, policy)
+        };
+        let follows = lanes.iter().any(|lane| matches!(lane, VoteSwitch::Followed(_)));
+        let mut switch = SwitchLanes {
             lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
-            accepting: Lane::of_switch(spec, options, drain, GivenThreshold::new(spec)),
-            follow_lqd: DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd),
-            lanes: lanes.collect(),
+            accepting: given(Rule::Credence),
+            follow_lqd: follows
+                .then(|| DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd)),
+            baselines: has_baselines.then(|| Baselines {
+                follow_lqd: given(Rule::FollowLqd),
+                complete_sharing: Lane::of_switch(spec, options, drain, CompleteSharing),
+            }),
+            lanes,
+            apart: Vec::new(),
             counted: false,
-        }
+        };
+        switch.find_apart();
+        switch
     }
 
-    /// A packet arrives, without a prediction; `predicts` tells each lane's.
+    /// Finds the lanes that need every packet.
+    fn find_apart(&mut self) {
+        let needs_all = |lane: &VoteSwitch| match lane {
+            VoteSwitch::Followed(_) => true,
+            VoteSwitch::Credence(lane) => matches!(lane.stretch, Some(Stretch::Apart(_))),
+        };
+        self.apart.clear();
+        self.apart.extend((0..self.lanes.len()).filter(|&lane| needs_all(&self.lanes[lane])));
+    }
+
+    /// A packet arrives, without a prediction; `predicts` tells each lane's, `is_predicted` whether
+    /// there may be a lane that predicts a drop.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
         time_ns: u64,
+        is_predicted: bool,
         predicts: impl Fn(usize) -> bool,
     ) {
-        let SwitchLanes { lqd, accepting, follow_lqd, lanes, counted } = self;
-        let begins = is_counted(packet.id) && !*counted;
-        *counted = is_counted(packet.id);
-        if !*counted {
-            for lane in lanes.iter_mut() {
-                if let VoteSwitch::Credence(lane) = lane {
-                    lane.rest(accepting);
-                }
-            }
+        let begins = is_counted(packet.id) && !self.counted;
+        self.counted = is_counted(packet.id);
+        self.accepting.advance(time_ns);
+        if !self.counted {
+            self.rest(time_ns);
         }
+        let SwitchLanes { lqd, accepting, follow_lqd, baselines, lanes, apart, .. } = self;
         lqd.arrive(packet, time_ns);
         let threshold_bytes = lqd.switch.buffer().shared_lengths()[packet.queue];
         accepting.switch.policy_mut().threshold_bytes = threshold_bytes;
-        accepting.advance(time_ns);
-        let asks = accepting.asks(packet);
-        for (lane, of) in lanes.iter_mut().enumerate() {
-            let predicted = predicts(lane);
+        let asks = is_predicted && accepting.asks(packet);
+        let all = begins || asks;
+        if all {
+            apart.clear();
+            apart.extend(0..lanes.len());
+        }
+        for &lane in &*apart {
+            let of = &mut lanes[lane];
+            let predicted = is_predicted && predicts(lane);
             let arriving = if predicted { predicted_drop(packet) } else { *packet };
             match of {
                 VoteSwitch::Credence(credence) => {
@@ -85,48 +128,84 @@ impl SwitchLanes {
                     credence.arrive(&arriving, time_ns, predicted && asks, accepting);
                 }
                 VoteSwitch::Followed(followed) => {
-                    let before = || Some(follow_lqd.clone());
-                    followed.arrive(&arriving, time_ns, predicted, before);
+                    followed.arrive(&arriving, time_ns, predicted, || follow_lqd.clone());
                 }
             }
         }
         accepting.admit(packet, time_ns);
-        for lane in lanes.iter_mut() {
-            if let VoteSwitch::Credence(lane) = lane {
-                lane.join(accepting, time_ns);
-            }
-        }
-        if lanes.iter().any(|lane| matches!(lane, VoteSwitch::Followed(_))) {
+        if let Some(follow_lqd) = follow_lqd {
             follow_lqd.arrive(packet, time_ns);
         }
+        if let Some(Baselines { follow_lqd, complete_sharing }) = baselines {
+            follow_lqd.switch.policy_mut().threshold_bytes = threshold_bytes;
+            follow_lqd.arrive(packet, time_ns);
+            complete_sharing.arrive(packet, time_ns);
+        }
+        if all {
+            self.find_apart();
+        }
+        self.join(time_ns);
     }
 
-    /// Drains the buffers; returns what LQD and each lane transmitted.
-    pub(super) fn finish(self) -> (Sent, Vec<Sent>) {
+    /// Ends the stretches of Credence's lanes whose counted packets have all left.
+    fn rest(&mut self, time_ns: u64) {
+        for lane in &mut self.lanes {
+            if let VoteSwitch::Credence(lane) = lane {
+                lane.rest(&self.accepting, time_ns);
+            }
+        }
+        self.find_apart();
+    }
+
+    /// Drops the switches of lanes that are like the one that always accepts.
+    fn join(&mut self, now_ns: u64) {
+        let SwitchLanes { accepting, lanes, apart, .. } = self;
+        apart.retain(|&lane| match &mut lanes[lane] {
+            VoteSwitch::Credence(lane) => !lane.join(accepting, now_ns),
+            VoteSwitch::Followed(_) => true,
+        });
+    }
+
+    /// Drains the buffers; returns what was transmitted.
+    pub(super) fn finish(self) -> LanesSent {
         let accepting = self.accepting.finish();
         let lanes = self.lanes.into_iter().map(|lane| match lane {
             VoteSwitch::Credence(lane) => lane.finish(&accepting),
             VoteSwitch::Followed(lane) => lane.finish().sent,
         });
-        (self.lqd.finish().sent, lanes.collect())
+        let baselines = |baselines: Baselines| BaselinesSent {
+            always_accept: accepting.sent,
+            follow_lqd: baselines.follow_lqd.finish().sent,
+            complete_sharing: baselines.complete_sharing.finish().sent,
+        };
+        LanesSent {
+            lqd: self.lqd.finish().sent,
+            baselines: self.baselines.map(baselines),
+            lanes: lanes.collect(),
+        }
     }
 }
 
-/// Credence (Algorithm 1) with a threshold that is computed elsewhere, and predictions that come
-/// with the packets.
+/// A policy whose threshold is computed elsewhere, and whose predictions come with the packets.
 #[derive(Clone, Debug)]
 struct GivenThreshold {
     /// Of the next packet's queue.
     threshold_bytes: u32,
     /// The switch's.
     slack_bytes: u32,
+    rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    /// Algorithm 1.
+    Credence,
+    /// Algorithm 2.
+    FollowLqd,
 }
 
 impl GivenThreshold {
-    fn new(spec: &SwitchSpec) -> Self {
-        GivenThreshold { threshold_bytes: 0, slack_bytes: spec.slack_bytes }
-    }
-
+    /// Algorithm 1.
     fn accepts(
         &self,
         buffer: &Buffer,
@@ -141,11 +220,14 @@ impl GivenThreshold {
 
 impl Policy for GivenThreshold {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        if self.accepts(buffer, packet, || is_predicted(packet.id)) {
-            Decision::Accept
-        } else {
-            Decision::Reject
-        }
+        let accepts = match self.rule {
+            Rule::Credence => self.accepts(buffer, packet, || is_predicted(packet.id)),
+            Rule::FollowLqd => {
+                let situation = situation(buffer, self.threshold_bytes, packet);
+                situation.fits && situation.is_below_threshold()
+            }
+        };
+        if accepts { Decision::Accept } else { Decision::Reject }
     }
 }
 
@@ -218,7 +300,10 @@ impl Lead {
 
 impl CredenceLane {
     /// Ends the stretch if all its packets have left.
-    fn rest(&mut self, accepting: &Lane<GivenThreshold>) {
+    fn rest(&mut self, accepting: &Lane<GivenThreshold>, time_ns: u64) {
+        if let Some(Stretch::Apart(lane)) = &mut self.stretch {
+            lane.advance(time_ns);
+        }
         let sent = match &self.stretch {
             Some(Stretch::Joined(lead)) if accepting.tally.waiting == 0 => {
                 lead.added_to(&accepting.tally)
@@ -261,13 +346,14 @@ impl CredenceLane {
         }
     }
 
-    /// Drops the lane's own switch if it is alike.
-    fn join(&mut self, accepting: &Lane<GivenThreshold>, now_ns: u64) {
-        if let Some(Stretch::Apart(lane)) = &self.stretch
-            && lane.continues_like(accepting, now_ns)
-        {
+    /// Drops the lane's own switch if it is alike; returns whether it has none.
+    fn join(&mut self, accepting: &Lane<GivenThreshold>, now_ns: u64) -> bool {
+        let Some(Stretch::Apart(lane)) = &self.stretch else { return true };
+        let is_alike = lane.continues_like(accepting, now_ns);
+        if is_alike {
             self.stretch = Some(Stretch::Joined(Lead::new(&lane.tally, &accepting.tally)));
         }
+        is_alike
     }
 
     /// `accepting` is the final tally of the switch that always accepts.

@@ -23,7 +23,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
         Scheduler::RoundRobin,
         Scheduler::Dwrr,
     ]);
-    (4_u32..12, 0_u16..3, scheduler, any::<bool>(), 0_u32..4, 0_u32..3).prop_map(
+    (4_u32..30, 0_u16..3, scheduler, any::<bool>(), 0_u32..4, 0_u32..3).prop_map(
         |(buffer_bytes, transmit_ring_packets, scheduler, shared, reserved, slack_bytes)| {
             SwitchSpec {
                 slack_bytes,
@@ -50,7 +50,22 @@ fn forest(feature: &str, threshold: u32) -> Forest {
 /// Rows of two switches: (time step, switch, port, size, features). Odd values of the first feature
 /// are for the second queue, if there is one.
 fn rows() -> impl Strategy<Value = Vec<(u64, u16, u16, u32, [u32; 2])>> {
-    prop::collection::vec((0_u64..3, 0_u16..2, 0_u16..3, 1_u32..4, [0_u32..9, 0_u32..9]), 0..60)
+    // Mostly in bursts; now and then every port becomes idle.
+    let step = prop::sample::select(vec![0_u64, 0, 0, 1, 1, 2, 2, 3, 5, 9, 30]);
+    prop::collection::vec((step, 0_u16..2, 0_u16..3, 1_u32..4, [0_u32..9, 0_u32..9]), 0..60)
+}
+
+/// Which rows count: stretches of some length, or each by itself.
+fn counted_rows() -> impl Strategy<Value = Vec<bool>> {
+    let stretches = prop::collection::vec((any::<bool>(), 1_usize..30), 60);
+    let stretches = stretches.prop_map(|stretches| {
+        stretches
+            .into_iter()
+            .flat_map(|(is, rows)| std::iter::repeat_n(is, rows))
+            .take(60)
+            .collect()
+    });
+    prop_oneof![prop::collection::vec(any::<bool>(), 60), stretches]
 }
 
 fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
@@ -98,7 +113,7 @@ proptest! {
         spec in specs(),
         rows in rows(),
         pauses in prop::collection::vec((0_u64..60, 0_u64..90, 0_u16..2, 0_u16..3, 0_u8..2), 0..5),
-        counted in prop::collection::vec(any::<bool>(), 60),
+        counted in counted_rows(),
         cut in 0_usize..60,
         threads in 1_usize..4,
     ) {
@@ -115,7 +130,8 @@ proptest! {
         let columns = meta.features.clone();
         let batch = |rows: &_, from_ns| batch_for(2, rows, from_ns);
         let threads = NonZeroUsize::new(threads).expect("not 0");
-        let mut replay = ForestReplay::new(&meta, &columns, &[&a, &b], &lanes, threads).unwrap();
+        let replay = ForestReplay::new(&meta, &columns, &[&a, &b], &lanes, threads).unwrap();
+        let mut replay = replay.with_baselines();
         let (head, tail) = rows.split_at(cut.min(rows.len()));
         let head = batch(head, 0);
         let end_ns = head.arrivals.as_ref().unwrap().time_ns.last().copied().unwrap_or(0);
@@ -124,6 +140,13 @@ proptest! {
         let sent = replay.finish();
 
         let whole = batch(&rows, 0);
+        let mut baselines = BaselinesSent::default();
+        for Replayed { sent, .. } in one_by_one(&meta, &whole, &counted, |_| false) {
+            baselines.always_accept.add(sent[2]);
+            baselines.follow_lqd.add(sent[3]);
+            baselines.complete_sharing.add(sent[6]);
+        }
+        prop_assert_eq!(sent.baselines, Some(baselines));
         for (lane, found) in lanes.iter().zip(&sent.lanes) {
             let forest = [&a, &b][lane.forest];
             let expected = one_by_one(&meta, &whole, &counted, |values| {
@@ -232,8 +255,8 @@ fn what_cannot_be_replayed_is_refused() {
 fn what_lanes_transmit_adds_up() {
     let sent = |packets| Sent { packets, bytes: 9 * packets };
     let mut sum = LanesSent::default();
-    sum.add(&LanesSent { lqd: sent(30), lanes: vec![sent(20), sent(0)] });
-    sum.add(&LanesSent { lqd: sent(30), lanes: vec![sent(28), sent(0)] });
+    sum.add(&LanesSent { lqd: sent(30), baselines: None, lanes: vec![sent(20), sent(0)] });
+    sum.add(&LanesSent { lqd: sent(30), baselines: None, lanes: vec![sent(28), sent(0)] });
     assert_eq!(sum.lqd_to_lane(0), Some(1.25));
     assert_eq!(sum.lqd_to_lane(1), None, "nothing was transmitted");
     assert_eq!(sum.lqd_to_lane(2), None);

@@ -100,15 +100,17 @@ fn made_by(report: &Report) -> Vec<String> {
     let Some(provenance) = &report.model.provenance else {
         return vec!["The model's file does not say.".to_owned()];
     };
-    let Provenance { tool, parameters, split, vote, .. } = provenance;
+    let Provenance { tool, parameters, split, passed_over, vote, .. } = provenance;
     let validated = report.model.metrics.as_ref().is_some_and(|m| m.validation.is_some());
     let rows = if validated { "validation" } else { "training" };
-    vec![
+    let why = dropcast_train::why_split(split, passed_over).map(|why| format!("Rows are {why}."));
+    let facts = [
         format!("{tool}; the same data, parameters and seed give the same model."),
         format!("Parameters: {}.", fields(serde_json::to_value(parameters).ok())),
         format!("Rows that trained and tested: {}.", fields(serde_json::to_value(split).ok())),
         format!("Vote threshold chosen on the {rows} rows by the rule {vote}."),
-    ]
+    ];
+    facts.into_iter().chain(why).collect()
 }
 
 /// The fields of an object in one line.

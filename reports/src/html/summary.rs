@@ -4,8 +4,8 @@ use super::body::Body;
 use super::table::Cell;
 use crate::plot::escape;
 use crate::rival_words::{model_sent, rival_sentences};
-use crate::verdict_words::cautions;
-use crate::{gain_sentences, trace_sentences, verdict_sentence};
+use crate::verdict_words::{cautions, sentence_of};
+use crate::{gain_sentences, trace_sentences};
 use dropcast_pipeline::report::{PolicySection, Report};
 use dropcast_replay::ReplayPolicy;
 
@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     match &report.verdict {
         Some(verdict) => {
             page.section("verdict", "Is the oracle worth it here?");
-            page.lead(&verdict_sentence(verdict));
+            page.lead(&sentence_of(verdict, crate::trace_words::rows(report)));
             cautions(verdict).iter().for_each(|caution| page.warning(caution));
             let sentences = rival_sentences(verdict, model_sent(report));
             sentences.iter().for_each(|sentence| page.paragraph(sentence));
@@ -49,6 +49,9 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     if let Some(held_out) = crate::trace_words::held_out(report) {
         page.paragraph(&held_out);
     }
+    if let Some(silent) = crate::trace_words::predicts_nothing(report) {
+        page.warning(&silent);
+    }
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         page.warning(&unknown);
     }
@@ -69,5 +72,9 @@ pub(super) fn write(page: &mut Body, report: &Report) {
             credence.and_then(|credence| credence.packets_to_lqd),
         ),
     ];
-    page.cards(&cards.map(|(name, value)| (name, Cell::Ratio(value, 4))));
+    let defined = cards.into_iter().filter(|(_, value)| value.is_some());
+    page.cards(&Vec::from_iter(defined.map(|(name, value)| (name, Cell::Ratio(value, 4)))));
+    if report.labels.drops == 0 {
+        page.paragraph("Recall and average precision are undefined: there is no drop to predict.");
+    }
 }

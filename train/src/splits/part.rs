@@ -5,6 +5,16 @@ use serde::{Deserialize, Serialize};
 /// A switch of a run.
 pub type RunSwitch = (u64, u16);
 
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunTime {
+    /// The run.
+    pub run: u64,
+    /// Time of the run, nanoseconds.
+    pub time_ns: u64,
+}
+
 /// The part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,5 +38,17 @@ pub(super) fn part_of_switch(switch: u16, test: &[u16], validation: &[u16]) -> P
         Part::Validation
     } else {
         Part::Train
+    }
+}
+
+impl Part {
+    /// Its name in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Train => "training",
+            Part::Validation => "validation",
+            Part::Test => "test",
+            Part::Gap => "left-out",
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A split applied to given runs.
 
-use super::part::{Part, part_of_switch};
+use super::part::{Part, RunTime, part_of_switch};
 use super::split::Split;
 use super::times::{RunTimes, arrivals};
 use crate::TrainError;
@@ -88,14 +88,18 @@ impl<'a> SplitPlan<'a> {
                 };
                 numbers.iter().enumerate().map(part).collect()
             }
-            Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => {
+            Split::Episodes { .. } => {
+                if let Some(part) = split.part_of_run(rows.run) {
+                    return Ok(Parts::All(part));
+                }
+                let at = |&time_ns: &u64| RunTime { run: rows.run, time_ns };
+                let times = arrivals(split, rows)?.time_ns.iter();
+                times.map(|time_ns| split.part_of_episode(at(time_ns))).collect()
+            }
+            Split::Time { .. } | Split::TimeBlocks { .. } => {
                 let cuts = self.cuts.get(&rows.run).ok_or(TrainError::SourceChanged)?;
-                let part = |&time_ns: &u64| {
-                    let block = cuts.partition_point(|&cut| cut <= time_ns);
-                    let is_near = block > 0 && time_ns - cuts[block - 1] < *guard_ns;
-                    if is_near { Part::Gap } else { part_of_block(split, block) }
-                };
-                arrivals(split, rows)?.time_ns.iter().map(part).collect()
+                let times = arrivals(split, rows)?.time_ns.iter();
+                times.map(|&time_ns| part_between(split, cuts, time_ns)).collect()
             }
         };
         Ok(Parts::Each(parts))
@@ -155,6 +159,17 @@ fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
         Split::Only { of, .. } => cuts(of, times),
         _ => Vec::new(),
     }
+}
+
+/// The part of a row of a run that is cut at `cuts`.
+pub(super) fn part_between(split: &Split, cuts: &[u64], time_ns: u64) -> Part {
+    let guard_ns = match split {
+        Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => *guard_ns,
+        _ => 0,
+    };
+    let block = cuts.partition_point(|&cut| cut <= time_ns);
+    let is_near = block > 0 && time_ns - cuts[block - 1] < guard_ns;
+    if is_near { Part::Gap } else { part_of_block(split, block) }
 }
 
 /// The part of the rows between two cuts.

@@ -1,20 +1,24 @@
 //! The settings of a split, checked in one place.
 
+use super::choice::{Candidate, SplitChoice};
 use super::split::Split;
+use super::split_by::SplitBy;
 use crate::share::{NotAShare, Share};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// How a user divides rows into training, validation and test rows.
 ///
-/// By default the first 60% of the rows of each run train, the next 20% validate and the last 20%
-/// test. A setting that the split would ignore is an error.
+/// By default 60% of the rows train, 20% validate and 20% test, and every part has drops
+/// ([`SplitBy::Auto`]). A setting that the split would ignore is an error.
 ///
 /// ```
-/// use dropcast_train::{Part, SplitSettings};
+/// use dropcast_train::{Part, SplitBy, SplitSettings};
 ///
-/// let split = SplitSettings::default().check()?;
-/// assert!(split.keeps(Part::Validation) && split.keeps(Part::Test));
+/// let by_time = SplitSettings { by: SplitBy::Time, ..SplitSettings::default() };
+/// let choice = by_time.check()?;
+/// assert!(choice.stated().is_some_and(|split| split.keeps(Part::Validation)));
+/// // By default the rows decide.
+/// assert!(SplitSettings::default().check()?.stated().is_none());
 /// # Ok::<(), dropcast_train::SplitError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +31,8 @@ pub struct SplitSettings {
         arg(id = "split", long = "split", value_enum, default_value_t, value_name = "SPLIT")
     )]
     pub by: SplitBy,
-    /// Share of training rows, for the splits time and random. The default is 0.6.
+    /// Share of training rows, for the splits auto, time and random; of drops for episodes. The default
+    /// is 0.6.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_share: Option<f64>,
@@ -37,8 +42,7 @@ pub struct SplitSettings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation_share: Option<f64>,
-    /// Rows that arrive within this time after a cut are left out, nanoseconds, for the splits time
-    /// and time-blocks.
+    /// Rows that arrive within this time after a cut are left out, nanoseconds, for the splits in time.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NS", default_value_t))]
     pub guard_ns: u64,
     /// The test switches, for the split switches.
@@ -49,26 +53,6 @@ pub struct SplitSettings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID,...", value_delimiter = ','))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub validation_switches: Vec<u16>,
-}
-
-/// The kind of a split.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum SplitBy {
-    /// The earlier rows train, the next validate, the last test.
-    #[default]
-    Time,
-    /// The rows are cut into twentieths in time. Odd ones test; of the even ones some validate and
-    /// the others train.
-    TimeBlocks,
-    /// Each row is assigned at random, as in the Credence paper. It leaks: neighbours in a queue
-    /// are nearly the same row.
-    Random,
-    /// Some switches test, in every run, and the others train.
-    Switches,
-    /// All rows train.
-    None,
 }
 
 /// Why settings are not a valid split. Each message begins with the wrong field.
@@ -129,21 +113,51 @@ impl SplitSettings {
     ///
     /// # Errors
     /// If a share is invalid, the shares do not fit together, or the split would ignore a setting.
-    pub fn check(&self) -> Result<Split, SplitError> {
+    pub fn check(&self) -> Result<SplitChoice, SplitError> {
         self.refuse_unused()?;
+        let (train_share, validation_share) = match self.by {
+            SplitBy::None => return Ok(Split::None.into()),
+            SplitBy::Switches => return Ok(self.by_switch()?.into()),
+            SplitBy::TimeBlocks => return Ok(self.by_time_blocks(VALIDATION_SHARE)?.into()),
+            SplitBy::Auto | SplitBy::Time | SplitBy::Episodes | SplitBy::Random => self.shares()?,
+        };
+        let guard_ns = self.guard_ns;
+        let time = Split::Time { train_share, validation_share, guard_ns };
+        let episodes = Candidate::Episodes { train_share, validation_share, guard_ns };
+        Ok(match self.by {
+            SplitBy::Time => time.into(),
+            SplitBy::Random => Split::Random { train_share, validation_share }.into(),
+            SplitBy::Episodes => SplitChoice::of(vec![(SplitBy::Episodes, episodes)]),
+            _ => {
+                let mut candidates = vec![(SplitBy::Time, time.into())];
+                // Half of the blocks test.
+                if let Ok(blocks) = self.by_time_blocks(validation_share.get()) {
+                    candidates.push((SplitBy::TimeBlocks, blocks.into()));
+                }
+                candidates.push((SplitBy::Episodes, episodes));
+                SplitChoice::of(candidates)
+            }
+        })
+    }
+
+    /// The same settings with the shares that the split uses written out.
+    ///
+    /// # Errors
+    /// Those of [`SplitSettings::check`].
+    pub fn with_shares(mut self) -> Result<Self, SplitError> {
+        self.check()?;
         match self.by {
-            SplitBy::None => Ok(Split::None),
-            SplitBy::Switches => self.by_switch(),
-            SplitBy::TimeBlocks => self.by_time_blocks(),
-            SplitBy::Time => {
-                let (train_share, validation_share) = self.shares()?;
-                Ok(Split::Time { train_share, validation_share, guard_ns: self.guard_ns })
+            SplitBy::Auto | SplitBy::Time | SplitBy::Episodes | SplitBy::Random => {
+                let (train, validation) = self.shares()?;
+                self.train_share = Some(train.get());
+                self.validation_share = Some(validation.get());
             }
-            SplitBy::Random => {
-                let (train_share, validation_share) = self.shares()?;
-                Ok(Split::Random { train_share, validation_share })
+            SplitBy::TimeBlocks => {
+                self.validation_share.get_or_insert(VALIDATION_SHARE);
             }
+            SplitBy::Switches | SplitBy::None => {}
         }
+        Ok(self)
     }
 
     /// Whether any setting differs from its default.
@@ -152,16 +166,26 @@ impl SplitSettings {
     }
 
     fn refuse_unused(&self) -> Result<(), SplitError> {
-        use SplitBy::{Random, Switches, Time, TimeBlocks};
+        use SplitBy::{Auto, Episodes, Random, Switches, Time, TimeBlocks};
         let settings: [(&str, bool, &[SplitBy], &str); 5] = [
-            ("train_share", self.train_share.is_some(), &[Time, Random], "time or random"),
+            (
+                "train_share",
+                self.train_share.is_some(),
+                &[Auto, Time, Episodes, Random],
+                "auto, time, episodes or random",
+            ),
             (
                 "validation_share",
                 self.validation_share.is_some(),
-                &[Time, TimeBlocks, Random],
-                "time, time-blocks or random",
+                &[Auto, Time, TimeBlocks, Episodes, Random],
+                "auto, time, time-blocks, episodes or random",
             ),
-            ("guard_ns", self.guard_ns > 0, &[Time, TimeBlocks], "time or time-blocks"),
+            (
+                "guard_ns",
+                self.guard_ns > 0,
+                &[Auto, Time, TimeBlocks, Episodes],
+                "auto, time, time-blocks or episodes",
+            ),
             ("test_switches", !self.test_switches.is_empty(), &[Switches], "switches"),
             ("validation_switches", !self.validation_switches.is_empty(), &[Switches], "switches"),
         ];
@@ -189,8 +213,8 @@ impl SplitSettings {
         Ok((train_share, validation_share))
     }
 
-    fn by_time_blocks(&self) -> Result<Split, SplitError> {
-        let validation = self.validation_share.unwrap_or(VALIDATION_SHARE);
+    fn by_time_blocks(&self, default: f64) -> Result<Split, SplitError> {
+        let validation = self.validation_share.unwrap_or(default);
         let validation_share = Share::new(validation).map_err(SplitError::ValidationShare)?;
         if validation >= 0.5 {
             return Err(SplitError::AllBlocksValidate(validation));
@@ -210,24 +234,16 @@ impl SplitSettings {
     }
 }
 
-impl fmt::Display for SplitBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SplitBy::Time => "time",
-            SplitBy::TimeBlocks => "time-blocks",
-            SplitBy::Random => "random",
-            SplitBy::Switches => "switches",
-            SplitBy::None => "none",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn settings(by: SplitBy) -> SplitSettings {
         SplitSettings { by, ..SplitSettings::default() }
+    }
+
+    fn stated(settings: SplitSettings) -> Split {
+        settings.check().unwrap().stated().unwrap().clone()
     }
 
     fn fault(settings: SplitSettings) -> String {
@@ -242,26 +258,29 @@ mod tests {
     fn a_fifth_of_the_rows_validates_by_default() {
         let (train_share, validation_share) = (share(0.6), share(0.2));
         let time = Split::Time { train_share, validation_share, guard_ns: 0 };
-        assert_eq!(SplitSettings::default().check(), Ok(time));
+        assert_eq!(stated(settings(SplitBy::Time)), time);
         let random = Split::Random { train_share, validation_share };
-        assert_eq!(settings(SplitBy::Random).check(), Ok(random));
+        assert_eq!(stated(settings(SplitBy::Random)), random);
         let blocks = Split::TimeBlocks { blocks: Split::BLOCKS, validation_share, guard_ns: 0 };
-        assert_eq!(settings(SplitBy::TimeBlocks).check(), Ok(blocks));
+        assert_eq!(stated(settings(SplitBy::TimeBlocks)), blocks);
+        let written = SplitSettings::default().with_shares().unwrap();
+        assert_eq!((written.train_share, written.validation_share), (Some(0.6), Some(0.2)));
+        assert_eq!(written.check(), SplitSettings::default().check());
     }
 
     #[test]
     fn without_a_validation_share_the_rest_tests() {
-        let none = |by| SplitSettings { validation_share: Some(0.0), ..settings(by) }.check();
-        assert_eq!(none(SplitBy::Time), Ok(Split::time()));
-        assert_eq!(none(SplitBy::TimeBlocks), Ok(Split::time_blocks()));
-        assert_eq!(none(SplitBy::Random), Ok(Split::random()));
+        let none = |by| stated(SplitSettings { validation_share: Some(0.0), ..settings(by) });
+        assert_eq!(none(SplitBy::Time), Split::time());
+        assert_eq!(none(SplitBy::TimeBlocks), Split::time_blocks());
+        assert_eq!(none(SplitBy::Random), Split::random());
     }
 
     #[test]
     fn a_large_train_share_leaves_as_much_to_test_as_to_validate() {
-        let split = SplitSettings { train_share: Some(0.75), ..SplitSettings::default() }.check();
+        let split = stated(SplitSettings { train_share: Some(0.75), ..settings(SplitBy::Time) });
         let (train_share, validation_share) = (share(0.75), share(0.125));
-        assert_eq!(split, Ok(Split::Time { train_share, validation_share, guard_ns: 0 }));
+        assert_eq!(split, Split::Time { train_share, validation_share, guard_ns: 0 });
     }
 
     #[test]
@@ -276,7 +295,8 @@ mod tests {
         };
         assert_eq!(
             fault(all.clone()),
-            "train_share: the split none does not use it; leave it out, or split by time or random"
+            "train_share: the split none does not use it; leave it out, or split by auto, time, \
+             episodes or random"
         );
         let unused = |by| {
             let mut rest = SplitSettings { by, ..all.clone() };

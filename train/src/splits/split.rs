@@ -1,6 +1,6 @@
 //! How rows are divided.
 
-use super::part::{Part, RunSwitch, part_of_switch};
+use super::part::{Part, RunSwitch, RunTime, part_of_switch};
 use crate::share::Share;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -31,6 +31,18 @@ pub enum Split {
         #[serde(default, skip_serializing_if = "Share::is_zero")]
         validation_share: Share,
         /// Rows within this time after the start of a block are left out, nanoseconds.
+        guard_ns: u64,
+    },
+    /// Rows up to a moment train, those up to another validate, the later ones test; the moments lie
+    /// in pauses between episodes of drops ([`SplitBy::Episodes`](crate::SplitBy::Episodes)). Runs
+    /// follow one another in the order of their numbers.
+    Episodes {
+        /// From here on rows validate; none do without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        validation_from: Option<RunTime>,
+        /// From here on rows test.
+        test_from: RunTime,
+        /// Rows within this time after a cut are left out, nanoseconds.
         guard_ns: u64,
     },
     /// Each row is assigned at random, as in the Credence paper. It leaks: neighbours in a queue
@@ -111,7 +123,34 @@ impl Split {
             Split::Runs { test, .. } if test.contains(&run) => Some(Part::Test),
             Split::Runs { validation, .. } if validation.contains(&run) => Some(Part::Validation),
             Split::Runs { .. } => Some(Part::Train),
+            Split::Episodes { .. } => {
+                let cut_here =
+                    self.episode_cuts().any(|(cut, _)| cut.run == run && cut.time_ns > 0);
+                (!cut_here).then(|| self.part_of_episode(RunTime { run, time_ns: u64::MAX }))
+            }
             _ => None,
+        }
+    }
+
+    /// Where the validation and test rows of a split by episodes begin.
+    fn episode_cuts(&self) -> impl DoubleEndedIterator<Item = (RunTime, Part)> {
+        let (validation, test) = match *self {
+            Split::Episodes { validation_from, test_from, .. } => {
+                (validation_from, Some(test_from))
+            }
+            _ => (None, None),
+        };
+        let validation = validation.map(|cut| (cut, Part::Validation));
+        validation.into_iter().chain(test.map(|cut| (cut, Part::Test)))
+    }
+
+    /// The part of a row in a split by episodes.
+    pub(super) fn part_of_episode(&self, at: RunTime) -> Part {
+        let guard_ns = if let Split::Episodes { guard_ns, .. } = self { *guard_ns } else { 0 };
+        match self.episode_cuts().rev().find(|(cut, _)| *cut <= at) {
+            None => Part::Train,
+            Some((cut, _)) if cut.run == at.run && at.time_ns - cut.time_ns < guard_ns => Part::Gap,
+            Some((_, part)) => part,
         }
     }
 
@@ -137,6 +176,7 @@ impl Split {
             Split::TimeBlocks { blocks, validation_share, .. } => {
                 (!validation_share.is_zero(), blocks.get() > 1)
             }
+            Split::Episodes { validation_from, .. } => (validation_from.is_some(), true),
             Split::Runs { test, validation } => (!validation.is_empty(), !test.is_empty()),
             Split::Switches { test, validation } => (!validation.is_empty(), !test.is_empty()),
             Split::Only { of, .. } if part != Part::Gap => return of.keeps(part),
@@ -148,12 +188,14 @@ impl Split {
             Part::Test => tests,
             Part::Gap => matches!(
                 self,
-                Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } if *guard_ns > 0
+                Split::Time { guard_ns, .. }
+                    | Split::TimeBlocks { guard_ns, .. }
+                    | Split::Episodes { guard_ns, .. } if *guard_ns > 0
             ),
         }
     }
 
-    /// Whether rows need arrival times.
+    /// Whether the arrival times of all rows of a run decide the parts of each.
     pub fn needs_times(&self) -> bool {
         match self {
             Split::Only { of, .. } => of.needs_times(),
@@ -176,6 +218,7 @@ impl Split {
             Split::None => "none",
             Split::Time { .. } => "time",
             Split::TimeBlocks { .. } => "time-blocks",
+            Split::Episodes { .. } => "episodes",
             Split::Random { .. } => "random",
             Split::Runs { .. } => "runs",
             Split::Switches { .. } => "switches",

@@ -212,3 +212,91 @@ fn switches_by_themselves_are_divided_as_among_all() {
     let text = serde_json::to_string(&only(1)).unwrap();
     assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), only(1));
 }
+
+/// Drops at these times, among rows at every nanosecond up to `rows`.
+fn dropping(run: u64, rows: u64, drops: &[u64]) -> RunBatch {
+    let mut batch = run_of(run, &(0..rows).collect::<Vec<u64>>());
+    drops.iter().for_each(|&at| batch.batch.drop[at as usize] = true);
+    batch
+}
+
+fn chosen(settings: SplitSettings, batches: &[RunBatch]) -> Result<ChosenSplit, TrainError> {
+    settings.check().unwrap().choose(batches, 0)
+}
+
+#[test]
+fn the_first_split_with_drops_in_every_part_is_chosen() {
+    let default = |drops: &[u64]| chosen(SplitSettings::default(), &[dropping(7, 100, drops)]);
+    let by = |drops: &[u64]| {
+        let ChosenSplit { split, passed_over } = default(drops).unwrap();
+        let passed = passed_over.iter().map(|of| (of.by, of.without_drops)).collect::<Vec<_>>();
+        (split.name(), passed)
+    };
+    let no_validation = (SplitBy::Time, Part::Validation);
+    assert_eq!(by(&[3, 65, 85]), ("time", vec![]));
+    assert_eq!(by(&[3, 40, 41, 42, 43, 44, 45, 85]), ("time-blocks", vec![no_validation]));
+    let blocks = (SplitBy::TimeBlocks, Part::Validation);
+    assert_eq!(by(&[31, 32, 33]), ("episodes", vec![no_validation, blocks]));
+    let why = default(&[31, 32, 33]).unwrap().why().unwrap();
+    let reasons =
+        "by time no validation row is a drop and by time-blocks no validation row is a drop";
+    assert_eq!(why, format!("split by episodes, because {reasons}"));
+    assert_eq!(default(&[3, 65, 85]).unwrap().why(), None);
+    assert!(matches!(default(&[31, 33]), Err(TrainError::NoSplit { drops: 2 })));
+    assert!(matches!(default(&[]), Err(TrainError::NoDrops { rows: 100 })));
+    assert!(matches!(chosen(SplitSettings::default(), &[]), Err(TrainError::NoRows)));
+}
+
+#[test]
+fn a_stated_split_is_taken_as_it_is() {
+    let rows = [dropping(7, 100, &[31])];
+    let stated = SplitSettings { by: SplitBy::Time, ..SplitSettings::default() };
+    let ChosenSplit { split, passed_over } = chosen(stated, &rows).unwrap();
+    assert_eq!((split.name(), passed_over), ("time", Vec::new()));
+}
+
+#[test]
+fn episodes_are_cut_between_drops() {
+    let rows = [dropping(7, 60, &[10, 11, 12, 30, 31, 50])];
+    let episodes =
+        |guard_ns| SplitSettings { by: SplitBy::Episodes, guard_ns, ..SplitSettings::default() };
+    let split = chosen(episodes(0), &rows).unwrap().split;
+    let of = parts(&split, &rows).unwrap();
+    assert_eq!(of, ["r".repeat(21), "v".repeat(20), "e".repeat(19)].concat());
+    assert_eq!(parts(&split, &[run_of(6, &[1]), run_of(8, &[1])]).unwrap(), "re");
+    assert_eq!(
+        [6, 7, 8].map(|run| split.part_of_run(run)),
+        [Some(Part::Train), None, Some(Part::Test)]
+    );
+    let guarded = chosen(episodes(5), &rows).unwrap().split;
+    let of = parts(&guarded, &rows).unwrap();
+    assert_eq!(of, format!("{}-----{}-----{}", "r".repeat(21), "v".repeat(15), "e".repeat(14)));
+    assert!(guarded.keeps(Part::Gap) && !split.keeps(Part::Gap));
+    let text = serde_json::to_string(&split).unwrap();
+    assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), split);
+    // A guard that leaves out the drops is no split.
+    assert!(chosen(episodes(15), &rows).is_err());
+}
+
+#[test]
+fn of_very_many_drops_the_few_of_a_part_are_found() {
+    // More drops than are kept, one of them in the validation rows.
+    let rows = 200_000;
+    let mut drops: Vec<u64> = (0..70_000).map(|row| 1 + row).collect();
+    drops.push(140_001);
+    drops.extend(190_000..199_000);
+    let split = chosen(SplitSettings::default(), &[dropping(7, rows, &drops)]).unwrap().split;
+    assert_eq!(split.name(), "time");
+}
+
+#[test]
+fn batches_do_not_change_what_is_chosen() {
+    let whole = dropping(7, 900, &[310, 311, 320, 321, 700, 701]);
+    let mut halves = [whole.clone(), whole.clone()];
+    for (nth, half) in halves.iter_mut().enumerate() {
+        half.batch.retain(&(0..900).map(|row| (row < 317) == (nth == 0)).collect::<Vec<bool>>());
+    }
+    let [one, two] = [&[whole][..], &halves[..]]
+        .map(|batches| chosen(SplitSettings::default(), batches).unwrap());
+    assert_eq!(one, two);
+}

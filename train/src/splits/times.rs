@@ -1,9 +1,11 @@
 //! Arrival times of a run's rows, in bounded memory.
 
-use super::part::RunSwitch;
+use super::episodes::cut_drops;
+use super::part::{RunSwitch, RunTime};
 use super::split::Split;
 use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::{RowArrivals, RunRows, each_gathered};
+use crate::share::Share;
 use crate::{BatchSource, TrainError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -63,6 +65,23 @@ impl RunTimes {
         Ok(times)
     }
 
+    /// Reads the times of all rows of `source`, and of its drops.
+    pub(super) fn read_with_drops<S: BatchSource + ?Sized>(
+        source: &S,
+        features: usize,
+    ) -> Result<(Self, DropTimes), TrainError> {
+        let split = Split::time();
+        let (mut times, mut drops) = (RunTimes::default(), DropTimes::default());
+        let mut numbers = RowNumbers::default();
+        each_gathered(source, features, |pieces| {
+            pieces.iter().try_for_each(|rows| {
+                drops.add(&split, rows)?;
+                times.add(&split, rows, &numbers.number(rows))
+            })
+        })?;
+        Ok((times, drops))
+    }
+
     /// Adds the times of other rows.
     pub(crate) fn merge(&mut self, other: RunTimes) {
         for (of, spaced) in other.switches {
@@ -96,10 +115,7 @@ impl RunTimes {
         let RowArrivals { time_ns, switch_id } = arrivals(split, rows)?;
         let mut numbered = numbers.iter().zip(time_ns);
         for same in switch_id.chunk_by(|a, b| a == b) {
-            let spaced = self
-                .switches
-                .entry((rows.run, same[0]))
-                .or_insert_with(|| SpacedTimes { spacing: 1, times_ns: Vec::new() });
+            let spaced = self.switches.entry((rows.run, same[0])).or_default();
             let these = numbered.by_ref().take(same.len());
             these.for_each(|(&number, &time_ns)| spaced.add(number, time_ns));
         }
@@ -116,6 +132,69 @@ impl RunTimes {
         }
         runs.values_mut().for_each(|times| times.sort_unstable());
         runs
+    }
+}
+
+/// Arrival times of the packets that LQD drops, kept as [`RunTimes`] are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DropTimes {
+    rows: u64,
+    switches: BTreeMap<(u64, u16), (u64, SpacedTimes)>,
+}
+
+impl DropTimes {
+    fn add(&mut self, split: &Split, rows: &RunRows<'_>) -> Result<(), TrainError> {
+        let RowArrivals { time_ns, switch_id } = arrivals(split, rows)?;
+        self.rows += rows.len() as u64;
+        for (at, _) in rows.drop.iter().enumerate().filter(|(_, drop)| **drop) {
+            let of = (rows.run, switch_id[at]);
+            let (drops, times) = self.switches.entry(of).or_default();
+            times.add(*drops, time_ns[at]);
+            *drops += 1;
+        }
+        Ok(())
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The number of drops.
+    pub(super) fn drops(&self) -> u64 {
+        self.switches.values().map(|(drops, _)| drops).sum()
+    }
+
+    /// Whether the time of every drop was kept.
+    pub(super) fn are_all_kept(&self) -> bool {
+        self.switches.values().all(|(_, times)| times.spacing == 1)
+    }
+
+    /// The drops whose times were kept.
+    pub(super) fn kept(&self) -> impl Iterator<Item = RunTime> {
+        self.switches.iter().flat_map(|(&(run, _), (_, times))| {
+            times.times_ns.iter().map(move |&time_ns| RunTime { run, time_ns })
+        })
+    }
+
+    /// Where validation, if any, and testing begin in a split by episodes of drops.
+    pub(super) fn cuts(
+        &self,
+        train_share: Share,
+        validation_share: Share,
+    ) -> Option<(Option<RunTime>, RunTime)> {
+        let mut drops: Vec<(RunTime, u64)> = Vec::new();
+        for (&(run, _), (_, SpacedTimes { spacing, times_ns })) in &self.switches {
+            drops.extend(times_ns.iter().map(|&time_ns| (RunTime { run, time_ns }, *spacing)));
+        }
+        drops.sort_unstable();
+        cut_drops(&drops, train_share, validation_share)
+    }
+}
+
+impl Default for SpacedTimes {
+    fn default() -> Self {
+        SpacedTimes { spacing: 1, times_ns: Vec::new() }
     }
 }
 

@@ -1,0 +1,111 @@
+//! The split that is found, and headlines that name their rows.
+
+use crate::room::Room;
+use dropcast_data::{Event, EventReader};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The README's commands on a trace whose drops are all in a few milliseconds.
+#[test]
+fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
+    let room = Room::new();
+    room.good("simulate --seed 7 --duration-ms 40 -o events.parquet");
+    room.good("collect --events events.parquet -o trace.parquet");
+    let said = room.dropcast("train --data trace.parquet --split time -o m.json");
+    assert!(said.code == Some(1) && said.stderr.contains("validation rows is a drop"), "{said}");
+
+    let said = room.dropcast("train --data trace.parquet -o m.json --format json");
+    assert_eq!(said.code, Some(0), "{said}");
+    let trained = json(&said.stdout);
+    for part in ["train", "validation", "test"] {
+        assert!(trained[part]["drops"].as_u64() > Some(0), "{part}: {said}");
+    }
+    let first = serde_json::json!({ "by": "time", "without_drops": "validation" });
+    assert_eq!(trained["passed_over"][0], first);
+    let by = trained["split"]["by"].as_str().unwrap();
+    assert_ne!(by, "time");
+    let why = format!("split by {by}, because by time no validation row is a drop");
+    assert!(said.stderr.contains(&format!("note: {why}")), "{said}");
+    let provenance = &json(&String::from_utf8(room.read("m.json")).unwrap())["provenance"];
+    for field in ["split", "passed_over"] {
+        assert_eq!(provenance[field], trained[field]);
+    }
+    let report = "report --model m.json --data trace.parquet --format";
+    assert_eq!(json(&room.good(&format!("{report} json")))["gain"], trained["gain"]);
+    for format in ["text", "html"] {
+        assert!(room.good(&format!("{report} {format}")).contains(&why), "{format}");
+    }
+    let model = room.read("m.json");
+    room.dropcast("train --data trace.parquet --threads 1 -o one.json");
+    assert!(room.read("one.json") == model);
+    let stated = format!("train --data trace.parquet --split {by} --format json -o stated.json");
+    assert_eq!(json(&room.dropcast(&stated).stdout)["split"], trained["split"]);
+}
+
+/// The small run's events, then calm ones: a quarter of all.
+fn busy_then_calm() -> Room {
+    let room = Room::with_a_run();
+    let reader =
+        EventReader::open(&room.path("runs/small/events.parquet"), Default::default()).unwrap();
+    let mut rows = Vec::new();
+    for Event { time_ns, port, queue, size_bytes, .. } in
+        reader.flat_map(|batch| batch.unwrap().events)
+    {
+        rows.push((time_ns, port, queue, size_bytes));
+    }
+    let (last_ns, busy) = (rows[rows.len() - 1].0, rows.len());
+    rows.extend((1..=busy as u64 / 3).map(|at| (last_ns + at * 20_000, 0, 0, 1_000)));
+    let rows = rows.iter().map(|(time_ns, port, queue, size_bytes)| {
+        format!("{time_ns},{port},{queue},{size_bytes}\n")
+    });
+    let header = "time_ns,port,queue,size_bytes\n".to_owned();
+    room.write("calm.csv", header + &rows.collect::<String>());
+    room.write("time.toml", "[train.split]\nby = 'time'\n");
+    room
+}
+
+#[test]
+fn a_headline_on_test_rows_says_so() {
+    let room = busy_then_calm();
+    let run = "run --events calm.csv --switch runs/small/switch.toml";
+    let said = room.dropcast(&format!("{run} --config time.toml --name calm"));
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.stderr.contains(" test rows is a drop"), "{said}");
+    let report = json(&String::from_utf8(room.read("runs/calm/report.json")).unwrap());
+    assert_eq!(report["labels"]["drops"], 0);
+    let page = String::from_utf8(room.read("runs/calm/report.html")).unwrap();
+    for text in [&said.stdout, &page] {
+        assert!(text.contains("LQD drops nothing on the test rows"), "{text}");
+        assert!(!text.contains("No oracle is needed"), "{text}");
+        assert!(text.contains("Of the rows that made the model, LQD drops "), "{text}");
+    }
+    let cards = page.split_once("<ul class=\"cards\">").unwrap().1.split_once("</ul>").unwrap().0;
+    assert!(cards.contains("<li>") && !cards.contains("class=\"none\""), "{cards}");
+
+    // By default every part has drops, and the headline is about these rows, too.
+    let said = room.dropcast(&format!("{run} --name found"));
+    assert_eq!(said.code, Some(0), "{said}");
+    let headline = said.stdout.lines().next().unwrap();
+    assert!(headline.contains(" on the test rows"), "{headline}");
+    let report = json(&String::from_utf8(room.read("runs/found/report.json")).unwrap());
+    assert!(report["labels"]["drops"].as_u64() > Some(0));
+}
+
+#[test]
+fn a_model_that_never_predicts_a_drop_is_called_so() {
+    let room = Room::with_a_run();
+    let said = room.dropcast(
+        "train --data runs/small/trace.parquet --vote fixed:0.999 --format json -o never.json",
+    );
+    let never = "the model never predicts a drop on these rows (vote threshold 1018 of 1020)";
+    assert!(said.code == Some(0) && said.stderr.contains(never), "{said}");
+    assert!(json(&said.stdout)["cautions"][0].as_str().unwrap().starts_with(never), "{said}");
+    for format in ["text", "html"] {
+        let report =
+            format!("report --data runs/small/trace.parquet --model never.json --format {format}");
+        assert!(room.good(&report).contains("predicts a drop for none of these"), "{format}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What lanes transmit.
+
+use dropcast_train::Sent;
+
+/// Transmitted packets and bytes, over all switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LanesSent {
+    /// By push-out Longest Queue Drop.
+    pub lqd: Sent,
+    /// By policies without predictions; none unless [asked for](super::ForestReplay::with_baselines).
+    pub baselines: Option<BaselinesSent>,
+    /// In each lane.
+    pub lanes: Vec<Sent>,
+}
+
+/// What policies without predictions transmit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BaselinesSent {
+    /// Credence that always accepts.
+    pub always_accept: Sent,
+    /// FollowLQD.
+    pub follow_lqd: Sent,
+    /// Complete Sharing.
+    pub complete_sharing: Sent,
+}
+
+impl LanesSent {
+    /// Adds packets that every policy transmits.
+    pub(super) fn add_to_all(&mut self, sent: Sent) {
+        self.lqd.add(sent);
+        self.lanes.iter_mut().for_each(|lane| lane.add(sent));
+        if let Some(baselines) = &mut self.baselines {
+            baselines.each().into_iter().for_each(|sum| sum.add(sent));
+        }
+    }
+
+    /// Adds the totals of the same lanes elsewhere.
+    pub fn add(&mut self, more: &LanesSent) {
+        self.lqd.add(more.lqd);
+        if let Some(more) = &more.baselines {
+            let own = self.baselines.get_or_insert_default();
+            let mut more = *more;
+            own.each().into_iter().zip(more.each()).for_each(|(sum, sent)| sum.add(*sent));
+        }
+        self.lanes.resize(self.lanes.len().max(more.lanes.len()), Sent::default());
+        self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
+    }
+
+    /// LQD's packets over those of a lane: `eta` if it follows the predictions. `None` if
+    /// it transmitted nothing or does not exist.
+    pub fn lqd_to_lane(&self, lane: usize) -> Option<f64> {
+        let sent = self.lanes.get(lane)?.packets;
+        (sent > 0).then(|| self.lqd.packets as f64 / sent as f64)
+    }
+}
+
+impl BaselinesSent {
+    fn each(&mut self) -> [&mut Sent; 3] {
+        [&mut self.always_accept, &mut self.follow_lqd, &mut self.complete_sharing]
+    }
+}
