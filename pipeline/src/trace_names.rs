@@ -7,7 +7,7 @@ use std::path::Path;
 /// The shortest names that tell traces apart, of their paths and file names. Files that folders are named for, as
 /// `collect` writes them, have the name of these: `run=3/switch=7`. Equal names get the folders before.
 pub(crate) fn names_of(traces: &[(&Path, &str)]) -> Vec<String> {
-    let folders: Vec<Vec<String>> = traces.iter().map(|trace| folders(trace)).collect();
+    let folders: Vec<Vec<String>> = traces.iter().map(folders).collect();
     let mut depths: Vec<usize> = traces.iter().zip(&folders).map(|(t, f)| depth(t.1, f)).collect();
     loop {
         let names: Vec<String> =
