@@ -128,9 +128,13 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
 
 fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     let bin_ns = timeline["bin_ns"].as_f64().unwrap();
-    // Both the trace and its episodes last less than 10 s; what is shorter than 10 ms is told in us.
+    // Both the trace and its episodes last less than 10 s: they are told in ms, us or ns.
     let span_ns = bin_ns * list(&timeline["arrived_packets"]).len() as f64;
-    let unit_ns = if span_ns < 1e7 { 1e3 } else { 1e6 };
+    let unit_ns = match span_ns {
+        ..1e3 => 1.0,
+        ..1e7 => 1e3,
+        _ => 1e6,
+    };
     let time = |at: usize| (at as f64 * (bin_ns / unit_ns)).to_string();
     let columns = [
         ("LQD's buffer", &timeline["peak_occupancy"]),
