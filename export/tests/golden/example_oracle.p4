@@ -19,7 +19,7 @@
 //     threshold  the packet's queue in virtual LQD, with the packet
 //     drop if the buffer has no room, else
 //     accept while every queue of the switch is shorter than B/N, else
-//     drop if queue + size_bytes > threshold + the size of a packet, else
+//     drop if queue + size_bytes > threshold + slack_bytes (docs/decision.md), else
 //     drop if this oracle predicts it
 //   departure(port, queue, size_bytes, now_ns): an accepted packet leaves its queue
 //
