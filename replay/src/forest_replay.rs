@@ -205,11 +205,11 @@ impl ForestReplay {
     fn replay_before(&mut self, end: u64) {
         let (ready, sent) = self.pending.take(end);
         self.unreplayed.add(sent);
-        let new_switch = |switch_id: u16, spec: &SwitchSpec, group: &LaneGroup| {
+        let new_switch = |switch_id: u16, spec: &SwitchSpec, lanes: &[VoteLane], has_baselines| {
             let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
             let drain = LineRate::new(spec).pausing(schedule);
-            let policies = group.lanes.iter().map(|lane| lane.policy);
-            SwitchLanes::new(spec, &self.options, &drain, policies, group.has_baselines)
+            let policies = lanes.iter().map(|lane| lane.policy);
+            SwitchLanes::new(spec, &self.options, &drain, policies, has_baselines)
         };
         let (specs, lowest) = (&self.specs, &self.lowest);
         self.threads.map(self.groups.iter_mut().collect(), |group: &mut LaneGroup| {
@@ -237,18 +237,27 @@ impl ForestReplay {
         counted: &[bool],
     ) -> Result<Vec<Arrived>, ForestReplayError> {
         let mut packets = Vec::with_capacity(batch.len());
+        // Most rows are of the same switch as the one before.
+        let mut of: Option<(u16, (u64, u64))> = None;
         for (row, &counted) in counted.iter().enumerate() {
             let arrival = Arrival { counted, ..Arrival::of(columns, row, batch.drop[row]) };
             let Arrival { switch_id, time_ns, .. } = arrival;
-            let (number, last_ns) = self.arrived.get(&switch_id).copied().unwrap_or_default();
+            let (number, last_ns) = match of {
+                Some((same, known)) if same == switch_id => known,
+                before => {
+                    self.arrived.extend(before);
+                    self.arrived.get(&switch_id).copied().unwrap_or_default()
+                }
+            };
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
             let spec = spec.and_then(|spec| arrival.check(spec, last_ns).map(|()| spec));
             let spec = spec
                 .map_err(|source| ForestReplayError::Row { row: self.rows + row as u64, source })?;
             let packet = arrival.packet(spec, number);
             packets.push(Arrived { packet, switch_id, time_ns });
-            self.arrived.insert(switch_id, (number + 1, time_ns));
+            of = Some((switch_id, (number + 1, time_ns)));
         }
+        self.arrived.extend(of);
         Ok(packets)
     }
 }
@@ -259,16 +268,15 @@ impl LaneGroup {
         rows: &ReadyRows,
         lowest: &[u32],
         specs: &SwitchSpecs,
-        new_switch: impl Fn(u16, &SwitchSpec, &LaneGroup) -> SwitchLanes,
+        new_switch: impl Fn(u16, &SwitchSpec, &[VoteLane], bool) -> SwitchLanes,
     ) {
+        let LaneGroup { lanes, has_baselines, switches } = self;
         let ReadyRows { packets, scores } = rows;
         for (row, Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
-            if !self.switches.contains_key(switch_id) {
-                let Some(spec) = specs.get(*switch_id) else { continue };
-                self.switches.insert(*switch_id, new_switch(*switch_id, spec, self));
-            }
-            let LaneGroup { lanes, switches, .. } = self;
-            let Some(switch) = switches.get_mut(switch_id) else { continue };
+            let Some(spec) = specs.get(*switch_id) else { continue };
+            let switch = switches
+                .entry(*switch_id)
+                .or_insert_with(|| new_switch(*switch_id, spec, lanes, *has_baselines));
             let is_predicted =
                 scores.iter().zip(lowest).any(|(scores, lowest)| scores[row] > *lowest);
             switch.arrive(packet, *time_ns, is_predicted, |lane| {

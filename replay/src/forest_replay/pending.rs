@@ -50,8 +50,10 @@ impl PendingRows {
     /// The rows of a switch from `first` to `last` are replayed.
     pub(super) fn replay(&mut self, switch_id: u16, first: u64, last: u64) {
         let place = |row: u64| row.saturating_sub(self.first) as usize;
-        for at in place(first)..=place(last) {
-            self.is_replayed[at] |= self.packets[at].switch_id == switch_id;
+        let rows = place(first)..=place(last);
+        let flags = self.is_replayed[rows.clone()].iter_mut();
+        for (flag, packet) in flags.zip(&self.packets[rows]) {
+            *flag |= packet.switch_id == switch_id;
         }
     }
 

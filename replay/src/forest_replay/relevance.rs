@@ -73,7 +73,7 @@ impl Relevance {
             first_row: 0,
             last: (0, 0),
             rate: u64::try_from((u128::from(rate_bps) << RATE_BITS).div_ceil(8_000_000_000))
-                .map_or(u64::MAX, |rate| rate),
+                .unwrap_or(u64::MAX),
             is_unlike: false,
             is_counting: false,
         };

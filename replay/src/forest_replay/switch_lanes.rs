@@ -28,9 +28,15 @@ pub(super) struct SwitchLanes {
     lanes: Vec<VoteSwitch>,
     /// Lanes that need every packet: all but Credence while it is like the switch that always accepts.
     apart: Vec<usize>,
+    every: Vec<usize>,
     /// Whether the last packet counted.
     counted: bool,
+    /// Packets that have arrived.
+    arrived: u64,
 }
+
+/// Comparing two switches takes longer than a packet.
+const JOIN_EVERY: u64 = 8;
 
 /// Policies without predictions, beside the switch that always accepts.
 struct Baselines {
@@ -73,9 +79,11 @@ impl SwitchLanes {
                 follow_lqd: given(Rule::FollowLqd),
                 complete_sharing: Lane::of_switch(spec, options, drain, CompleteSharing),
             }),
+            every: (0..lanes.len()).collect(),
             lanes,
             apart: Vec::new(),
             counted: false,
+            arrived: 0,
         };
         switch.find_apart();
         switch
@@ -106,17 +114,13 @@ impl SwitchLanes {
         if !self.counted {
             self.rest(time_ns);
         }
-        let SwitchLanes { lqd, accepting, follow_lqd, baselines, lanes, apart, .. } = self;
+        let SwitchLanes { lqd, accepting, follow_lqd, baselines, lanes, apart, every, .. } = self;
         lqd.arrive(packet, time_ns);
         let threshold_bytes = lqd.switch.buffer().shared_lengths()[packet.queue];
         accepting.switch.policy_mut().threshold_bytes = threshold_bytes;
         let asks = is_predicted && accepting.asks(packet);
         let all = begins || asks;
-        if all {
-            apart.clear();
-            apart.extend(0..lanes.len());
-        }
-        for &lane in &*apart {
+        for &lane in if all { &*every } else { &*apart } {
             let of = &mut lanes[lane];
             let predicted = is_predicted && predicts(lane);
             let arriving = if predicted { predicted_drop(packet) } else { *packet };
@@ -144,7 +148,10 @@ impl SwitchLanes {
         if all {
             self.find_apart();
         }
-        self.join(time_ns);
+        self.arrived += 1;
+        if self.arrived.is_multiple_of(JOIN_EVERY) {
+            self.join(time_ns);
+        }
     }
 
     /// Ends the stretches of Credence's lanes whose counted packets have all left.
