@@ -67,7 +67,8 @@ impl Slow<'_> {
         let at_ns = first_ns + periods * update_ns;
         let mut saturation = vec![0.0; moment.buffer.queues()];
         for &(index, other, time) in &arrivals {
-            if if periods == 0 { index <= first } else { time < at_ns } {
+            let is_before = if periods == 0 { index <= first } else { time < at_ns };
+            if is_before {
                 let length = moment.lengths_after(index)[other];
                 saturation[other] = (f64::from(length) / 28_000.0).min(1.0);
             }
