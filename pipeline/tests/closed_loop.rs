@@ -62,9 +62,43 @@ fn mistakes_are_found_before_the_first_run() {
     std::fs::write(&path, late).expect("a writable folder");
     let list = format!("flow_list = '{}'", path.display());
     says(&list, "late.csv: start_ns of a flow is 10000000001, after the simulation's end");
+    says(
+        &format!("{list}\nns3_seed = 8"),
+        "late.csv: ns3_seed: with randomSeed 8 the artifact sends",
+    );
+    says(&with_flows("ns3_seed = 8"), "ns3_seed: is for the flows of a flow_list");
     says("", "traffic: is empty");
     says(&with_flows("[fabric]\nleaves = 0"), "leaves: is 0");
     says("[[traffic.flows]]\nload = -1.0", "flows[0]: load: is -1");
+}
+
+#[test]
+fn flows_on_ns3s_paths_are_alike_in_every_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("flows.csv");
+    // The receivers that the artifact draws with 2 leaves of 2 servers and randomSeed 3.
+    let receivers = [(0, [2, 2, 3, 2]), (1, [3, 2, 2, 2])];
+    let mut flows = "start_ns,src_host,dst_host,size_bytes\n".to_owned();
+    for (from, to) in receivers {
+        for (nth, to) in to.into_iter().enumerate() {
+            flows += &format!("{},{from},{to},900000\n", nth * 1_000_000);
+        }
+    }
+    std::fs::write(&path, flows).expect("a writable folder");
+    let run = |more: &str| {
+        let text = format!(
+            "policies = ['lqd']\nruns = 2\nflow_list = '{}'\n{more}\n[fabric]\nservers = 2",
+            path.display()
+        );
+        let prepared = experiment(&text).prepare().expect("valid");
+        let comparison = prepared.compare(&Resources::default(), &Silent).expect("runs");
+        let runs = &comparison.policies[0].runs;
+        (runs[0].clone(), runs[1].clone())
+    };
+    let (first, second) = run("ns3_seed = 3");
+    assert_eq!(first, second, "the seed of a run picks no path");
+    let (first, second) = run("");
+    assert_ne!(first, second);
 }
 
 #[test]

@@ -10,12 +10,15 @@
 #[path = "../examples/against_ns3/comparison.rs"]
 mod comparison;
 
-use comparison::{CLASSES, NS3_PUSHED_OUT, POLICIES, Paths, Result, here, ns3};
+use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};
 use std::path::{Path, PathBuf};
 
-const SEEDS: u64 = 8;
-/// Student's t for 7 degrees of freedom, 97.5%.
-const T: f64 = 2.365;
+/// Packets that leaf 0 pushed out in ns-3 under LQD.
+const NS3_PUSHED_OUT: f64 = 1_463.0;
+
+const SEEDS: u64 = 5;
+/// Student's t for 4 degrees of freedom, 97.5%.
+const T: f64 = 2.776;
 
 fn shared() -> Option<PathBuf> {
     let folder = match std::env::var_os("DROPCAST_SHARED_FLOWS") {
@@ -107,7 +110,7 @@ fn slowdowns_timeouts_drops_and_the_order_of_policies_are_ns3s() {
     // If two policies differ in ns-3 by more than a few late flows, they differ alike here.
     for (there, here) in &late {
         for (other_there, other_here) in &late {
-            if other_there - there > 100 {
+            if *other_there > there + 100 {
                 assert!(here < other_here, "late: {late:?}");
             }
         }

@@ -21,9 +21,6 @@ pub(crate) const POLICIES: [(&str, &str); 6] = [
 /// Classes of flows.
 pub(crate) const CLASSES: [&str; 3] = ["incast", "short", "long"];
 
-/// Packets that leaf 0 pushed out in ns-3 under LQD.
-pub(crate) const NS3_PUSHED_OUT: f64 = 1_463.0;
-
 /// ns-3's randomSeed.
 const NS3_SEED: u32 = 8;
 

@@ -8,7 +8,7 @@
 
 mod comparison;
 
-use comparison::{CLASSES, NS3_PUSHED_OUT, POLICIES, Paths, Result, here, ns3};
+use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};
 use std::path::PathBuf;
 
 fn main() {
@@ -25,8 +25,7 @@ fn main() {
             continue;
         }
         let there = ns3(&folder, name);
-        let pushed = if name == "lqd" { NS3_PUSHED_OUT.to_string() } else { String::new() };
-        print_row(name, "ns-3", &there, pushed, String::new());
+        print_row(name, "ns-3", &there, String::new(), String::new());
         let here = here(&folder, policy, Paths::Ns3);
         let difference = format!("{:.1}%", 100.0 * here.difference(&there));
         print_row("", "here", &here, here.dropped.to_string(), difference);
