@@ -228,7 +228,7 @@ fn whoever_keeps_lemma_1_is_at_best_n_competitive() {
             }) && sequence.can_hold(accepts)
         };
         let sets: Vec<u32> = (0..1 << sequence.len()).filter(|&set| keeps_up(set)).collect();
-        let expected = (0..).zip(&followed).map(|(id, &is)| u32::from(is) << id).sum();
+        let expected: u32 = (0..).zip(&followed).map(|(id, &is)| u32::from(is) << id).sum();
         assert_eq!(sets, [expected], "{ports},{buffer}");
     }
 }
