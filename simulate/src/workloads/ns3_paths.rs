@@ -134,7 +134,8 @@ fn install(
             random.draw();
             for &place in singles.get(&server).into_iter().flatten() {
                 check_receiver(&flows[place], fabric, seed, &mut random)?;
-                (random.draw(), random.draw());
+                random.draw();
+                random.draw();
                 let connects_ns = TRAFFIC_STARTS_NS + flows[place].start_ns;
                 installed.push(Installed { place, connects_ns });
             }
