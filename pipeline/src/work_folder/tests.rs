@@ -99,10 +99,8 @@ fn a_folder_that_no_job_left_is_not_touched() {
 #[test]
 fn a_job_that_fails_leaves_no_folders() {
     let room = tempfile::tempdir().unwrap();
-    for work in [
-        WorkFolder::beside(&room.path().join("a/b/out")).unwrap(),
-        WorkFolder::inside(&room.path().join("c/d"), "model.json").unwrap(),
-    ] {
+    for is_exchanged in [true, false] {
+        let work = work(&room.path().join("a/b/out"), is_exchanged);
         fs::write(work.path().join("result"), "new").unwrap();
         assert_eq!(names(room.path()).len(), 1);
         drop(work);
