@@ -64,12 +64,14 @@ pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<Str
     });
     if let Some(optimum) = rivals.optimum {
         let more = optimum.most_bytes.saturating_sub(lqd);
+        let found = match optimum.found.bytes.saturating_sub(lqd) {
+            0 => "no schedule was found that transmits more than LQD".to_owned(),
+            more => format!("a schedule was found that transmits {} bytes more", count(more)),
+        };
         sentences.push(format!(
-            "No policy, even if it knows all arrivals, transmits more than {} bytes ({}) more than LQD; \
-             a schedule was found that transmits {} LQD.",
+            "No policy, even if it knows all arrivals, transmits more than {} bytes ({}) more than LQD; {found}.",
             count(more),
-            percent(more, lqd),
-            compared(optimum.found.bytes, lqd)
+            percent(more, lqd)
         ));
     }
     sentences

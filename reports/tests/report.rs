@@ -105,7 +105,7 @@ fn every_field_of_the_json_is_documented() {
 fn unknown_training_rows_and_the_gain_are_said_in_text_and_page() {
     let mut report = tiny::report(RowOrder::Arrival);
     let unknown = "does not say which rows it was trained on";
-    let gain = "Credence with this model transmits";
+    let gain = "than with no oracle (always accept)";
     for exporter in [&Text as &dyn Exporter, &Html] {
         let text = exporter.export(&report).unwrap();
         assert!(text.contains(unknown) && text.contains(gain), "{text}");

@@ -91,7 +91,7 @@ fn the_loop_is_closed() {
     assert_eq!(collected["rejected"], rejected);
     assert_eq!(labelled_drops(&room, "trace.parquet"), dropped_by_switches(&room, "lqd/lqd/run-0"));
 
-    room.good("train --data trace.parquet --validation-share 0 --vote f1 -o model.json");
+    room.good_with_notes("train --data trace.parquet --validation-share 0 --vote f1 -o model.json");
     room.good("export model.json --target dct -o tables");
     let policies = "--policy credence --policy credence:model=model.json \
                     --policy credence:model=tables/model.dct";

@@ -73,7 +73,7 @@ fn a_killed_export_leaves_one_set_of_files() {
     let room = Room::with_a_run();
     let other = SMALL.replace("seed = 7", "seed = 8").replace("'small'", "'other'");
     room.write("other.toml", other);
-    room.good("run --config other.toml");
+    room.good_with_notes("run --config other.toml");
     let export = |run: &str| format!("export runs/{run}/model.json --target c cpp p4 -o out");
     room.write("out/notes.txt", "mine");
     room.good(&export("other"));
@@ -131,7 +131,7 @@ fn a_killed_run_leaves_one_run_and_folders_of_the_users() {
     std::fs::create_dir(room.path("runs/.small.partial")).unwrap();
     std::fs::rename(room.path("runs/small/mine"), room.path("runs/.small.partial/mine")).unwrap();
     room.write("runs/.small.lock", "[\"mine\"]");
-    room.good(run);
+    room.good_with_notes(run);
     assert_eq!(room.read(mine), b"mine");
     assert!(results(&room, "runs/") == new.unwrap());
 }

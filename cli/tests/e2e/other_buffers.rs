@@ -89,7 +89,7 @@ fn a_model_of_a_role_is_in_its_own_bytes() {
     let room = Room::new();
     room.good("simulate --topology leaf-spine --duration-ms 5 --load 0.6 -o events.parquet");
     room.good("collect --events events.parquet --departures line-rate -o fabric.parquet");
-    room.good("train --data fabric.parquet --split none --model-per role -o m.json");
+    room.good_with_notes("train --data fabric.parquet --split none --model-per role -o m.json");
     let model = |name: &str| json(&String::from_utf8(room.read(name)).unwrap());
     assert_eq!(model("m.json")["switch"]["buffer_bytes"], 1_052_672);
     assert_eq!(model("m.spine.json")["switch"]["buffer_bytes"], 210_532);

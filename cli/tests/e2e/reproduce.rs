@@ -68,7 +68,7 @@ fn figure_15_is_made_with_the_features_and_splits_that_its_page_says() {
 #[test]
 fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     let room = Room::new();
-    let said = room.good("reproduce fig10 --runs 1 --duration-ms 2 -o fig10");
+    let said = room.good_with_notes("reproduce fig10 --runs 1 --duration-ms 2 -o fig10");
     assert!(said.starts_with("## Figure 10. "), "{said}");
     let text = |file: &str| String::from_utf8(room.read(&format!("fig10/{file}"))).unwrap();
     assert!(said.starts_with(&text("fig10.md")), "{said}");

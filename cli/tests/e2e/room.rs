@@ -158,6 +158,14 @@ impl Room {
         said.stdout
     }
 
+    /// Runs a command that must succeed and may say notes, but nothing else, on stderr; returns its stdout.
+    pub(crate) fn good_with_notes(&self, typed: &str) -> String {
+        let said = self.dropcast(typed);
+        let only_notes = said.stderr.lines().all(|line| line.starts_with("note: "));
+        assert!(said.code == Some(0) && only_notes, "{said}");
+        said.stdout
+    }
+
     /// `dropcast` with arguments, in the folder, on a terminal of fixed width.
     pub(crate) fn command(&self, args: impl IntoIterator<Item: AsRef<OsStr>>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dropcast"));

@@ -169,7 +169,7 @@ fn the_best_model_of_each_feature_set_is_what_train_gives() {
     compare_best_with_train(&room, "grown", "");
     let squeezed = SWEEP.replace("eta = true", "eta = true\nbudget = 'ternary-entries=10'");
     room.write("sweep.toml", squeezed);
-    let said = room.good("sweep sweep.toml -o squeezed");
+    let said = room.good_with_notes("sweep sweep.toml -o squeezed");
     assert!(said.contains("each feature set, squeezed into ternary-entries=10:"), "{said}");
     compare_best_with_train(&room, "squeezed", "--budget ternary-entries=10");
     let grown = table(&room, "grown");

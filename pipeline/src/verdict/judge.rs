@@ -42,7 +42,7 @@ struct OpenTrace {
     options: ReplayOptions,
     replay: Replay,
     levels: TraceLevels,
-    rivals: RivalReplay,
+    rivals: Option<RivalReplay>,
     rows: u64,
 }
 
@@ -148,11 +148,13 @@ impl Judge {
                 self.reasons.add(reason, dropped, arrival.size_bytes);
             }
         }
-        trace.rivals.add(&arrivals).map_err(|source| BuildError::Replay {
-            trace: name.clone(),
-            row: trace.rows,
-            source,
-        })?;
+        if let Some(rivals) = &mut trace.rivals {
+            rivals.add(&arrivals).map_err(|source| BuildError::Replay {
+                trace: name.clone(),
+                row: trace.rows,
+                source,
+            })?;
+        }
         trace.rows += batch.len() as u64;
         trace
             .levels
@@ -167,7 +169,9 @@ impl Judge {
         let replayed = trace.replay.finish().into_iter();
         self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
         self.thresholds.end(trace.levels);
-        self.rivals.end(trace.rivals);
+        if let Some(rivals) = trace.rivals {
+            self.rivals.end(rivals);
+        }
         self.episodes.end_trace();
         if self.timelines.len() < self.names.len() {
             // Nothing of it counts.
@@ -205,7 +209,7 @@ impl Judge {
             perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),
             perfect_oracle_bytes_to_lqd: share(perfect_oracle.bytes, lqd.bytes),
             level_threshold: self.thresholds.best(lqd),
-            conclusion: Conclusion::new(&rivals, lqd, perfect_oracle, self.counts.lqd),
+            conclusion: Conclusion::new(&rivals, &totals, perfect_oracle, self.counts.lqd),
             rivals,
             counts: self.counts,
             real_reasons: self.reasons.sections(),

@@ -1,7 +1,7 @@
 //! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
 
 use super::level_thresholds::share;
-use dropcast_data::{SwitchSpecs, TraceMeta};
+use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{OptimumSent, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent};
 use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use dropcast_switch::policies::oracle::OracleParameters;
@@ -15,6 +15,9 @@ const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
 
 /// The alphas that the untrained rule is tried over, beside infinity.
 const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
+
+/// A switch with more queues has no rivals: each of them would take the memory of all its queues.
+const MOST_QUEUES: usize = 8_192;
 
 /// What a policy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +49,7 @@ pub struct RivalSection {
 /// What any switch could do, and the optimum.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RivalsSection {
-    /// Every policy, alphas first.
+    /// Every policy, alphas first; empty where a switch has too many queues to replay them all.
     pub policies: Vec<RivalSection>,
     /// Whether the best ones were chosen on rows that are not measured. If not, they were chosen on the very rows
     /// that they are measured on, and flatter themselves a little.
@@ -66,7 +69,7 @@ pub struct OptimumSection {
     pub most_bytes: u64,
     /// That as a share of LQD's bytes.
     pub most_bytes_to_lqd: Option<f64>,
-    /// What a schedule transmits that was found.
+    /// What the best schedule transmits that was found: that of Belady's rule, or LQD's, which knows no arrivals.
     pub found: Sent,
 }
 
@@ -87,6 +90,8 @@ pub(super) struct Rivals {
     tried: Vec<Tried>,
     threads: NonZeroUsize,
     sum: Option<RivalsSent>,
+    /// Whether a trace was left out; then there is no sum.
+    is_partial: bool,
 }
 
 /// A policy that is tried.
@@ -133,14 +138,23 @@ impl Rivals {
         };
         let alphas = of(RivalKind::Alpha, ALPHA_EXPONENTS);
         let rules = of(RivalKind::UntrainedRule, RULE_EXPONENTS);
-        Rivals { tried: alphas.chain(rules).collect(), threads, sum: None }
+        Rivals { tried: alphas.chain(rules).collect(), threads, sum: None, is_partial: false }
     }
 
-    /// Replays of another trace.
-    pub(super) fn begin(&self, meta: &TraceMeta, specs: &SwitchSpecs) -> RivalReplay {
+    /// Replays of another trace; none if a switch is too large.
+    pub(super) fn begin(&mut self, meta: &TraceMeta, specs: &SwitchSpecs) -> Option<RivalReplay> {
+        let queues = match specs {
+            SwitchSpecs::Same(spec) => spec.queues(),
+            SwitchSpecs::Each(specs) => specs.values().map(SwitchSpec::queues).max().unwrap_or(0),
+        };
+        if queues > MOST_QUEUES {
+            self.is_partial = true;
+            return None;
+        }
         let policies: Vec<PolicySpec> = self.tried.iter().map(|tried| tried.spec.clone()).collect();
         let options = ReplayOptions::for_trace(meta);
-        RivalReplay::new(specs.clone(), options, &meta.pauses, &policies, self.threads)
+        let specs = specs.clone();
+        Some(RivalReplay::new(specs, options, &meta.pauses, &policies, self.threads))
     }
 
     pub(super) fn end(&mut self, replay: RivalReplay) {
@@ -152,18 +166,19 @@ impl Rivals {
     }
 
     pub(super) fn section(&self, lqd: Sent) -> RivalsSection {
-        let Some(RivalsSent { policies, optimum }) = &self.sum else {
+        let Some(RivalsSent { policies, optimum }) = self.sum.as_ref().filter(|_| !self.is_partial)
+        else {
             return RivalsSection::default();
         };
         let chosen_on_other_rows = policies.iter().any(|sent| sent.others.packets > 0);
         let best = |kind| {
             let of_kind = self.tried.iter().zip(policies).enumerate();
             let of_kind = of_kind.filter(|(_, (tried, _))| tried.kind == kind);
-            // Of equals the first, the lowest alpha: it leaves most room to others.
+            // Of equals the last, the highest alpha: doing nothing if that is as good.
             let bytes = |sent: &RivalSent| {
                 if chosen_on_other_rows { sent.others.bytes } else { sent.counted.bytes }
             };
-            of_kind.rev().max_by_key(|(_, (_, sent))| bytes(sent)).map(|(place, _)| place)
+            of_kind.max_by_key(|(_, (_, sent))| bytes(sent)).map(|(place, _)| place)
         };
         let section = |(tried, sent): (&Tried, &RivalSent)| RivalSection {
             kind: tried.kind,
@@ -181,7 +196,7 @@ impl Rivals {
             optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
                 most_bytes,
                 most_bytes_to_lqd: share(most_bytes, lqd.bytes),
-                found: schedule.counted,
+                found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
             }),
         }
     }

@@ -9,8 +9,8 @@ use super::places::{QueueDrops, SwitchDrops};
 use super::real_drops::ReasonSection;
 use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
-use crate::report::{AgreementSection, PolicySection};
-use dropcast_replay::Sent;
+use crate::report::{AgreementSection, PolicySection, ReplayTotals};
+use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ pub enum Conclusion {
 impl Conclusion {
     pub(super) fn new(
         rivals: &RivalsSection,
-        lqd: Sent,
+        totals: &ReplayTotals,
         perfect_oracle: Sent,
         dropped: Sent,
     ) -> Self {
@@ -118,8 +118,15 @@ impl Conclusion {
         }
         let best = [rivals.best_alpha(), rivals.best_rule()].into_iter().flatten();
         let best = best.reduce(|a, b| if b.sent.bytes > a.sent.bytes { b } else { a });
-        let (policy, bytes) =
-            best.map_or((String::new(), 0), |best| (best.policy.clone(), best.sent.bytes));
+        let (policy, bytes) = match best {
+            Some(best) => (best.policy.clone(), best.sent.bytes),
+            // Without rivals: what they begin with.
+            None => {
+                let is_shared = |of: &&PolicySection| of.policy == ReplayPolicy::CompleteSharing;
+                let shared = totals.policies.iter().find(is_shared);
+                ("complete-sharing".to_owned(), shared.map_or(0, |of| of.sent.bytes))
+            }
+        };
         match perfect_oracle.bytes.checked_sub(bytes) {
             None | Some(0) => Conclusion::NoOracleNeeded {
                 policy,
@@ -128,7 +135,7 @@ impl Conclusion {
             Some(more) => Conclusion::OracleCouldGain {
                 policy,
                 bytes: more,
-                share_of_lqd: more as f64 / lqd.bytes.max(1) as f64,
+                share_of_lqd: more as f64 / totals.eta.lqd.bytes.max(1) as f64,
             },
         }
     }
