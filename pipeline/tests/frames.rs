@@ -9,7 +9,7 @@ use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::training::train_on;
+use dropcast_pipeline::training::{choose_split, train_on};
 use dropcast_simulate::LeafWorkload;
 
 fn trace(seed: u64) -> LabelledTrace {
@@ -22,7 +22,7 @@ fn trace(seed: u64) -> LabelledTrace {
 fn model(trace: LabelledTrace) -> String {
     let settings = TrainSettings::default();
     let traces = LabelledTraces::new(vec![trace], &settings.features).unwrap();
-    let split = settings.split.check().unwrap();
+    let split = choose_split(&traces, &settings.split.check().unwrap(), &Silent).unwrap();
     let fitted = train_on(&traces, &split, &settings, &Resources::default(), &Silent).unwrap();
     fitted.model.to_json()
 }
