@@ -287,4 +287,4 @@ def test_an_interrupt_stops_a_map(tmp_path):
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=30)[0] == "interrupted\n"
-    assert process.returncode == 0 and os.listdir(tmp_path / "map") == []
+    assert process.returncode == 0 and os.listdir(tmp_path) == ["large.toml"]

@@ -1,6 +1,7 @@
 //! Whether captures can each hold the packets for one output port.
 
 use super::summary::{CaptureSummary, Pair};
+use crate::capture_map::Mac;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
@@ -47,7 +48,8 @@ pub(crate) fn why_no_output_ports(
     let ips = |pair: &Pair| pair.ips.filter(|_| !pair.is_for_a_group());
     // What goes to a router has its Ethernet address, whatever the port it leaves at.
     let without_ip = |pair: &Pair| pair.ips.is_none() && !pair.is_for_a_group();
-    let macs = |pair: &Pair| pair.macs.filter(|_| without_ip(pair));
+    // Made-up frames often have an address of zeros, which is nobody's.
+    let macs = |pair: &Pair| pair.macs.filter(|(_, to)| without_ip(pair) && *to != Mac([0; 6]));
     both_directions(captures, ips)
         .or_else(|| both_directions(captures, macs))
         .or_else(|| shared_destinations(captures, |pair| Some(ips(pair)?.1)))

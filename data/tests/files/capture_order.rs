@@ -186,3 +186,21 @@ fn long_captures_are_refused_before_their_end() {
     assert!(error.unwrap().to_string().contains("holds packets for 10.0."));
     assert!(read < packets.len() * 3 / 4, "{read} of {} packets were read", packets.len());
 }
+
+/// Frames that a script makes up often have no addresses: these say nothing about ports.
+#[test]
+fn addresses_of_zeros_are_nobodys() {
+    let scratch = Scratch::new();
+    let packets = sent(400);
+    let files = captures(&scratch, &packets, |port, packet| packet.to == port);
+    for file in &files {
+        let mut bytes = std::fs::read(file).unwrap();
+        // A record has 16 bytes before its frame of 42.
+        for record in bytes[24..].chunks_mut(16 + 42) {
+            record[16..30].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0xb5]);
+        }
+        std::fs::write(file, bytes).unwrap();
+    }
+    let (events, _) = read(&scratch, &files, "").unwrap();
+    assert_eq!(events.len(), packets.len());
+}
