@@ -105,7 +105,9 @@ proptest! {
         check(&run(&fabric, flows.clone()))?;
         for flow in flows {
             let alone = run(&fabric, vec![flow]);
-            prop_assert!(alone[0].fct_ns.is_some(), "nothing is in its way: {alone:?}");
+            // An unresponsive flow alone can still overflow the buffer before a slow uplink.
+            let ends = alone[0].fct_ns.is_some() || flow.transport == Transport::Unresponsive;
+            prop_assert!(ends, "nothing is in its way: {alone:?}");
             check(&alone)?;
         }
     }
