@@ -326,10 +326,11 @@ pub(crate) struct SweepArgs {
 /// Find where an oracle pays: compare policies in the fabric over many conditions
 /// (docs/where-an-oracle-pays.md).
 ///
-/// At each point LQD, Complete Sharing, FollowLQD, Credence that always accepts and Credence with
-/// each oracle carry the same flows. The summary tells where LQD is better than both policies that
-/// need no oracle, beyond the paired 95% interval; what share of that each oracle gets; and where one
-/// does harm. Writes map.csv, map.json and a map of each measure as SVG.
+/// At each point LQD, rivals that need no oracle (tuned alphas and the untrained rule, unless `policies` lists
+/// others) and every decision with every oracle carry the same flows. The best rival of a point and a measure is
+/// chosen on other runs than those that are compared. The summary tells who is better than it, and who worse,
+/// beyond what many comparisons give by chance, and which share of LQD's gain each gets. Writes map.csv, map.json
+/// and heat maps as SVG.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example, map.toml:

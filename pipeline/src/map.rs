@@ -1,7 +1,7 @@
 //! Where an oracle pays: policies compared over many conditions (`docs/where-an-oracle-pays.md`).
 //!
-//! An oracle lets a drop-tail switch imitate LQD. So Credence can gain from predictions only where
-//! LQD is better than both policies that need no oracle, Complete Sharing and FollowLQD.
+//! An oracle can only be worth its tables where it is better than what needs none: a tuned alpha, which every
+//! switch has, and the untrained rule. So LQD and every policy with an oracle are compared with the best of these.
 
 mod conditions;
 mod findings;
@@ -9,6 +9,9 @@ mod measured;
 mod settings;
 
 pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
-pub use findings::{Finding, OracleFinding, OracleTally, SubjectShare, Tally};
+pub use findings::{
+    Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SubjectShare, Tally,
+    Verdict,
+};
 pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into};
 pub use settings::{MapSettings, Measure};

@@ -4,12 +4,13 @@ use crate::ExportError;
 use crate::metric_words::metric_words;
 use crate::plot::{Axis, HeatFigure, Page, Unit};
 use dropcast_pipeline::map::{
-    Condition, Finding, Grid, Map, MapPoint, Measure, OracleFinding, PolicyValues,
+    Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint, Measure,
+    PolicyValues, Verdict,
 };
 use std::fmt::Write as _;
 
 /// The axes of a grid, by name.
-const AXES: [&str; 8] = [
+const AXES: [&str; 10] = [
     "load",
     "burst",
     "buffer_kb",
@@ -18,13 +19,17 @@ const AXES: [&str; 8] = [
     "priorities",
     "oversubscription",
     "servers",
+    "min_rto_ms",
+    "paths",
 ];
 
 /// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
-/// over the runs, the ends of its 95% interval, and LQD's verdict over policies without an oracle
-/// (`lqd_is_better`). A field is empty where there is no value. RFC 4180 with `\n`.
+/// over the runs, the ends of its 95% interval; then the best policy that predicts nothing, chosen on other runs,
+/// and whether this one is `better` than it, `worse` or `unclear` ([`Verdict`]). A field is empty where there is no
+/// value. RFC 4180 with `\n`.
 pub fn csv(map: &Map) -> String {
-    let mut out = format!("grid,{},policy,measure,mean,low,high,lqd_is_better\n", AXES.join(","));
+    let axes = AXES.join(",");
+    let mut out = format!("grid,{axes},policy,measure,mean,low,high,best_plain,over_best_plain\n");
     for point in &map.points {
         let at = AXES.map(|axis| point.condition.value(axis).unwrap_or_default());
         for values in &point.values {
@@ -33,20 +38,31 @@ pub fn csv(map: &Map) -> String {
                 let (low, high) = bounds.unzip();
                 let numbers = [measured.mean.map(|mean| mean.mean), low, high]
                     .map(|value| value.map_or_else(String::new, |value| value.to_string()));
-                let is_prone =
-                    point.finding(&Measure(name.clone())).is_some_and(|one| one.is_beyond_interval);
+                let finding = point.finding(&Measure(name.clone()));
+                let best = finding.and_then(|own| own.best_plain.as_deref()).unwrap_or_default();
+                let own = finding.and_then(|own| own.policy(&values.policy)?.over_plain.as_ref());
                 let _ = writeln!(
                     out,
-                    "{},{},{},{name},{},{is_prone}",
+                    "{},{},{},{name},{},{},{}",
                     point.condition.grid,
                     at.join(","),
                     field(&values.policy),
-                    numbers.join(",")
+                    numbers.join(","),
+                    field(best),
+                    own.map_or("", |own| verdict(own.verdict)),
                 );
             }
         }
     }
     out
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Unclear => "unclear",
+    }
 }
 
 /// The files of a map, with their names: all values, and a picture for each measure.
@@ -72,15 +88,12 @@ fn field(text: &str) -> String {
     }
 }
 
-/// What was found, in words and a table.
+/// What was found, in words and tables.
 pub fn summary(map: &Map) -> String {
     let mut text = headline(map);
-    let prone: Vec<(&MapPoint, &Finding)> =
-        findings(map).filter(|(_, finding)| finding.is_beyond_interval).collect();
-    if !prone.is_empty() {
-        text.push_str(&table(map, &prone));
-    }
-    text.push_str(&harm(map));
+    text.push_str(&gains(map));
+    text.push_str(&verdicts(map, Verdict::Better));
+    text.push_str(&verdicts(map, Verdict::Worse));
     text
 }
 
@@ -88,105 +101,125 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
     map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
 }
 
+/// How often each policy is better or worse than the best rivals.
 fn headline(map: &Map) -> String {
-    let tally = &map.tally;
+    let Map { tally, settings, .. } = map;
+    let best: Vec<String> =
+        tally.best_plain.iter().map(|(name, n)| format!("{name} {n}")).collect();
     let mut text = format!(
-        "LQD is better than both Complete Sharing and FollowLQD, beyond the paired 95% interval, in \
-         {} of {} pairs of a point and a measure, at {} of {} points; by at least a tenth in {}. By \
-         chance about {:.1} would be.\n\
-         In each of {} runs, too, it is in {} (marked *); by chance {:.1} at most would be.\n",
-        tally.beyond_interval,
-        tally.tests,
-        tally.points_beyond_interval,
-        tally.points,
-        tally.beyond_interval_by_a_tenth,
-        tally.beyond_interval_by_chance,
-        map.settings.runs,
-        tally.in_every_run,
-        tally.in_every_run_by_chance,
+        "{} pairs of a point and a measure, {} runs. The best policy that predicts nothing, chosen on {} other \
+         runs: {}.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
+         expectation.\n\n{:<28} {:>8} {:>7} {:>8} {:>7}  median share of LQD's gain (pairs)\n{:<28} {:>16} \
+         {:>16}\n",
+        tally.pairs,
+        settings.runs,
+        settings.choosing_runs,
+        best.join(", "),
+        percent(Some(FALSE_DISCOVERY_RATE)),
+        "",
+        "better",
+        "worse",
+        "better",
+        "worse",
+        "than the best",
+        "that predicts no",
+        "with untrained",
     );
-    for oracle in &tally.oracles {
-        let share = percent(oracle.median_share_of_gain);
-        let _ = write!(text, "Credence with {}: median share of LQD's gain {share}", oracle.oracle);
-        let by_subject = oracle.by_subject.iter().map(|(subject, of)| {
-            let (share, pairs) = (percent(of.median_share_of_gain), of.pairs);
-            format!("{subject} {share} of {pairs}")
-        });
-        let by_subject: Vec<String> = by_subject.collect();
-        if !by_subject.is_empty() {
-            let _ = write!(text, " ({} pairs)", by_subject.join(", "));
-        }
-        if oracle.oracle != "accept" {
-            let _ = write!(
-                text,
-                "; better than always accepting in {} pairs, worse in {}",
-                oracle.helps, oracle.does_harm
-            );
-        }
-        text.push_str(".\n");
+    for policy in &tally.policies {
+        let of_rival = |of: fn(&Counts) -> u64| {
+            policy
+                .over_rival
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |counts| of(counts).to_string())
+        };
+        let shares: Vec<String> = policy
+            .share_of_gain
+            .iter()
+            .map(|share| format!("{} {} ({})", share.of, percent(share.median), share.pairs))
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:<28} {:>8} {:>7} {:>8} {:>7}  {}",
+            policy.policy,
+            policy.over_plain.better,
+            policy.over_plain.worse,
+            of_rival(|counts| counts.better),
+            of_rival(|counts| counts.worse),
+            shares.join(", "),
+        );
     }
     text
 }
 
-fn table(map: &Map, prone: &[(&MapPoint, &Finding)]) -> String {
-    let names: Vec<&String> = map.tally.oracles.iter().map(|oracle| &oracle.oracle).collect();
+/// Where LQD is better than the best policy that predicts nothing, and what others get of that.
+fn gains(map: &Map) -> String {
+    let names: Vec<&str> =
+        map.tally.policies.iter().skip(1).map(|own| own.policy.as_str()).collect();
+    let widths: Vec<usize> = names.iter().map(|name| name.len().max(6)).collect();
     let mut text = format!(
-        "\nWhere LQD is better (share: of LQD's gain over the better of the two)\n{:<58} {:<20} \
-         {:>10} {:>10} {:>10} {:>6}",
-        "point", "measure", "LQD", "CompleteS", "FollowLQD", "gain"
+        "\nWhere LQD is better than the best policy that predicts nothing, and which share of that others get\n\
+         {:<58} {:<20} {:<16} {:>9} {:>9} {:>6}",
+        "point", "measure", "best", "its mean", "LQD", "gain"
     );
-    for name in &names {
-        let _ = write!(text, " {name:>12}");
+    for (name, &width) in names.iter().zip(&widths) {
+        let _ = write!(text, " {name:>width$}");
     }
     text.push('\n');
-    for (point, finding) in prone {
+    let mut rows = 0;
+    for (point, finding) in findings(map).filter(|(_, finding)| finding.gain().is_some()) {
+        rows += 1;
         let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+        let best = finding.best_plain.as_deref().unwrap_or_default();
+        let relative = finding.lqd().and_then(|lqd| lqd.over_plain.as_ref()?.relative);
         let _ = write!(
             text,
-            "{:<58} {:<20} {:>10} {:>10} {:>10} {:>6}",
+            "{:<58} {:<20} {best:<16} {:>9} {:>9} {:>6}",
             place(&point.condition),
-            format!("{}{}", finding.measure.name(), if finding.is_in_every_run { "*" } else { "" }),
+            finding.measure.name(),
+            mean(best),
             mean("lqd"),
-            mean("complete-sharing"),
-            mean("follow-lqd"),
-            percent(finding.relative_gain),
+            percent(relative),
         );
-        for one in &finding.oracles {
-            let _ = write!(text, " {:>12}", percent(one.share_of_gain));
+        for (name, &width) in names.iter().zip(&widths) {
+            let share = finding.policy(name).and_then(|own| own.share_of_gain);
+            let _ = write!(text, " {:>width$}", percent(share));
         }
         text.push('\n');
     }
+    if rows == 0 {
+        return "\nLQD is nowhere better than the best policy that predicts nothing.\n".to_owned();
+    }
     text
 }
 
-/// Where an oracle is worse, or better, than always accepting.
-fn harm(map: &Map) -> String {
-    let mut text = String::new();
-    type Kind = (&'static str, fn(&OracleFinding) -> bool);
-    let kinds: [Kind; 2] = [
-        ("\nWhere an oracle is worse than always accepting\n", |one| one.does_harm),
-        ("\nWhere an oracle is better than always accepting\n", |one| one.helps),
-    ];
-    for (title, is_one) in kinds {
-        let mut lines = String::new();
-        for (point, finding) in findings(map) {
-            for one in finding.oracles.iter().filter(|one| is_one(one)) {
-                let policy = format!("credence:model={}", one.oracle);
-                let mean = |policy| shown(mean_of(point, policy, &finding.measure));
-                let _ = writeln!(
-                    lines,
-                    "{:<58} {:<20} {:<12} {:>10}, accepting {:>10}, LQD {:>10}",
-                    place(&point.condition),
-                    finding.measure.name(),
-                    one.oracle,
-                    mean(&policy),
-                    mean("credence"),
-                    mean("lqd")
-                );
-            }
+/// Where a policy that predicts is better, or worse, than the best that does not.
+fn verdicts(map: &Map, wanted: Verdict) -> String {
+    let word = verdict(wanted);
+    let mut text =
+        format!("\nWhere a prediction is {word} than the best policy that predicts nothing\n");
+    let empty = text.len();
+    for (point, finding) in findings(map) {
+        for own in finding.policies.iter().filter(|own| own.policy != "lqd") {
+            let Some(over) = own.over_plain.as_ref().filter(|own| own.verdict == wanted) else {
+                continue;
+            };
+            let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+            let best = finding.best_plain.as_deref().unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "{:<58} {:<20} {:<28} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
+                place(&point.condition),
+                finding.measure.name(),
+                own.policy,
+                mean(&own.policy),
+                mean(best),
+                mean("lqd"),
+                percent(over.relative.map(f64::abs)),
+            );
         }
-        text.push_str(title);
-        text.push_str(if lines.is_empty() { "nowhere\n" } else { &lines });
+    }
+    if text.len() == empty {
+        text.push_str("nowhere\n");
     }
     text
 }
@@ -218,23 +251,27 @@ fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.0}%", value * 100.0))
 }
 
-/// Heat maps by name: for each grid and measure LQD's gain over the better policy without an oracle,
-/// and, where that is beyond the interval somewhere, each oracle's share of it.
+/// Heat maps by name: for each grid and measure LQD's advantage over the best policy that predicts nothing, and
+/// that of each policy that is found to be better or worse somewhere.
 pub fn figures(map: &Map) -> Vec<(String, HeatFigure)> {
     let mut figures = Vec::new();
     for grid in &map.settings.grids {
         for measure in &map.settings.measures {
             let sheet = Sheet::new(map, grid, measure);
-            let name = |what: &str| format!("{}-{}-{what}", grid.name, measure.name());
-            figures.push((name("gain"), sheet.gain()));
-            if sheet.is_prone_somewhere() {
-                for oracle in &map.tally.oracles {
-                    figures.push((name(&oracle.oracle), sheet.share(&oracle.oracle)));
+            for policy in map.tally.policies.iter().map(|own| own.policy.as_str()) {
+                if policy == "lqd" || sheet.is_clear_somewhere(policy) {
+                    let name = format!("{}-{}-{}", grid.name, measure.name(), file_word(policy));
+                    figures.push((name, sheet.figure(policy)));
                 }
             }
         }
     }
     figures
+}
+
+/// A policy's name as a part of a file's: `oracle:base=dt` is `oracle-base-dt`.
+fn file_word(policy: &str) -> String {
+    policy.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
 /// The points of a grid as rows and columns, for one measure.
@@ -286,58 +323,50 @@ impl<'a> Sheet<'a> {
         Sheet { map, grid, measure, columns, row_label, rows, findings }
     }
 
-    fn is_prone_somewhere(&self) -> bool {
-        self.findings.iter().flatten().flatten().any(|finding| finding.is_beyond_interval)
+    fn over_plain(finding: Option<&'a Finding>, policy: &str) -> Option<&'a Difference> {
+        finding?.policy(policy)?.over_plain.as_ref()
     }
 
-    fn gain(&self) -> HeatFigure {
-        let measure = metric_words(self.measure.name());
-        self.figure(
-            format!("LQD's gain over Complete Sharing and FollowLQD: {measure}"),
-            "how much better LQD is than the better of the two, % (*: than both, beyond the 95% interval)",
-            |finding| finding.relative_gain,
-        )
+    fn is_clear(finding: Option<&'a Finding>, policy: &str) -> bool {
+        Self::over_plain(finding, policy).is_some_and(|over| over.verdict != Verdict::Unclear)
     }
 
-    fn share(&self, oracle: &str) -> HeatFigure {
-        let who = match oracle {
-            "accept" => "Credence that always accepts".to_owned(),
-            oracle => format!("Credence with {oracle}"),
-        };
-        self.figure(
-            format!("Share of LQD's gain that {who} gets: {}", metric_words(self.measure.name())),
-            "share of LQD's gain, %, where LQD's is beyond the interval (below 0: worse than without an oracle)",
-            |finding| finding.oracles.iter().find(|one| one.oracle == oracle)?.share_of_gain,
-        )
+    fn is_clear_somewhere(&self, policy: &str) -> bool {
+        self.findings.iter().flatten().any(|&finding| Self::is_clear(finding, policy))
     }
 
-    fn figure(
-        &self,
-        title: String,
-        value: &str,
-        of: impl Fn(&Finding) -> Option<f64>,
-    ) -> HeatFigure {
+    fn figure(&self, policy: &str) -> HeatFigure {
+        let who = if policy == "lqd" { "LQD" } else { policy };
+        let title = format!(
+            "{who} against the best policy that predicts nothing: {}",
+            metric_words(self.measure.name())
+        );
+        let value = "how much better, % (below 0: worse; *: more than chance)";
         // Whole percents, without a minus before zero.
-        let cell =
-            |finding: &Option<&Finding>| Some((of((*finding)?)? * 100.0).round() / 100.0 + 0.0);
-        let is_prone =
-            |finding: &Option<&Finding>| finding.is_some_and(|one| one.is_beyond_interval);
+        let cell = |&finding: &Option<&'a Finding>| {
+            let relative = Self::over_plain(finding, policy)?.relative?;
+            Some((relative * 100.0).round() / 100.0 + 0.0)
+        };
         let names = |rows: &[String]| -> Vec<String> {
             rows.iter()
                 .map(|row| if row.is_empty() { " ".to_owned() } else { row.clone() })
                 .collect()
+        };
+        let cells = |row: &Vec<Option<&'a Finding>>| row.iter().map(cell).collect();
+        let starred = |row: &Vec<Option<&'a Finding>>| {
+            row.iter().map(|&finding| Self::is_clear(finding, policy)).collect()
         };
         HeatFigure {
             description: format!("{title}, for the points of grid {}.", self.grid.name),
             title,
             x: Axis::new(self.columns.label),
             y: Axis::new(self.row_label.clone()),
-            value: Axis::new(value).unit(Unit::Percent).range(0.0, 1.0),
+            value: Axis::new(value).unit(Unit::Percent).range(-1.0, 1.0),
             decimals: 0,
             columns: self.columns.values.clone(),
             rows: names(&self.rows),
-            cells: self.findings.iter().map(|row| row.iter().map(cell).collect()).collect(),
-            starred: self.findings.iter().map(|row| row.iter().map(is_prone).collect()).collect(),
+            cells: self.findings.iter().map(cells).collect(),
+            starred: self.findings.iter().map(starred).collect(),
             notes: vec![format!("Cells: {value}. {} runs.", self.map.settings.runs)],
         }
     }

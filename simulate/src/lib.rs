@@ -30,7 +30,7 @@ mod workloads;
 
 pub use fabric::{
     Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
-    FlowRecord, Occupancy, Outcome, PacketEvents, Simulation, Sink, Telemetry, Unwatched,
+    FlowRecord, Occupancy, Outcome, PacketEvents, Paths, Simulation, Sink, Telemetry, Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{
@@ -38,7 +38,7 @@ pub use open_loop::{
 };
 pub use summary::{
     ClassSummary, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
-    Summarizer, paired_difference,
+    Summarizer, largest_discovery, p_value, paired_difference,
 };
 pub use transport::Transport;
 pub use workloads::{

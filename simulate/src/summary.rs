@@ -2,10 +2,12 @@
 
 mod bootstrap;
 mod percentiles;
+mod significance;
 
 pub use bootstrap::{Interval, paired_difference};
 pub use percentiles::Percentiles;
 use percentiles::of_counts;
+pub use significance::{largest_discovery, p_value};
 
 use crate::fabric::{Drop, DropReason, Fabric, FlowClass, FlowRecord, Occupancy, Outcome, Sink};
 use serde::{Deserialize, Serialize};

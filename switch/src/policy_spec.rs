@@ -73,6 +73,19 @@ impl PolicySpec {
         }
     }
 
+    /// Names the file of the policy's model; nothing for a policy that has none ([`Self::takes_model`]).
+    pub fn set_model(&mut self, name: &str) {
+        let model = match self {
+            PolicySpec::Credence(own) => &mut own.model,
+            PolicySpec::PaybackCredence(own) => &mut own.model,
+            PolicySpec::FollowMax(own) => &mut own.model,
+            PolicySpec::Oracle(own) => &mut own.model,
+            PolicySpec::Ndt(own) => &mut own.model,
+            _ => return,
+        };
+        *model = Some(name.to_owned());
+    }
+
     /// Whether it can have a model.
     pub fn takes_model(&self) -> bool {
         matches!(

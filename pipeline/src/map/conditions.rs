@@ -2,7 +2,7 @@
 
 use crate::closed_loop::Experiment;
 use dropcast_data::Scheduler;
-use dropcast_simulate::{FabricConfig, PoissonFlows, Transport};
+use dropcast_simulate::{FabricConfig, Paths, PoissonFlows, Transport};
 use dropcast_switch::AqmSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,6 +31,10 @@ pub struct Grid {
     pub oversubscription: Vec<f64>,
     /// Servers of a leaf; the buffer per port and the oversubscription stay.
     pub servers: Vec<u16>,
+    /// Minimum retransmission timeout, milliseconds.
+    pub min_rto_ms: Vec<f64>,
+    /// Whether packets of a flow share a spine.
+    pub paths: Vec<Paths>,
 }
 
 /// Transports that share the load of flows: `dctcp`, `dctcp+cubic` (one half each), or
@@ -68,6 +72,8 @@ enum Setting {
     Transports(TransportMix),
     Ecn(bool),
     Priorities(Priorities),
+    MinRto(f64),
+    Paths(Paths),
 }
 
 /// An axis, and the names of its values.
@@ -115,6 +121,8 @@ impl Grid {
             all(&self.priorities, Setting::Priorities),
             all(&self.oversubscription, Setting::Oversubscription),
             all(&self.servers, Setting::Servers),
+            all(&self.min_rto_ms, Setting::MinRto),
+            all(&self.paths, Setting::Paths),
         ];
         axes.into_iter().filter(|values| !values.is_empty()).collect()
     }
@@ -167,6 +175,8 @@ impl Setting {
             Setting::Transports(_) => "transports",
             Setting::Ecn(_) => "ecn",
             Setting::Priorities(_) => "priorities",
+            Setting::MinRto(_) => "min_rto_ms",
+            Setting::Paths(_) => "paths",
         }
     }
 
@@ -180,6 +190,8 @@ impl Setting {
             Setting::Transports(_) => "transports",
             Setting::Ecn(_) => "marking",
             Setting::Priorities(_) => "queues",
+            Setting::MinRto(_) => "minimum RTO, ms",
+            Setting::Paths(_) => "paths",
         }
     }
 
@@ -194,6 +206,8 @@ impl Setting {
             Setting::Transports(_) => 5,
             Setting::Ecn(_) => 6,
             Setting::Priorities(_) => 7,
+            Setting::MinRto(_) => 8,
+            Setting::Paths(_) => 9,
         }
     }
 
@@ -236,6 +250,8 @@ impl Setting {
             Setting::Ecn(true) => {}
             Setting::Ecn(false) => fabric.aqm = AqmSpec::None(Default::default()),
             Setting::Priorities(priorities) => priorities.apply(to),
+            Setting::MinRto(ms) => fabric.min_rto_ns = (1e6 * ms).round() as u64,
+            Setting::Paths(paths) => fabric.paths = *paths,
         }
     }
 }
@@ -303,11 +319,14 @@ impl fmt::Display for Setting {
             Setting::Oversubscription(value)
             | Setting::Buffer(value)
             | Setting::Load(value)
+            | Setting::MinRto(value)
             | Setting::Burst(value) => write!(f, "{value}"),
             Setting::Transports(mix) => f.write_str(&mix.text),
             Setting::Ecn(true) => f.write_str("ECN"),
             Setting::Ecn(false) => f.write_str("no ECN"),
             Setting::Priorities(priorities) => f.write_str(priorities.name()),
+            Setting::Paths(Paths::Ecmp) => f.write_str("ECMP"),
+            Setting::Paths(Paths::Spray) => f.write_str("spraying"),
         }
     }
 }

@@ -1,49 +1,80 @@
-//! What follows from the runs at a point.
+//! What follows from the runs of a map.
+//!
+//! Rivals that need no training stand beside LQD and the oracles. The best rival of a point and a measure is
+//! chosen on other runs than those that are compared, so its mean is not the luckiest of many.
 
-use super::settings::{
-    ACCEPT, COMPLETE_SHARING, FOLLOW_LQD, LQD, MapSettings, Measure, OraclePolicy,
-};
+use super::settings::{Kind, MapSettings, Measure, Subject};
 use crate::closed_loop::Comparison;
-use dropcast_simulate::Interval;
+use dropcast_simulate::{Interval, largest_discovery, p_value};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// One measure at one point. Advantages are above 0 where the first is better.
-#[derive(Clone, Debug, Serialize)]
+/// Seed of the intervals' bootstrap.
+pub(super) const BOOTSTRAP_SEED: u64 = 1;
+
+/// All measures, beside [`Measure::subject`].
+const ALL: &str = "all";
+
+/// Of all differences that are called better or worse, at most this share is so by chance, in expectation
+/// (Benjamini and Hochberg, Controlling the False Discovery Rate, Journal of the Royal Statistical Society B
+/// 1995).
+pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+
+/// One measure at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The measure.
     pub measure: Measure,
-    /// The better of Complete Sharing and FollowLQD, by their means; null where undefined.
-    pub best_without_oracle: Option<&'static str>,
-    /// LQD's advantage over it, with its paired 95% interval.
-    pub gain: Option<Interval>,
-    /// The gain as a share of that policy's mean; null if that is 0.
-    pub relative_gain: Option<f64>,
-    /// LQD is better than both policies beyond the paired 95% interval.
-    pub is_beyond_interval: bool,
-    /// In every run, too.
-    pub is_in_every_run: bool,
-    /// By oracle; the first always accepts.
-    pub oracles: Vec<OracleFinding>,
+    /// The best policy that predicts nothing, by its mean over the runs that are chosen on; null where
+    /// undefined.
+    pub best_plain: Option<String>,
+    /// The best of these and of the untrained rules.
+    pub best_rival: Option<String>,
+    /// By policy: LQD, the untrained rules, and every policy with an oracle.
+    pub policies: Vec<Compared>,
 }
 
-/// What Credence with an oracle gets at one point in one measure.
-#[derive(Clone, Debug, Serialize)]
-pub struct OracleFinding {
-    /// The oracle's name; `accept` for Credence that always accepts.
-    pub oracle: String,
-    /// Its share of LQD's gain: 1 if it is as good as LQD, 0 if as the best policy without an
-    /// oracle, below 0 if worse than that. Null where there is no gain to share: unless LQD is better
-    /// beyond the interval.
+/// A policy against the best rivals.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// The policy's short name.
+    pub policy: String,
+    /// Against the best policy that predicts nothing.
+    pub over_plain: Option<Difference>,
+    /// Against the best rival; null for the untrained rules, which are rivals.
+    pub over_rival: Option<Difference>,
+    /// Its share of LQD's gain over the best policy that predicts nothing: 1 if it is as good as LQD, 0 if as
+    /// that policy. Null unless LQD is found to be better.
     pub share_of_gain: Option<f64>,
-    /// Credence's advantage with it over the best policy without an oracle.
-    pub gain: Option<Interval>,
-    /// Credence's advantage with it over always accepting.
-    pub over_accept: Option<Interval>,
-    /// Worse than always accepting, beyond the paired 95% interval and in every run.
-    pub does_harm: bool,
-    /// Better than always accepting, beyond the paired 95% interval and in every run.
-    pub helps: bool,
+}
+
+/// How much better a policy is than a rival, run by run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The mean, above 0 where the policy is better, and its 95% interval, not corrected for the number of
+    /// comparisons.
+    pub advantage: Interval,
+    /// That as a share of the rival's mean; null if that is 0.
+    pub relative: Option<f64>,
+    /// Of a paired t-test: how probable so large a difference is by chance; null with fewer than 5 runs.
+    pub p_value: Option<f64>,
+    /// What can be said if [`FALSE_DISCOVERY_RATE`] holds for all points and measures of the map, for this
+    /// policy and kind of rival.
+    pub verdict: Verdict,
+}
+
+/// Whether a difference is more than chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The policy is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// The runs cannot tell.
+    #[default]
+    Unclear,
 }
 
 /// Counts over all points and measures.
@@ -51,201 +82,235 @@ pub struct OracleFinding {
 pub struct Tally {
     /// Points.
     pub points: u64,
-    /// Points at which LQD is better beyond the 95% interval in at least one measure.
-    pub points_beyond_interval: u64,
-    /// Pairs of a point and a measure in which LQD's gain is defined.
+    /// Pairs of a point and a measure.
+    pub pairs: u64,
+    /// By policy, in the order of [`Finding::policies`].
+    pub policies: Vec<PolicyTally>,
+    /// In how many pairs each policy that predicts nothing is the best of them.
+    pub best_plain: BTreeMap<String, u64>,
+}
+
+/// Counts of one policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyTally {
+    /// The policy's short name.
+    pub policy: String,
+    /// Against the best policy that predicts nothing.
+    pub over_plain: Counts,
+    /// Against the best rival; null for the untrained rules.
+    pub over_rival: Option<Counts>,
+    /// Pairs of a point and a measure in which LQD is better than the best policy that predicts nothing, and the
+    /// median share of that gain that this policy has: of all, and by [`Measure::subject`].
+    pub share_of_gain: Vec<SubjectShare>,
+}
+
+/// Pairs of a point and a measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// In which the policy is better.
+    pub better: u64,
+    /// In which it is worse.
+    pub worse: u64,
+    /// That have a difference.
     pub tests: u64,
-    /// Those in which LQD is better beyond the 95% interval.
-    pub beyond_interval: u64,
-    /// Those of them with a gain of at least a tenth.
-    pub beyond_interval_by_a_tenth: u64,
-    /// How many of `tests` would be beyond the interval by chance if LQD were nowhere better: one in
-    /// 40, and somewhat more with few runs, where the bootstrap's intervals are too short.
-    pub beyond_interval_by_chance: f64,
-    /// Those in which LQD is better in every run, too.
-    pub in_every_run: u64,
-    /// How many of `tests` would be that by chance at most: a sign that is right in every run,
-    /// `tests / 2^runs`.
-    pub in_every_run_by_chance: f64,
-    /// By oracle.
-    pub oracles: Vec<OracleTally>,
 }
 
-/// Counts of one oracle.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct OracleTally {
-    /// The oracle.
-    pub oracle: String,
-    /// Pairs of a point and a measure in which it is worse than always accepting.
-    pub does_harm: u64,
-    /// Those in which it is better.
-    pub helps: u64,
-    /// Median share of LQD's gain where that is beyond the interval; null if it nowhere is.
-    pub median_share_of_gain: Option<f64>,
-    /// The same and the number of pairs by [`Measure::subject`], where there is a gain.
-    pub by_subject: BTreeMap<String, SubjectShare>,
-}
-
-/// An oracle's share of LQD's gain in the measures of one kind of flow.
+/// A policy's share of LQD's gain in the measures of one kind of flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SubjectShare {
+    /// The kind, or `all`.
+    pub of: String,
     /// Pairs of a point and a measure in which there is a gain.
     pub pairs: u64,
     /// The median.
-    pub median_share_of_gain: Option<f64>,
+    pub median: Option<f64>,
 }
 
 impl Finding {
-    pub(super) fn new(
-        measure: &Measure,
-        oracles: &[OraclePolicy],
-        comparison: &Comparison,
-        seed: u64,
-    ) -> Self {
-        let point = Point { measure, comparison, seed };
-        let rivals = [COMPLETE_SHARING, FOLLOW_LQD];
-        let best = point.best_of(rivals);
-        let against = rivals.map(|rival| point.advantage(LQD, rival));
-        let is_beyond_interval = against.iter().all(Advantage::is_beyond_interval);
-        let is_in_every_run =
-            is_beyond_interval && against.iter().all(|advantage| advantage.has_sign(true));
-        let gain = best.and_then(|best| point.advantage(LQD, best).interval);
-        let mean = best.and_then(|best| point.mean(best));
-        let relative = |gain: Interval| mean.filter(|&mean| mean != 0.0).map(|m| gain.mean / m);
-        let shared = gain.filter(|_| is_beyond_interval);
-        let named = oracles.iter().map(|oracle| (oracle.name.as_str(), oracle.policy.as_str()));
-        let all = std::iter::once(("accept", ACCEPT)).chain(named);
+    /// Without verdicts, which depend on the other points ([`judge`]).
+    pub(super) fn new(settings: &MapSettings, measure: &Measure, runs: &Comparison) -> Self {
+        let subjects = settings.subjects();
+        let point = Point { settings, measure, runs };
+        let best_plain = point.best(&subjects, |kind| kind == Kind::Plain);
+        let best_rival = point.best(&subjects, |kind| matches!(kind, Kind::Plain | Kind::Rule));
+        let compared = |subject: &Subject| Compared {
+            policy: subject.name.clone(),
+            over_plain: best_plain.and_then(|best| point.difference(subject, best)),
+            over_rival: match subject.kind {
+                Kind::Rule => None,
+                _ => best_rival.and_then(|best| point.difference(subject, best)),
+            },
+            share_of_gain: None,
+        };
+        let is_compared = |subject: &&Subject| subject.kind != Kind::Plain;
+        let name = |best: &Subject| best.name.clone();
         Finding {
             measure: measure.clone(),
-            best_without_oracle: best,
-            gain,
-            relative_gain: gain.and_then(relative),
-            is_beyond_interval,
-            is_in_every_run,
-            oracles: all.map(|(name, policy)| point.oracle(name, policy, best, shared)).collect(),
+            best_plain: best_plain.map(name),
+            best_rival: best_rival.map(name),
+            policies: subjects.iter().filter(is_compared).map(compared).collect(),
         }
+    }
+
+    /// What was found of a policy.
+    pub fn policy(&self, name: &str) -> Option<&Compared> {
+        self.policies.iter().find(|own| own.policy == name)
+    }
+
+    /// LQD against the best rivals.
+    pub fn lqd(&self) -> Option<&Compared> {
+        self.policy(super::settings::LQD)
+    }
+
+    /// LQD's advantage over the best policy that predicts nothing, where it is found to be better.
+    pub fn gain(&self) -> Option<f64> {
+        let over = self.lqd()?.over_plain.as_ref()?;
+        (over.verdict == Verdict::Better).then_some(over.advantage.mean)
+    }
+}
+
+/// Gives every difference its verdict, and then the shares of LQD's gains.
+pub(super) fn judge(findings: &mut [&mut Finding]) {
+    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 2] =
+        [|own| own.over_plain.as_mut(), |own| own.over_rival.as_mut()];
+    let policies = findings.first().map_or(0, |first| first.policies.len());
+    for (policy, part) in (0..policies).flat_map(|policy| parts.map(|part| (policy, part))) {
+        let of_policy = findings.iter_mut().filter_map(|own| part(&mut own.policies[policy]));
+        control_false_discoveries(of_policy.collect());
+    }
+    for finding in findings {
+        let Some(gain) = finding.gain() else { continue };
+        for own in &mut finding.policies {
+            own.share_of_gain = own.over_plain.as_ref().map(|over| over.advantage.mean / gain);
+        }
+    }
+}
+
+fn control_false_discoveries(mut differences: Vec<&mut Difference>) {
+    let p_values: Vec<f64> = differences.iter().filter_map(|own| own.p_value).collect();
+    let Some(largest) = largest_discovery(&p_values, FALSE_DISCOVERY_RATE) else { return };
+    for own in &mut differences {
+        let is_discovery = own.p_value.is_some_and(|p| p <= largest);
+        own.verdict = match is_discovery {
+            true if own.advantage.mean > 0.0 => Verdict::Better,
+            true if own.advantage.mean < 0.0 => Verdict::Worse,
+            _ => Verdict::Unclear,
+        };
     }
 }
 
 /// One measure at one point.
 struct Point<'a> {
+    settings: &'a MapSettings,
     measure: &'a Measure,
-    comparison: &'a Comparison,
-    seed: u64,
-}
-
-/// Advantages run by run, and their mean.
-struct Advantage {
-    runs: Vec<f64>,
-    interval: Option<Interval>,
-}
-
-impl Advantage {
-    fn is_beyond_interval(&self) -> bool {
-        self.interval.is_some_and(|all| all.mean > 0.0 && all.excludes_zero() == Some(true))
-    }
-
-    /// Whether every run has an advantage, or none.
-    fn has_sign(&self, is_better: bool) -> bool {
-        let is_right = |&run: &f64| if is_better { run > 0.0 } else { run < 0.0 };
-        !self.runs.is_empty() && self.runs.iter().all(is_right)
-    }
-
-    fn is_finding(&self, is_better: bool) -> bool {
-        let excludes_zero = self.interval.and_then(|all| all.excludes_zero()) == Some(true);
-        excludes_zero && self.has_sign(is_better)
-    }
+    /// All runs of a rival: those that are compared, then those that it is chosen on.
+    runs: &'a Comparison,
 }
 
 impl Point<'_> {
-    fn runs(&self, policy: &str) -> Vec<Option<f64>> {
-        self.comparison.runs(policy).map_or_else(Vec::new, |runs| runs.metric(self.measure.name()))
+    fn runs(&self, subject: &Subject, runs: Range<u32>) -> Vec<Option<f64>> {
+        let all = self.runs.runs(&subject.policy.label);
+        let all = all.map_or_else(Vec::new, |runs| runs.metric(self.measure.name()));
+        all[runs.start as usize..runs.end as usize].to_vec()
     }
 
-    fn mean(&self, policy: &str) -> Option<f64> {
-        let values: Vec<f64> = self.runs(policy).into_iter().flatten().collect();
-        Some(Interval::bootstrap(&values, self.seed)?.mean)
-    }
-
-    fn best_of(&self, policies: [&'static str; 2]) -> Option<&'static str> {
-        let [first, second] = policies;
-        let (of_first, of_second) = (self.mean(first)?, self.mean(second)?);
-        let is_better = self.measure.advantage(of_second, of_first) > 0.0;
-        Some(if is_better { second } else { first })
-    }
-
-    fn advantage(&self, one: &str, other: &str) -> Advantage {
-        let pairs = self.runs(one).into_iter().zip(self.runs(other));
-        let pairs = pairs.filter_map(|(one, other)| one.zip(other));
-        let runs: Vec<f64> = pairs.map(|(one, other)| self.measure.advantage(one, other)).collect();
-        let interval = Interval::bootstrap(&runs, self.seed);
-        Advantage { runs, interval }
-    }
-
-    fn oracle(
-        &self,
-        name: &str,
-        policy: &str,
-        best: Option<&'static str>,
-        shared: Option<Interval>,
-    ) -> OracleFinding {
-        let gain = best.and_then(|best| self.advantage(policy, best).interval);
-        let over_accept = self.advantage(policy, ACCEPT);
-        OracleFinding {
-            oracle: name.to_owned(),
-            share_of_gain: gain.zip(shared).map(|(own, lqd)| own.mean / lqd.mean),
-            gain,
-            does_harm: over_accept.is_finding(false),
-            helps: over_accept.is_finding(true),
-            over_accept: over_accept.interval,
+    /// The subject of these kinds with the best mean over the runs that are chosen on; the first of equals.
+    fn best<'s>(&self, subjects: &'s [Subject], is_rival: fn(Kind) -> bool) -> Option<&'s Subject> {
+        let MapSettings { runs, choosing_runs, .. } = *self.settings;
+        let mut best: Option<(&Subject, f64)> = None;
+        for subject in subjects.iter().filter(|subject| is_rival(subject.kind)) {
+            let Some(own) = mean(self.runs(subject, runs..runs + choosing_runs)) else { continue };
+            if best.is_none_or(|(_, best)| self.measure.advantage(own, best) > 0.0) {
+                best = Some((subject, own));
+            }
         }
+        best.map(|(best, _)| best)
+    }
+
+    fn difference(&self, subject: &Subject, rival: &Subject) -> Option<Difference> {
+        let runs = 0..self.settings.runs;
+        let of_rival = self.runs(rival, runs.clone());
+        let pairs = self.runs(subject, runs).into_iter().zip(&of_rival);
+        let advantage = |(own, other): (Option<f64>, &Option<f64>)| {
+            Some(self.measure.advantage(own?, (*other)?))
+        };
+        let advantages: Vec<f64> = pairs.filter_map(advantage).collect();
+        let mean = mean(of_rival).filter(|&mean| mean != 0.0);
+        let interval = Interval::bootstrap(&advantages, BOOTSTRAP_SEED)?;
+        Some(Difference {
+            advantage: interval,
+            relative: mean.map(|mean| interval.mean / mean),
+            p_value: p_value(&advantages),
+            verdict: Verdict::default(),
+        })
     }
 }
 
 impl Tally {
     /// Of the findings of each point.
-    pub(super) fn count(settings: &MapSettings, points: &[&[Finding]]) -> Self {
-        let all = || points.iter().copied().flatten();
-        let count = |is: fn(&&Finding) -> bool| all().filter(is).count() as u64;
-        let tests = count(|finding| finding.gain.is_some());
-        let is_prone = |point: &&&[Finding]| point.iter().any(|one| one.is_beyond_interval);
-        let oracles = settings.oracle_policies();
-        let names = oracles.iter().map(|oracle| oracle.name.as_str());
-        let oracle = |name: &str| {
-            let own = || all().flat_map(|one| &one.oracles).filter(|own| own.oracle == name);
-            let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-            for one in all() {
-                let own = one.oracles.iter().filter(|own| own.oracle == name);
-                for share in own.filter_map(|own| own.share_of_gain) {
-                    shares.entry(one.measure.subject().to_owned()).or_default().push(share);
-                }
-            }
-            let share = |shares: Vec<f64>| SubjectShare {
-                pairs: shares.len() as u64,
-                median_share_of_gain: median(shares),
-            };
-            OracleTally {
-                by_subject: shares.into_iter().map(|(of, shares)| (of, share(shares))).collect(),
-                oracle: name.to_owned(),
-                does_harm: own().filter(|one| one.does_harm).count() as u64,
-                helps: own().filter(|one| one.helps).count() as u64,
-                median_share_of_gain: median(own().filter_map(|one| one.share_of_gain).collect()),
-            }
-        };
+    pub(super) fn count(points: &[&[Finding]]) -> Self {
+        let all: Vec<&Finding> = points.iter().copied().flatten().collect();
+        let mut best_plain = BTreeMap::new();
+        for best in all.iter().filter_map(|finding| finding.best_plain.clone()) {
+            *best_plain.entry(best).or_default() += 1;
+        }
+        let names = all.first().map_or(&[][..], |first| &first.policies);
+        let tally = |own: &Compared| PolicyTally::count(&own.policy, &all);
         Tally {
             points: points.len() as u64,
-            points_beyond_interval: points.iter().filter(is_prone).count() as u64,
-            tests,
-            beyond_interval: count(|finding| finding.is_beyond_interval),
-            beyond_interval_by_a_tenth: count(|finding| {
-                finding.is_beyond_interval && finding.relative_gain.is_some_and(|gain| gain >= 0.1)
-            }),
-            beyond_interval_by_chance: tests as f64 / 40.0,
-            in_every_run: count(|finding| finding.is_in_every_run),
-            in_every_run_by_chance: tests as f64 / 2f64.powi(settings.runs.min(1_000) as i32),
-            oracles: std::iter::once("accept").chain(names).map(oracle).collect(),
+            pairs: all.len() as u64,
+            policies: names.iter().map(tally).collect(),
+            best_plain,
         }
     }
+
+    /// The counts of a policy.
+    pub fn policy(&self, name: &str) -> Option<&PolicyTally> {
+        self.policies.iter().find(|own| own.policy == name)
+    }
+}
+
+impl PolicyTally {
+    fn count(policy: &str, all: &[&Finding]) -> Self {
+        let own = || all.iter().filter_map(|finding| Some((*finding, finding.policy(policy)?)));
+        let over_plain = own().filter_map(|(_, own)| own.over_plain.as_ref());
+        let over_rival: Vec<_> = own().filter_map(|(_, own)| own.over_rival.as_ref()).collect();
+        let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (finding, own) in own() {
+            if let Some(share) = own.share_of_gain {
+                shares.entry(ALL).or_default().push(share);
+                shares.entry(finding.measure.subject()).or_default().push(share);
+            }
+        }
+        let share = |(of, shares): (&str, Vec<f64>)| SubjectShare {
+            of: of.to_owned(),
+            pairs: shares.len() as u64,
+            median: median(shares),
+        };
+        PolicyTally {
+            policy: policy.to_owned(),
+            over_plain: Counts::of(over_plain),
+            over_rival: (!over_rival.is_empty()).then(|| Counts::of(over_rival.into_iter())),
+            share_of_gain: shares.into_iter().map(share).collect(),
+        }
+    }
+}
+
+impl Counts {
+    fn of<'a>(differences: impl Iterator<Item = &'a Difference>) -> Self {
+        let mut counts = Counts::default();
+        for difference in differences {
+            counts.tests += 1;
+            counts.better += u64::from(difference.verdict == Verdict::Better);
+            counts.worse += u64::from(difference.verdict == Verdict::Worse);
+        }
+        counts
+    }
+}
+
+fn mean(values: Vec<Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

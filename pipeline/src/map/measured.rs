@@ -1,8 +1,8 @@
 //! Runs of every policy under every condition.
 
 use super::conditions::Condition;
-use super::findings::{Finding, Tally};
-use super::settings::{MapSettings, Measure};
+use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
+use super::settings::{MapSettings, Measure, Subject};
 use crate::PipelineError;
 use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
 use crate::fabric_oracle::{train_oracles, training_experiment};
@@ -19,9 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What every map has, beside its pictures.
 const FILES: [&str; 2] = ["map.csv", "map.json"];
-
-/// Seed of the intervals' bootstrap.
-const BOOTSTRAP_SEED: u64 = 1;
 
 /// What was measured, and what follows.
 #[derive(Clone, Debug, Serialize)]
@@ -48,8 +45,10 @@ pub struct MapPoint {
 /// What one policy came to at one point.
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyValues {
-    /// The policy.
+    /// The policy's short name.
     pub policy: String,
+    /// The policy, as the registry reads it (`docs/policies.md`).
+    pub spec: String,
     /// By measure.
     pub measures: BTreeMap<String, MeasuredValues>,
 }
@@ -59,7 +58,7 @@ pub struct PolicyValues {
 pub struct MeasuredValues {
     /// Mean and 95% interval; null if it is undefined in all runs.
     pub mean: Option<Interval>,
-    /// By run.
+    /// By run that is compared.
     pub runs: Vec<Option<f64>>,
 }
 
@@ -94,9 +93,12 @@ pub fn map(
     for (condition, experiment) in points {
         prepared.push((condition, experiment.prepare_with(oracles.clone())?));
     }
-    let points = measure(settings, prepared, resources, progress)?;
+    let mut points = measure(settings, prepared, resources, progress)?;
+    let mut all: Vec<&mut Finding> =
+        points.iter_mut().flat_map(|point| &mut point.findings).collect();
+    judge(&mut all);
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
-    let tally = Tally::count(settings, &findings);
+    let tally = Tally::count(&findings);
     Ok(Map { settings: settings.clone(), tally, points })
 }
 
@@ -132,28 +134,30 @@ fn measure(
     progress: &dyn Progress,
 ) -> Result<Vec<MapPoint>, PipelineError> {
     progress.begin("map");
-    let policies = settings.all_policies();
+    let subjects = settings.subjects();
+    let runs = |subject: &Subject| 0..subject.runs(settings);
     let tasks: Vec<_> = prepared
         .iter()
-        .flat_map(|(_, prepared)| policies.iter().map(move |policy| (prepared, policy)))
-        .flat_map(|(prepared, policy)| (0..settings.runs).map(move |run| (prepared, policy, run)))
+        .flat_map(|(_, prepared)| subjects.iter().map(move |subject| (prepared, subject)))
+        .flat_map(|(prepared, own)| runs(own).map(move |run| (prepared, &own.policy, run)))
         .collect();
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    let runs = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
+    let summaries = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
         check(progress)?;
         let summary = prepared.summarize(policy, run);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         summary
     });
-    let mut runs = runs.into_iter();
+    let mut summaries = summaries.into_iter();
     let mut points = Vec::new();
     for (condition, _) in prepared {
-        let mut of_policies = Vec::new();
-        for policy in &policies {
-            let runs = runs.by_ref().take(settings.runs as usize).collect::<Result<_, _>>()?;
-            of_policies.push(PolicyRuns { policy: policy.label.clone(), runs });
+        let mut policies = Vec::new();
+        for subject in &subjects {
+            let own = summaries.by_ref().take(subject.runs(settings) as usize);
+            let runs = own.collect::<Result<_, _>>()?;
+            policies.push(PolicyRuns { policy: subject.policy.label.clone(), runs });
         }
-        points.push(MapPoint::new(settings, condition, &Comparison { policies: of_policies }));
+        points.push(MapPoint::new(settings, condition, &Comparison { policies }));
     }
     progress.end(&format!("{} points, {all} runs", points.len()));
     Ok(points)
@@ -161,16 +165,19 @@ fn measure(
 
 impl MapPoint {
     fn new(settings: &MapSettings, condition: Condition, comparison: &Comparison) -> Self {
-        let values = |runs: &PolicyRuns| PolicyValues {
-            policy: runs.policy.clone(),
-            measures: settings.measures.iter().map(|measure| measured(runs, measure)).collect(),
+        let values = |(subject, runs): (Subject, &PolicyRuns)| PolicyValues {
+            policy: subject.name,
+            spec: runs.policy.clone(),
+            measures: settings.measures.iter().map(|own| measured(settings, runs, own)).collect(),
         };
-        let oracles = settings.oracle_policies();
-        let finding = |measure| Finding::new(measure, &oracles, comparison, BOOTSTRAP_SEED);
         MapPoint {
             condition,
-            values: comparison.policies.iter().map(values).collect(),
-            findings: settings.measures.iter().map(finding).collect(),
+            values: settings.subjects().into_iter().zip(&comparison.policies).map(values).collect(),
+            findings: settings
+                .measures
+                .iter()
+                .map(|measure| Finding::new(settings, measure, comparison))
+                .collect(),
         }
     }
 
@@ -180,8 +187,15 @@ impl MapPoint {
     }
 }
 
-fn measured(runs: &PolicyRuns, measure: &Measure) -> (String, MeasuredValues) {
+fn measured(
+    settings: &MapSettings,
+    runs: &PolicyRuns,
+    measure: &Measure,
+) -> (String, MeasuredValues) {
     let name = measure.name();
-    let mean = runs.interval(name, BOOTSTRAP_SEED);
-    (name.to_owned(), MeasuredValues { mean, runs: runs.metric(name) })
+    let mut runs = runs.metric(name);
+    runs.truncate(settings.runs as usize);
+    let values: Vec<f64> = runs.iter().copied().flatten().collect();
+    let mean = Interval::bootstrap(&values, BOOTSTRAP_SEED);
+    (name.to_owned(), MeasuredValues { mean, runs })
 }

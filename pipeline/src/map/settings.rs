@@ -9,38 +9,48 @@ use crate::settings::TrainSettings;
 use dropcast_simulate::{
     DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
 };
-use dropcast_switch::AqmSpec;
+use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Policies that every map compares: LQD, the two that need no oracle, and Credence that always
-/// accepts.
-pub(super) const ALWAYS: [&str; 4] = [LQD, COMPLETE_SHARING, FOLLOW_LQD, ACCEPT];
+/// Compared in every map, with the best of the rivals.
 pub(super) const LQD: &str = "lqd";
-pub(super) const COMPLETE_SHARING: &str = "complete-sharing";
-pub(super) const FOLLOW_LQD: &str = "follow-lqd";
-pub(super) const ACCEPT: &str = "credence";
+
+/// What switches can do without an oracle, unless a map lists others: tuned alphas, and the untrained rule over
+/// one of them and over none.
+const RIVALS: [&str; 8] = [
+    "complete-sharing",
+    "dt:alpha=2",
+    "dt:alpha=4",
+    "dt:alpha=8",
+    "dt:alpha=16",
+    "dt:alpha=32",
+    "oracle:base=dt:alpha=16",
+    "oracle:base=complete-sharing",
+];
 
 /// What to compare, and where. Every field has a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapSettings {
     /// Runs of each policy at each point; run `n`, from 0, adds `n` to the seeds of fabric and
-    /// traffic. A difference is a finding only if it has the same sign in every run.
+    /// traffic.
     pub runs: u32,
+    /// Further runs of each rival, with seeds that follow: the best of each point and measure is chosen on these.
+    pub choosing_runs: u32,
     /// What is compared, the names of [`RunSummary::metrics`]. Less is better, except for
     /// `goodput_bps`.
     pub measures: Vec<Measure>,
-    /// Policies beside LQD, Complete Sharing, FollowLQD, Credence that always accepts, and Credence
-    /// with each oracle.
+    /// What LQD and oracles are compared with: every policy here without a model is a rival. One with a model is
+    /// compared with the rivals.
     pub policies: Vec<NamedPolicy>,
     /// Oracles by name: how each is trained, all on the same labelled run
     /// ([`crate::fabric_oracle`]).
     pub oracles: BTreeMap<String, TrainSettings>,
-    /// Whether Credence also runs with each oracle NAME while it falls back to always accept where
-    /// predictions are wrong (docs/decision.md), as the oracle NAME-fallback.
-    pub fallback: bool,
+    /// Policies that ask the oracles, by name: `model` is each oracle in turn. Decision NAME with oracle OTHER is
+    /// called NAME-OTHER.
+    pub decisions: BTreeMap<String, NamedPolicy>,
     /// The fabric, where a grid does not change it.
     pub fabric: FabricConfig,
     /// The traffic, where a grid does not change it.
@@ -105,10 +115,13 @@ impl Default for MapSettings {
         ];
         MapSettings {
             runs: 8,
+            choosing_runs: 8,
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
-            policies: Vec::new(),
+            policies: RIVALS.map(known).to_vec(),
             oracles: default_oracles().into_iter().collect(),
-            fallback: false,
+            decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
+                .map(|(name, policy)| (name.to_owned(), known(policy)))
+                .into(),
             fabric: FabricConfig::default(),
             traffic: TrafficConfig {
                 duration_ns: 50_000_000,
@@ -130,28 +143,14 @@ impl MapSettings {
         read_settings(path)
     }
 
-    /// Credence with each oracle, and if asked for, falling back.
-    pub(super) fn oracle_policies(&self) -> Vec<OraclePolicy> {
-        let oracle = |name: &String| {
-            let policy = format!("credence:model={name}");
-            let falling_back = OraclePolicy {
-                name: format!("{name}-fallback"),
-                policy: format!("{policy},fallback=true"),
-            };
-            let plain = OraclePolicy { name: name.clone(), policy };
-            std::iter::once(plain).chain(self.fallback.then_some(falling_back))
-        };
-        self.oracles.keys().flat_map(oracle).collect()
-    }
-
-    /// All policies, those of [`ALWAYS`] first, then Credence with each oracle.
-    pub(super) fn all_policies(&self) -> Vec<NamedPolicy> {
-        let named = |name: &str| name.parse().expect("a known policy");
-        let mut all: Vec<NamedPolicy> = ALWAYS.map(named).to_vec();
-        all.extend(self.oracle_policies().iter().map(|oracle| named(&oracle.policy)));
-        let others = self.policies.iter().filter(|policy| !ALWAYS.contains(&&*policy.label));
-        all.extend(others.cloned());
-        all
+    /// Everything that runs at each point: LQD, the listed policies, each decision with each oracle.
+    pub(super) fn subjects(&self) -> Vec<Subject> {
+        let lqd = Subject { name: LQD.to_owned(), kind: Kind::Lqd, policy: known(LQD) };
+        let listed = self.policies.iter().filter(|policy| policy.label != LQD).map(Subject::listed);
+        let asking = self.decisions.iter().flat_map(|(decision, policy)| {
+            self.oracles.keys().map(move |oracle| Subject::asking(decision, policy, oracle))
+        });
+        std::iter::once(lqd).chain(listed).chain(asking).collect()
     }
 
     /// The points of all grids.
@@ -159,14 +158,14 @@ impl MapSettings {
     /// # Errors
     /// If there are none, a measure is unknown, or too few runs are asked for.
     pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
-        if self.runs < 2 {
-            let problem = format!("is {}, expected at least 2: one run has no spread", self.runs);
-            return Err(PipelineError::setting("runs", problem));
+        for (name, runs) in [("runs", self.runs), ("choosing_runs", self.choosing_runs)] {
+            if !(2..=MOST_RUNS).contains(&runs) {
+                let problem =
+                    format!("is {runs}, expected 2 to {MOST_RUNS}: one run has no spread");
+                return Err(PipelineError::setting(name, problem));
+            }
         }
-        if self.runs > MOST_RUNS {
-            let problem = format!("is {}, expected at most {MOST_RUNS}", self.runs);
-            return Err(PipelineError::setting("runs", problem));
-        }
+        self.check_policies()?;
         self.check_measures()?;
         let base = Experiment {
             policies: Vec::new(),
@@ -180,17 +179,6 @@ impl MapSettings {
             let problem = "is empty; give at least one grid, such as [[grids]] with load = [0.8]";
             return Err(PipelineError::setting("grids", problem));
         }
-        let is_word = |name: &String| {
-            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain)
-        };
-        if let Some(name) = self.oracles.keys().find(|name| !is_word(name)) {
-            let problem = format!("{name:?}: expected a letter, then letters, digits, - and _");
-            return Err(PipelineError::setting("oracles", problem));
-        }
-        if self.fallback && self.oracles.is_empty() {
-            let problem = "is true, but there is no oracle that could fall back; leave it out";
-            return Err(PipelineError::setting("fallback", problem));
-        }
         for (place, grid) in self.grids.iter().enumerate() {
             self.check_grid(place, grid)?;
         }
@@ -199,8 +187,42 @@ impl MapSettings {
             let problem = format!("have {points} points, expected at most {MOST_POINTS}");
             return Err(PipelineError::setting("grids", problem));
         }
-        let base = Experiment { policies: self.all_policies(), ..base };
+        let policies = self.subjects().into_iter().map(|subject| subject.policy).collect();
+        let base = Experiment { policies, ..base };
         Ok(self.grids.iter().flat_map(|grid| grid.points(&base)).collect())
+    }
+
+    fn check_policies(&self) -> Result<(), PipelineError> {
+        let is_word = |name: &&String| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain)
+        };
+        let names = [
+            ("oracles", self.oracles.keys().collect::<Vec<_>>()),
+            ("decisions", self.decisions.keys().collect()),
+        ];
+        for (field, names) in names {
+            if let Some(name) = names.into_iter().find(|name| !is_word(name)) {
+                let problem = format!("{name:?}: expected a letter, then letters, digits, - and _");
+                return Err(PipelineError::setting(field, problem));
+            }
+        }
+        for (name, policy) in &self.decisions {
+            let problem = match policy.spec.model() {
+                _ if !policy.spec.takes_model() => "asks no oracle; list it in policies",
+                Some(_) => "has a model; leave it out, each oracle is the model in turn",
+                None => continue,
+            };
+            return Err(PipelineError::setting(format!("decisions.{name}"), problem));
+        }
+        if self.decisions.is_empty() && !self.oracles.is_empty() {
+            let problem = "is empty, expected at least one that asks the oracles";
+            return Err(PipelineError::setting("decisions", problem));
+        }
+        if !self.subjects().iter().any(|subject| subject.kind == Kind::Plain) {
+            let problem = "have none without a prediction to compare with, such as \"dt:alpha=8\"";
+            return Err(PipelineError::setting("policies", problem));
+        }
+        Ok(())
     }
 
     fn check_measures(&self) -> Result<(), PipelineError> {
@@ -226,8 +248,11 @@ impl MapSettings {
         if self.grids[..place].iter().any(|other| other.name == grid.name) {
             return wrong("name", format!("{:?} is taken by another grid", grid.name));
         }
-        let positive =
-            [("buffer_kb", &grid.buffer_kb), ("oversubscription", &grid.oversubscription)];
+        let positive = [
+            ("buffer_kb", &grid.buffer_kb),
+            ("oversubscription", &grid.oversubscription),
+            ("min_rto_ms", &grid.min_rto_ms),
+        ];
         for (field, values) in positive {
             let is_right = |value: &f64| (1e-3..=1e4).contains(value);
             if let Some(value) = values.iter().find(|value| !is_right(value)) {
@@ -273,6 +298,12 @@ impl MapSettings {
                 "marking to keep: aqm of [fabric] is none".to_owned(),
             ),
             (
+                "paths",
+                !grid.paths.is_empty(),
+                self.fabric.spines > 1,
+                "spines to choose from: spines of [fabric] is below 2".to_owned(),
+            ),
+            (
                 "oversubscription",
                 !grid.oversubscription.is_empty(),
                 self.fabric.spines > 0,
@@ -290,8 +321,56 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// Credence with an oracle, as findings and as policies call it.
-pub(super) struct OraclePolicy {
+fn known(policy: &str) -> NamedPolicy {
+    policy.parse().expect("a known policy")
+}
+
+/// What a policy is to the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// LQD, which pushes out.
+    Lqd,
+    /// A rival that predicts nothing.
+    Plain,
+    /// A rival: the untrained rule over a base.
+    Rule,
+    /// It asks an oracle.
+    Oracle,
+}
+
+/// A policy that runs at every point.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    /// As findings and figures call it.
     pub(super) name: String,
-    pub(super) policy: String,
+    pub(super) kind: Kind,
+    pub(super) policy: NamedPolicy,
+}
+
+impl Subject {
+    fn listed(policy: &NamedPolicy) -> Self {
+        let kind = match &policy.spec {
+            spec if spec.model().is_some() => Kind::Oracle,
+            PolicySpec::Oracle(_) => Kind::Rule,
+            _ => Kind::Plain,
+        };
+        Subject { name: policy.label.clone(), kind, policy: policy.clone() }
+    }
+
+    fn asking(decision: &str, policy: &NamedPolicy, oracle: &str) -> Self {
+        let separator = if policy.label.contains(':') { ',' } else { ':' };
+        let label = format!("{}{separator}model={oracle}", policy.label);
+        let mut policy = policy.clone();
+        policy.spec.set_model(oracle);
+        policy.label = label;
+        Subject { name: format!("{decision}-{oracle}"), kind: Kind::Oracle, policy }
+    }
+
+    /// How many runs of it are needed.
+    pub(super) fn runs(&self, settings: &MapSettings) -> u32 {
+        match self.kind {
+            Kind::Plain | Kind::Rule => settings.runs + settings.choosing_runs,
+            Kind::Lqd | Kind::Oracle => settings.runs,
+        }
+    }
 }

@@ -68,8 +68,22 @@ pub struct FabricConfig {
     pub sample_interval_ns: u64,
     /// The simulation ends at this time even if flows have not completed, nanoseconds.
     pub end_ns: u64,
+    /// Which packets between leaves share a spine.
+    pub paths: Paths,
     /// Seed of paths and of random marking.
     pub seed: u64,
+}
+
+/// How packets between leaves take a spine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paths {
+    /// Those of a flow in one direction take the same (ECMP).
+    #[default]
+    Ecmp,
+    /// Each takes one at random (packet spraying), whatever spine its flow names. Senders that take duplicate
+    /// acknowledgements for loss, as all here do, then repeat packets that were only late.
+    Spray,
 }
 
 impl Default for FabricConfig {
@@ -98,6 +112,7 @@ impl Default for FabricConfig {
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
             end_ns: 10_000_000_000,
+            paths: Paths::default(),
             seed: 1,
         }
     }

@@ -1,12 +1,13 @@
 //! Packets in flight: interfaces, links and switches.
 
-use super::config::Fabric;
+use super::config::{Fabric, Paths};
 use super::event_queue::EventQueue;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
 use super::sink::{Drop, DropReason, Occupancy, Sink, Telemetry};
 use super::switch::FabricSwitch;
-use super::topology::{End, Link, Topology};
+use super::topology::{End, Link, Topology, hash};
+use crate::open_loop::path_of;
 use crate::transport::Hop;
 use dropcast_data::{Event, EventKind};
 use dropcast_features::BufferView;
@@ -63,6 +64,8 @@ pub(crate) struct Network {
     /// Flows that lost a packet since this was last emptied.
     pub(crate) bereaved: Vec<u32>,
     pub(crate) counts: Counts,
+    /// Spines to spray packets over, and a seed.
+    sprays: Option<(u16, u64)>,
     topology: Topology,
     links: Vec<Link>,
     interfaces: Vec<Interface>,
@@ -96,6 +99,8 @@ impl Network {
             tags: Vec::new(),
             bereaved: Vec::new(),
             counts: Counts::default(),
+            sprays: (config.paths == Paths::Spray && config.spines > 0)
+                .then_some((config.spines, config.seed)),
             topology,
             links: topology.links(fabric),
             interfaces: vec![Interface::default(); usize::from(fabric.servers())],
@@ -105,7 +110,10 @@ impl Network {
     }
 
     /// A server sends a packet.
-    pub(crate) fn send(&mut self, packet: Packet, now_ns: u64) {
+    pub(crate) fn send(&mut self, mut packet: Packet, now_ns: u64) {
+        if let Some((spines, seed)) = self.sprays {
+            packet.spine = path_of(hash(!seed, self.counts.sent, 0), spines);
+        }
         self.counts.sent += 1;
         self.tags[packet.flow as usize].packets += 1;
         let server = packet.from;

@@ -6,6 +6,7 @@ use super::flow_state::{FlowState, Framing, Phase};
 use super::network::{Counts, Happening, Network};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{DropReason, Sink};
+use super::topology::hash;
 use crate::open_loop::path_of;
 use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
 use crate::workloads::Workload;
@@ -501,18 +502,6 @@ impl Rules {
         let ideal_fct_ns = self.fabric.ideal_fct_ns(&flow);
         FlowState::new(id, flow, sender, segments, ideal_fct_ns, framing)
     }
-}
-
-/// A hash of a flow's packets in one direction, never 0 (SplitMix64's mixing function).
-fn hash(seed: u64, flow: u64, direction: u64) -> u64 {
-    let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (2 * flow + direction + 1);
-    for _ in 0..2 {
-        mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-    }
-    mixed | 1
 }
 
 #[cfg(test)]

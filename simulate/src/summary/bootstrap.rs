@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 10_000;
 /// With fewer values no interval holds the mean in 95% of the cases.
-const LEAST_VALUES: usize = 5;
+pub(super) const LEAST_VALUES: usize = 5;
 
 /// A mean and its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
