@@ -48,6 +48,8 @@ pub enum Decision {
     Reject,
     /// Push the last packet of this queue out, then ask again.
     PushOut(usize),
+    /// Push the first packet of this queue out, then ask again.
+    PushOutHead(usize),
 }
 
 /// A buffer-sharing policy. Time is in the unit of the switch's [`crate::Service`]: nanoseconds or

@@ -6,13 +6,15 @@ use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use crate::policies::edt::EdtParameters;
 use crate::policies::fab::FabParameters;
 use crate::policies::follow_max::FollowMaxParameters;
+use crate::policies::lqd::LqdParameters;
 use crate::policies::ndt::NdtParameters;
+use crate::policies::occamy::OccamyParameters;
 use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
 use crate::{
-    CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, LineRate, Lqd, Policy, PolicySite,
+    CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, LineRate, Policy, PolicySite,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,7 @@ registry! {
     /// first_rtt_alpha = 1024 }`. Parameters that are not given have their defaults.
     PolicySpec builds dyn Policy + Send, from own and site: PolicySite<'_> {
         /// [`Lqd`].
-        "lqd" => Lqd(NoParameters): Lqd::new(site.victim),
+        "lqd" => Lqd(LqdParameters): own.policy(site.victim),
         /// [`FollowLqd`].
         "follow-lqd" => FollowLqd(NoParameters):
             FollowLqd::new(site.spec, site.victim, site.fit, LineRate::new(site.spec)),
@@ -42,6 +44,8 @@ registry! {
         "dt" => DynamicThresholds(DynamicThresholdsParameters): own.policy(),
         /// [`Harmonic`].
         "harmonic" => Harmonic(NoParameters): Harmonic::default(),
+        /// [`crate::policies::occamy::Occamy`].
+        "occamy" => Occamy(OccamyParameters): own.policy(site.spec)?,
         /// [`crate::policies::abm::Abm`].
         "abm" => Abm(AbmParameters): own.policy(site.spec)?,
         /// [`crate::policies::fab::Fab`].
@@ -61,6 +65,11 @@ registry! {
 pub struct NoParameters {}
 
 impl PolicySpec {
+    /// Whether it pushes out packets that it has accepted, which a drop-tail switch cannot do.
+    pub fn pushes_out(&self) -> bool {
+        matches!(self, PolicySpec::Lqd(_) | PolicySpec::Occamy(_))
+    }
+
     /// The file of the policy's model, if its parameters name one.
     pub fn model(&self) -> Option<&str> {
         match self {

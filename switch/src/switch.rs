@@ -128,17 +128,18 @@ impl<P: Policy, S: Service> Switch<P, S> {
             if size_bytes == 0 {
                 return true;
             }
-            match self.policy.decide(&self.buffer, &Packet { size_bytes, ..*packet }, now) {
-                Decision::Accept => return true,
-                Decision::Reject => return false,
-                Decision::PushOut(queue) => {
-                    let Some(victim) = self.buffer.pop_tail(queue) else { return false };
-                    self.policy.departed(&self.buffer, queue, victim.size_bytes, now);
-                    let outcome = Outcome::PushedOut;
-                    let removal = Removal { packet: victim, queue, time: now, outcome };
-                    observer.removed(&removal, &self.buffer);
-                }
-            }
+            let (queue, victim) =
+                match self.policy.decide(&self.buffer, &Packet { size_bytes, ..*packet }, now) {
+                    Decision::Accept => return true,
+                    Decision::Reject => return false,
+                    Decision::PushOut(queue) => (queue, self.buffer.pop_tail(queue)),
+                    Decision::PushOutHead(queue) => (queue, self.buffer.pop_head(queue)),
+                };
+            let Some(victim) = victim else { return false };
+            self.policy.departed(&self.buffer, queue, victim.size_bytes, now);
+            let outcome = Outcome::PushedOut;
+            let removal = Removal { packet: victim, queue, time: now, outcome };
+            observer.removed(&removal, &self.buffer);
         }
     }
 }

@@ -17,9 +17,9 @@ use std::path::Path;
 /// Compared in every map, with the best of the rivals.
 pub(super) const LQD: &str = "lqd";
 
-/// What switches can do without an oracle, unless a map lists others: tuned alphas, and the untrained rule over
-/// one of them and over none.
-const RIVALS: [&str; 8] = [
+/// What LQD and oracles are compared with, unless a map lists others: tuned alphas, and the untrained rule over one
+/// of them and over none; and what chips that push out packets do, which are compared as LQD is.
+const LISTED: [&str; 10] = [
     "complete-sharing",
     "dt:alpha=2",
     "dt:alpha=4",
@@ -28,6 +28,8 @@ const RIVALS: [&str; 8] = [
     "dt:alpha=32",
     "oracle:base=dt:alpha=16",
     "oracle:base=complete-sharing",
+    "lqd:end=head",
+    "occamy",
 ];
 
 /// What to compare, and where. Every field has a default.
@@ -42,8 +44,8 @@ pub struct MapSettings {
     /// What is compared, the names of [`RunSummary::metrics`]. Less is better, except for
     /// `goodput_bps`.
     pub measures: Vec<Measure>,
-    /// What LQD and oracles are compared with: every policy here without a model is a rival. One with a model is
-    /// compared with the rivals.
+    /// What LQD and oracles are compared with: every policy here is a rival, unless it has a model or pushes packets
+    /// out. Those are compared with the rivals.
     pub policies: Vec<NamedPolicy>,
     /// Oracles by name: how each is trained, all on the same labelled run
     /// ([`crate::fabric_oracle`]).
@@ -117,7 +119,7 @@ impl Default for MapSettings {
             runs: 8,
             choosing_runs: 8,
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
-            policies: RIVALS.map(known).to_vec(),
+            policies: LISTED.map(known).to_vec(),
             oracles: default_oracles().into_iter().collect(),
             decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
                 .map(|(name, policy)| (name.to_owned(), known(policy)))
@@ -145,7 +147,7 @@ impl MapSettings {
 
     /// Everything that runs at each point: LQD, the listed policies, each decision with each oracle.
     pub(super) fn subjects(&self) -> Vec<Subject> {
-        let lqd = Subject { name: LQD.to_owned(), kind: Kind::Lqd, policy: known(LQD) };
+        let lqd = Subject { name: LQD.to_owned(), kind: Kind::PushOut, policy: known(LQD) };
         let listed = self.policies.iter().filter(|policy| policy.label != LQD).map(Subject::listed);
         let asking = self.decisions.iter().flat_map(|(decision, policy)| {
             self.oracles.keys().map(move |oracle| Subject::asking(decision, policy, oracle))
@@ -328,8 +330,8 @@ fn known(policy: &str) -> NamedPolicy {
 /// What a policy is to the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// LQD, which pushes out.
-    Lqd,
+    /// It pushes packets out, as LQD does.
+    PushOut,
     /// A rival that predicts nothing.
     Plain,
     /// A rival: the untrained rule over a base.
@@ -350,6 +352,7 @@ pub(super) struct Subject {
 impl Subject {
     fn listed(policy: &NamedPolicy) -> Self {
         let kind = match &policy.spec {
+            spec if spec.pushes_out() => Kind::PushOut,
             spec if spec.model().is_some() => Kind::Oracle,
             PolicySpec::Oracle(_) => Kind::Rule,
             _ => Kind::Plain,
@@ -370,7 +373,7 @@ impl Subject {
     pub(super) fn runs(&self, settings: &MapSettings) -> u32 {
         match self.kind {
             Kind::Plain | Kind::Rule => settings.runs + settings.choosing_runs,
-            Kind::Lqd | Kind::Oracle => settings.runs,
+            Kind::PushOut | Kind::Oracle => settings.runs,
         }
     }
 }

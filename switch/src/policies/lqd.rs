@@ -2,6 +2,7 @@
 
 use crate::{Buffer, Decision, Packet, Policy};
 use dropcast_data::Victim;
+use serde::{Deserialize, Serialize};
 
 /// Push-out Longest Queue Drop: when a packet does not fit, push out from the longest queue.
 ///
@@ -10,12 +11,49 @@ use dropcast_data::Victim;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lqd {
     victim: Victim,
+    end: QueueEnd,
+}
+
+/// An end of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueEnd {
+    /// The packet that was added last.
+    #[default]
+    Tail,
+    /// The packet that would leave next: what hardware can reach.
+    Head,
+}
+
+/// Parameters of [`Lqd`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LqdParameters {
+    /// The end that packets are pushed out from.
+    pub end: QueueEnd,
+}
+
+impl LqdParameters {
+    /// The policy.
+    pub fn policy(self, victim: Victim) -> Lqd {
+        Lqd { victim, end: self.end }
+    }
 }
 
 impl Lqd {
-    /// LQD with this choice of victim.
+    /// LQD with this choice of victim, which pushes out tails.
     pub fn new(victim: Victim) -> Self {
-        Lqd { victim }
+        Lqd { victim, end: QueueEnd::Tail }
+    }
+
+    /// With the arriving packet its own queue is the longest. Its head makes room, if there is one.
+    fn drop_of_own(self, buffer: &Buffer, packet: &Packet) -> Decision {
+        match self.end {
+            QueueEnd::Head if buffer.shared_lengths()[packet.queue] > 0 => {
+                Decision::PushOutHead(packet.queue)
+            }
+            _ => Decision::Reject,
+        }
     }
 
     /// Whether the arriving packet itself is the tail of the longest queue.
@@ -40,7 +78,10 @@ impl Policy for Lqd {
             };
         }
         match buffer.longest_pushable() {
-            Some(longest) if self.arrival_is_victim(buffer, packet, longest) => Decision::Reject,
+            Some(longest) if self.arrival_is_victim(buffer, packet, longest) => {
+                self.drop_of_own(buffer, packet)
+            }
+            Some((queue, _)) if self.end == QueueEnd::Head => Decision::PushOutHead(queue),
             Some((queue, _)) => Decision::PushOut(queue),
             None => Decision::Reject,
         }

@@ -12,6 +12,7 @@ pub mod follow_max;
 pub mod harmonic;
 pub mod lqd;
 pub mod ndt;
+pub mod occamy;
 pub mod offline_optimum;
 pub mod oracle;
 pub mod payback_credence;

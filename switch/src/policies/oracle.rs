@@ -128,7 +128,7 @@ impl OracleParameters {
     pub fn policy(&self, site: PolicySite<'_>) -> Result<AnyOracle, BuildError> {
         let PolicySite { spec, fit, victim, seed, model } = site;
         let refused = match *self.base {
-            PolicySpec::Lqd(_) => Some("pushes packets out, expected a drop-tail policy"),
+            _ if self.base.pushes_out() => Some("pushes packets out, expected a drop-tail policy"),
             _ if self.base.takes_model() => {
                 Some("can have a model of its own, expected a policy without one")
             }

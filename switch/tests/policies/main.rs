@@ -13,6 +13,7 @@ mod log;
 mod ndt;
 mod oracle;
 mod pred;
+mod push_out;
 mod red;
 mod registry;
 mod smartbuf;
