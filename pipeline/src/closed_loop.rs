@@ -15,6 +15,7 @@ mod summary;
 
 pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
+pub(crate) use experiment::rivals;
 pub use experiment::{Experiment, NamedPolicy};
 pub use objective::{Objective, UnknownObjective};
 pub(crate) use oracles::refuse_own;

@@ -59,12 +59,33 @@ impl std::str::FromStr for NamedPolicy {
     }
 }
 
+/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; the
+/// untrained rule over one of them and over none; and what chips do that push out packets.
+pub(crate) fn rivals() -> Vec<NamedPolicy> {
+    let all = [
+        "complete-sharing",
+        "dt:alpha=2",
+        "dt:alpha=4",
+        "dt:alpha=8",
+        "dt:alpha=16",
+        "dt:alpha=32",
+        "oracle:base=dt:alpha=16",
+        "oracle:base=complete-sharing",
+        "lqd:end=head",
+        "occamy",
+    ];
+    all.map(known).to_vec()
+}
+
+fn known(policy: &str) -> NamedPolicy {
+    policy.parse().expect("a known policy")
+}
+
 impl Default for Experiment {
-    /// The policies that need no oracle worth naming, once, without traffic.
+    /// LQD and [`rivals`], once, without traffic.
     fn default() -> Self {
-        let policies = ["lqd", "complete-sharing", "follow-lqd", "dt", "credence"];
         Experiment {
-            policies: policies.map(|name| name.parse().expect("a known policy")).to_vec(),
+            policies: std::iter::once(known("lqd")).chain(rivals()).collect(),
             runs: 1,
             flow_list: None,
             ns3_seed: None,

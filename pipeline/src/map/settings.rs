@@ -2,7 +2,7 @@
 
 use super::conditions::{Condition, Grid};
 use crate::PipelineError;
-use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy};
+use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, rivals};
 use crate::fabric_oracle::default_oracles;
 use crate::files::read_settings;
 use crate::settings::TrainSettings;
@@ -16,21 +16,6 @@ use std::path::Path;
 
 /// Compared in every map, with the best of the rivals.
 pub(super) const LQD: &str = "lqd";
-
-/// What LQD and oracles are compared with, unless a map lists others: tuned alphas, and the untrained rule over one
-/// of them and over none; and what chips that push out packets do, which are compared as LQD is.
-const LISTED: [&str; 10] = [
-    "complete-sharing",
-    "dt:alpha=2",
-    "dt:alpha=4",
-    "dt:alpha=8",
-    "dt:alpha=16",
-    "dt:alpha=32",
-    "oracle:base=dt:alpha=16",
-    "oracle:base=complete-sharing",
-    "lqd:end=head",
-    "occamy",
-];
 
 /// What to compare, and where. Every field has a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -119,7 +104,7 @@ impl Default for MapSettings {
             runs: 8,
             choosing_runs: 8,
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
-            policies: LISTED.map(known).to_vec(),
+            policies: rivals(),
             oracles: default_oracles().into_iter().collect(),
             decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
                 .map(|(name, policy)| (name.to_owned(), known(policy)))
