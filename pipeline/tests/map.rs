@@ -96,6 +96,7 @@ fn every_axis_changes_the_runs() {
         "servers = [6]",
         "min_rto_ms = [0.2]",
         "paths = ['spray']",
+        "on_full = ['trim']",
     ] {
         assert_ne!(values(axis)[0], *unchanged, "{axis}");
     }

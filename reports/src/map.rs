@@ -10,7 +10,7 @@ use dropcast_pipeline::map::{
 use std::fmt::Write as _;
 
 /// The axes of a grid, by name.
-const AXES: [&str; 10] = [
+const AXES: [&str; 11] = [
     "load",
     "burst",
     "buffer_kb",
@@ -20,6 +20,7 @@ const AXES: [&str; 10] = [
     "oversubscription",
     "servers",
     "min_rto_ms",
+    "on_full",
     "paths",
 ];
 
@@ -107,23 +108,23 @@ fn headline(map: &Map) -> String {
     let best: Vec<String> =
         tally.best_plain.iter().map(|(name, n)| format!("{name} {n}")).collect();
     let mut text = format!(
-        "{} pairs of a point and a measure, {} runs. The best policy that predicts nothing, chosen on {} other \
-         runs: {}.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
-         expectation.\n\n{:<28} {:>8} {:>7} {:>8} {:>7}  median share of LQD's gain (pairs)\n{:<28} {:>16} \
-         {:>16}\n",
+        "{} pairs of a point and a measure, {} runs. The best policy that predicts nothing (plain), chosen on {} \
+         other runs: {}.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
+         expectation.\n\n{:<28} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
+         plain: median (pairs)\n",
         tally.pairs,
         settings.runs,
         settings.choosing_runs,
         best.join(", "),
         percent(Some(FALSE_DISCOVERY_RATE)),
-        "",
+        "pairs, against the best",
+        "plain",
+        "or untrained",
+        "policy",
         "better",
         "worse",
         "better",
         "worse",
-        "than the best",
-        "that predicts no",
-        "with untrained",
     );
     for policy in &tally.policies {
         let of_rival = |of: fn(&Counts) -> u64| {
@@ -158,7 +159,7 @@ fn gains(map: &Map) -> String {
     let widths: Vec<usize> = names.iter().map(|name| name.len().max(6)).collect();
     let mut text = format!(
         "\nWhere LQD is better than the best policy that predicts nothing, and which share of that others get\n\
-         {:<58} {:<20} {:<16} {:>9} {:>9} {:>6}",
+         {:<64} {:<20} {:<16} {:>9} {:>9} {:>6}",
         "point", "measure", "best", "its mean", "LQD", "gain"
     );
     for (name, &width) in names.iter().zip(&widths) {
@@ -173,7 +174,7 @@ fn gains(map: &Map) -> String {
         let relative = finding.lqd().and_then(|lqd| lqd.over_plain.as_ref()?.relative);
         let _ = write!(
             text,
-            "{:<58} {:<20} {best:<16} {:>9} {:>9} {:>6}",
+            "{:<64} {:<20} {best:<16} {:>9} {:>9} {:>6}",
             place(&point.condition),
             finding.measure.name(),
             mean(best),
@@ -192,11 +193,10 @@ fn gains(map: &Map) -> String {
     text
 }
 
-/// Where a policy that predicts is better, or worse, than the best that does not.
+/// Where a policy is better, or worse, than the best that predicts nothing.
 fn verdicts(map: &Map, wanted: Verdict) -> String {
     let word = verdict(wanted);
-    let mut text =
-        format!("\nWhere a prediction is {word} than the best policy that predicts nothing\n");
+    let mut text = format!("\nWhere a policy is {word} than the best that predicts nothing\n");
     let empty = text.len();
     for (point, finding) in findings(map) {
         for own in finding.policies.iter().filter(|own| own.policy != "lqd") {
@@ -207,7 +207,7 @@ fn verdicts(map: &Map, wanted: Verdict) -> String {
             let best = finding.best_plain.as_deref().unwrap_or_default();
             let _ = writeln!(
                 text,
-                "{:<58} {:<20} {:<28} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
+                "{:<64} {:<20} {:<28} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
                 place(&point.condition),
                 finding.measure.name(),
                 own.policy,

@@ -17,7 +17,7 @@ mod sink;
 mod switch;
 mod topology;
 
-pub use config::{Fabric, FabricConfig, FabricError, Paths};
+pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use event_queue::EventQueue;
 pub use flow::{Flow, FlowClass, FlowRecord};
 pub use simulation::{FlowError, Outcome, Simulation};

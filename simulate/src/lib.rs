@@ -30,7 +30,8 @@ mod workloads;
 
 pub use fabric::{
     Drop, DropReason, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass, FlowError,
-    FlowRecord, Occupancy, Outcome, PacketEvents, Paths, Simulation, Sink, Telemetry, Unwatched,
+    FlowRecord, Occupancy, OnFull, Outcome, PacketEvents, Paths, Simulation, Sink, Telemetry,
+    Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{

@@ -35,7 +35,7 @@ fn a_map_is_a_table_a_summary_and_pictures() {
     assert!(csv.starts_with("grid,load,burst,buffer_kb,transports,"), "{csv}");
     // Points, policies and measures.
     assert_eq!(csv.lines().count(), 1 + 4 * 4 * 2);
-    let lqd = "\nloads,0.8,,,cubic,,,,,,,lqd,goodput_bps,";
+    let lqd = "\nloads,0.8,,,cubic,,,,,,,,lqd,goodput_bps,";
     let line = csv.split(lqd).nth(1).and_then(|rest| rest.lines().next()).unwrap();
     assert!(line.ends_with(",unclear"), "{csv}");
     let picture = text("loads-goodput_bps-lqd.svg");

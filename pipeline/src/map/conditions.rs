@@ -2,7 +2,7 @@
 
 use crate::closed_loop::Experiment;
 use dropcast_data::Scheduler;
-use dropcast_simulate::{FabricConfig, Paths, PoissonFlows, Transport};
+use dropcast_simulate::{FabricConfig, OnFull, Paths, PoissonFlows, Transport};
 use dropcast_switch::AqmSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -33,6 +33,8 @@ pub struct Grid {
     pub servers: Vec<u16>,
     /// Minimum retransmission timeout, milliseconds.
     pub min_rto_ms: Vec<f64>,
+    /// What becomes of packets that a policy does not hold.
+    pub on_full: Vec<OnFull>,
     /// Whether packets of a flow share a spine.
     pub paths: Vec<Paths>,
 }
@@ -73,6 +75,7 @@ enum Setting {
     Ecn(bool),
     Priorities(Priorities),
     MinRto(f64),
+    OnFull(OnFull),
     Paths(Paths),
 }
 
@@ -122,6 +125,7 @@ impl Grid {
             all(&self.oversubscription, Setting::Oversubscription),
             all(&self.servers, Setting::Servers),
             all(&self.min_rto_ms, Setting::MinRto),
+            all(&self.on_full, Setting::OnFull),
             all(&self.paths, Setting::Paths),
         ];
         axes.into_iter().filter(|values| !values.is_empty()).collect()
@@ -176,6 +180,7 @@ impl Setting {
             Setting::Ecn(_) => "ecn",
             Setting::Priorities(_) => "priorities",
             Setting::MinRto(_) => "min_rto_ms",
+            Setting::OnFull(_) => "on_full",
             Setting::Paths(_) => "paths",
         }
     }
@@ -191,6 +196,7 @@ impl Setting {
             Setting::Ecn(_) => "marking",
             Setting::Priorities(_) => "queues",
             Setting::MinRto(_) => "minimum RTO, ms",
+            Setting::OnFull(_) => "what does not fit",
             Setting::Paths(_) => "paths",
         }
     }
@@ -207,7 +213,8 @@ impl Setting {
             Setting::Ecn(_) => 6,
             Setting::Priorities(_) => 7,
             Setting::MinRto(_) => 8,
-            Setting::Paths(_) => 9,
+            Setting::OnFull(_) => 9,
+            Setting::Paths(_) => 10,
         }
     }
 
@@ -251,6 +258,7 @@ impl Setting {
             Setting::Ecn(false) => fabric.aqm = AqmSpec::None(Default::default()),
             Setting::Priorities(priorities) => priorities.apply(to),
             Setting::MinRto(ms) => fabric.min_rto_ns = (1e6 * ms).round() as u64,
+            Setting::OnFull(on_full) => fabric.on_full = *on_full,
             Setting::Paths(paths) => fabric.paths = *paths,
         }
     }
@@ -325,6 +333,8 @@ impl fmt::Display for Setting {
             Setting::Ecn(true) => f.write_str("ECN"),
             Setting::Ecn(false) => f.write_str("no ECN"),
             Setting::Priorities(priorities) => f.write_str(priorities.name()),
+            Setting::OnFull(OnFull::Drop) => f.write_str("dropped"),
+            Setting::OnFull(OnFull::Trim) => f.write_str("trimmed"),
             Setting::Paths(Paths::Ecmp) => f.write_str("ECMP"),
             Setting::Paths(Paths::Spray) => f.write_str("spraying"),
         }

@@ -68,10 +68,25 @@ pub struct FabricConfig {
     pub sample_interval_ns: u64,
     /// The simulation ends at this time even if flows have not completed, nanoseconds.
     pub end_ns: u64,
+    /// What becomes of a packet that the policy does not hold.
+    pub on_full: OnFull,
     /// Which packets between leaves share a spine.
     pub paths: Paths,
     /// Seed of paths and of random marking.
     pub seed: u64,
+}
+
+/// What a switch does with a packet that its policy rejects or pushes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFull {
+    /// It is gone: the sender learns of it from later packets, or after a timeout.
+    #[default]
+    Drop,
+    /// A data packet is cut down to its header, which goes on in queue 0, where it may be dropped in turn. Its
+    /// receiver asks for the payload, and the sender repeats it at once (packet trimming; Handley et al.,
+    /// "Re-architecting datacenter networks and stacks for low latency and high performance", SIGCOMM 2017).
+    Trim,
 }
 
 /// How packets between leaves take a spine.
@@ -112,6 +127,7 @@ impl Default for FabricConfig {
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
             end_ns: 10_000_000_000,
+            on_full: OnFull::default(),
             paths: Paths::default(),
             seed: 1,
         }

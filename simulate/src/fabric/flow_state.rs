@@ -150,7 +150,11 @@ impl FlowState {
 
     /// The receiver's answer to a packet.
     pub(crate) fn answer(&self, place: u32, to: &Packet, now_ns: u64) -> Packet {
-        let kind = if to.kind == PacketKind::Data { PacketKind::Ack } else { PacketKind::SynAck };
+        let kind = match to.kind {
+            PacketKind::Data => PacketKind::Ack,
+            PacketKind::Trimmed => PacketKind::Nack,
+            _ => PacketKind::SynAck,
+        };
         let (sack, sack_count) = self.receiver.sack();
         let mut packet = self.packet(place, kind, now_ns);
         (packet.from, packet.to) = (self.flow.to, self.flow.from);
@@ -162,6 +166,8 @@ impl FlowState {
             packet.flags = to.flags & MARKED;
             packet.trail = to.trail;
             (packet.sack, packet.sack_count) = (sack, sack_count as u8);
+        } else if kind == PacketKind::Nack {
+            packet.segment = to.segment;
         }
         packet
     }

@@ -1,6 +1,6 @@
 //! Packets in flight: interfaces, links and switches.
 
-use super::config::{Fabric, Paths};
+use super::config::{Fabric, OnFull, Paths};
 use super::event_queue::EventQueue;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
@@ -13,6 +13,7 @@ use dropcast_data::{Event, EventKind};
 use dropcast_features::BufferView;
 use dropcast_switch::aqm::Action;
 use dropcast_switch::{AqmSite, BuildError, Policy, PolicySite};
+use std::collections::VecDeque;
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,10 @@ pub(crate) struct Network {
     pub(crate) counts: Counts,
     /// Spines to spray packets over, and a seed.
     sprays: Option<(u16, u64)>,
+    /// Bytes of the header that a trimmed packet keeps.
+    trims_to: Option<u32>,
+    /// Headers that are about to enter the switch that trimmed them.
+    trimmed: VecDeque<Packet>,
     topology: Topology,
     links: Vec<Link>,
     interfaces: Vec<Interface>,
@@ -101,6 +106,8 @@ impl Network {
             counts: Counts::default(),
             sprays: (config.paths == Paths::Spray && config.spines > 0)
                 .then_some((config.spines, config.seed)),
+            trimmed: VecDeque::new(),
+            trims_to: (config.on_full == OnFull::Trim).then_some(config.header_bytes),
             topology,
             links: topology.links(fabric),
             interfaces: vec![Interface::default(); usize::from(fabric.servers())],
@@ -228,7 +235,7 @@ impl Network {
         let is_accepted = switch.admit(&arriving, now_ns);
         for nth in 0..switch.pushed_out.len() {
             let (held, queue) = self.switches[usize::from(id)].pushed_out[nth];
-            self.drop(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
+            self.lose(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
         }
         if is_accepted {
             if action == Action::Mark {
@@ -238,7 +245,35 @@ impl Network {
             self.serve_port(id, port, now_ns, sink);
         } else {
             let reason = if fits { DropReason::Policy } else { DropReason::Full };
-            self.drop(id, queue, place, reason, now_ns, sink);
+            self.lose(id, queue, place, reason, now_ns, sink);
+        }
+        while let Some(header) = self.trimmed.pop_front() {
+            // It counts as a packet that the switch sends.
+            self.counts.sent += 1;
+            self.tags[header.flow as usize].packets += 1;
+            let place = self.packets.add(header);
+            self.enter(id, place, now_ns, sink);
+        }
+    }
+
+    /// The policy does not hold a packet: it is dropped. Of one that is trimmed, the header is to enter next.
+    fn lose<S: Sink>(
+        &mut self,
+        id: u16,
+        queue: usize,
+        place: u32,
+        reason: DropReason,
+        now_ns: u64,
+        sink: &mut S,
+    ) {
+        let packet = *self.packets.get(place);
+        self.drop(id, queue, place, reason, now_ns, sink);
+        if let Some(size_bytes) = self.trims_to
+            && packet.kind == PacketKind::Data
+        {
+            let kind = PacketKind::Trimmed;
+            let header = Packet { kind, size_bytes, queue: 0, trail: NO_TRAIL, ..packet };
+            self.trimmed.push_back(header);
         }
     }
 

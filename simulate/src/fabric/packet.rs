@@ -16,6 +16,10 @@ pub(crate) const NO_TRAIL: u32 = u32::MAX;
 pub(crate) enum PacketKind {
     Data,
     Ack,
+    /// The header of a data packet that a switch trimmed.
+    Trimmed,
+    /// The receiver's answer to it.
+    Nack,
     Syn,
     SynAck,
 }

@@ -323,6 +323,21 @@ impl<W: Workload> Simulation<W> {
         match arrived.kind {
             PacketKind::Data => self.receive_data(&arrived, now_ns, sink),
             PacketKind::Ack => self.receive_ack(&arrived, now_ns),
+            PacketKind::Nack => {
+                if let Some(state) = self.flows.get_mut(place) {
+                    state.sender.trimmed(arrived.segment, now_ns, &mut self.segments);
+                    self.flush(place, now_ns);
+                }
+            }
+            // Unresponsive senders repeat nothing.
+            PacketKind::Trimmed => {
+                if let Some(state) = self.flows.get(place)
+                    && state.flow.transport != Transport::Unresponsive
+                {
+                    let answer = state.answer(place, &arrived, now_ns);
+                    self.network.send(answer, now_ns);
+                }
+            }
             PacketKind::Syn => {
                 if let Some(state) = self.flows.get(place) {
                     let answer = state.answer(place, &arrived, now_ns);

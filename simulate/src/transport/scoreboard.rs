@@ -229,17 +229,23 @@ impl Scoreboard {
 
     /// The first segment is lost, even if it was sent again.
     pub(crate) fn lose_first(&mut self) {
-        let flags = self.flags(self.first);
-        if self.sent.is_empty() || flags & SACKED != 0 {
-            return;
+        self.lose_again(self.first);
+    }
+
+    /// A segment is lost, even if it was sent again; returns whether it was sent and has not arrived.
+    pub(crate) fn lose_again(&mut self, segment: u32) -> bool {
+        let flags = self.flags(segment);
+        if !(self.first..self.highest()).contains(&segment) || flags & SACKED != 0 {
+            return false;
         }
-        let bytes = u64::from(self.bytes(self.first));
+        let bytes = u64::from(self.bytes(segment));
         if flags & REPEATED != 0 {
             self.repeated_bytes -= bytes;
             self.missing += u32::from(flags & LOST != 0);
-            self.set(self.first, flags & !REPEATED);
+            self.set(segment, flags & !REPEATED);
         }
-        self.lose(self.first);
+        self.lose(segment);
+        true
     }
 
     /// After a timeout: everything not selectively acknowledged is lost and not sent again since.
@@ -277,6 +283,22 @@ mod tests {
             assert!(!board.send(segment));
         }
         board
+    }
+
+    #[test]
+    fn a_segment_can_be_lost_again_and_again() {
+        let mut board = sent(4);
+        for _ in 0..3 {
+            assert!(board.lose_again(2));
+            assert_eq!((board.in_flight_bytes(), board.next(false)), (27, Some(2)));
+            assert!(board.send(2));
+            assert_eq!((board.in_flight_bytes(), board.next(false)), (37, None));
+        }
+        assert_eq!(board.sack(2, 3), 10);
+        assert!(!board.lose_again(2), "it has arrived");
+        assert_eq!(board.acknowledge(3), 20);
+        assert!(!board.lose_again(1) && !board.lose_again(4), "acknowledged, and never sent");
+        assert_eq!(board.in_flight_bytes(), 7);
     }
 
     #[test]

@@ -281,19 +281,37 @@ impl Sender {
                 self.ecn_reported = ack.next;
                 self.ecn = Ecn::Reported;
                 if self.state != State::Reduction {
-                    let in_flight_bytes = self.board.in_flight_bytes();
-                    let rule = self.control.rule();
-                    self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
-                    self.state = State::Reduction;
-                    self.recover = self.board.highest();
-                    self.reduction.begin(self.board.unacknowledged_bytes());
-                    self.reduce(delivered, false);
+                    self.enter_reduction(delivered);
                 }
             }
         } else if self.ecn == Ecn::Reported && !ack.is_marked {
             self.ecn = Ecn::Idle;
         }
         self.window.is_marked = self.ecn == Ecn::Reported;
+    }
+
+    /// ns-3: `EnterCwr`.
+    fn enter_reduction(&mut self, delivered: u64) {
+        let in_flight_bytes = self.board.in_flight_bytes();
+        let rule = self.control.rule();
+        self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+        self.state = State::Reduction;
+        self.recover = self.board.highest();
+        self.reduction.begin(self.board.unacknowledged_bytes());
+        self.reduce(delivered, false);
+    }
+
+    /// The receiver got nothing but the header of a segment: it is sent again at once, whatever the window, and
+    /// the loss counts as a mark does.
+    pub(crate) fn trimmed(&mut self, segment: u32, now_ns: u64, send: &mut Vec<Segment>) {
+        if !self.board.lose_again(segment) {
+            return;
+        }
+        if self.state == State::Open {
+            self.enter_reduction(0);
+        }
+        self.send(segment, now_ns, send);
+        self.deadline_ns = Some(now_ns + self.round_trip.rto_ns());
     }
 
     /// ns-3: `ProcessAck`.

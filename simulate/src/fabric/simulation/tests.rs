@@ -1,5 +1,7 @@
 use super::*;
-use crate::fabric::{Drop, FabricConfig, FlowRecord, Occupancy, PacketEvents, Unwatched};
+use crate::fabric::{
+    Drop, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Unwatched,
+};
 use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
 use dropcast_switch::PolicySpec;
@@ -67,23 +69,27 @@ fn simulation<W: Workload>(fabric: &Fabric, policy: &str, workload: W) -> Simula
     Simulation::new(fabric, |_, site| policy.build(site), workload).expect("no model")
 }
 
-const POLICIES: [&str; 5] = ["lqd", "complete-sharing", "dt:alpha=0.5", "credence", "abm"];
+const POLICIES: [&str; 7] =
+    ["lqd", "complete-sharing", "dt:alpha=0.5", "credence", "abm", "lqd:end=head", "occamy"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// After every event each packet is in flight, delivered or dropped with a reason, and the
     /// bytes of every buffer add up; at the end every flow has its bytes.
     #[test]
     fn nothing_gets_lost(
-        name in 0usize..5,
+        name in 0..POLICIES.len(),
         transport in 0usize..5,
         seed in 0u64..1000,
         red in prop::bool::ANY,
+        on_full in prop_oneof![Just(OnFull::Drop), Just(OnFull::Trim)],
+        paths in prop_oneof![Just(Paths::Ecmp), Just(Paths::Spray)],
     ) {
         let fabric = fabric(|config| {
             config.end_ns = 400_000_000;
             config.seed = seed;
+            (config.on_full, config.paths) = (on_full, paths);
             if red {
                 config.aqm = "red:min_bytes=10000,max_bytes=40000,signal=mark-or-drop"
                     .parse()
@@ -214,6 +220,50 @@ fn an_unresponsive_sender_keeps_its_rate_and_repeats_nothing() {
     assert!(outcome.completed < 2 && sink.flows.len() == 2);
     let dropped = outcome.dropped(DropReason::PushOut);
     assert!((1_800..2_000).contains(&dropped), "{dropped}: half, less the buffer");
+}
+
+/// Of a burst twice as large as the buffer the payload that does not fit is repeated at once, so no flow waits for
+/// its timer; without trimming, flows that lose their tails do.
+#[test]
+fn trimming_replaces_timeouts() {
+    let timeouts = |on_full, transport| {
+        let fabric = fabric(|config| {
+            config.on_full = on_full;
+            config.leaf_buffer_bytes = 60_000;
+        });
+        let burst =
+            |from| Flow { class: FlowClass::Incast(0), ..flow(0, from, 7, 65_000, transport) };
+        let list = FlowList::new((0..4).map(burst).collect());
+        let mut sink = Everything::default();
+        let outcome = simulation(&fabric, "complete-sharing", list).run(&mut sink);
+        let outcome = outcome.expect("valid flows");
+        assert!(outcome.completed == 4 && outcome.all_dropped() > 0, "{outcome:?}");
+        sink.flows.iter().map(|record| record.timeouts).sum::<u32>()
+    };
+    for transport in [Transport::Dctcp, Transport::Cubic, Transport::NewReno] {
+        assert_eq!(timeouts(OnFull::Trim, transport), 0, "{transport:?}");
+        assert!(timeouts(OnFull::Drop, transport) > 0, "{transport:?}");
+    }
+}
+
+/// Packets of one flow take every spine if they are sprayed, and one if not.
+#[test]
+fn sprayed_packets_take_every_spine() {
+    let spines = |paths| {
+        let fabric = fabric(|config| config.paths = paths);
+        let list = FlowList::new(vec![flow(0, 0, 7, 500_000, Transport::Unresponsive)]);
+        let mut sink = Everything::default();
+        simulation(&fabric, "lqd", list).run(&mut sink).expect("valid flows");
+        let at_spine = |event: &&Event| event.switch_id >= 2 && event.kind == EventKind::Arrival;
+        let mut counts = [0; 2];
+        for event in sink.events.iter().filter(at_spine) {
+            counts[usize::from(event.switch_id) - 2] += 1;
+        }
+        counts
+    };
+    let [first, second] = spines(Paths::Spray);
+    assert!(first > 120 && second > 120, "{first} and {second} of 358");
+    assert!(spines(Paths::Ecmp).contains(&0));
 }
 
 #[test]
