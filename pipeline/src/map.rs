@@ -10,8 +10,8 @@ mod settings;
 
 pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
 pub use findings::{
-    Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SubjectShare, Tally,
-    Verdict,
+    Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,
+    SubjectShare, Tally, Verdict,
 };
 pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into};
 pub use settings::{MapSettings, Measure};

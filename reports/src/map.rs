@@ -92,6 +92,7 @@ fn field(text: &str) -> String {
 /// What was found, in words and tables.
 pub fn summary(map: &Map) -> String {
     let mut text = headline(map);
+    text.push_str(&settings(map));
     text.push_str(&gains(map));
     text.push_str(&verdicts(map, Verdict::Better));
     text.push_str(&verdicts(map, Verdict::Worse));
@@ -105,17 +106,14 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
 /// How often each policy is better or worse than the best rivals.
 fn headline(map: &Map) -> String {
     let Map { tally, settings, .. } = map;
-    let best: Vec<String> =
-        tally.best_plain.iter().map(|(name, n)| format!("{name} {n}")).collect();
     let mut text = format!(
-        "{} pairs of a point and a measure, {} runs. The best policy that predicts nothing (plain), chosen on {} \
-         other runs: {}.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
+        "{} pairs of a point and a measure, {} runs. The best policy of each pair that predicts nothing (plain) was \
+         chosen on {} other runs.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
          expectation.\n\n{:<28} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
          plain: median (pairs)\n",
         tally.pairs,
         settings.runs,
         settings.choosing_runs,
-        best.join(", "),
         percent(Some(FALSE_DISCOVERY_RATE)),
         "pairs, against the best",
         "plain",
@@ -148,6 +146,19 @@ fn headline(map: &Map) -> String {
             of_rival(|counts| counts.worse),
             shares.join(", "),
         );
+    }
+    text
+}
+
+/// What it costs to set one policy everywhere.
+fn settings(map: &Map) -> String {
+    let mut text = format!(
+        "\n{:<28} {:>16} {:>12} {:>12}\n",
+        "set everywhere", "best of plain in", "mean regret", "worst"
+    );
+    for own in &map.tally.settings {
+        let (mean, worst) = (percent(own.mean_regret), percent(own.worst_regret));
+        let _ = writeln!(text, "{:<28} {:>16} {mean:>12} {worst:>12}", own.policy, own.best);
     }
     text
 }

@@ -31,6 +31,9 @@ pub struct Finding {
     pub best_plain: Option<String>,
     /// The best of these and of the untrained rules.
     pub best_rival: Option<String>,
+    /// By policy that predicts nothing: how much worse its mean is than the best one's, as a share of that, on the
+    /// runs that are compared; below 0 where it is better there. Null if that is 0.
+    pub regrets: BTreeMap<String, Option<f64>>,
     /// By policy: LQD, the untrained rules, and every policy with an oracle.
     pub policies: Vec<Compared>,
 }
@@ -86,8 +89,21 @@ pub struct Tally {
     pub pairs: u64,
     /// By policy, in the order of [`Finding::policies`].
     pub policies: Vec<PolicyTally>,
-    /// In how many pairs each policy that predicts nothing is the best of them.
-    pub best_plain: BTreeMap<String, u64>,
+    /// By policy that predicts nothing, the one to set everywhere first.
+    pub settings: Vec<SettingTally>,
+}
+
+/// What it costs to set one policy that predicts nothing at every point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SettingTally {
+    /// The policy.
+    pub policy: String,
+    /// Pairs in which it is the best of its kind.
+    pub best: u64,
+    /// Mean of [`Finding::regrets`].
+    pub mean_regret: Option<f64>,
+    /// The largest of them.
+    pub worst_regret: Option<f64>,
 }
 
 /// Counts of one policy.
@@ -148,6 +164,7 @@ impl Finding {
             measure: measure.clone(),
             best_plain: best_plain.map(name),
             best_rival: best_rival.map(name),
+            regrets: best_plain.map_or_else(BTreeMap::new, |best| point.regrets(&subjects, best)),
             policies: subjects.iter().filter(is_compared).map(compared).collect(),
         }
     }
@@ -227,6 +244,15 @@ impl Point<'_> {
         best.map(|(best, _)| best)
     }
 
+    fn regrets(&self, subjects: &[Subject], best: &Subject) -> BTreeMap<String, Option<f64>> {
+        let own_mean = |subject| mean(self.runs(subject, 0..self.settings.runs));
+        let of_best = own_mean(best).filter(|&mean| mean != 0.0);
+        let regret =
+            |subject| Some(self.measure.advantage(of_best?, own_mean(subject)?) / of_best?);
+        let plain = subjects.iter().filter(|subject| subject.kind == Kind::Plain);
+        plain.map(|subject| (subject.name.clone(), regret(subject))).collect()
+    }
+
     fn difference(&self, subject: &Subject, rival: &Subject) -> Option<Difference> {
         let runs = 0..self.settings.runs;
         let of_rival = self.runs(rival, runs.clone());
@@ -250,23 +276,38 @@ impl Tally {
     /// Of the findings of each point.
     pub(super) fn count(points: &[&[Finding]]) -> Self {
         let all: Vec<&Finding> = points.iter().copied().flatten().collect();
-        let mut best_plain = BTreeMap::new();
-        for best in all.iter().filter_map(|finding| finding.best_plain.clone()) {
-            *best_plain.entry(best).or_default() += 1;
-        }
+        let plain = all.first().map_or_else(Vec::new, |first| first.regrets.keys().collect());
+        let mut settings: Vec<_> =
+            plain.into_iter().map(|policy| SettingTally::count(policy, &all)).collect();
+        let regret = |own: &SettingTally| own.mean_regret.unwrap_or(f64::INFINITY);
+        settings.sort_by(|one, other| regret(one).total_cmp(&regret(other)));
         let names = all.first().map_or(&[][..], |first| &first.policies);
         let tally = |own: &Compared| PolicyTally::count(&own.policy, &all);
         Tally {
             points: points.len() as u64,
             pairs: all.len() as u64,
             policies: names.iter().map(tally).collect(),
-            best_plain,
+            settings,
         }
     }
 
     /// The counts of a policy.
     pub fn policy(&self, name: &str) -> Option<&PolicyTally> {
         self.policies.iter().find(|own| own.policy == name)
+    }
+}
+
+impl SettingTally {
+    fn count(policy: &str, all: &[&Finding]) -> Self {
+        let is_best = |finding: &&&Finding| finding.best_plain.as_deref() == Some(policy);
+        let regrets: Vec<Option<f64>> =
+            all.iter().filter_map(|finding| finding.regrets.get(policy).copied()).collect();
+        SettingTally {
+            policy: policy.to_owned(),
+            best: all.iter().filter(is_best).count() as u64,
+            worst_regret: regrets.iter().copied().flatten().max_by(f64::total_cmp),
+            mean_regret: mean(regrets),
+        }
     }
 }
 
