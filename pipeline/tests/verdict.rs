@@ -325,7 +325,7 @@ fn one_queue_for_each_port_has_one_alpha() {
 #[test]
 fn a_report_says_whether_one_comparison_does_as_well() {
     let workload =
-        LeafWorkload { incast_burst: 1.0, duration_ns: 20_000_000, ..Default::default() };
+        LeafWorkload { incast_burst: 1.0, duration_ns: 40_000_000, ..Default::default() };
     let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
     let features = FeatureSet::level4();
     let settings = TracerSettings { features: features.clone(), ..TracerSettings::default() };
@@ -349,7 +349,7 @@ fn a_report_says_whether_one_comparison_does_as_well() {
         let asked = AskedPolicies::default();
         measure(&model, source, &traces, ReportRows::All, &asked, &Silent).expect("replayed")
     };
-    let sides = [report(1, 1), report(4, 8)].map(|report| {
+    let sides = [report(1, 1), report(16, 8)].map(|report| {
         let one = report.one_comparison.expect("replayed");
         let verdict = report.verdict.expect("replayed");
         let best = verdict.level_threshold.expect("tried");

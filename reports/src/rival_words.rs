@@ -54,19 +54,20 @@ pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<Str
     let mut sentences = vec![alpha_sentence(alpha, shared, lqd)];
     if let Some(each) = rivals.class_alphas() {
         sentences.push(format!(
-            "With an alpha for each queue of a port, {}, it transmits {} that.",
+            "With an alpha for each queue of a port, {}, it transmits {} that alpha.",
             by_queue(each),
             compared(each.sent.bytes, alpha.sent.bytes)
         ));
     }
+    let that = if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" };
     sentences.push(format!(
-        "The untrained rule ({}) transmits {} that alpha; it needs no training and no table.",
+        "The untrained rule ({}) transmits {} {that}; it needs no training and no table.",
         rule.policy,
         compared(rule.sent.bytes, alpha.sent.bytes)
     ));
     if let Some(model) = model {
         sentences.push(format!(
-            "Credence with this model transmits {} that alpha, and {} the untrained rule.",
+            "Credence with this model transmits {} {that}, and {} the untrained rule.",
             compared(model.bytes, alpha.sent.bytes),
             compared(model.bytes, rule.sent.bytes)
         ));

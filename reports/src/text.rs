@@ -132,8 +132,13 @@ fn replays(replay: &ReplaySection, verdict: Option<&Verdict>) -> Vec<String> {
         policy => policy.name().to_owned(),
     };
     let of_policies = total.policies.iter().map(|section| (name(section.policy), section.sent));
-    let rows: Vec<(String, Sent)> =
-        of_policies.chain(verdict.into_iter().flat_map(rival_words::rows)).collect();
+    let mut rows: Vec<(String, Sent)> = of_policies.collect();
+    for (name, sent) in verdict.into_iter().flat_map(rival_words::rows) {
+        // The best alpha may be one that is there.
+        if rows.iter().all(|(other, _)| *other != name) {
+            rows.push((name, sent));
+        }
+    }
     let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(24);
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let mut lines = vec![

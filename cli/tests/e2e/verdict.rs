@@ -219,6 +219,16 @@ fn any_policy_is_replayed_beside_the_others() {
             serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
         let without = without.get("verdict").unwrap_or(&without);
         assert_eq!(without["conclusion"], verdict["conclusion"]);
+        // With a model the test rows are measured, and the others choose.
+        let is_of_test_rows = report.contains("--model");
+        assert_eq!(verdict["level_threshold"]["other_rows"].is_object(), is_of_test_rows);
+        assert_eq!(verdict["rivals"]["chosen_on_other_rows"], is_of_test_rows);
+        let one = json["one_comparison"].as_object();
+        assert_eq!(
+            one.map(|one| one["chosen_on_other_rows"] == true),
+            is_of_test_rows.then_some(true)
+        );
+        assert_eq!(one.is_some(), text.contains("omparison, level_"), "{text}");
     }
     assert!(
         room.good(&format!("{alone} --policy fab"))

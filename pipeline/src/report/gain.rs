@@ -17,7 +17,7 @@ pub struct GainSection {
     /// Over Complete Sharing.
     pub complete_sharing: Gain,
     /// Over Dynamic Thresholds with the best alpha of the verdict ([`crate::verdict::RivalsSection::best_alpha`]). Null
-    /// without a verdict: after training, as these replays take longer than the training does.
+    /// without a verdict: after training, as these replays take nearly as long as the training.
     pub best_alpha: Option<Gain>,
 }
 
