@@ -21,6 +21,7 @@ use dropcast_pipeline::refine::RefineSettings;
 use dropcast_pipeline::reproduce::Figure;
 use dropcast_pipeline::run_task::RunTask;
 use dropcast_pipeline::settings::TrainSettings;
+use dropcast_pipeline::verdict::AskedPolicies;
 use dropcast_pipeline::verification::VerificationTask;
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
@@ -483,6 +484,11 @@ pub(crate) struct ResourcesArgs {
 ///
 /// Without --model: what every policy transmits, and what an oracle could be worth.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  dropcast report --data trace.parquet
+  dropcast report --data trace.parquet --policy abm --policy edt
+  dropcast report --data trace.parquet --model model.json --format html -o report.html")]
 pub(crate) struct ReportArgs {
     /// The model.
     #[arg(long)]
@@ -493,6 +499,8 @@ pub(crate) struct ReportArgs {
     /// Which rows: of a trace that the model was trained on, only its test rows.
     #[arg(long, value_enum, default_value_t, requires = "model")]
     pub(crate) rows: ReportRows,
+    #[command(flatten)]
+    pub(crate) asked: AskedPolicies,
     /// Format: text, a summary; json, everything for programs; html, a page with plots.
     #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

@@ -10,7 +10,7 @@
 //! use dropcast_data::{Departures, SwitchSpecs};
 //! use dropcast_pipeline::progress::Silent;
 //! use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-//! use dropcast_pipeline::{collect, measure, report, resources, traces, training};
+//! use dropcast_pipeline::{collect, measure, report, resources, traces, training, verdict};
 //! use dropcast_simulate::LeafWorkload;
 //!
 //! // What would push-out LQD drop of 20 ms of traffic at a small leaf switch?
@@ -27,7 +27,8 @@
 //!
 //! // What it is worth on the last 20%.
 //! let (source, rows) = (report::ModelSource::default(), measure::ReportRows::Unseen);
-//! let report = measure::measure(&model, source, &traces, rows, &Silent)?;
+//! let asked = verdict::AskedPolicies::default();
+//! let report = measure::measure(&model, source, &traces, rows, &asked, &Silent)?;
 //! println!("F1 {:?}, gain {:?}", report.prediction.f1, report.gain);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

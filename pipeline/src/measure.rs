@@ -5,6 +5,7 @@ use crate::models::ModelFile;
 use crate::progress::{Progress, check};
 use crate::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use crate::traces::{LabelledTrace, LabelledTraces};
+use crate::verdict::AskedPolicies;
 use dropcast_data::TraceMeta;
 use dropcast_features::FeatureSet;
 use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
@@ -25,14 +26,15 @@ pub enum ReportRows {
 /// What a report shows by label whether the model looks at it or not, where the trace has it.
 const DESCRIBED: [&str; 2] = ["queue_length", "occupancy"];
 
-/// Measures the model of a file on trace files.
+/// Measures the model of a file on trace files. Policies that are asked for are replayed, too.
 ///
 /// # Errors
-/// If a trace cannot be read, or does not go with the model.
+/// If a trace cannot be read, or does not go with the model, or a policy needs a model of its own.
 pub fn measure_file(
     file: &ModelFile,
     data: &[PathBuf],
     rows: ReportRows,
+    asked: &AskedPolicies,
     progress: &dyn Progress,
 ) -> Result<Report, PipelineError> {
     let source = ModelSource {
@@ -40,7 +42,7 @@ pub fn measure_file(
         sha256: Some(file.sha256.clone()),
     };
     let traces = LabelledTraces::open_for(data, &file.model)?;
-    measure(&file.model, source, &traces, rows, progress)
+    measure(&file.model, source, &traces, rows, asked, progress)
 }
 
 /// Measures a model on open traces, which are scaled to its buffer.
@@ -52,11 +54,13 @@ pub fn measure(
     source: ModelSource,
     traces: &LabelledTraces,
     rows: ReportRows,
+    asked: &AskedPolicies,
     progress: &dyn Progress,
 ) -> Result<Report, PipelineError> {
+    asked.check()?;
     progress.begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut builder = ReportBuilder::new(tool, model, source);
+    let mut builder = ReportBuilder::new(tool, model, source).with_policies(&asked.policies);
     for (trace, shown) in traces.one_by_one().zip(traces.names()) {
         add_trace(&mut builder, model, (&trace, shown), rows, progress)?;
     }

@@ -105,13 +105,18 @@ impl Run {
         let data = [trace];
         if collected.counts.drops == 0 {
             let traces = LabelledTraces::open(&data, &FeatureSet::none())?;
-            return Ok(RunResult::NoDrops(Box::new(judge(&traces, resources, progress)?)));
+            return Ok(RunResult::NoDrops(Box::new(judge(
+                &traces,
+                &settings.asked(),
+                resources,
+                progress,
+            )?)));
         }
         let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
         self.write("model.json", &fitted.model.to_json())?;
         let model = ModelFile::read(&self.path("model.json"))?;
         model.export(&self.targets, None, &self.path(TABLES))?;
-        let report = measure_file(&model, &data, ReportRows::Unseen, progress)?;
+        let report = measure_file(&model, &data, ReportRows::Unseen, &settings.asked(), progress)?;
         Ok(RunResult::Report(Box::new(report)))
     }
 
@@ -185,6 +190,7 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
     }
     train.params()?;
     train.split.check()?;
+    settings.asked().check()?;
     if let (None, Some(own)) = (events, collect.features.split_own().1.spelled().first()) {
         let problem = format!("{own} is a column of given events; without events there are none");
         return Err(PipelineError::setting("collect.features", problem));

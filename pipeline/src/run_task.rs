@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::run::{Run, RunResult};
 use crate::settings::{EventPaths, RunSettings};
+use crate::verdict::AskedPolicies;
 use std::path::PathBuf;
 
 /// What to run; settings that are not given are those of the file, or defaults.
@@ -23,6 +24,9 @@ pub struct RunTask {
     /// What these events do not say of themselves.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub reading: EventReading,
+    /// Policies that are replayed beside the others.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub asked: AskedPolicies,
     /// Name of the run, and of its folder.
     #[cfg_attr(feature = "clap", arg(long))]
     pub name: Option<String>,
@@ -87,6 +91,9 @@ impl RunTask {
         if !self.reading.columns.is_empty() {
             settings.columns.clone_from(&self.reading.columns);
         }
+        if !self.asked.policies.is_empty() {
+            settings.policies.clone_from(&self.asked.policies);
+        }
         settings.time_unit = self.reading.time_unit.or(settings.time_unit);
         if let Some(name) = &self.name {
             settings.name.clone_from(name);
@@ -100,6 +107,7 @@ impl RunTask {
         let is_given = |name: &str| match name {
             "name" => self.name.is_some(),
             "events" => !self.events.is_empty(),
+            "policy" => !self.asked.policies.is_empty(),
             "switch" => self.reading.switch.is_some(),
             _ => false,
         };

@@ -1,7 +1,9 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
+use crate::closed_loop::NamedPolicy;
 use crate::table_cost::TableCost;
+use crate::verdict::AskedPolicies;
 use dropcast_data::{CollectSettings, Departures, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
@@ -33,6 +35,9 @@ pub struct RunSettings {
     /// The unit of their times, if they are not whole nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
+    /// Policies that reports replay beside the others (docs/policies.md).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<NamedPolicy>,
     /// How labels are made.
     pub collect: TracerSettings,
     /// How the forest is trained.
@@ -52,11 +57,19 @@ impl Default for RunSettings {
             switch: None,
             columns: Vec::new(),
             time_unit: None,
+            policies: Vec::new(),
             collect: TracerSettings::default(),
             train: TrainSettings::default(),
             export: ExportSettings::default(),
             workload: LeafWorkload::default(),
         }
+    }
+}
+
+impl RunSettings {
+    /// The policies that reports replay beside the others.
+    pub fn asked(&self) -> AskedPolicies {
+        AskedPolicies { policies: self.policies.clone() }
     }
 }
 

@@ -5,6 +5,8 @@
 //! without an oracle leaves to the perfect one is all that any forest can gain. Beside that it counts
 //! what LQD and the real switch dropped, over time and by queue.
 
+mod asked_policies;
+mod class_alphas;
 mod congestion;
 mod drop_counts;
 mod episodes;
@@ -17,10 +19,12 @@ mod rivals;
 mod timeline;
 mod value;
 
+pub use asked_policies::AskedPolicies;
 pub use congestion::{CongestionSection, OccupancySection};
 pub use drop_counts::DropCounts;
 pub use episodes::EpisodeSection;
 pub use judge::Judge;
+pub(crate) use judge::ReplayedSwitches;
 pub use level_thresholds::LevelThreshold;
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops};
@@ -36,17 +40,20 @@ use crate::resources::Resources;
 use crate::traces::LabelledTraces;
 use dropcast_train::{Part, RunBatch, Split, rows_to_replay};
 
-/// What an oracle could be worth on traces that say when and where their packets arrived.
+/// What an oracle could be worth on traces that say when and where their packets arrived. Policies that are asked for
+/// are replayed, too.
 ///
 /// # Errors
-/// If a trace cannot be read, or not be replayed.
+/// If a trace cannot be read, or not be replayed, or a policy needs a model.
 pub fn judge(
     traces: &LabelledTraces,
+    asked: &AskedPolicies,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Verdict, PipelineError> {
+    asked.check()?;
     progress.begin("verdict");
-    let mut judge = Judge::new(resources.threads());
+    let mut judge = Judge::new(resources.threads(), &asked.policies);
     for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
         let named = |error: BuildError| match error {

@@ -1,19 +1,25 @@
 //! What an oracle could be worth on a trace.
 
 use dropcast_data::{
-    DropReason, EventBatch, EventKind, EventOptions, EventReader, LabelledBatch, SwitchSpecs,
+    DropReason, Event, EventBatch, EventKind, EventOptions, EventReader, LabelledBatch, SwitchSpec,
+    SwitchSpecs,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::collect::{collect, collect_in_memory};
 use dropcast_pipeline::generate::generate_leaf;
+use dropcast_pipeline::measure::{ReportRows, measure};
 use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::report::{ModelSource, PolicySection};
 use dropcast_pipeline::resources::Resources;
-use dropcast_pipeline::settings::TracerSettings;
+use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::{Conclusion, DropCounts, RivalKind, Verdict, judge};
+use dropcast_pipeline::training::train_on;
+use dropcast_pipeline::verdict::{
+    AskedPolicies, Conclusion, DropCounts, RivalKind, Verdict, judge,
+};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_simulate::LeafWorkload;
-use dropcast_train::BatchSource;
+use dropcast_train::{BatchSource, Split, VoteRule};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +40,8 @@ fn trace(folder: &Path, incast_burst: f64) -> PathBuf {
 fn judged(trace: &Path, threads: usize) -> Verdict {
     let traces = LabelledTraces::open(&[trace.to_owned()], &FeatureSet::none()).expect("a trace");
     let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
-    judge(&traces, &resources, &Silent).expect("a trace that can be replayed")
+    judge(&traces, &AskedPolicies::default(), &resources, &Silent)
+        .expect("a trace that can be replayed")
 }
 
 fn sent(verdict: &Verdict, policy: ReplayPolicy) -> Sent {
@@ -119,7 +126,8 @@ fn real_drops_are_counted_against_lqds() {
     let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
     let trace = collect_in_memory("leaf", events, specs, &settings).expect("valid events");
     let traces = LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace");
-    let verdict = judge(&traces, &Resources::default(), &Silent).expect("it can be replayed");
+    let verdict = judge(&traces, &AskedPolicies::default(), &Resources::default(), &Silent)
+        .expect("it can be replayed");
 
     let batches = traces.batches().expect("in memory");
     let batches: Vec<LabelledBatch> = batches.map(|rows| rows.expect("a row").batch).collect();
@@ -184,4 +192,177 @@ fn where_lqd_drops_nothing_no_oracle_is_needed() {
     assert_eq!(verdict.congestion.episodes, 0);
     assert!(verdict.occupancy.expect("rows").peak < 1.0);
     assert_eq!(sent(&verdict, ReplayPolicy::FollowLqd), verdict.arrived);
+}
+
+fn in_memory(workload: &LeafWorkload, specs: SwitchSpecs) -> LabelledTraces {
+    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, specs, &settings).expect("valid events");
+    LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace")
+}
+
+fn asked(names: &[&str]) -> AskedPolicies {
+    AskedPolicies { policies: names.iter().map(|name| name.parse().expect("a policy")).collect() }
+}
+
+/// Every policy of docs/policies.md, with its defaults, on a trace. Those that reports have anyway say the same.
+#[test]
+fn every_policy_of_the_page_is_replayed_or_says_why_not() {
+    let workload =
+        LeafWorkload { incast_burst: 1.0, duration_ns: 20_000_000, ..Default::default() };
+    let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    let traces = in_memory(&workload, specs);
+    let page = std::fs::read_to_string("../docs/policies.md").expect("the page");
+    let table = page.split("## Policies").nth(1).expect("its table").split("###").next();
+    let rows = table.expect("a table").lines().filter_map(|line| line.strip_prefix("| `"));
+    let names: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert_eq!(names.len(), dropcast_switch::PolicySpec::NAMES.len(), "{names:?}");
+    let names: Vec<&str> = names.into_iter().filter(|&name| name != "ndt").collect();
+    let resources = Resources::default();
+    let verdict = judge(&traces, &asked(&names), &resources, &Silent).expect("replayed");
+    let found: Vec<&str> = verdict.rivals.asked().map(|rival| rival.policy.as_str()).collect();
+    assert_eq!(found, names);
+    let rival =
+        |name: &str| verdict.rivals.asked().find(|rival| rival.policy == name).expect("asked");
+    for (name, policy) in [
+        ("lqd", ReplayPolicy::Lqd),
+        ("follow-lqd", ReplayPolicy::FollowLqd),
+        ("credence", ReplayPolicy::AlwaysAccept),
+        ("complete-sharing", ReplayPolicy::CompleteSharing),
+        ("complete-partitioning", ReplayPolicy::CompletePartitioning),
+        ("dt", ReplayPolicy::DynamicThresholds),
+        ("harmonic", ReplayPolicy::Harmonic),
+    ] {
+        assert_eq!(rival(name).sent, sent(&verdict, policy), "{name}");
+    }
+    // Others do something of their own.
+    let same = |name: &str| {
+        let mut others = verdict.policies.iter();
+        others.any(|section| section.sent == rival(name).sent)
+    };
+    for name in ["abm", "edt", "smartbuf"] {
+        assert!(!same(name), "{name}");
+    }
+    let without = judge(&traces, &AskedPolicies::default(), &resources, &Silent).expect("replayed");
+    assert_eq!(without.conclusion, verdict.conclusion, "what is asked for decides nothing");
+    assert_eq!(without.rivals.best_alpha, verdict.rivals.best_alpha);
+
+    let refused = |name: &str, expected: &str| {
+        let error = judge(&traces, &asked(&[name]), &resources, &Silent).expect_err(name);
+        assert!(error.is_the_users() && error.to_string().contains(expected), "{error}");
+    };
+    refused("ndt:model=n.json", "policy: ndt:model=n.json: needs a network");
+    refused("credence:model=m.json", "a report replays Credence with its own (`--model m.json`)");
+    refused("oracle:base=lqd", "policy oracle:base=lqd: base: lqd pushes packets out");
+    refused("follow-max:harmonic_share=2", "harmonic_share");
+}
+
+/// Queues for each port: the first has bursts that fit the buffer, the last is overloaded for long.
+fn classes(queues: u8) -> LabelledTraces {
+    let spec = SwitchSpec {
+        queues_per_port: queues,
+        ..SwitchSpec::uniform(2, 8_000_000_000, 40_000, 10_000)
+    };
+    let specs = SwitchSpecs::Same(spec);
+    let mut events = Vec::new();
+    let mut arrive = |time_ns: u64, port: u16, queue: u8| {
+        events.push(Event {
+            time_ns,
+            flow_hash: 0,
+            size_bytes: 1_000,
+            switch_id: 0,
+            port,
+            queue,
+            kind: EventKind::Arrival,
+            flags: 0,
+        });
+    };
+    for slot in 0..4_000_u64 {
+        arrive(slot * 400, 0, queues - 1);
+        if slot % 200 < 20 {
+            (0..2).for_each(|_| arrive(slot * 400, 1, 0));
+        }
+    }
+    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
+    let events = vec![EventBatch::new(events)];
+    let trace = collect_in_memory("classes", events, specs, &settings).expect("valid events");
+    LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace")
+}
+
+#[test]
+fn queues_of_a_port_have_alphas_of_their_own_where_that_is_better() {
+    let traces = classes(2);
+    let resources = Resources::default();
+    let verdict = judge(&traces, &AskedPolicies::default(), &resources, &Silent).expect("replayed");
+    let rivals = &verdict.rivals;
+    let (alpha, each) = (rivals.best_alpha().expect("one"), rivals.class_alphas().expect("better"));
+    assert!(each.sent.bytes > alpha.sent.bytes, "{each:?} {alpha:?}");
+    assert_eq!(each.kind, RivalKind::ClassAlphas);
+    // It is the policy that its name says.
+    let again = judge(&traces, &asked(&[&each.policy]), &resources, &Silent).expect("replayed");
+    assert_eq!(again.rivals.asked().next().expect("asked").sent, each.sent);
+    // No single change of an alpha is better.
+    let of = |text: &str| text.parse::<dropcast_pipeline::closed_loop::NamedPolicy>().expect("one");
+    let alphas: Vec<f64> = each.policy["dt:alpha=[".len()..each.policy.len() - 1]
+        .split(',')
+        .map(|alpha| alpha.parse().expect("a number"))
+        .collect();
+    let grid = (-7..=6).map(|exponent| f64::from(exponent).exp2());
+    let changed = grid.flat_map(|alpha| [[alpha, alphas[1]], [alphas[0], alpha]]);
+    let policies = changed.map(|[a, b]| of(&format!("dt:alpha=[{a},{b}]"))).collect();
+    let all = judge(&traces, &AskedPolicies { policies }, &resources, &Silent).expect("replayed");
+    assert!(all.rivals.asked().all(|rival| rival.sent.bytes <= each.sent.bytes));
+}
+
+#[test]
+fn one_queue_for_each_port_has_one_alpha() {
+    let resources = Resources::default();
+    let judged = judge(&classes(1), &AskedPolicies::default(), &resources, &Silent);
+    assert!(judged.expect("replayed").rivals.class_alphas().is_none());
+}
+
+/// Credence with forests against Credence with one comparison, all rows measured.
+#[test]
+fn a_report_says_whether_one_comparison_does_as_well() {
+    let workload =
+        LeafWorkload { incast_burst: 1.0, duration_ns: 40_000_000, ..Default::default() };
+    let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    let features = FeatureSet::level4();
+    let settings = TracerSettings { features: features.clone(), ..TracerSettings::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, specs, &settings).expect("valid events");
+    let traces = LabelledTraces::new(vec![trace], &features).expect("a trace");
+    let resources = Resources::default();
+    // Trained on what they are measured on: the deeper the better.
+    let report = |trees, depth| {
+        let settings = TrainSettings {
+            n_estimators: trees,
+            max_depth: depth,
+            min_samples_leaf: 1,
+            vote: Some(VoteRule::F1),
+            features: features.clone(),
+            ..TrainSettings::default()
+        };
+        let fitted = train_on(&traces, &Split::None.into(), &settings, &resources, &Silent);
+        let model = fitted.expect("rows with drops").model;
+        let source = ModelSource::default();
+        let asked = AskedPolicies::default();
+        measure(&model, source, &traces, ReportRows::All, &asked, &Silent).expect("replayed")
+    };
+    let sides = [report(1, 1), report(16, 8)].map(|report| {
+        let one = report.one_comparison.expect("replayed");
+        let verdict = report.verdict.expect("replayed");
+        let best = verdict.level_threshold.expect("tried");
+        let total = report.replay.expect("replayed").total;
+        let is_credence = |of: &&PolicySection| of.policy == ReplayPolicy::Credence;
+        let model = total.policies.iter().find(is_credence).expect("replayed").sent;
+        assert_eq!(
+            (&one.feature, one.threshold_permille),
+            (&best.feature, best.threshold_permille)
+        );
+        assert_eq!(one.more_bytes, best.sent.bytes as i64 - model.bytes as i64);
+        assert!(!one.chosen_on_other_rows && best.other_rows.is_none());
+        one.does_as_well
+    });
+    assert_eq!(sides, [true, false], "one split is a comparison; a large forest knows its rows");
 }

@@ -10,7 +10,7 @@ use dropcast_pipeline::report::ModelSource;
 use dropcast_pipeline::run::RunResult;
 use dropcast_pipeline::run_task::RunTask;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::judge;
+use dropcast_pipeline::verdict::{AskedPolicies, judge};
 use dropcast_reports::{ReportFormat, run_page, run_pages};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -36,20 +36,23 @@ pub(crate) fn report(
     data: Vec<PyRef<'_, Trace>>,
     model: Option<PyRef<'_, Model>>,
     rows: &str,
+    policies: Vec<String>,
 ) -> PyResult<Report> {
     let rows = word(py, "rows", rows)?;
+    let policies = policies.iter().map(|name| text(py, "policy", name)).collect::<PyResult<_>>()?;
+    let asked = AskedPolicies { policies };
     let traces = traces_of(&data);
     let file = model.as_ref().map(|model| &model.0);
     let found = work::run(py, bar, |progress| match file {
         None => {
             let traces = LabelledTraces::new(traces, &FeatureSet::none())?;
-            Ok(RunResult::NoDrops(Box::new(judge(&traces, &Default::default(), progress)?)))
+            Ok(RunResult::NoDrops(Box::new(judge(&traces, &asked, &Default::default(), progress)?)))
         }
         Some(file) => {
             let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
             let source = ModelSource { name, sha256: Some(file.sha256.clone()) };
             let traces = LabelledTraces::for_model(traces, &file.model)?;
-            let report = measure(&file.model, source, &traces, rows, progress)?;
+            let report = measure(&file.model, source, &traces, rows, &asked, progress)?;
             Ok(RunResult::Report(Box::new(report)))
         }
     })?;

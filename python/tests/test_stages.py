@@ -105,6 +105,18 @@ def test_reports(model, trace, tmp_path):
     assert (tmp_path / "report.html").read_text() == found.to_html()
     verdict = dropcast.report(trace)
     assert verdict["policies"] and "LQD" in str(verdict)
+    assert "packets" in found["gain"]["best_alpha"] and model.gain["best_alpha"] is None
+
+
+def test_any_policy_is_replayed(trace):
+    found = dropcast.report(trace, policy=["edt", "dt:alpha=[8,1]"])
+    asked = [of["policy"] for of in found["rivals"]["policies"] if of["kind"] == "asked"]
+    assert asked == ["edt", "dt:alpha=[8,1]"]
+    assert dropcast.report(trace, policy="edt")["conclusion"] == found["conclusion"]
+    with pytest.raises(InputError, match="ndt: needs a network"):
+        dropcast.report(trace, policy="ndt")
+    with pytest.raises(InputError, match="unknown variant"):
+        dropcast.report(trace, policy="abc")
 
 
 def test_exports_agree(model, trace):

@@ -115,6 +115,6 @@ fn schedule(switch_id: u16, spec: &SwitchSpec, site: &Site<'_>, arrivals: &[Know
         let packet = packet(known.queue(), known.size_bytes, known.counts());
         switch.admit(&packet, known.time_ns, &mut sent);
     }
-    switch.advance(u64::MAX, &mut sent);
+    sent.drain(&mut switch);
     sent.sent()
 }

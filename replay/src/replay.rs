@@ -6,16 +6,19 @@
 use crate::arrival::{Arrival, ReplayError, is_counted, is_dropped, is_predicted, number};
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
+use dropcast_switch::policies::credence::CredenceParameters;
+use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
+use dropcast_switch::policies::lqd::LqdParameters;
 use dropcast_switch::{
-    Alphas, Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit,
-    FollowLqd, Harmonic, Held, LineRate, Lqd, Observer, Packet, Policy, Recorded, Removal, Switch,
+    Alphas, Buffer, BuildError, Credence, DynamicThresholds, Fit, FollowLqd, Held, LineRate,
+    NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Recorded, Removal, Switch,
     Victim,
 };
 use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A replayed buffer-sharing policy.
+/// A row of reports: a policy of the registry, with or without predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayPolicy {
@@ -53,37 +56,36 @@ impl ReplayPolicy {
     /// Its display name.
     pub fn name(self) -> &'static str {
         match self {
-            ReplayPolicy::Lqd => "LQD",
-            ReplayPolicy::Credence => "Credence",
             ReplayPolicy::AlwaysAccept => "Credence, always accept",
-            ReplayPolicy::FollowLqd => "FollowLQD",
-            ReplayPolicy::DynamicThresholds => "Dynamic Thresholds",
-            ReplayPolicy::Harmonic => "Harmonic",
-            ReplayPolicy::CompleteSharing => "Complete Sharing",
-            ReplayPolicy::CompletePartitioning => "Complete Partitioning",
+            policy => policy.spec().title(),
         }
     }
 
-    fn build(
-        self,
-        spec: &SwitchSpec,
-        options: &ReplayOptions,
-        drain: &LineRate,
-    ) -> Box<dyn LanePolicy> {
-        let ReplayOptions { victim, fit } = *options;
-        let service = || drain.clone();
+    /// The policy, as the registry has it.
+    fn spec(self) -> PolicySpec {
         match self {
-            ReplayPolicy::Lqd => Box::new(Lqd::new(victim)),
-            ReplayPolicy::FollowLqd => Box::new(FollowLqd::new(spec, victim, fit, service())),
-            // Predictions come with the packets, if at all.
+            ReplayPolicy::Lqd => PolicySpec::Lqd(LqdParameters::default()),
             ReplayPolicy::Credence | ReplayPolicy::AlwaysAccept => {
-                let predictions = Recorded(is_predicted as fn(u64) -> bool);
-                Box::new(Credence::new(spec, victim, fit, service(), predictions))
+                PolicySpec::Credence(CredenceParameters::default())
             }
-            ReplayPolicy::DynamicThresholds => Box::new(DynamicThresholds::with(dt_alpha(spec))),
-            ReplayPolicy::Harmonic => Box::new(Harmonic::default()),
-            ReplayPolicy::CompleteSharing => Box::new(CompleteSharing),
-            ReplayPolicy::CompletePartitioning => Box::new(CompletePartitioning),
+            ReplayPolicy::FollowLqd => PolicySpec::FollowLqd(NoParameters {}),
+            ReplayPolicy::DynamicThresholds => {
+                PolicySpec::DynamicThresholds(DynamicThresholdsParameters::default())
+            }
+            ReplayPolicy::Harmonic => PolicySpec::Harmonic(NoParameters {}),
+            ReplayPolicy::CompleteSharing => PolicySpec::CompleteSharing(NoParameters {}),
+            ReplayPolicy::CompletePartitioning => PolicySpec::CompletePartitioning(NoParameters {}),
+        }
+    }
+
+    /// The policy at a switch: Dynamic Thresholds with its alpha ([`dt_alpha`]).
+    fn at(self, switch: &SwitchSpec) -> PolicySpec {
+        match self {
+            ReplayPolicy::DynamicThresholds => {
+                let alpha = dt_alpha(switch);
+                PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha })
+            }
+            policy => policy.spec(),
         }
     }
 }
@@ -133,6 +135,8 @@ pub struct Replayed {
     pub arrived: Sent,
     /// What each policy transmitted, in the order of [`ReplayPolicy::ALL`].
     pub sent: [Sent; ReplayPolicy::ALL.len()],
+    /// What Credence transmitted with a perfect oracle: every label is predicted.
+    pub perfect_oracle: Sent,
     /// What FollowLQD transmitted on the arrivals without the predicted drops: the denominator of
     /// `eta` (Credence, Definition 1).
     pub followed: Sent,
@@ -147,13 +151,20 @@ pub struct Replay {
     specs: SwitchSpecs,
     options: ReplayOptions,
     pauses: Vec<Pause>,
+    predicts: bool,
     switches: BTreeMap<u16, SwitchReplay>,
 }
 
 impl Replay {
     /// A replay that starts with empty buffers.
     pub fn new(specs: SwitchSpecs, options: ReplayOptions) -> Self {
-        Replay { specs, options, pauses: Vec::new(), switches: BTreeMap::new() }
+        Replay { specs, options, pauses: Vec::new(), predicts: true, switches: BTreeMap::new() }
+    }
+
+    /// Without predictions: what Credence and FollowLQD transmit with them stays 0.
+    #[must_use]
+    pub fn without_predictions(self) -> Self {
+        Replay { predicts: false, ..self }
     }
 
     /// Pauses queues in every policy's switch.
@@ -173,7 +184,13 @@ impl Replay {
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
             let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
             let drain = LineRate::new(spec).pausing(schedule);
-            self.switches.insert(switch_id, SwitchReplay::new(spec, &self.options, &drain));
+            let switch = SwitchReplay::new(spec, &self.options, &drain, self.predicts);
+            let switch = switch.map_err(|(policy, source)| ReplayError::Policy {
+                policy,
+                switch_id,
+                source,
+            })?;
+            self.switches.insert(switch_id, switch);
         }
         match self.switches.get_mut(&switch_id) {
             Some(switch) => switch.arrive(arrival),
@@ -194,13 +211,21 @@ pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
     Packet { id: packet.id | 1, ..*packet }
 }
 
+/// Credence whose predictions come with the packets, if at all.
+type RecordedCredence = Credence<LineRate, Recorded<fn(u64) -> bool>>;
+
 struct SwitchReplay {
     spec: SwitchSpec,
-    /// Every policy but Credence, without predictions.
-    lanes: Vec<DynLane>,
-    credence: PredictedLane,
+    always_accept: Lane<RecordedCredence>,
+    follow_lqd: Lane<FollowLqd<LineRate>>,
+    /// [`OTHERS`].
+    others: Vec<Lane<Box<dyn Policy + Send>>>,
+    perfect: PredictedLane<RecordedCredence>,
+    /// Whether there are predictions for these two.
+    predicts: bool,
+    credence: PredictedLane<RecordedCredence>,
     /// FollowLQD, fed with predicted accepts only.
-    followed: PredictedLane,
+    followed: PredictedLane<FollowLqd<LineRate>>,
     /// Packets so far, counted or not.
     packets: u64,
     arrived: Sent,
@@ -208,79 +233,97 @@ struct SwitchReplay {
     time_ns: u64,
 }
 
+/// Policies of which no copy begins with predictions.
+const OTHERS: [ReplayPolicy; 5] = [
+    ReplayPolicy::Lqd,
+    ReplayPolicy::DynamicThresholds,
+    ReplayPolicy::Harmonic,
+    ReplayPolicy::CompleteSharing,
+    ReplayPolicy::CompletePartitioning,
+];
+
 impl SwitchReplay {
-    fn new(spec: &SwitchSpec, options: &ReplayOptions, drain: &LineRate) -> Self {
-        let lane = |policy: ReplayPolicy| DynLane::new(spec, options, drain, policy);
-        let unpredicted =
-            ReplayPolicy::ALL.into_iter().filter(|&policy| policy != ReplayPolicy::Credence);
-        SwitchReplay {
+    fn new(
+        spec: &SwitchSpec,
+        options: &ReplayOptions,
+        drain: &LineRate,
+        predicts: bool,
+    ) -> Result<Self, (&'static str, BuildError)> {
+        let ReplayOptions { victim, fit } = *options;
+        let other = |policy: ReplayPolicy| {
+            let site = PolicySite { fit, victim, ..PolicySite::new(spec, 0) };
+            let policy = policy.at(spec);
+            let built = policy.build(site.served_by(drain.clone()));
+            let built = built.map_err(|error| (policy.name(), error))?;
+            Ok(Lane::of_switch(spec, options, drain, built))
+        };
+        let predictions = Recorded(is_predicted as fn(u64) -> bool);
+        let credence = Credence::new(spec, victim, fit, drain.clone(), predictions);
+        Ok(SwitchReplay {
             spec: spec.clone(),
-            lanes: unpredicted.map(lane).collect(),
+            always_accept: Lane::of_switch(spec, options, drain, credence),
+            follow_lqd: Lane::following_lqd(spec, options, drain),
+            others: OTHERS.into_iter().map(other).collect::<Result<_, _>>()?,
+            perfect: PredictedLane::default(),
+            predicts,
             credence: PredictedLane::default(),
             followed: PredictedLane::default(),
             packets: 0,
             arrived: Sent::default(),
             confusion: Confusion::default(),
             time_ns: 0,
-        }
+        })
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
         arrival.check(&self.spec, self.time_ns)?;
-        self.time_ns = arrival.time_ns;
-        let packet = arrival.packet(&self.spec, self.packets);
-        let unpredicted = Arrival { predicted: false, ..*arrival }.packet(&self.spec, self.packets);
+        let &Arrival { time_ns, counted, dropped, predicted, .. } = arrival;
+        self.time_ns = time_ns;
+        let with =
+            |predicted: bool| Arrival { predicted, ..*arrival }.packet(&self.spec, self.packets);
+        let (unpredicted, perfect, packet) = (with(false), with(dropped), with(predicted));
         self.packets += 1;
-        if arrival.counted {
+        if counted {
             self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
-            self.confusion.add(arrival.dropped, arrival.predicted);
+            self.confusion.add(dropped, predicted);
         }
-        let time_ns = arrival.time_ns;
-        let (always_accept, follow_lqd) = (&self.lanes[ALWAYS_ACCEPT], &self.lanes[FOLLOW_LQD]);
-        self.credence.arrive(&packet, time_ns, false, || Some(always_accept.clone()));
-        self.followed.arrive(&packet, time_ns, arrival.predicted, || Some(follow_lqd.clone()));
-        for lane in &mut self.lanes {
-            lane.arrive(&unpredicted, time_ns);
+        let SwitchReplay { always_accept, follow_lqd, .. } = self;
+        self.perfect.arrive(&perfect, time_ns, false, || Some(always_accept.clone()));
+        if self.predicts {
+            self.credence.arrive(&packet, time_ns, false, || Some(always_accept.clone()));
+            self.followed.arrive(&packet, time_ns, predicted, || Some(follow_lqd.clone()));
         }
+        always_accept.arrive(&unpredicted, time_ns);
+        follow_lqd.arrive(&unpredicted, time_ns);
+        self.others.iter_mut().for_each(|lane| lane.arrive(&unpredicted, time_ns));
         Ok(())
     }
 
     fn finish(self) -> Replayed {
-        let mut tallies: Vec<Tally> = self.lanes.into_iter().map(DynLane::finish).collect();
-        tallies.insert(CREDENCE, self.credence.finish());
+        let others: Vec<Tally> = self.others.into_iter().map(Lane::finish).collect();
+        let credence = self.credence.finish().sent;
+        let always_accept = self.always_accept.finish().sent;
+        let follow_lqd = self.follow_lqd.finish().sent;
+        let sent = |policy: ReplayPolicy| match policy {
+            ReplayPolicy::Credence => credence,
+            ReplayPolicy::AlwaysAccept => always_accept,
+            ReplayPolicy::FollowLqd => follow_lqd,
+            other => {
+                let place = OTHERS.iter().position(|&of| of == other);
+                place.map_or_else(Sent::default, |place| others[place].sent)
+            }
+        };
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             dt_alpha: dt_alpha(&self.spec),
             slack_bytes: self.spec.slack_bytes,
             arrived: self.arrived,
-            sent: std::array::from_fn(|at| tallies[at].sent),
+            sent: ReplayPolicy::ALL.map(sent),
+            perfect_oracle: self.perfect.finish().sent,
             followed: self.followed.finish().sent,
-            agreement: tallies[0].labels,
+            agreement: others[0].labels,
             confusion: self.confusion,
         }
-    }
-}
-
-/// The index of Credence in [`ReplayPolicy::ALL`].
-const CREDENCE: usize = 1;
-/// The indices of policies among the lanes without predictions.
-const ALWAYS_ACCEPT: usize = 1;
-const FOLLOW_LQD: usize = 2;
-
-/// A policy that can be copied with its state.
-pub(crate) trait LanePolicy: Policy + Send + Sync {
-    fn copied(&self) -> Box<dyn LanePolicy>;
-}
-
-impl<P: Policy + Send + Sync + Clone + 'static> LanePolicy for P {
-    fn copied(&self) -> Box<dyn LanePolicy> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn LanePolicy> {
-    fn clone(&self) -> Self {
-        (**self).copied()
     }
 }
 
@@ -290,9 +333,6 @@ pub(crate) struct Lane<P> {
     pub(crate) switch: Switch<P, LineRate>,
     pub(crate) tally: Tally,
 }
-
-/// A lane of any policy.
-pub(crate) type DynLane = Lane<Box<dyn LanePolicy>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
@@ -330,14 +370,16 @@ impl Observer for Tally {
     }
 }
 
-impl DynLane {
-    pub(crate) fn new(
+impl Lane<FollowLqd<LineRate>> {
+    /// An empty switch with FollowLQD.
+    pub(crate) fn following_lqd(
         spec: &SwitchSpec,
         options: &ReplayOptions,
         drain: &LineRate,
-        policy: ReplayPolicy,
     ) -> Self {
-        Lane::of_switch(spec, options, drain, policy.build(spec, options, drain))
+        let ReplayOptions { victim, fit } = *options;
+        let policy = FollowLqd::new(spec, victim, fit, drain.clone());
+        Lane::of_switch(spec, options, drain, policy)
     }
 }
 
@@ -394,16 +436,21 @@ impl<P: Clone> Lane<P> {
 
 /// A lane that depends on predictions. It runs from the first of a stretch of counted packets until
 /// all of these have left; each stretch starts from the state of the switch without predictions.
-#[derive(Default)]
-pub(crate) struct PredictedLane {
-    lane: Option<DynLane>,
+pub(crate) struct PredictedLane<P> {
+    lane: Option<Lane<P>>,
     /// The totals of earlier stretches.
     before: Tally,
     /// Whether the last packet counted.
     goes_on: bool,
 }
 
-impl PredictedLane {
+impl<P> Default for PredictedLane<P> {
+    fn default() -> Self {
+        PredictedLane { lane: None, before: Tally::default(), goes_on: false }
+    }
+}
+
+impl<P: Policy + Clone> PredictedLane<P> {
     /// The next packet, `removed` if the policy must not see it. `without_predictions` is a lane of
     /// the same policy that has seen all earlier packets, without predictions.
     pub(crate) fn arrive(
@@ -411,7 +458,7 @@ impl PredictedLane {
         packet: &Packet,
         time_ns: u64,
         removed: bool,
-        without_predictions: impl FnOnce() -> Option<DynLane>,
+        without_predictions: impl FnOnce() -> Option<Lane<P>>,
     ) {
         let counted = is_counted(packet.id);
         let begins = counted && !self.goes_on;

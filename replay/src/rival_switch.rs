@@ -42,6 +42,14 @@ impl Observer for RivalTally {
 }
 
 impl RivalTally {
+    /// Drains a switch. As labels count it, every packet that is held at the end of time is sent.
+    pub(crate) fn drain<P: Policy>(&mut self, switch: &mut Switch<P, LineRate>) {
+        switch.advance(u64::MAX, self);
+        for held in switch.buffer().packets() {
+            self.0.count(held.size_bytes, held.id == COUNTED);
+        }
+    }
+
     pub(crate) fn sent(&self) -> RivalSent {
         self.0
     }
@@ -69,7 +77,11 @@ impl Site<'_> {
         spec: &SwitchSpec,
         policy: P,
     ) -> Switch<P, LineRate> {
-        let schedule = PauseSchedule::new(self.pauses, switch_id, spec);
-        Switch::new(spec, self.options.fit, policy, LineRate::new(spec).pausing(schedule))
+        Switch::new(spec, self.options.fit, policy, self.drain(switch_id, spec))
+    }
+
+    /// What serves the switch's queues, and virtual ones.
+    pub(crate) fn drain(&self, switch_id: u16, spec: &SwitchSpec) -> LineRate {
+        LineRate::new(spec).pausing(PauseSchedule::new(self.pauses, switch_id, spec))
     }
 }

@@ -23,6 +23,14 @@ pub struct RivalsSent {
 }
 
 impl RivalsSent {
+    /// The same of the last `count` policies alone, without the optimum.
+    #[must_use]
+    pub fn of_last(self, count: usize) -> Self {
+        let mut policies = self.policies;
+        policies.drain(..policies.len().saturating_sub(count));
+        RivalsSent { policies, optimum: None }
+    }
+
     /// Adds what the same policies transmit of another trace.
     pub fn add(&mut self, more: &RivalsSent) {
         for (sum, sent) in self.policies.iter_mut().zip(&more.policies) {
@@ -83,6 +91,12 @@ impl RivalReplay {
         }
     }
 
+    /// Without the optimum, for which all arrivals are kept.
+    #[must_use]
+    pub fn without_optimum(self) -> Self {
+        RivalReplay { optimum: None, ..self }
+    }
+
     /// The next arrivals, in order. Their predictions are not looked at.
     ///
     /// # Errors
@@ -123,7 +137,7 @@ impl RivalLane {
             if !self.switches.contains_key(&switch_id) {
                 let ReplayOptions { victim, fit } = *site.options;
                 let at = PolicySite { victim, fit, ..PolicySite::new(spec, SEED) };
-                let policy = self.policy.build(at);
+                let policy = self.policy.build(at.served_by(site.drain(switch_id, spec)));
                 let policy = policy.map_err(|source| ReplayError::Policy {
                     policy: self.policy.name(),
                     switch_id,
@@ -141,9 +155,7 @@ impl RivalLane {
     }
 
     fn finish(mut self) -> RivalSent {
-        for switch in self.switches.values_mut() {
-            switch.advance(u64::MAX, &mut self.sent);
-        }
+        self.switches.values_mut().for_each(|switch| self.sent.drain(switch));
         self.sent.sent()
     }
 }

@@ -2,40 +2,44 @@
 
 use crate::plot::{Axis, LineFigure, Point, Series};
 use dropcast_pipeline::reproduce::fig14::{
-    Fig14, Fig14Algorithm, Fig14Case, PAPER, PAPER_BEATS_DT_AT, PAPER_RATIO_AT_1, Predicted,
+    Fig14, Fig14Algorithm, Fig14Case, Fig14Row, PAPER, PAPER_BEATS_DT_AT, PAPER_RATIO_AT_1,
 };
-
-const CREDENCE: Fig14Algorithm = Fig14Algorithm::Predicted(Predicted::Credence);
+use dropcast_switch::PolicySpec;
 
 /// The figure, with the paper's values beside ours.
 pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
-    let algorithms = [
-        CREDENCE,
-        Fig14Algorithm::DynamicThresholds,
-        Fig14Algorithm::CompleteSharing,
-        Fig14Algorithm::FollowLqd,
-        Fig14Algorithm::Predicted(Predicted::PaybackCredence),
-        Fig14Algorithm::Predicted(Predicted::FollowMax),
-    ];
-    let points = |algorithm| {
-        measured.rows.iter().filter(move |row| row.algorithm == algorithm).filter_map(move |row| {
+    let mut algorithms: Vec<&Fig14Algorithm> = Vec::new();
+    for row in &measured.rows {
+        if !algorithms.contains(&&row.algorithm) {
+            algorithms.push(&row.algorithm);
+        }
+    }
+    let points = |algorithm: &Fig14Algorithm| {
+        let rows = measured.rows.iter().filter(|row| row.algorithm == *algorithm);
+        let point = |row: &Fig14Row| {
             let ratio = row.ratio?;
             let interval = (ratio.min < ratio.max).then_some((ratio.min, ratio.max));
             let expectation = expectation(row.flip_probability, algorithm);
             Some(Point { interval, expectation, ..Point::new(row.flip_probability, ratio.mean) })
-        })
+        };
+        rows.filter_map(point).collect()
     };
-    let series = algorithms.map(|algorithm| Series {
+    let series = algorithms.iter().map(|algorithm| Series {
         name: algorithm.to_string(),
-        points: points(algorithm).collect(),
+        points: points(algorithm),
         ..Series::default()
     });
+    let names: Vec<String> = algorithms.iter().map(ToString::to_string).collect();
     LineFigure {
         title: "Throughput against the probability of false predictions".to_owned(),
-        description: "Packets transmitted by LQD divided by packets transmitted by Credence, Dynamic Thresholds, Complete Sharing, FollowLQD, Credence that pays back and FollowMax, for probabilities of flipped predictions from 0 to 1; lower is better.".to_owned(),
+        description: format!(
+            "Packets transmitted by LQD divided by packets transmitted by each of {}, for probabilities of flipped \
+             predictions from 0 to 1; lower is better.",
+            names.join("; ")
+        ),
         x: Axis::new("probability that a prediction is flipped").range(0.0, 1.0),
         y: Axis::new("packets transmitted, LQD / algorithm"),
-        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
         notes: vec![
             format!(
                 "Measured with {} ports, a buffer of {} packets and {} bursts per slot.",
@@ -47,8 +51,8 @@ pub fn figure(measured: &Fig14, case: &Fig14Case) -> LineFigure {
 }
 
 /// The paper's value at a point.
-fn expectation(flip_probability: f64, algorithm: Fig14Algorithm) -> Option<String> {
-    if algorithm != CREDENCE {
+fn expectation(flip_probability: f64, algorithm: &Fig14Algorithm) -> Option<String> {
+    if !matches!(algorithm, Fig14Algorithm::Policy(PolicySpec::Credence(_))) {
         return None;
     }
     let says = if flip_probability == 0.0 {
@@ -76,13 +80,12 @@ mod tests {
         let measured = measure(&case, &Fig14Options::default()).expect("valid");
         let figure = figure(&measured, &case);
         let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
-        let own = ["Credence, pays back", "FollowMax"];
-        assert_eq!(names[..4], ["Credence", "DT", "Complete Sharing", "FollowLQD"]);
-        assert_eq!(names[4..], own);
+        assert_eq!(names[..3], ["Credence", "Dynamic Thresholds", "Complete Sharing"]);
+        assert_eq!(names[3..], ["FollowLQD", "Credence, pays back", "FollowMax", "OPT"]);
         let expected = figure
             .series
             .iter()
             .map(|series| series.points.iter().filter(|point| point.expectation.is_some()).count());
-        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
+        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -51,6 +51,7 @@ mod tests {
             always_accept: gain(1_039),
             follow_lqd: gain(0),
             complete_sharing: gain(-7),
+            best_alpha: None,
         };
         assert_eq!(
             gain_sentences(&section),

@@ -12,7 +12,7 @@ pub(crate) fn model_sent(report: &Report) -> Option<Sent> {
     Some(credence.sent)
 }
 
-/// The name of a policy that any switch can run.
+/// The name of a policy that any switch can run, or of one that was asked for.
 pub(crate) fn name(rival: &RivalSection) -> String {
     let base = rival.alpha.map_or_else(
         || "Complete Sharing".to_owned(),
@@ -21,7 +21,14 @@ pub(crate) fn name(rival: &RivalSection) -> String {
     match rival.kind {
         RivalKind::Alpha => base,
         RivalKind::UntrainedRule => format!("untrained rule over {base}"),
+        RivalKind::ClassAlphas => format!("Dynamic Thresholds, alpha {}", by_queue(rival)),
+        RivalKind::Asked => rival.policy.clone(),
     }
+}
+
+/// The alphas by queue, as settings have them.
+fn by_queue(rival: &RivalSection) -> &str {
+    rival.policy.trim_start_matches("dt:alpha=")
 }
 
 /// The name of the policy that the registry knows by this text.
@@ -45,14 +52,22 @@ pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<Str
     let is_shared = |of: &&RivalSection| of.kind == RivalKind::Alpha && of.alpha.is_none();
     let shared = rivals.policies.iter().find(is_shared).map_or(0, |of| of.sent.bytes);
     let mut sentences = vec![alpha_sentence(alpha, shared, lqd)];
+    if let Some(each) = rivals.class_alphas() {
+        sentences.push(format!(
+            "With an alpha for each queue of a port, {}, it transmits {} that alpha.",
+            by_queue(each),
+            compared(each.sent.bytes, alpha.sent.bytes)
+        ));
+    }
+    let that = if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" };
     sentences.push(format!(
-        "The untrained rule ({}) transmits {} that; it needs no training and no table.",
+        "The untrained rule ({}) transmits {} {that}; it needs no training and no table.",
         rule.policy,
         compared(rule.sent.bytes, alpha.sent.bytes)
     ));
     if let Some(model) = model {
         sentences.push(format!(
-            "Credence with this model transmits {} that alpha, and {} the untrained rule.",
+            "Credence with this model transmits {} {that}, and {} the untrained rule.",
             compared(model.bytes, alpha.sent.bytes),
             compared(model.bytes, rule.sent.bytes)
         ));
@@ -113,11 +128,58 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{text}%")
 }
 
-/// Rows of the table of policies: the best alpha, the untrained rule, the optimum.
+/// Whether one comparison does as well as a report's model.
+pub(crate) fn comparison_sentence(report: &Report) -> Option<String> {
+    let one = report.one_comparison.as_ref()?;
+    let share = percent(one.threshold_permille.into(), 1_000);
+    let bytes = count(one.more_bytes.unsigned_abs());
+    let chosen = if one.chosen_on_other_rows {
+        "It was chosen on the rows that are not measured here"
+    } else {
+        "It was chosen on these very rows"
+    };
+    let text = match (one.does_as_well, one.more_bytes) {
+        (true, 0) => format!(
+            "One comparison, {} above {share} of the buffer, does as well as this model: Credence transmits as many bytes.",
+            one.feature
+        ),
+        (true, _) => format!(
+            "One comparison, {} above {share} of the buffer, does as well as this model: Credence transmits {bytes} \
+             bytes more.",
+            one.feature
+        ),
+        (false, _) => format!(
+            "The best single comparison, {} above {share} of the buffer, does not do as well as this model: Credence \
+             transmits {bytes} bytes fewer.",
+            one.feature
+        ),
+    };
+    Some(format!("{text} {chosen}."))
+}
+
+/// What a trace does not tell the policies that were asked for.
+pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
+    let needs_flows = |rival: &&RivalSection| {
+        let name = rival.policy.split(':').next().unwrap_or_default();
+        name == "abm" || name == "fab"
+    };
+    let asked = verdict.rivals.asked().filter(needs_flows);
+    let sentence = |rival: &RivalSection| {
+        format!(
+            "Labelled traces have no flows: to {} no packet is of a flow's first round trip or first bytes.",
+            rival.policy
+        )
+    };
+    asked.map(sentence).collect()
+}
+
+/// Rows of the table of policies: the best alpha, one for each queue, the untrained rule, what was asked for, the
+/// optimum.
 pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     let rivals = &verdict.rivals;
-    let best = [rivals.best_alpha(), rivals.best_rule()].into_iter().flatten();
-    let mut rows: Vec<(String, Sent)> = best.map(|best| (name(best), best.sent)).collect();
+    let best = [rivals.best_alpha(), rivals.class_alphas(), rivals.best_rule()];
+    let all = best.into_iter().flatten().chain(rivals.asked());
+    let mut rows: Vec<(String, Sent)> = all.map(|of| (name(of), of.sent)).collect();
     if let Some(optimum) = rivals.optimum {
         rows.push(("OPT, the best schedule found".to_owned(), optimum.found));
     }

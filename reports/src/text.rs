@@ -1,10 +1,12 @@
 //! A report as a summary for a terminal.
 
 use crate::numbers::{count, optional};
-use crate::rival_words::{model_sent, rival_sentences};
-use crate::verdict_words::{cautions, sentence_of, slack_sentence};
+use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
+use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
 use crate::{ExportError, Exporter, gain_sentences, trace_sentences};
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
+use dropcast_pipeline::verdict::Verdict;
+use dropcast_replay::{ReplayPolicy, Sent};
 
 /// A few dozen lines of plain text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +17,7 @@ impl Exporter for Text {
         let mut lines = heading(report);
         lines.extend(predictions(report));
         match (&report.replay, &report.replay_omitted) {
-            (Some(replay), _) => lines.extend(replays(replay)),
+            (Some(replay), _) => lines.extend(replays(replay, report.verdict.as_ref())),
             (None, reason) => {
                 let reason = reason.as_deref().unwrap_or("no reason given");
                 lines.push(format!("eta and throughput: not replayed, because {reason}"));
@@ -34,6 +36,8 @@ fn heading(report: &Report) -> Vec<String> {
         lines.extend(cautions(verdict));
         lines.extend(crate::trace_words::held_out(report));
         lines.extend(rival_sentences(verdict, model_sent(report)));
+        lines.extend(comparison_sentence(report));
+        lines.extend(asked_sentences(verdict));
         lines.extend(trace_sentences(verdict));
         lines.push(String::new());
     }
@@ -116,11 +120,27 @@ fn predictions(report: &Report) -> Vec<String> {
     ]
 }
 
-fn replays(replay: &ReplaySection) -> Vec<String> {
+fn replays(replay: &ReplaySection, verdict: Option<&Verdict>) -> Vec<String> {
     let (total, eta) = (&replay.total, &replay.total.eta);
     let error = |name: &str, eta, inverse| {
         format!("{name:<22}{:>10}{:>12}", optional(eta, 4), optional(inverse, 4))
     };
+    let name = |policy: ReplayPolicy| match policy {
+        ReplayPolicy::DynamicThresholds => {
+            format!("{}, {}", policy.name(), alpha(replay.dynamic_thresholds_alpha.as_ref()))
+        }
+        policy => policy.name().to_owned(),
+    };
+    let of_policies = total.policies.iter().map(|section| (name(section.policy), section.sent));
+    let mut rows: Vec<(String, Sent)> = of_policies.collect();
+    for (name, sent) in verdict.into_iter().flat_map(rival_words::rows) {
+        // The best alpha may be one that is there.
+        if rows.iter().all(|(other, _)| *other != name) {
+            rows.push((name, sent));
+        }
+    }
+    let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(24);
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let mut lines = vec![
         format!("{:<22}{:>10}{:>12}", "error", "eta", "1/eta"),
         error("exact, packets", eta.packets, eta.packets_inverse),
@@ -128,18 +148,17 @@ fn replays(replay: &ReplaySection) -> Vec<String> {
         error("Theorem 2's formula", eta.bound, eta.bound_inverse),
         String::new(),
         format!(
-            "{:<24}{:>16}{:>10}{:>20}{:>10}",
+            "{:<wide$}{:>16}{:>10}{:>20}{:>10}",
             "transmitted", "packets", "of LQD", "bytes", "of LQD"
         ),
     ];
-    lines.extend(total.policies.iter().map(|policy| {
+    lines.extend(rows.into_iter().map(|(name, sent)| {
         format!(
-            "{:<24}{:>16}{:>10}{:>20}{:>10}",
-            policy.policy.name(),
-            count(policy.sent.packets),
-            optional(policy.packets_to_lqd, 4),
-            count(policy.sent.bytes),
-            optional(policy.bytes_to_lqd, 4)
+            "{name:<wide$}{:>16}{:>10}{:>20}{:>10}",
+            count(sent.packets),
+            optional(share(sent.packets, eta.lqd.packets), 4),
+            count(sent.bytes),
+            optional(share(sent.bytes, eta.lqd.bytes), 4)
         )
     }));
     lines.push(String::new());

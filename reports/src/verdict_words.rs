@@ -1,7 +1,7 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
 use crate::numbers::{count, duration, ratio};
-use crate::rival_words::{self, alphas as alpha_curve, name_of, rival_sentences};
+use crate::rival_words::{self, alphas as alpha_curve, asked_sentences, name_of, rival_sentences};
 use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
 use dropcast_pipeline::collect::note_words;
@@ -51,7 +51,7 @@ pub(crate) fn sentence_of(verdict: &Verdict, rows: Option<&str>) -> String {
             match threshold_gain(verdict, verdict.perfect_oracle.bytes + more_bytes) {
                 Some((threshold, gained)) => format!(
                     "A perfect oracle gains nothing in throughput{on_rows}: {what}. But one threshold on \
-                     level_occupancy ({threshold} of the buffer) transmits {} bytes more than that.",
+                     {threshold} transmits {} bytes more than that.",
                     count(gained),
                 ),
                 None => format!("No oracle is needed for throughput{on_rows}: {what}."),
@@ -60,11 +60,11 @@ pub(crate) fn sentence_of(verdict: &Verdict, rows: Option<&str>) -> String {
         Conclusion::OracleCouldGain { ref policy, bytes, share_of_lqd } => {
             let threshold = match threshold_gain(verdict, verdict.perfect_oracle.bytes - bytes) {
                 Some((threshold, gained)) => format!(
-                    " One threshold on level_occupancy ({threshold} of the buffer) gets {} of that gain.",
+                    " One threshold on {threshold} gets {} of that gain.",
                     percent(gained as f64 / bytes as f64)
                 ),
                 None if verdict.level_threshold.is_none() => String::new(),
-                None => " No single threshold on level_occupancy gets any of that gain.".to_owned(),
+                None => " No single threshold on a level gets any of that gain.".to_owned(),
             };
             format!(
                 "A perfect oracle saves {} bytes{on_rows} ({} of what LQD transmits) over {}, the best policy \
@@ -77,13 +77,13 @@ pub(crate) fn sentence_of(verdict: &Verdict, rows: Option<&str>) -> String {
     }
 }
 
-/// The best threshold on `level_occupancy` and the bytes that Credence with it transmits more than the best policy
+/// The best threshold, in words, and the bytes that Credence with it transmits more than the best policy
 /// without an oracle, if any.
 fn threshold_gain(verdict: &Verdict, best_bytes: u64) -> Option<(String, u64)> {
-    let threshold = verdict.level_threshold?;
+    let threshold = verdict.level_threshold.as_ref()?;
     let gained = threshold.sent.bytes.checked_sub(best_bytes)?;
     let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
-    (gained > 0).then_some((share, gained))
+    (gained > 0).then(|| (format!("{} ({share} of the buffer)", threshold.feature), gained))
 }
 
 /// Why the numbers of a verdict may be wrong.
@@ -205,6 +205,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = vec![verdict_sentence(verdict), String::new()];
     lines.extend(cautions(verdict));
     lines.extend(rival_sentences(verdict, None));
+    lines.extend(asked_sentences(verdict));
     lines.extend(trace_sentences(verdict));
     let rows = rows(verdict);
     let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
@@ -260,9 +261,9 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
         (ReplayPolicy::Lqd.name().to_owned(), sent(verdict, ReplayPolicy::Lqd)),
         ("Credence, perfect oracle".to_owned(), verdict.perfect_oracle),
     ];
-    if let Some(threshold) = verdict.level_threshold {
+    if let Some(threshold) = &verdict.level_threshold {
         let share = percent(f64::from(threshold.threshold_permille) / 1_000.0);
-        rows.push((format!("Credence, level_occupancy > {share}"), threshold.sent));
+        rows.push((format!("Credence, {} > {share}", threshold.feature), threshold.sent));
     }
     rows.extend(rival_words::rows(verdict));
     let others = verdict.policies.iter().filter(|section| section.policy != ReplayPolicy::Lqd);
@@ -340,6 +341,7 @@ mod tests {
             chosen_on_other_rows: false,
             best_alpha: Some(0),
             best_rule: Some(2),
+            class_alphas: None,
             optimum: Some(OptimumSection {
                 most_bytes: 101_000,
                 most_bytes_to_lqd: Some(1.01),
@@ -371,6 +373,8 @@ mod tests {
             perfect_oracle_packets_to_lqd: Some(1.0),
             perfect_oracle_bytes_to_lqd: Some(1.0),
             level_threshold: Some(LevelThreshold {
+                feature: "level_occupancy".to_owned(),
+                other_rows: None,
                 threshold_permille: 995,
                 sent: sent(threshold_bytes),
                 packets_to_lqd: None,
@@ -441,7 +445,7 @@ mod tests {
             gain(),
             97_000,
             "A perfect oracle saves 2,000 bytes (2% of what LQD transmits) over Dynamic Thresholds, alpha 16, the best \
-             policy without one. No single threshold on level_occupancy gets any of that gain.",
+             policy without one. No single threshold on a level gets any of that gain.",
         );
     }
 
@@ -458,7 +462,7 @@ mod tests {
         for sentence in [
             "Set alpha to 16: Dynamic Thresholds then transmits 2,000 bytes more than Complete Sharing, 50% of what LQD \
              gains. It needs no oracle.",
-            "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that; it needs no training and no \
+            "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that alpha; it needs no training and no \
              table.",
             "Alpha and rule were chosen on these very rows.",
             "No policy, even if it knows all arrivals, transmits more than 1,000 bytes (1%) more than LQD; a schedule was \

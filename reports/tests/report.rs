@@ -4,7 +4,7 @@
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder};
+use dropcast_pipeline::report::{ModelSource, OneComparison, Report, ReportBuilder};
 use dropcast_reports::{Exporter, Html, Json, ReportFormat, Text};
 use std::collections::BTreeSet;
 
@@ -116,4 +116,46 @@ fn unknown_training_rows_and_the_gain_are_said_in_text_and_page() {
         let text = exporter.export(&report).unwrap();
         assert!(!text.contains(unknown) && !text.contains(gain), "{text}");
     }
+}
+
+#[test]
+fn whether_one_comparison_does_as_well_is_said_both_ways() {
+    let mut report = tiny::report(RowOrder::Arrival);
+    let mut says = |more_bytes: i64, chosen_on_other_rows: bool, expected: &str| {
+        report.one_comparison = Some(OneComparison {
+            feature: "level_in_quarter_rtt".to_owned(),
+            threshold_permille: 975,
+            more_bytes,
+            does_as_well: more_bytes >= 0,
+            chosen_on_other_rows,
+        });
+        for exporter in [&Text as &dyn Exporter, &Html] {
+            let text = exporter.export(&report).unwrap();
+            assert!(text.contains(expected), "{text}");
+        }
+    };
+    let one = "level_in_quarter_rtt above 97.5% of the buffer";
+    says(
+        0,
+        true,
+        &format!(
+            "One comparison, {one}, does as well as this model: Credence transmits as many bytes. It was chosen on the \
+             rows that are not measured here."
+        ),
+    );
+    says(
+        1_500,
+        false,
+        &format!(
+            "One comparison, {one}, does as well as this model: Credence transmits 1,500 bytes more. It was chosen on \
+             these very rows."
+        ),
+    );
+    says(
+        -3_000,
+        true,
+        &format!(
+            "The best single comparison, {one}, does not do as well as this model: Credence transmits 3,000 bytes fewer."
+        ),
+    );
 }

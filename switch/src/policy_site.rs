@@ -1,16 +1,17 @@
 //! Where a policy is built.
 
 use crate::policies::ndt::network::Network;
-use crate::{AlwaysAccept, BuildError, Fit, Flipped, Predictor, Victim};
+use crate::{AlwaysAccept, BuildError, Fit, Flipped, LineRate, Predictor, Victim};
 use dropcast_data::SwitchSpec;
 
 /// The context a policy is built in: its switch and its other inputs.
-pub struct PolicySite<'a> {
+pub struct PolicySite<'a, S = LineRate> {
     /// The switch.
     pub spec: &'a SwitchSpec,
-    /// When a packet fits, also into the virtual buffer of FollowLQD and Credence. Virtual queues
-    /// are served at line rate.
+    /// When a packet fits, also into the virtual buffer of FollowLQD and Credence.
     pub fit: Fit,
+    /// Serves virtual queues: of the switch's own time model, and paused as the switch is.
+    pub service: S,
     /// Whom LQD pushes out, also virtually.
     pub victim: Victim,
     /// Seed of the policy's randomness.
@@ -20,9 +21,18 @@ pub struct PolicySite<'a> {
 }
 
 impl<'a> PolicySite<'a> {
-    /// A switch with the defaults of labels, and no model.
+    /// A switch with the defaults of labels, served at line rate, and no model.
     pub fn new(spec: &'a SwitchSpec, seed: u64) -> Self {
-        PolicySite { spec, fit: Fit::default(), victim: Victim::default(), seed, model: None }
+        let (fit, victim) = (Fit::default(), Victim::default());
+        PolicySite { spec, fit, service: LineRate::new(spec), victim, seed, model: None }
+    }
+}
+
+impl<'a, S> PolicySite<'a, S> {
+    /// The same site with virtual queues served by `service`.
+    pub fn served_by<T>(self, service: T) -> PolicySite<'a, T> {
+        let PolicySite { spec, fit, service: _, victim, seed, model } = self;
+        PolicySite { spec, fit, service, victim, seed, model }
     }
 
     /// The oracle of a policy whose parameters name its file, or give none: then no drop is ever predicted.

@@ -13,21 +13,19 @@ use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
-use crate::{
-    CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, LineRate, Policy, PolicySite,
-};
+use crate::{CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite};
 use serde::{Deserialize, Serialize};
 
 registry! {
     /// A buffer-sharing policy and its parameters, as users write it: `abm`,
     /// `abm:alpha=[64,0.5],first_rtt_alpha=1024`, or in TOML `{ name = "abm", alpha = [64, 0.5],
     /// first_rtt_alpha = 1024 }`. Parameters that are not given have their defaults.
-    PolicySpec builds dyn Policy + Send, from own and site: PolicySite<'_> {
-        /// [`Lqd`].
+    PolicySpec builds dyn Policy + Send, from own and site: PolicySite<'_, S>, served by S {
+        /// [`crate::Lqd`].
         "lqd" => Lqd(LqdParameters): own.policy(site.victim),
         /// [`FollowLqd`].
         "follow-lqd" => FollowLqd(NoParameters):
-            FollowLqd::new(site.spec, site.victim, site.fit, LineRate::new(site.spec)),
+            FollowLqd::new(site.spec, site.victim, site.fit, site.service),
         /// [`crate::Credence`].
         "credence" => Credence(CredenceParameters): own.policy(site)?,
         /// [`crate::PaybackCredence`].
@@ -93,6 +91,28 @@ impl PolicySpec {
             _ => return,
         };
         *model = Some(name.to_owned());
+    }
+
+    /// Its display name.
+    pub fn title(&self) -> &'static str {
+        match self {
+            PolicySpec::Lqd(own) => own.title(),
+            PolicySpec::Occamy(_) => "Occamy",
+            PolicySpec::FollowLqd(_) => "FollowLQD",
+            PolicySpec::Credence(_) => "Credence",
+            PolicySpec::PaybackCredence(_) => "Credence, pays back",
+            PolicySpec::FollowMax(_) => "FollowMax",
+            PolicySpec::Oracle(_) => "Oracle",
+            PolicySpec::CompleteSharing(_) => "Complete Sharing",
+            PolicySpec::CompletePartitioning(_) => "Complete Partitioning",
+            PolicySpec::DynamicThresholds(_) => "Dynamic Thresholds",
+            PolicySpec::Harmonic(_) => "Harmonic",
+            PolicySpec::Abm(_) => "ABM",
+            PolicySpec::Fab(_) => "FAB",
+            PolicySpec::Edt(_) => "EDT",
+            PolicySpec::Smartbuf(_) => "Smartbuf",
+            PolicySpec::Ndt(_) => "NDT",
+        }
     }
 
     /// Whether it can have a model.

@@ -74,11 +74,13 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// An enum with one variant for each kind, which holds its parameters: a text or a table with
-/// `name` for serde, `name:key=value,...` for `FromStr`. Each line says how one is built.
+/// `name` for serde, `name:key=value,...` for `FromStr`. Each line says how one is built. `served by S` makes
+/// `build` generic over a service `S` of virtual queues.
 macro_rules! registry {
     (
         $(#[$doc:meta])*
-        $spec:ident builds $built:ty, from $own:ident and $site:ident: $context:ty {
+        $spec:ident builds $built:ty, from $own:ident and $site:ident: $context:ty
+            $(, served by $service:ident)? {
             $(
                 $(#[$variant_doc:meta])*
                 $name:literal => $variant:ident($parameters:ty): $build:expr,
@@ -107,7 +109,10 @@ macro_rules! registry {
             ///
             /// # Errors
             /// If a parameter is out of range, or a trained model is missing.
-            pub fn build(&self, $site: $context) -> Result<Box<$built>, $crate::BuildError> {
+            pub fn build$(<$service: $crate::Service + Clone + Send + 'static>)?(
+                &self,
+                $site: $context,
+            ) -> Result<Box<$built>, $crate::BuildError> {
                 Ok(match self {
                     $($spec::$variant($own) => {
                         let _ = $own;

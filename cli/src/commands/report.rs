@@ -20,12 +20,18 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
     }
     let text = match &args.model {
         Some(model) => {
-            let report = measure_file(&ModelFile::read(model)?, &args.data, args.rows, progress)?;
+            let report = measure_file(
+                &ModelFile::read(model)?,
+                &args.data,
+                args.rows,
+                &args.asked,
+                progress,
+            )?;
             args.format.exporter().export(&report)?
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
-            verdict_in(&judge(&traces, &Resources::default(), progress)?, args.format)?
+            verdict_in(&judge(&traces, &args.asked, &Resources::default(), progress)?, args.format)?
         }
     };
     match &args.output {

@@ -51,12 +51,16 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);
         let gain = match &gain {
-            Ok(gain) => gain_sentences(gain).join("\n"),
+            Ok(gain) => format!("{}\n{AGAINST_ALPHAS}", gain_sentences(gain).join("\n")),
             Err(reason) => format!("What the oracle gains is not known, because {reason}."),
         };
         format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), args.output.display())
     })
 }
+
+/// Where the gain over what every switch has is told.
+const AGAINST_ALPHAS: &str =
+    "`dropcast report` tells the gain over a tuned alpha, which every switch has.";
 
 /// The printed result of a forest.
 #[derive(Serialize)]

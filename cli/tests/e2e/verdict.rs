@@ -194,3 +194,63 @@ fn traces_of_a_folder_are_named_and_the_worst_comes_first() {
     assert!(page.contains(">Time since the first arrival, min<"));
     assert!(page.contains("drops at switch 0 of run=8 from"), "episodes name their trace");
 }
+
+/// A policy that is asked for has its row in every format, with a model and without, and in a run.
+#[test]
+fn any_policy_is_replayed_beside_the_others() {
+    let room = Room::with_a_run();
+    let alone = "report --data runs/small/trace.parquet";
+    let asked = "--policy edt --policy dt:alpha=[8,1]";
+    for report in [alone, &format!("{alone} --model runs/small/model.json")] {
+        let text = room.good(&format!("{report} {asked}"));
+        for row in ["\nedt ", "\ndt:alpha=[8,1] "] {
+            assert!(text.contains(row), "{text}");
+        }
+        let page = room.good(&format!("{report} {asked} --format html"));
+        assert!(page.contains(">edt<") && page.contains(">dt:alpha=[8,1]<"));
+        let json: Value =
+            serde_json::from_str(&room.good(&format!("{report} {asked} --format json"))).unwrap();
+        let verdict = json.get("verdict").unwrap_or(&json);
+        let policies = verdict["rivals"]["policies"].as_array().unwrap();
+        let asked = policies.iter().filter(|policy| policy["kind"] == "asked");
+        let names: Vec<&Value> = asked.map(|policy| &policy["policy"]).collect();
+        assert_eq!(names, ["edt", "dt:alpha=[8,1]"]);
+        let without: Value =
+            serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
+        let without = without.get("verdict").unwrap_or(&without);
+        assert_eq!(without["conclusion"], verdict["conclusion"]);
+        // With a model the test rows are measured, and the others choose.
+        let is_of_test_rows = report.contains("--model");
+        assert_eq!(verdict["level_threshold"]["other_rows"].is_object(), is_of_test_rows);
+        assert_eq!(verdict["rivals"]["chosen_on_other_rows"], is_of_test_rows);
+        let one = json["one_comparison"].as_object();
+        assert_eq!(
+            one.map(|one| one["chosen_on_other_rows"] == true),
+            is_of_test_rows.then_some(true)
+        );
+        assert_eq!(one.is_some(), text.contains("omparison, level_"), "{text}");
+    }
+    assert!(
+        room.good(&format!("{alone} --policy fab"))
+            .contains("Labelled traces have no flows: to fab")
+    );
+    let text = room.good(&format!("run --config runs/small/config.toml --replace {asked}"));
+    assert!(text.contains("\nedt "), "{text}");
+    let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
+    assert!(config.contains("policies = [") && config.contains("\"dt:alpha=[8,1]\""), "{config}");
+    // The same again, from the file alone.
+    let report = room.read("runs/small/report.json");
+    room.good("run --config runs/small/config.toml");
+    assert!(room.read("runs/small/report.json") == report);
+
+    for (policy, expected) in [
+        ("abc", "unknown variant `abc`, expected one of `lqd`"),
+        ("ndt", "error: policy: ndt: needs a network"),
+        ("oracle:model=m.json", "error: policy: oracle:model=m.json: names a model"),
+        ("fab:flows=3", "policy fab:flows=3: flows: is 3, expected a power of two"),
+    ] {
+        let said = room.dropcast(&format!("{alone} --policy {policy}"));
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stderr.contains(expected), "{said}");
+    }
+}

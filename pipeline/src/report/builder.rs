@@ -7,11 +7,13 @@ use super::gain::GainSection;
 use super::importance::ImportanceSample;
 use super::leaf_counts::LeafCounts;
 use super::model_replay::ModelReplay;
+use super::one_comparison::OneComparison;
 use super::replay_section::ratio;
 use super::score_ranges::score_bins;
 use super::source::{BuildError, ModelSource, TraceSource};
 use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
+use crate::closed_loop::NamedPolicy;
 use crate::resources::Resources;
 use crate::verdict::Judge;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
@@ -63,13 +65,20 @@ impl<'m> ReportBuilder<'m> {
             source,
             traces: Vec::new(),
             replay: ModelReplay::new(model),
-            judge: Some(Judge::new(Resources::default().threads())),
+            judge: Some(Judge::beside_model(Resources::default().threads(), &[])),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
             outcomes: Outcomes::default(),
             features: Vec::new(),
         }
+    }
+
+    /// Replays these policies, too.
+    #[must_use]
+    pub fn with_policies(self, policies: &[NamedPolicy]) -> Self {
+        let judge = Judge::beside_model(Resources::default().threads(), policies);
+        ReportBuilder { judge: Some(judge), ..self }
     }
 
     /// The batches that follow belong to this trace. Its switches begin with empty buffers.
@@ -164,9 +173,17 @@ impl<'m> ReportBuilder<'m> {
     /// The report on all rows so far.
     pub fn finish(self) -> Report {
         let forest = &self.model.forest;
-        let replay = self.replay.finish();
+        let (replay, by_switch) = match self.replay.finish() {
+            Ok((section, by_switch)) => (Ok(section), Some(by_switch)),
+            Err(reason) => (Err(reason), None),
+        };
         let decreases = self.leaves.gini_decrease(forest);
-        let verdict = self.judge.filter(|_| replay.is_ok()).map(Judge::finish);
+        let verdict =
+            self.judge.zip(by_switch).map(|(judge, by_switch)| judge.finish_beside(by_switch));
+        let total = replay.as_ref().ok().map(|replay| &replay.total);
+        let best_alpha = verdict.as_ref().and_then(|verdict| verdict.rivals.best_alpha());
+        let gain = total.and_then(|total| GainSection::new(total, best_alpha.map(|of| of.sent)));
+        let one_comparison = verdict.as_ref().zip(total).and_then(OneComparison::new);
         let resources = table_resources(self.model);
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
@@ -180,8 +197,9 @@ impl<'m> ReportBuilder<'m> {
             importance: self.sample.section(forest, &decreases),
             features: self.features.iter().map(feature_section).collect(),
             verdict,
+            one_comparison,
             traces: self.traces.into_iter().map(|trace| trace.section(self.model)).collect(),
-            gain: replay.as_ref().ok().and_then(|replay| GainSection::new(&replay.total)),
+            gain,
             replay_omitted: replay.as_ref().err().cloned(),
             replay: replay.ok(),
             resources_omitted: resources.as_ref().err().map(ToString::to_string),

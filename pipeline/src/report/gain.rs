@@ -16,6 +16,9 @@ pub struct GainSection {
     pub follow_lqd: Gain,
     /// Over Complete Sharing.
     pub complete_sharing: Gain,
+    /// Over Dynamic Thresholds with the best alpha of the verdict ([`crate::verdict::RivalsSection::best_alpha`]). Null
+    /// without a verdict: after training, as these replays take nearly as long as the training.
+    pub best_alpha: Option<Gain>,
 }
 
 /// What is transmitted more; negative where it is less.
@@ -28,8 +31,9 @@ pub struct Gain {
 }
 
 impl GainSection {
-    /// The gain in a replay; none if one of the policies is missing from it.
-    pub fn new(totals: &ReplayTotals) -> Option<Self> {
+    /// The gain in a replay, and over what Dynamic Thresholds transmits with the best alpha; none if one of the policies
+    /// is missing from the replay.
+    pub fn new(totals: &ReplayTotals, best_alpha: Option<Sent>) -> Option<Self> {
         let sent = |policy| {
             let mut sections = totals.policies.iter();
             sections.find(|section| section.policy == policy).map(|section| section.sent)
@@ -41,6 +45,7 @@ impl GainSection {
             always_accept: over(ReplayPolicy::AlwaysAccept)?,
             follow_lqd: over(ReplayPolicy::FollowLqd)?,
             complete_sharing: over(ReplayPolicy::CompleteSharing)?,
+            best_alpha: best_alpha.map(|theirs| Gain::between(credence, theirs)),
         })
     }
 }
@@ -53,6 +58,7 @@ impl GainSection {
             always_accept: Gain::between(credence, baselines.always_accept),
             follow_lqd: Gain::between(credence, baselines.follow_lqd),
             complete_sharing: Gain::between(credence, baselines.complete_sharing),
+            best_alpha: None,
         }
     }
 }
@@ -95,11 +101,14 @@ mod tests {
             (ReplayPolicy::FollowLqd, 95),
             (ReplayPolicy::CompleteSharing, 97),
         ];
-        let gain = GainSection::new(&totals(&sent)).unwrap();
+        let best_alpha = Sent { packets: 96, bytes: 94_000 };
+        let gain = GainSection::new(&totals(&sent), Some(best_alpha)).unwrap();
+        assert_eq!(gain.best_alpha, Some(Gain { packets: -1, bytes: 1_000 }));
         assert_eq!(gain.lqd.packets, 100);
         assert_eq!(gain.always_accept, Gain { packets: 5, bytes: 5_000 });
         assert_eq!(gain.follow_lqd, Gain { packets: 0, bytes: 0 });
         assert_eq!(gain.complete_sharing, Gain { packets: -2, bytes: -2_000 });
-        assert_eq!(GainSection::new(&totals(&sent[..3])), None);
+        assert_eq!(GainSection::new(&totals(&sent), None).unwrap().best_alpha, None);
+        assert_eq!(GainSection::new(&totals(&sent[..3]), Some(best_alpha)), None);
     }
 }

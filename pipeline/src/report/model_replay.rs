@@ -3,6 +3,7 @@
 use super::replay_section::{common_dt_alpha, common_slack_bytes, totals};
 use super::source::{BuildError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
+use crate::verdict::ReplayedSwitches;
 use dropcast_data::LabelledBatch;
 use dropcast_forest::ForestScorer;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, Replayed};
@@ -10,7 +11,7 @@ use dropcast_train::Model;
 
 /// Replays a model's predictions in one pass over traces. As much memory as the buffers hold
 /// packets.
-pub struct ModelReplay<'m> {
+pub(super) struct ModelReplay<'m> {
     model: &'m Model,
     scorer: ForestScorer,
     /// Traces begun.
@@ -32,7 +33,7 @@ struct OpenTrace {
 
 impl<'m> ModelReplay<'m> {
     /// A replay of `model`'s predictions at its own vote threshold.
-    pub fn new(model: &'m Model) -> Self {
+    pub(super) fn new(model: &'m Model) -> Self {
         ModelReplay {
             model,
             scorer: ForestScorer::new(&model.forest),
@@ -47,7 +48,7 @@ impl<'m> ModelReplay<'m> {
     ///
     /// # Errors
     /// If the trace lacks a feature of the model.
-    pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
+    pub(super) fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
         self.end_trace();
         let columns = source.places_of(&self.model.features.names())?;
         self.omitted = self.omitted.take().or_else(|| source.why_not_replayed());
@@ -60,7 +61,7 @@ impl<'m> ModelReplay<'m> {
     }
 
     /// Replays nothing, for this reason (for example, the rows are a sample).
-    pub fn omit(&mut self, reason: impl Into<String>) {
+    pub(super) fn omit(&mut self, reason: impl Into<String>) {
         self.omitted = self.omitted.take().or(Some(reason.into()));
         if let Some(trace) = &mut self.trace {
             trace.replay = None;
@@ -73,7 +74,7 @@ impl<'m> ModelReplay<'m> {
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
     /// replayed.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         batch: &LabelledBatch,
         counted: &[bool],
@@ -107,7 +108,7 @@ impl<'m> ModelReplay<'m> {
     }
 
     /// The trace has no more rows: drains its buffers.
-    pub(crate) fn end_trace(&mut self) {
+    pub(super) fn end_trace(&mut self) {
         let Some(OpenTrace { source, replay: Some(replay), .. }) = self.trace.take() else {
             return;
         };
@@ -127,11 +128,11 @@ impl<'m> ModelReplay<'m> {
         }
     }
 
-    /// The results.
+    /// The results, and those by trace and switch.
     ///
     /// # Errors
     /// Why nothing was replayed.
-    pub fn finish(mut self) -> Result<ReplaySection, String> {
+    pub(super) fn finish(mut self) -> Result<(ReplaySection, ReplayedSwitches), String> {
         self.end_trace();
         if let Some(reason) = self.omitted {
             return Err(reason);
@@ -139,14 +140,19 @@ impl<'m> ModelReplay<'m> {
         if self.replayed.is_empty() {
             return Err("there are no arrivals".to_owned());
         }
-        Ok(ReplaySection {
+        let section = ReplaySection {
             time_model: "continuous".to_owned(),
             dynamic_thresholds_alpha: common_dt_alpha(
                 self.replayed.iter().map(|(_, replayed)| replayed),
             ),
             slack_bytes: common_slack_bytes(self.replayed.iter().map(|(_, replayed)| replayed)),
             total: totals(self.replayed.iter().map(|(_, replayed)| replayed)),
-            switches: self.replayed.into_iter().map(|(section, _)| section).collect(),
-        })
+            switches: self.replayed.iter().map(|(section, _)| section.clone()).collect(),
+        };
+        let by_switch = self.replayed.into_iter();
+        let by_switch = by_switch
+            .map(|(section, replayed)| ((section.trace, section.switch_id), replayed))
+            .collect();
+        Ok((section, by_switch))
     }
 }

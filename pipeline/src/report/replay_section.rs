@@ -178,6 +178,7 @@ mod tests {
             slack_bytes: u32::from(ports),
             arrived: sent(confusion.total()),
             sent: [sent(lqd); ReplayPolicy::ALL.len()],
+            perfect_oracle: sent(lqd),
             followed: sent(followed),
             agreement: confusion,
             confusion,

@@ -64,6 +64,16 @@ pub enum BuildError {
         /// What is wrong.
         source: ReplayError,
     },
+    /// A policy that a switch of a trace cannot have.
+    #[error("trace {trace}: policy {policy}: {source}")]
+    Policy {
+        /// The trace.
+        trace: String,
+        /// The policy, as its user names it.
+        policy: String,
+        /// What is wrong.
+        source: dropcast_switch::BuildError,
+    },
     /// A trace on which thresholds cannot be replayed.
     #[error("trace {trace}: {source}")]
     Levels {

@@ -8,6 +8,7 @@ use super::curve::CurveSection;
 use super::distribution::FeatureSection;
 use super::gain::GainSection;
 use super::importance::ImportanceSection;
+use super::one_comparison::OneComparison;
 use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
 use crate::verdict::Verdict;
@@ -19,7 +20,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 7;
+pub const REPORT_SCHEMA_VERSION: u32 = 8;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub struct Report {
     /// What any oracle could be worth on these rows, and what the real switch, LQD and this model do
     /// over time and by queue; null where nothing was replayed.
     pub verdict: Option<Verdict>,
+    /// Whether one comparison does as well as the model; null where nothing was replayed.
+    pub one_comparison: Option<OneComparison>,
     /// What the oracle gains over switches without one; null where nothing was replayed.
     pub gain: Option<GainSection>,
     /// The replays; null where they are not possible.

@@ -8,10 +8,11 @@ use dropcast_data::SwitchSpec;
 use dropcast_data::random::mix;
 use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
-    CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd, FollowMax, Lqd, Observer, Packet,
-    PaybackCredence, Policy, Recorded, Removal, Slotted, Switch, Victim,
+    BuildError, Fit, Lqd, Model, Observer, OfflineOptimum, Packet, Policy, PolicySite, PolicySpec,
+    Recorded, Removal, Slotted, Switch, Victim,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// Probabilities that are measured: 0, 0.1 .. 1, as on the figure's axis.
 pub const FLIP_PROBABILITIES: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
@@ -107,63 +108,45 @@ pub struct Fig14Options {
     pub repetitions: u32,
     /// Seed.
     pub seed: u64,
-    /// DT's alpha.
-    pub dt_alpha: f64,
-    /// Policies with predictions that are measured.
-    pub predicted: Vec<Predicted>,
+    /// The policies, in the order of the rows. Credence and its kin have the flipped predictions.
+    pub policies: Vec<PolicySpec>,
 }
 
 impl Default for Fig14Options {
     fn default() -> Self {
+        let policies =
+            ["credence", "dt", "complete-sharing", "follow-lqd", "payback-credence", "follow-max"];
         Fig14Options {
             flip_probabilities: FLIP_PROBABILITIES.to_vec(),
             repetitions: 5,
             seed: 1,
-            dt_alpha: DynamicThresholds::PAPER_ALPHA,
-            predicted: Predicted::ALL.to_vec(),
+            policies: policies.map(|name| name.parse().expect("a known policy")).to_vec(),
         }
     }
 }
 
-/// A policy with flipped predictions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Predicted {
-    /// Credence, the paper's.
-    Credence,
-    /// Credence that pays back its safeguard.
-    PaybackCredence,
-    /// FollowMax, a quarter of the buffer for Harmonic.
-    FollowMax,
+/// Whether a policy follows predictions, which are flipped.
+fn is_predicted(policy: &PolicySpec) -> bool {
+    matches!(
+        policy,
+        PolicySpec::Credence(_) | PolicySpec::PaybackCredence(_) | PolicySpec::FollowMax(_)
+    )
 }
 
-impl Predicted {
-    /// Every one.
-    pub const ALL: [Predicted; 3] =
-        [Predicted::Credence, Predicted::PaybackCredence, Predicted::FollowMax];
-}
-
-/// A policy of the figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An algorithm of the figure.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fig14Algorithm {
-    /// With flipped predictions.
-    Predicted(Predicted),
-    /// Dynamic Thresholds.
-    DynamicThresholds,
-    /// Complete Sharing.
-    CompleteSharing,
-    /// FollowLQD.
-    FollowLqd,
+    /// A policy.
+    Policy(PolicySpec),
+    /// The most that any algorithm transmits that knows all arrivals ([`OfflineOptimum`]).
+    Optimum,
 }
 
 impl fmt::Display for Fig14Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fig14Algorithm::Predicted(Predicted::Credence) => "Credence",
-            Fig14Algorithm::Predicted(Predicted::PaybackCredence) => "Credence, pays back",
-            Fig14Algorithm::Predicted(Predicted::FollowMax) => "FollowMax",
-            Fig14Algorithm::DynamicThresholds => "DT",
-            Fig14Algorithm::CompleteSharing => "Complete Sharing",
-            Fig14Algorithm::FollowLqd => "FollowLQD",
+            Fig14Algorithm::Policy(policy) => policy.title(),
+            Fig14Algorithm::Optimum => "OPT",
         })
     }
 }
@@ -199,8 +182,7 @@ pub struct Fig14 {
     pub arrived: u64,
     /// Packets that LQD transmitted.
     pub lqd_transmitted: u64,
-    /// By probability in the order of the options, then the policies with predictions, DT, Complete Sharing,
-    /// FollowLQD.
+    /// By probability in the order of the options, then the policies in theirs, then OPT.
     pub rows: Vec<Fig14Row>,
 }
 
@@ -248,9 +230,9 @@ pub enum Fig14Error {
     /// Not a probability.
     #[error("figure 14: flip probability {0}, expected 0 to 1")]
     Probability(f64),
-    /// Not an alpha.
-    #[error("figure 14: alpha {0}, expected a finite number above 0")]
-    Alpha(f64),
+    /// A policy that the switch cannot have.
+    #[error("figure 14: {0}")]
+    Policy(#[from] BuildError),
 }
 
 /// Measures one case.
@@ -260,7 +242,7 @@ pub enum Fig14Error {
 pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14Error> {
     check(case, options)?;
     let runs = Runs { spec: SwitchSpec::uniform(case.ports, 1, case.buffer_packets, 1), case };
-    let lqd = runs.transmitted(Lqd::new(Victim::Tail));
+    let lqd = Arc::new(runs.transmitted(Lqd::new(Victim::Tail)));
     let lqd_transmitted = count(&lqd);
     let row = |flip_probability, algorithm, transmitted: &[u64]| Fig14Row {
         flip_probability,
@@ -268,23 +250,29 @@ pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14E
         ratio: ratio(lqd_transmitted, transmitted),
         transmitted: spread(transmitted.iter().map(|&n| n as f64)),
     };
-    let constant = [
-        (Fig14Algorithm::DynamicThresholds, runs.count(DynamicThresholds::new(options.dt_alpha))),
-        (Fig14Algorithm::CompleteSharing, runs.count(CompleteSharing)),
-        (Fig14Algorithm::FollowLqd, runs.count(runs.follow_lqd())),
-    ];
+    let constant = |policy: &PolicySpec| match is_predicted(policy) {
+        true => Ok(None),
+        false => runs.count_of(policy, None).map(Some),
+    };
+    let constant: Vec<Option<u64>> =
+        options.policies.iter().map(constant).collect::<Result<_, BuildError>>()?;
+    let optimum = runs.count(runs.optimum());
     let mut rows = Vec::new();
-    for &p in &options.flip_probabilities {
-        for &policy in &options.predicted {
+    for &probability in &options.flip_probabilities {
+        for (policy, constant) in options.policies.iter().zip(&constant) {
             let repeat = |repetition| {
-                let flips = Flips { seed: options.seed, repetition, probability: p };
-                let is_dropped = |id: u64| !lqd[id as usize];
-                runs.count_predicted(policy, |id| is_dropped(id) ^ flips.flips(id))
+                let flips = Flips { seed: options.seed, repetition, probability };
+                let lqd = Arc::clone(&lqd);
+                let predicts = move |id: u64| !lqd[id as usize] ^ flips.flips(id);
+                runs.count_of(policy, Some(Model::Predictor(Box::new(Recorded(predicts)))))
             };
-            let transmitted: Vec<u64> = (0..options.repetitions).map(repeat).collect();
-            rows.push(row(p, Fig14Algorithm::Predicted(policy), &transmitted));
+            let transmitted = match constant {
+                Some(transmitted) => vec![*transmitted],
+                None => (0..options.repetitions).map(repeat).collect::<Result<_, BuildError>>()?,
+            };
+            rows.push(row(probability, Fig14Algorithm::Policy(policy.clone()), &transmitted));
         }
-        rows.extend(constant.map(|(algorithm, n)| row(p, algorithm, &[n])));
+        rows.push(row(probability, Fig14Algorithm::Optimum, &[optimum]));
     }
     Ok(Fig14 { arrived: lqd.len() as u64, lqd_transmitted, rows })
 }
@@ -297,7 +285,11 @@ pub fn sweep(
     cases: impl IntoIterator<Item = Fig14Case>,
     options: &Fig14Options,
 ) -> Result<Vec<Fig14SweepRow>, Fig14Error> {
-    let options = Fig14Options { predicted: vec![Predicted::Credence], ..options.clone() };
+    let is_compared = |policy: &&PolicySpec| {
+        matches!(policy, PolicySpec::Credence(_) | PolicySpec::DynamicThresholds(_))
+    };
+    let policies = options.policies.iter().filter(is_compared).cloned().collect();
+    let options = Fig14Options { policies, ..options.clone() };
     cases
         .into_iter()
         .map(|case| Ok(measure(&case, &options)?.against_dynamic_thresholds(&case)))
@@ -307,11 +299,17 @@ pub fn sweep(
 impl Fig14 {
     /// The figure in one line.
     pub fn against_dynamic_thresholds(&self, case: &Fig14Case) -> Fig14SweepRow {
-        let of = |algorithm| self.rows.iter().filter(move |row| row.algorithm == algorithm);
-        let dt = of(Fig14Algorithm::DynamicThresholds).next();
+        let of = |name| {
+            let is_named = move |row: &&Fig14Row| match &row.algorithm {
+                Fig14Algorithm::Policy(policy) => policy.name() == name,
+                Fig14Algorithm::Optimum => false,
+            };
+            self.rows.iter().filter(is_named)
+        };
+        let dt = of("dt").next();
         // Whoever transmits more has the lower ratio; where there is no ratio there is no answer.
         let beats = |row: &Fig14Row| Some(row.ratio?.mean < dt?.ratio?.mean);
-        let credence = || of(Fig14Algorithm::Predicted(Predicted::Credence));
+        let credence = || of("credence");
         let at = |p| credence().find(|row| row.flip_probability == p);
         let mut credence: Vec<&Fig14Row> = credence().collect();
         credence.sort_by(|a, b| a.flip_probability.total_cmp(&b.flip_probability));
@@ -375,9 +373,6 @@ fn check(case: &Fig14Case, options: &Fig14Options) -> Result<(), Fig14Error> {
     if let Some(&p) = options.flip_probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(Fig14Error::Probability(p));
     }
-    if !(options.dt_alpha.is_finite() && options.dt_alpha > 0.0) {
-        return Err(Fig14Error::Alpha(options.dt_alpha));
-    }
     for (slot, packets) in slots.iter().enumerate() {
         if let Some(&port) = packets.iter().find(|port| *port >= ports) {
             return Err(Fig14Error::Port { slot, port, ports: *ports });
@@ -393,23 +388,18 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn follow_lqd(&self) -> FollowLqd<Slotted> {
-        FollowLqd::new(&self.spec, Victim::Tail, Fit::Exact, Slotted::default())
+    /// What a policy of the registry transmits, with these predictions if it follows any.
+    fn count_of(&self, policy: &PolicySpec, model: Option<Model>) -> Result<u64, BuildError> {
+        let site = PolicySite { model, ..PolicySite::new(&self.spec, 0) };
+        Ok(self.count(policy.build(site.served_by(Slotted::default()))?))
     }
 
-    fn count_predicted(&self, policy: Predicted, predicts: impl FnMut(u64) -> bool) -> u64 {
-        let (spec, victim, fit) = (&self.spec, Victim::Tail, Fit::Exact);
-        let (service, oracle) = (Slotted::default(), Recorded(predicts));
-        match policy {
-            Predicted::Credence => self.count(Credence::new(spec, victim, fit, service, oracle)),
-            Predicted::PaybackCredence => {
-                self.count(PaybackCredence::new(spec, victim, fit, service, oracle))
-            }
-            Predicted::FollowMax => {
-                let quarter = spec.buffer_bytes / 4;
-                self.count(FollowMax::new(spec, victim, fit, service, oracle, quarter))
-            }
-        }
+    fn optimum(&self) -> OfflineOptimum {
+        let in_slot = |(slot, ports): (u64, &'_ Vec<u16>)| {
+            ports.iter().map(move |&port| (slot, usize::from(port))).collect::<Vec<_>>()
+        };
+        let arrivals = (0..).zip(&self.case.slots).flat_map(in_slot);
+        OfflineOptimum::slotted(usize::from(self.case.ports), arrivals)
     }
 
     fn count(&self, policy: impl Policy) -> u64 {

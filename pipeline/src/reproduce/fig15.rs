@@ -91,7 +91,14 @@ pub fn measure_recipe(
     for trees in TREES {
         let settings = TrainSettings { n_estimators: trees, ..recipe.settings.clone() };
         let model = train_on(traces, &split, &settings, &Resources::default(), progress)?.model;
-        let report = measure(&model, ModelSource::default(), traces, ReportRows::Unseen, progress)?;
+        let report = measure(
+            &model,
+            ModelSource::default(),
+            traces,
+            ReportRows::Unseen,
+            &Default::default(),
+            progress,
+        )?;
         let eta = report.replay.and_then(|replay| replay.total.eta.packets);
         if let Some(metrics) = model.metrics.and_then(|metrics| metrics.test) {
             rows.push(Fig15Row { recipe: recipe.name, trees, metrics, eta });

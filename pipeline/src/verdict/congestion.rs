@@ -51,6 +51,8 @@ pub(super) struct Met {
     pub(super) occupancy_permille: u32,
     /// Its `level_occupancy`.
     pub(super) level_permille: u32,
+    /// Its `level_in_quarter_rtt`.
+    pub(super) ahead_permille: u32,
 }
 
 struct Watched {
@@ -91,7 +93,7 @@ impl Congestion {
             LineRate::new(spec).pausing(schedule)
         };
         let watched = self.switches.entry(arrival.switch_id).or_insert_with(|| Watched {
-            lqd: VirtualLqd::new(spec, options.victim, options.fit, drain(), level()),
+            lqd: VirtualLqd::new(spec, options.victim, options.fit, drain(), levels()),
             packets: 0,
             buffer_bytes: u64::from(spec.buffer_bytes).max(1),
             gap_ns: GAP_RTTS * spec.base_rtt_ns,
@@ -102,11 +104,11 @@ impl Congestion {
         };
         watched.lqd.advance(arrival.time_ns, |_, _| {});
         let queue = spec.queue_index(arrival.port, arrival.queue);
-        let mut level_bytes = [0];
+        let mut level_bytes = [0; 2];
         watched.lqd.observe(queue, &mut level_bytes);
         let held = watched.lqd.buffer().shared_lengths().iter().map(|&bytes| u64::from(bytes));
         let occupancy_permille = permille(held.sum()).min(STEPS);
-        let level_permille = permille(u64::from(level_bytes[0]));
+        let [level_permille, ahead_permille] = level_bytes.map(|bytes| permille(u64::from(bytes)));
         watched.lqd.admit(
             &Packet::new(watched.packets, queue, arrival.size_bytes),
             arrival.time_ns,
@@ -120,7 +122,7 @@ impl Congestion {
             let ended = watched.drop_at(arrival.time_ns);
             self.section.end(ended);
         }
-        Met { occupancy_permille, level_permille }
+        Met { occupancy_permille, level_permille, ahead_permille }
     }
 
     pub(super) fn finish(mut self) -> (Option<OccupancySection>, CongestionSection) {
@@ -165,6 +167,6 @@ impl CongestionSection {
     }
 }
 
-fn level() -> FeatureSet {
-    "level_occupancy".parse().expect("a known feature")
+fn levels() -> FeatureSet {
+    "level_occupancy,level_in_quarter_rtt".parse().expect("known features")
 }

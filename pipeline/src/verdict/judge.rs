@@ -7,12 +7,13 @@ use super::level_thresholds::{LevelThresholds, TraceLevels, share};
 use super::pauses::PauseSection;
 use super::places::Places;
 use super::real_drops::Reasons;
-use super::rivals::Rivals;
+use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+use crate::closed_loop::NamedPolicy;
 use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
-use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, RivalReplay, Sent};
+use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -23,8 +24,9 @@ pub struct Judge {
     names: Vec<String>,
     cautions: BTreeMap<String, u64>,
     open: Option<OpenTrace>,
-    /// By trace and switch.
-    replayed: BTreeMap<(usize, u16), Replayed>,
+    /// Whether a model's replay of the same rows runs beside this.
+    is_beside_model: bool,
+    replayed: ReplayedSwitches,
     congestion: Congestion,
     thresholds: LevelThresholds,
     rivals: Rivals,
@@ -36,28 +38,33 @@ pub struct Judge {
     places: Places,
 }
 
+/// What was replayed, by trace and switch.
+pub(crate) type ReplayedSwitches = BTreeMap<(usize, u16), Replayed>;
+
 /// The trace that rows are read from.
 struct OpenTrace {
     specs: SwitchSpecs,
     options: ReplayOptions,
-    replay: Replay,
+    /// None if a model's replay runs beside this.
+    replay: Option<Replay>,
     levels: TraceLevels,
-    rivals: Option<RivalReplay>,
+    rivals: Option<TraceRivals>,
     rows: u64,
 }
 
 impl Judge {
-    /// Without traces so far.
-    pub fn new(threads: NonZeroUsize) -> Self {
+    /// Without traces so far. `asked` are replayed, too.
+    pub fn new(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
         Judge {
             threads,
             names: Vec::new(),
             cautions: BTreeMap::new(),
             open: None,
+            is_beside_model: false,
             replayed: BTreeMap::new(),
             congestion: Congestion::default(),
             thresholds: LevelThresholds::default(),
-            rivals: Rivals::new(threads),
+            rivals: Rivals::new(threads, asked),
             counts: DropCounts::default(),
             reasons: Reasons::default(),
             pauses: PauseSection::default(),
@@ -67,10 +74,16 @@ impl Judge {
         }
     }
 
+    /// Beside a model's replay of the same rows, whose results [`Self::finish_beside`] takes.
+    pub(crate) fn beside_model(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+        Judge { is_beside_model: true, ..Judge::new(threads, asked) }
+    }
+
     /// The batches that follow belong to a trace of these switches, which begin with empty buffers.
     ///
     /// # Errors
-    /// [`BuildError::Levels`] if they cannot be replayed.
+    /// [`BuildError::Levels`] if they cannot be replayed, [`BuildError::Policy`] if they cannot have a policy that was
+    /// asked for.
     pub fn begin_trace(
         &mut self,
         name: &str,
@@ -80,10 +93,12 @@ impl Judge {
         self.end_trace();
         let levels = self
             .thresholds
-            .begin(meta, self.threads)
+            .begin(meta, self.threads, self.is_beside_model)
             .map_err(|source| BuildError::Levels { trace: name.to_owned(), source })?;
         let options = ReplayOptions::for_trace(meta);
-        let replay = Replay::new(specs.clone(), options).pausing(&meta.pauses);
+        let rivals = self.rivals.begin(name, meta, specs)?;
+        let replay = Replay::new(specs.clone(), options).without_predictions();
+        let replay = (!self.is_beside_model).then(|| replay.pausing(&meta.pauses));
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
         for (note, rows) in meta.inputs.iter().flat_map(|input| &input.notes) {
@@ -92,7 +107,6 @@ impl Judge {
             }
         }
         self.pauses.add(&meta.pauses);
-        let rivals = self.rivals.begin(meta, specs);
         let specs = specs.clone();
         self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0 });
         Ok(())
@@ -113,18 +127,20 @@ impl Judge {
         let Some(columns) = &batch.arrivals else { return Ok(()) };
         let place = self.names.len() - 1;
         let name = &self.names[place];
-        let mut level_permille = Vec::with_capacity(batch.len());
+        let mut all_met = Vec::with_capacity(batch.len());
         let mut arrivals = Vec::with_capacity(batch.len());
         for (at, &dropped) in batch.drop.iter().enumerate() {
             let known = Arrival::of(columns, at, dropped);
-            let arrival = Arrival { predicted: dropped, counted: counted[at], ..known };
-            trace.replay.arrive(&arrival).map_err(|source| {
-                let row = trace.rows + at as u64;
-                BuildError::Replay { trace: name.clone(), row, source }
-            })?;
+            let arrival = Arrival { counted: counted[at], ..known };
+            if let Some(replay) = &mut trace.replay {
+                replay.arrive(&arrival).map_err(|source| {
+                    let row = trace.rows + at as u64;
+                    BuildError::Replay { trace: name.clone(), row, source }
+                })?;
+            }
             arrivals.push(arrival);
             let met = self.congestion.arrive(&arrival, &trace.specs, &trace.options);
-            level_permille.push(met.level_permille);
+            all_met.push(met);
             let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
                 continue;
             };
@@ -149,7 +165,7 @@ impl Judge {
             }
         }
         if let Some(rivals) = &mut trace.rivals {
-            rivals.add(&arrivals).map_err(|source| BuildError::Replay {
+            self.rivals.add(rivals, &arrivals).map_err(|source| BuildError::Replay {
                 trace: name.clone(),
                 row: trace.rows,
                 source,
@@ -158,7 +174,7 @@ impl Judge {
         trace.rows += batch.len() as u64;
         trace
             .levels
-            .add(batch, level_permille, counted)
+            .add(batch, &all_met, counted)
             .map_err(|source| BuildError::Levels { trace: name.clone(), source })
     }
 
@@ -166,7 +182,7 @@ impl Judge {
     pub fn end_trace(&mut self) {
         let Some(trace) = self.open.take() else { return };
         let place = self.names.len() - 1;
-        let replayed = trace.replay.finish().into_iter();
+        let replayed = trace.replay.map(Replay::finish).into_iter().flatten();
         self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
         self.thresholds.end(trace.levels);
         if let Some(rivals) = trace.rivals {
@@ -179,6 +195,11 @@ impl Judge {
         }
     }
 
+    /// The verdict on all rows so far, which a model's replay gave these results.
+    pub(crate) fn finish_beside(self, replayed: ReplayedSwitches) -> Verdict {
+        Judge { replayed, ..self }.finish()
+    }
+
     /// The verdict on all rows so far.
     pub fn finish(mut self) -> Verdict {
         self.end_trace();
@@ -188,7 +209,8 @@ impl Judge {
             section.map_or_else(Sent::default, |section| section.sent)
         };
         let lqd = sent(ReplayPolicy::Lqd);
-        let perfect_oracle = sent(ReplayPolicy::Credence);
+        let mut perfect_oracle = Sent::default();
+        self.replayed.values().for_each(|replayed| perfect_oracle.add(replayed.perfect_oracle));
         let (occupancy, congestion) = self.congestion.finish();
         let policies = totals.policies.iter().copied();
         let (queues, queues_left_out) = self.places.queues();

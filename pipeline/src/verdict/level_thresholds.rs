@@ -1,5 +1,6 @@
-//! The simplest oracle: a drop is predicted above one threshold on `level_occupancy`.
+//! The simplest oracles: Credence that predicts a drop by one comparison of one feature.
 
+use super::congestion::Met;
 use dropcast_data::{LabelledBatch, TraceMeta};
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_replay::{ForestReplay, ForestReplayError, LanesSent, Sent};
@@ -7,13 +8,18 @@ use dropcast_train::{VoteLane, VotePolicy};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
-/// Thresholds that are tried, per mille of the buffer.
-const THRESHOLDS_PERMILLE: [u32; 11] = [600, 700, 800, 850, 900, 940, 970, 980, 990, 995, 999];
-const COLUMN: &str = "level_permille";
+/// What is compared: the feature, and the thresholds that are tried, per mille of the buffer. A level is never above
+/// the buffer, its projection may be.
+const COMPARED: [(&str, &[u32]); 2] = [
+    ("level_occupancy", &[600, 700, 800, 850, 900, 940, 970, 980, 990, 995, 999]),
+    ("level_in_quarter_rtt", &[800, 900, 940, 970, 980, 990, 995, 999, 1_050, 1_100, 1_200]),
+];
 
-/// Credence with one threshold on `level_occupancy`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Credence with one comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelThreshold {
+    /// The feature, of virtual LQD.
+    pub feature: String,
     /// A drop is predicted above this, per mille of the buffer.
     pub threshold_permille: u32,
     /// What is transmitted.
@@ -22,45 +28,66 @@ pub struct LevelThreshold {
     pub packets_to_lqd: Option<f64>,
     /// Bytes as a share of LQD's.
     pub bytes_to_lqd: Option<f64>,
+    /// What is transmitted of the rows that are not measured, on which the comparison was chosen; null if all rows
+    /// are measured: then it was chosen on these very rows.
+    pub other_rows: Option<Sent>,
 }
 
-/// What is transmitted with each threshold, over all traces.
+/// What is transmitted with each comparison, over all traces.
 #[derive(Default)]
 pub(super) struct LevelThresholds {
-    sent: LanesSent,
+    measured: LanesSent,
+    others: LanesSent,
+}
+
+/// Feature and threshold of each comparison.
+fn compared() -> impl Iterator<Item = (&'static str, u32)> {
+    COMPARED.into_iter().flat_map(|(feature, thresholds)| {
+        thresholds.iter().map(move |&threshold| (feature, threshold))
+    })
 }
 
 impl LevelThresholds {
-    /// The thresholds on another trace.
+    /// The comparisons on another trace; `chooses` if it may have rows that are not measured.
     pub(super) fn begin(
         &self,
         meta: &TraceMeta,
         threads: NonZeroUsize,
+        chooses: bool,
     ) -> Result<TraceLevels, ForestReplayError> {
-        let forests = THRESHOLDS_PERMILLE.map(above);
+        let forests: Vec<Forest> =
+            compared().map(|(feature, threshold)| above(feature, threshold)).collect();
         let forests: Vec<&Forest> = forests.iter().collect();
         let lanes: Vec<VoteLane> = (0..forests.len())
             .map(|forest| VoteLane { forest, threshold: 0, policy: VotePolicy::Credence })
             .collect();
-        let columns = [COLUMN.to_owned()];
-        let replay = ForestReplay::new(meta, &columns, &forests, &lanes, threads)?;
-        Ok(TraceLevels { replay })
+        let columns = COMPARED.map(|(feature, _)| feature.to_owned());
+        let replay = || ForestReplay::new(meta, &columns, &forests, &lanes, threads);
+        Ok(TraceLevels { measured: replay()?, others: chooses.then(replay).transpose()? })
     }
 
     pub(super) fn end(&mut self, trace: TraceLevels) {
-        self.sent.add(&trace.replay.finish());
+        self.measured.add(&trace.measured.finish());
+        if let Some(others) = trace.others {
+            self.others.add(&others.finish());
+        }
     }
 
-    /// The threshold that transmits the most bytes, the highest of equals.
+    /// The comparison that transmits the most bytes of the rows that are not measured if there are some, else of those
+    /// that are; the last of equals.
     pub(super) fn best(&self, lqd: Sent) -> Option<LevelThreshold> {
-        let tried = THRESHOLDS_PERMILLE.iter().zip(&self.sent.lanes);
-        let tried = tried.map(|(&threshold_permille, &sent)| LevelThreshold {
+        let others = Some(&self.others.lanes).filter(|lanes| lanes.iter().any(|of| of.packets > 0));
+        let other_rows = |lane: usize| others.and_then(|lanes| lanes.get(lane)).copied();
+        let tried = compared().zip(&self.measured.lanes).enumerate();
+        let tried = tried.map(|(lane, ((feature, threshold_permille), &sent))| LevelThreshold {
+            feature: feature.to_owned(),
             threshold_permille,
             sent,
             packets_to_lqd: share(sent.packets, lqd.packets),
             bytes_to_lqd: share(sent.bytes, lqd.bytes),
+            other_rows: other_rows(lane),
         });
-        tried.max_by_key(|tried| tried.sent.bytes)
+        tried.max_by_key(|tried| tried.other_rows.unwrap_or(tried.sent).bytes)
     }
 }
 
@@ -68,35 +95,45 @@ pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The thresholds on one trace.
+/// The comparisons on one trace.
 pub(super) struct TraceLevels {
-    replay: ForestReplay,
+    measured: ForestReplay,
+    others: Option<ForestReplay>,
 }
 
 impl TraceLevels {
-    /// The next rows, with the level of each.
+    /// The next rows, and what each meets.
     pub(super) fn add(
         &mut self,
         batch: &LabelledBatch,
-        level_permille: Vec<u32>,
+        met: &[Met],
         counted: &[bool],
     ) -> Result<(), ForestReplayError> {
+        let level = met.iter().map(|met| met.level_permille).collect();
+        let ahead = met.iter().map(|met| met.ahead_permille).collect();
         let batch = LabelledBatch {
             arrivals: batch.arrivals.clone(),
-            features: vec![level_permille],
+            features: vec![level, ahead],
             drop: batch.drop.clone(),
             ..LabelledBatch::default()
         };
-        self.replay.add(&batch, counted)
+        self.measured.add(&batch, counted)?;
+        match &mut self.others {
+            Some(others) => {
+                let inverted: Vec<bool> = counted.iter().map(|counted| !counted).collect();
+                others.add(&batch, &inverted)
+            }
+            None => Ok(()),
+        }
     }
 }
 
 /// Predicts a drop above a threshold.
-fn above(threshold: u32) -> Forest {
+fn above(feature: &str, threshold: u32) -> Forest {
     let nodes = vec![
         Node::Split { feature: 0, threshold, left: 1, right: 2 },
         Node::Leaf { weight: 0 },
         Node::Leaf { weight: 255 },
     ];
-    Forest { features: vec![COLUMN.to_owned()], vote_threshold: 0, trees: vec![Tree { nodes }] }
+    Forest { features: vec![feature.to_owned()], vote_threshold: 0, trees: vec![Tree { nodes }] }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 5;
+pub const VERDICT_SCHEMA_VERSION: u32 = 6;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 5] =
@@ -58,7 +58,7 @@ pub struct Verdict {
     pub perfect_oracle_packets_to_lqd: Option<f64>,
     /// Its bytes as a share of LQD's.
     pub perfect_oracle_bytes_to_lqd: Option<f64>,
-    /// The best single threshold on `level_occupancy`, chosen on these very arrivals.
+    /// The best single comparison.
     pub level_threshold: Option<LevelThreshold>,
     /// What follows.
     pub conclusion: Conclusion,
@@ -116,9 +116,7 @@ impl Conclusion {
         if dropped.packets == 0 {
             return Conclusion::NothingDropped;
         }
-        let best = [rivals.best_alpha(), rivals.best_rule()].into_iter().flatten();
-        let best = best.reduce(|a, b| if b.sent.bytes > a.sent.bytes { b } else { a });
-        let (policy, bytes) = match best {
+        let (policy, bytes) = match rivals.best() {
             Some(best) => (best.policy.clone(), best.sent.bytes),
             // Without rivals: what they begin with.
             None => {

@@ -275,17 +275,19 @@ def report(
     *,
     model: Model | Path | None = None,
     rows: str = "unseen",
+    policy: str | list[str] = (),  # type: ignore[assignment]
     output: Path | None = None,
     progress: bool | None = None,
 ) -> Report:
     """Measures a model on labelled traces: scores, eta, and Credence's gain.
 
     Without ``model``: what every policy transmits, and what an oracle could be worth. ``rows``:
-    ``unseen``, of a trace that the model was trained on only its test rows, or ``all``.
+    ``unseen``, of a trace that the model was trained on only its test rows, or ``all``. ``policy``:
+    one or several to replay beside the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``.
     """
     refuse_none(data)
     of = None if model is None else model_of(model)._model
-    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows))
+    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows, as_list(policy)))
     if output is not None:
         found.save(output)
     return found

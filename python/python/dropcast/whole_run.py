@@ -53,6 +53,7 @@ def run(
     switch: Path | None = None,
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
+    policy: str | list[str] = (),  # type: ignore[assignment]
     name: str | None = None,
     replace: bool = False,
     runs: Path = "runs",
@@ -64,7 +65,8 @@ def run(
 
     ``events`` are files, one or several; without them the arrivals of a leaf switch are generated.
     Everything goes into one folder, ``runs/NAME``, with a ``config.toml`` that reproduces it.
-    ``config`` is such a file; what is given beside it takes precedence.
+    ``config`` is such a file; what is given beside it takes precedence. ``policy``: one or several
+    to replay beside the others, such as ``"abm"``.
     """
     paths = {"config": config, "switch": switch, "runs": runs}
     given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}
@@ -72,5 +74,6 @@ def run(
     arguments = as_arguments({**given, **words})
     arguments += [f"--events={os.fspath(path)}" for path in as_list(events)]
     arguments += reading_of(column, time_unit)
+    arguments += [f"--policy={name}" for name in as_list(policy)]
     report, folder = _dropcast.run(Bar(progress), arguments, whole("threads", threads))
     return Run(Report(report), os.fspath(folder))

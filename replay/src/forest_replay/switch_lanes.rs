@@ -7,13 +7,11 @@
 
 use super::lanes_sent::{BaselinesSent, LanesSent};
 use crate::arrival::{is_counted, is_predicted};
-use crate::replay::{
-    DynLane, Lane, PredictedLane, ReplayOptions, ReplayPolicy, Tally, predicted_drop,
-};
+use crate::replay::{Lane, PredictedLane, ReplayOptions, Tally, predicted_drop};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_switch::{
-    Buffer, CompleteSharing, Decision, Held, LineRate, Lqd, Packet, Policy, situation,
+    Buffer, CompleteSharing, Decision, FollowLqd, Held, LineRate, Lqd, Packet, Policy, situation,
 };
 use dropcast_train::{Sent, VotePolicy};
 
@@ -23,7 +21,7 @@ pub(super) struct SwitchLanes {
     lqd: Lane<Lqd>,
     accepting: Lane<GivenThreshold>,
     /// For lanes that follow predictions.
-    follow_lqd: Option<DynLane>,
+    follow_lqd: Option<Lane<FollowLqd<LineRate>>>,
     baselines: Option<Baselines>,
     lanes: Vec<VoteSwitch>,
     /// Lanes that need every packet: all but Credence while it is like the switch that always accepts.
@@ -47,7 +45,7 @@ struct Baselines {
 /// One lane's switch.
 enum VoteSwitch {
     Credence(CredenceLane),
-    Followed(Box<PredictedLane>),
+    Followed(Box<PredictedLane<FollowLqd<LineRate>>>),
 }
 
 impl SwitchLanes {
@@ -73,8 +71,7 @@ impl SwitchLanes {
         let mut switch = SwitchLanes {
             lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
             accepting: given(Rule::Credence),
-            follow_lqd: follows
-                .then(|| DynLane::new(spec, options, drain, ReplayPolicy::FollowLqd)),
+            follow_lqd: follows.then(|| Lane::following_lqd(spec, options, drain)),
             baselines: has_baselines.then(|| Baselines {
                 follow_lqd: given(Rule::FollowLqd),
                 complete_sharing: Lane::of_switch(spec, options, drain, CompleteSharing),

@@ -28,6 +28,11 @@ fn replay(spec: SwitchSpec, arrivals: &[Arrival]) -> Replayed {
     replay.finish().remove(&0).expect("switch 0")
 }
 
+fn sent(replayed: &Replayed, policy: ReplayPolicy) -> Sent {
+    let at = ReplayPolicy::ALL.iter().position(|&of| of == policy).expect("listed");
+    replayed.sent[at]
+}
+
 /// Queues are lists of (size, label); ports are the time until which they are busy.
 #[derive(Default)]
 struct Slow {
@@ -139,10 +144,11 @@ proptest! {
             arrival.predicted &= number >= from;
         }
         let [lqd, follow] = slow(&arrivals, below);
-        prop_assert_eq!(fast.sent[0], counted(&arrivals, &lqd.transmitted));
-        prop_assert_eq!(fast.sent[FOLLOW_LQD + 1], counted(&arrivals, &follow.transmitted));
+        let sent = |policy| sent(&fast, policy);
+        prop_assert_eq!(sent(ReplayPolicy::Lqd), counted(&arrivals, &lqd.transmitted));
+        prop_assert_eq!(sent(ReplayPolicy::FollowLqd), counted(&arrivals, &follow.transmitted));
         let [_, credence] = slow(&arrivals, credence);
-        prop_assert_eq!(fast.sent[CREDENCE], counted(&arrivals, &credence.transmitted));
+        prop_assert_eq!(sent(ReplayPolicy::Credence), counted(&arrivals, &credence.transmitted));
         let kept: Vec<Arrival> = arrivals.iter().copied().filter(|a| !a.predicted).collect();
         let [_, followed] = slow(&kept, below);
         prop_assert_eq!(fast.followed, counted(&kept, &followed.transmitted));
@@ -154,10 +160,7 @@ proptest! {
     fn fast_and_slow_switches_transmit_the_same(arrivals in arrivals()) {
         prop_assume!(!arrivals.is_empty());
         let fast = replay(tiny(), &arrivals);
-        let sent = |policy: ReplayPolicy| {
-            let at = ReplayPolicy::ALL.iter().position(|&p| p == policy).expect("listed");
-            fast.sent[at]
-        };
+        let sent = |policy| sent(&fast, policy);
         let [lqd, follow] = slow(&arrivals, below);
         prop_assert_eq!(sent(ReplayPolicy::Lqd), lqd.sent);
         prop_assert_eq!(sent(ReplayPolicy::FollowLqd), follow.sent);
@@ -173,6 +176,10 @@ proptest! {
 
         let [_, credence] = slow(&arrivals, credence);
         prop_assert_eq!(sent(ReplayPolicy::Credence), credence.sent);
+        let perfect: Vec<Arrival> =
+            arrivals.iter().map(|of| Arrival { predicted: of.dropped, ..*of }).collect();
+        let [_, perfect] = slow(&perfect, self::credence);
+        prop_assert_eq!(fast.perfect_oracle, perfect.sent);
         let unpredicted: Vec<Arrival> =
             arrivals.iter().map(|arrival| Arrival { predicted: false, ..*arrival }).collect();
         let [_, always_accept] = slow(&unpredicted, self::credence);
@@ -200,6 +207,26 @@ proptest! {
         });
         prop_assert_eq!(sent(ReplayPolicy::CompletePartitioning), parts.sent);
     }
+}
+
+#[test]
+fn without_predictions_the_others_are_the_same() {
+    let mut rows: Vec<Arrival> = (0..5).map(|_| arrival(0, 0, 1)).collect();
+    rows[4].dropped = true;
+    let all = replay(tiny(), &rows);
+    let mut without = Replay::new(SwitchSpecs::Same(tiny()), ReplayOptions::default());
+    without = without.without_predictions();
+    rows.iter().for_each(|row| without.arrive(row).expect("sound arrivals"));
+    let without = without.finish().remove(&0).expect("switch 0");
+    assert!(
+        all.perfect_oracle.bytes < sent(&all, ReplayPolicy::AlwaysAccept).bytes,
+        "wrong labels cost packets"
+    );
+    assert_eq!(without.perfect_oracle, all.perfect_oracle);
+    for policy in ReplayPolicy::ALL.into_iter().filter(|&of| of != ReplayPolicy::Credence) {
+        assert_eq!(sent(&without, policy), sent(&all, policy), "{policy:?}");
+    }
+    assert_eq!(sent(&without, ReplayPolicy::Credence), Sent::default());
 }
 
 #[test]

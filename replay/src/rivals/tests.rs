@@ -24,17 +24,28 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-fn rivals(arrivals: &[Arrival], policies: &[PolicySpec], threads: usize) -> RivalsSent {
+fn pauses() -> impl Strategy<Value = Vec<Pause>> {
+    let one = (0_u64..60, 1_u64..40, 0_u16..2, 0_u16..3, Just(0_u8));
+    let until = |(from, length, switch, port, queue)| (from, from + length, switch, port, queue);
+    prop::collection::vec(one.prop_map(until).prop_map(Pause::from), 0..4)
+}
+
+fn rivals(
+    arrivals: &[Arrival],
+    pauses: &[Pause],
+    policies: &[PolicySpec],
+    threads: usize,
+) -> RivalsSent {
     let threads = NonZeroUsize::new(threads).expect("one at least");
-    let mut replay = RivalReplay::new(spec(), ReplayOptions::default(), &[], policies, threads);
+    let mut replay = RivalReplay::new(spec(), ReplayOptions::default(), pauses, policies, threads);
     for batch in arrivals.chunks(7) {
         replay.add(batch).expect("sound arrivals");
     }
     replay.finish()
 }
 
-fn known(arrivals: &[Arrival], policy: ReplayPolicy) -> Sent {
-    let mut replay = Replay::new(spec(), ReplayOptions::default());
+fn known(arrivals: &[Arrival], pauses: &[Pause], policy: ReplayPolicy) -> Sent {
+    let mut replay = Replay::new(spec(), ReplayOptions::default()).pausing(pauses);
     arrivals.iter().for_each(|arrival| replay.arrive(arrival).expect("sound arrivals"));
     let at = ReplayPolicy::ALL.iter().position(|&of| of == policy).expect("replayed");
     let mut sum = Sent::default();
@@ -48,7 +59,10 @@ fn policies(names: &[&str]) -> Vec<PolicySpec> {
 
 proptest! {
     #[test]
-    fn rivals_transmit_what_the_replay_of_predictions_says(arrivals in arrivals()) {
+    fn rivals_transmit_what_the_replay_of_predictions_says(
+        arrivals in arrivals(),
+        pauses in pauses(),
+    ) {
         let others: Vec<Arrival> =
             arrivals.iter().map(|of| Arrival { counted: !of.counted, ..*of }).collect();
         let of = [
@@ -57,26 +71,47 @@ proptest! {
             ("dt:alpha=2", ReplayPolicy::DynamicThresholds),
             ("harmonic", ReplayPolicy::Harmonic),
             ("complete-sharing", ReplayPolicy::CompleteSharing),
+            ("complete-partitioning", ReplayPolicy::CompletePartitioning),
+            ("credence", ReplayPolicy::AlwaysAccept),
         ];
         let names = of.map(|(name, _)| name);
-        let sent = rivals(&arrivals, &policies(&names), 1);
+        let sent = rivals(&arrivals, &pauses, &policies(&names), 1);
         for ((name, policy), sent) in of.into_iter().zip(&sent.policies) {
-            prop_assert_eq!(sent.counted, known(&arrivals, policy), "{}", name);
-            prop_assert_eq!(sent.others, known(&others, policy), "{}, others", name);
+            prop_assert_eq!(sent.counted, known(&arrivals, &pauses, policy), "{}", name);
+            prop_assert_eq!(sent.others, known(&others, &pauses, policy), "{}, others", name);
         }
-        prop_assert_eq!(rivals(&arrivals, &policies(&names), 3), sent);
+        prop_assert_eq!(rivals(&arrivals, &pauses, &policies(&names), 3), sent);
     }
 
     #[test]
     fn nobody_transmits_more_than_the_optimum(arrivals in arrivals()) {
         let names = ["lqd", "dt:alpha=8", "complete-sharing", "oracle", "oracle:base=complete-sharing"];
-        let sent = rivals(&arrivals, &policies(&names), 1);
+        let sent = rivals(&arrivals, &[], &policies(&names), 1);
         let optimum = sent.optimum.expect("few arrivals");
         prop_assert!(optimum.schedule.counted.bytes <= optimum.most_bytes);
         for (name, sent) in names.into_iter().zip(sent.policies) {
             prop_assert!(sent.counted.bytes <= optimum.most_bytes, "{}", name);
         }
     }
+}
+
+#[test]
+fn what_is_held_at_the_end_of_time_is_sent() {
+    let one = |at: u64| Arrival {
+        time_ns: u64::MAX - 3 + at,
+        switch_id: 0,
+        port: 0,
+        queue: 0,
+        size_bytes: 2,
+        dropped: false,
+        predicted: false,
+        counted: at > 0,
+    };
+    let sent = rivals(&[one(0), one(1), one(2)], &[], &policies(&["lqd"]), 1);
+    assert_eq!(sent.policies[0].counted, Sent { packets: 2, bytes: 4 });
+    assert_eq!(sent.policies[0].others, Sent { packets: 1, bytes: 2 });
+    assert_eq!(sent.clone().of_last(0), RivalsSent::default());
+    assert_eq!(sent.clone().of_last(1).policies, sent.policies);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::table::Cell;
 use crate::plot::escape;
-use crate::rival_words::{model_sent, rival_sentences};
+use crate::rival_words::{asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{cautions, sentence_of};
 use crate::{gain_sentences, trace_sentences};
 use dropcast_pipeline::report::{PolicySection, Report};
@@ -29,7 +29,10 @@ pub(super) fn write(page: &mut Body, report: &Report) {
             page.lead(&sentence_of(verdict, crate::trace_words::rows(report)));
             cautions(verdict).iter().for_each(|caution| page.warning(caution));
             let sentences = rival_sentences(verdict, model_sent(report));
-            sentences.iter().for_each(|sentence| page.paragraph(sentence));
+            let sentences = sentences.into_iter().chain(comparison_sentence(report));
+            sentences
+                .chain(asked_sentences(verdict))
+                .for_each(|sentence| page.paragraph(&sentence));
         }
         None => page.section("verdict", "Summary"),
     }

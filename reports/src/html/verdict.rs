@@ -4,7 +4,7 @@ use super::body::Body;
 use super::document::Document;
 use super::{queues, throughput, timeline};
 use crate::plot::escape;
-use crate::rival_words::rival_sentences;
+use crate::rival_words::{asked_sentences, rival_sentences};
 use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, figures, trace_sentences, verdict_sentence};
 use dropcast_pipeline::verdict::Verdict;
@@ -19,7 +19,8 @@ pub fn verdict_page(verdict: &Verdict) -> Result<String, ExportError> {
     page.section("verdict", "Is an oracle worth it here?");
     page.lead(&verdict_sentence(verdict));
     cautions(verdict).iter().for_each(|caution| page.warning(caution));
-    rival_sentences(verdict, None).iter().for_each(|sentence| page.paragraph(sentence));
+    let sentences = rival_sentences(verdict, None).into_iter().chain(asked_sentences(verdict));
+    sentences.for_each(|sentence| page.paragraph(&sentence));
     trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
     page.section("policies", "What every policy transmits");
     page.figure(

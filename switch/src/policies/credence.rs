@@ -3,8 +3,8 @@
 use super::follow_lqd::situation;
 use super::real_queues::RealQueues;
 use crate::{
-    Asked, Buffer, BuildError, Decision, Fit, LineRate, Packet, Policy, PolicySite, Predictor,
-    Service, Victim, VirtualLqd,
+    Asked, Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor, Service,
+    Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::FeatureSet;
@@ -210,13 +210,12 @@ impl CredenceParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, or the probability is out of range.
-    pub fn policy(
+    pub fn policy<S: Service + Clone>(
         &self,
-        mut site: PolicySite<'_>,
-    ) -> Result<Credence<LineRate, Box<dyn Predictor + Send>>, BuildError> {
+        mut site: PolicySite<'_, S>,
+    ) -> Result<Credence<S, Box<dyn Predictor + Send>>, BuildError> {
         let predictor = site.predictor("credence", self.model.as_deref(), self.flip_probability)?;
-        let PolicySite { spec, fit, victim, .. } = site;
-        let service = LineRate::new(spec);
+        let PolicySite { spec, fit, victim, service, .. } = site;
         let policy = match self.features {
             FeatureSource::VirtualLqd => Credence::new(spec, victim, fit, service, predictor),
             FeatureSource::RealQueues => {

@@ -3,8 +3,8 @@
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::{
-    Buffer, BuildError, Decision, Fit, Harmonic, LineRate, NoObserver, Packet, Policy, PolicySite,
-    Predictor, Service, Switch, Victim,
+    Buffer, BuildError, Decision, Fit, Harmonic, NoObserver, Packet, Policy, PolicySite, Predictor,
+    Service, Switch, Victim,
 };
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -99,10 +99,10 @@ impl FollowMaxParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, or a number is out of range.
-    pub fn policy(
+    pub fn policy<S: Service + Clone>(
         &self,
-        mut site: PolicySite<'_>,
-    ) -> Result<FollowMax<LineRate, Box<dyn Predictor + Send>>, BuildError> {
+        mut site: PolicySite<'_, S>,
+    ) -> Result<FollowMax<S, Box<dyn Predictor + Send>>, BuildError> {
         let share = self.harmonic_share;
         // `NaN` is not above 0.
         if !(share > 0.0 && share < 1.0) {
@@ -111,9 +111,9 @@ impl FollowMaxParameters {
         }
         let predictor =
             site.predictor("follow-max", self.model.as_deref(), self.flip_probability)?;
-        let PolicySite { spec, fit, victim, .. } = site;
+        let PolicySite { spec, fit, victim, service, .. } = site;
         // Below the buffer, as the share is below 1.
         let bytes = (f64::from(spec.buffer_bytes) * share) as u32;
-        Ok(FollowMax::new(spec, victim, fit, LineRate::new(spec), predictor, bytes))
+        Ok(FollowMax::new(spec, victim, fit, service, predictor, bytes))
     }
 }

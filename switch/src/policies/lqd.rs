@@ -34,6 +34,14 @@ pub struct LqdParameters {
 }
 
 impl LqdParameters {
+    /// Its display name.
+    pub fn title(self) -> &'static str {
+        match self.end {
+            QueueEnd::Tail => "LQD",
+            QueueEnd::Head => "LQD, head",
+        }
+    }
+
     /// The policy.
     pub fn policy(self, victim: Victim) -> Lqd {
         Lqd { victim, end: self.end }

@@ -190,7 +190,7 @@ impl NdtParameters {
     ///
     /// # Errors
     /// If there is none.
-    pub fn policy(&self, site: PolicySite<'_>) -> Result<Ndt, BuildError> {
+    pub fn policy<S>(&self, site: PolicySite<'_, S>) -> Result<Ndt, BuildError> {
         match site.model {
             Some(Model::Network(network)) => Ok(Ndt::new(site.spec, network)),
             _ => Err(BuildError::NoModel { policy: "ndt", expected: "network" }),

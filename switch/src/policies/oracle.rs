@@ -6,6 +6,7 @@
 use super::real_queues::RealQueues;
 use crate::{
     Asked, Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite, PolicySpec, Predictor,
+    Service,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -125,8 +126,11 @@ impl OracleParameters {
     /// # Errors
     /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, or
     /// the horizon is 0 or given beside a model.
-    pub fn policy(&self, site: PolicySite<'_>) -> Result<AnyOracle, BuildError> {
-        let PolicySite { spec, fit, victim, seed, model } = site;
+    pub fn policy<S: Service + Clone + Send + 'static>(
+        &self,
+        site: PolicySite<'_, S>,
+    ) -> Result<AnyOracle, BuildError> {
+        let PolicySite { spec, fit, service, victim, seed, model } = site;
         let refused = match *self.base {
             _ if self.base.pushes_out() => Some("pushes packets out, expected a drop-tail policy"),
             _ if self.base.takes_model() => {
@@ -154,7 +158,7 @@ impl OracleParameters {
                 }
                 _ => return Err(BuildError::NoModel { policy: "oracle", expected: "drop oracle" }),
             };
-        let base = self.base.build(PolicySite { spec, fit, victim, seed, model: None })?;
+        let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
         Ok(Oracle::new(spec, base, predictor, time_constant_ns))
     }
 }

@@ -3,8 +3,7 @@
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::{
-    Buffer, BuildError, Decision, Fit, LineRate, Packet, Policy, PolicySite, Predictor, Service,
-    Victim,
+    Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor, Service, Victim,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -82,13 +81,13 @@ impl PaybackCredenceParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, or the probability is out of range.
-    pub fn policy(
+    pub fn policy<S: Service + Clone>(
         &self,
-        mut site: PolicySite<'_>,
-    ) -> Result<PaybackCredence<LineRate, Box<dyn Predictor + Send>>, BuildError> {
+        mut site: PolicySite<'_, S>,
+    ) -> Result<PaybackCredence<S, Box<dyn Predictor + Send>>, BuildError> {
         let file = self.model.as_deref();
         let predictor = site.predictor("payback-credence", file, self.flip_probability)?;
-        let PolicySite { spec, fit, victim, .. } = site;
-        Ok(PaybackCredence::new(spec, victim, fit, LineRate::new(spec), predictor))
+        let PolicySite { spec, fit, victim, service, .. } = site;
+        Ok(PaybackCredence::new(spec, victim, fit, service, predictor))
     }
 }
