@@ -24,7 +24,7 @@ pub use gain::{Gain, GainSection};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
 pub use one_comparison::OneComparison;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
-pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes};
+pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes, ratio};
 pub use score_ranges::ScoreBin;
 pub use source::{BuildError, ModelSource, TraceSource};
 pub use value::{

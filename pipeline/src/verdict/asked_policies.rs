@@ -8,7 +8,7 @@ use dropcast_switch::PolicySpec;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct AskedPolicies {
-    /// A policy to replay beside the others, such as abm or dt:alpha=[8,1] (docs/policies.md). May be repeated.
+    /// A policy to replay beside the others, such as abm or dt:alpha=8 (docs/policies.md). May be repeated.
     #[cfg_attr(feature = "clap", arg(id = "policy", long = "policy", value_name = "POLICY"))]
     pub policies: Vec<NamedPolicy>,
 }

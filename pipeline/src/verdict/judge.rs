@@ -3,7 +3,7 @@
 use super::congestion::Congestion;
 use super::drop_counts::{Counted, DropCounts};
 use super::episodes::Episodes;
-use super::level_thresholds::{LevelThresholds, TraceLevels, share};
+use super::level_thresholds::{LevelThresholds, TraceLevels};
 use super::pauses::PauseSection;
 use super::places::Places;
 use super::real_drops::Reasons;
@@ -11,7 +11,7 @@ use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::closed_loop::NamedPolicy;
-use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes};
+use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes, ratio};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::collections::BTreeMap;
@@ -228,8 +228,8 @@ impl Judge {
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,
-            perfect_oracle_packets_to_lqd: share(perfect_oracle.packets, lqd.packets),
-            perfect_oracle_bytes_to_lqd: share(perfect_oracle.bytes, lqd.bytes),
+            perfect_oracle_packets_to_lqd: ratio(perfect_oracle.packets, lqd.packets),
+            perfect_oracle_bytes_to_lqd: ratio(perfect_oracle.bytes, lqd.bytes),
             level_threshold: self.thresholds.best(lqd),
             conclusion: Conclusion::new(&rivals, &totals, perfect_oracle, self.counts.lqd),
             rivals,

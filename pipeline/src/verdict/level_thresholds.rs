@@ -1,7 +1,9 @@
 //! The simplest oracles: Credence that predicts a drop by one comparison of one feature.
 
 use super::congestion::Met;
-use dropcast_data::{LabelledBatch, TraceMeta};
+use super::rivals::MOST_QUEUES;
+use crate::report::ratio;
+use dropcast_data::{LabelledBatch, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_replay::{ForestReplay, ForestReplayError, LanesSent, Sent};
 use dropcast_train::{VoteLane, VotePolicy};
@@ -36,27 +38,39 @@ pub struct LevelThreshold {
 /// What is transmitted with each comparison, over all traces.
 #[derive(Default)]
 pub(super) struct LevelThresholds {
+    /// Whether a switch is so large that only the first feature is compared: each lane takes the memory of its queues.
+    is_large: bool,
     measured: LanesSent,
     others: LanesSent,
 }
 
-/// Feature and threshold of each comparison.
-fn compared() -> impl Iterator<Item = (&'static str, u32)> {
-    COMPARED.into_iter().flat_map(|(feature, thresholds)| {
-        thresholds.iter().map(move |&threshold| (feature, threshold))
-    })
+fn each(specs: &SwitchSpecs) -> Vec<&SwitchSpec> {
+    match specs {
+        SwitchSpecs::Same(spec) => vec![spec],
+        SwitchSpecs::Each(specs) => specs.values().collect(),
+    }
 }
 
 impl LevelThresholds {
+    /// Feature and threshold of each comparison.
+    fn compared(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+        let features = if self.is_large { 1 } else { COMPARED.len() };
+        COMPARED.into_iter().take(features).flat_map(|(feature, thresholds)| {
+            thresholds.iter().map(move |&threshold| (feature, threshold))
+        })
+    }
+
     /// The comparisons on another trace; `chooses` if it may have rows that are not measured.
     pub(super) fn begin(
-        &self,
+        &mut self,
         meta: &TraceMeta,
         threads: NonZeroUsize,
         chooses: bool,
     ) -> Result<TraceLevels, ForestReplayError> {
+        let specs = meta.switches.iter().flat_map(each);
+        self.is_large |= specs.into_iter().any(|spec| spec.queues() > MOST_QUEUES);
         let forests: Vec<Forest> =
-            compared().map(|(feature, threshold)| above(feature, threshold)).collect();
+            self.compared().map(|(feature, threshold)| above(feature, threshold)).collect();
         let forests: Vec<&Forest> = forests.iter().collect();
         let lanes: Vec<VoteLane> = (0..forests.len())
             .map(|forest| VoteLane { forest, threshold: 0, policy: VotePolicy::Credence })
@@ -78,21 +92,17 @@ impl LevelThresholds {
     pub(super) fn best(&self, lqd: Sent) -> Option<LevelThreshold> {
         let others = Some(&self.others.lanes).filter(|lanes| lanes.iter().any(|of| of.packets > 0));
         let other_rows = |lane: usize| others.and_then(|lanes| lanes.get(lane)).copied();
-        let tried = compared().zip(&self.measured.lanes).enumerate();
+        let tried = self.compared().zip(&self.measured.lanes).enumerate();
         let tried = tried.map(|(lane, ((feature, threshold_permille), &sent))| LevelThreshold {
             feature: feature.to_owned(),
             threshold_permille,
             sent,
-            packets_to_lqd: share(sent.packets, lqd.packets),
-            bytes_to_lqd: share(sent.bytes, lqd.bytes),
+            packets_to_lqd: ratio(sent.packets, lqd.packets),
+            bytes_to_lqd: ratio(sent.bytes, lqd.bytes),
             other_rows: other_rows(lane),
         });
         tried.max_by_key(|tried| tried.other_rows.unwrap_or(tried.sent).bytes)
     }
-}
-
-pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The comparisons on one trace.

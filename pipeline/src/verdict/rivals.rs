@@ -1,9 +1,8 @@
 //! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
 
 use super::class_alphas::{ClassAlphas, FoundAlphas};
-use super::level_thresholds::share;
 use crate::closed_loop::NamedPolicy;
-use crate::report::BuildError;
+use crate::report::{BuildError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
     Arrival, OptimumSent, ReplayError, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent,
@@ -22,7 +21,7 @@ const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
 const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
 
 /// A switch with more queues has no rivals but those that are asked for: each would take the memory of all its queues.
-const MOST_QUEUES: usize = 8_192;
+pub(super) const MOST_QUEUES: usize = 8_192;
 
 /// What a policy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,7 +262,7 @@ impl Rivals {
             policy: tried.text.clone(),
             alpha: tried.alpha,
             sent: sent.counted,
-            bytes_to_lqd: share(sent.counted.bytes, lqd.bytes),
+            bytes_to_lqd: ratio(sent.counted.bytes, lqd.bytes),
             other_rows: chosen_on_other_rows.then_some(sent.others),
         };
         let all = self.tried.iter().chain(&self.asked);
@@ -284,7 +283,7 @@ impl Rivals {
             class_alphas,
             optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
                 most_bytes,
-                most_bytes_to_lqd: share(most_bytes, lqd.bytes),
+                most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),
                 found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
             }),
         }
