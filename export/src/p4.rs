@@ -14,12 +14,13 @@ mod text_file;
 mod v1model;
 mod vote;
 
+pub(crate) use code_words::fit_containers;
 pub(crate) use names::{EGRESS, INGRESS};
 pub(crate) use oracle::oracle_file;
 pub(crate) use p4_table::P4Table;
 pub(crate) use program::{P4, word_name};
 pub(crate) use shape::{FeatureShape, Shape};
-pub(crate) use stages::{GROUP_CONTAINERS, KEY_BITS, STAGES, Stages};
+pub(crate) use stages::{KEY_BITS, STAGES, Stages};
 pub(crate) use text_file::{entries_file, program_file};
 pub(crate) use v1model::{answer, headers, parser_states};
 

@@ -1,7 +1,7 @@
 //! How weights are added up, and how many stages a program takes: by dependencies alone, and
 //! estimated with what a stage of Tofino has.
 
-use super::code_words::CodeWords;
+use super::code_words::{CodeWords, GROUP_CONTAINERS, fit_containers};
 use super::shape::{FeatureShape, Shape, TreeShape};
 
 /// Ternary blocks of a stage of Tofino, of [`BLOCK_ENTRIES`] entries of [`BLOCK_BITS`] bits.
@@ -20,9 +20,6 @@ const ACTION_BITS: usize = 128 * 8;
 
 /// Stages of Tofino.
 pub(crate) const STAGES: usize = 12;
-
-/// Containers of a group of Tofino. An action's operands and result are in one group.
-pub(crate) const GROUP_CONTAINERS: usize = 16;
 
 /// The most sums that trees may add to. Additions link all of them and the score, so these share a group.
 const MAX_SUMS: usize = GROUP_CONTAINERS - 1;
@@ -83,20 +80,27 @@ impl Stages {
     }
 
     /// The same, if each step takes as many stages of Tofino as its keys, entries and action data
-    /// need, and no two features share one. An estimate: a compiler may let features share a stage, and
-    /// may need more for placement (`docs/tna.md`).
+    /// need. Features share stages if their words are pinned to containers, else each has its own. An
+    /// estimate: a compiler may need more for placement (`docs/tna.md`).
     pub(crate) fn of_tofino(shape: &Shape) -> Self {
-        let alone = |feature: &FeatureShape| code_stages(std::slice::from_ref(feature));
-        Stages {
-            codes: shape.features.iter().map(alone).sum(),
-            trees: Sums::new(&shape.trees).tree_stages(&shape.trees),
-            ..Stages::by_dependencies(shape)
+        let sums = Sums::new(&shape.trees);
+        let words: Vec<usize> =
+            shape.features.iter().flat_map(|feature| CodeWords::new(feature).words).collect();
+        if fit_containers(words.into_iter(), shape.features.len(), sums.0) {
+            return Stages::least_of_tofino(shape);
         }
+        let alone = |feature: &FeatureShape| code_stages(std::slice::from_ref(feature));
+        let codes = shape.features.iter().map(alone).sum();
+        Stages { codes, ..Stages::least_of_tofino(shape) }
     }
 
     /// The same, if features share stages as far as these have room.
     pub(crate) fn least_of_tofino(shape: &Shape) -> Self {
-        Stages { codes: code_stages(&shape.features), ..Stages::of_tofino(shape) }
+        Stages {
+            codes: code_stages(&shape.features),
+            trees: Sums::new(&shape.trees).tree_stages(&shape.trees),
+            ..Stages::by_dependencies(shape)
+        }
     }
 
     /// All steps.
@@ -125,6 +129,33 @@ mod tests {
 
     fn trees(count: usize, key_bits: usize, entries: usize) -> Vec<TreeShape> {
         (0..count).map(|number| TreeShape { number, entries, key_bits }).collect()
+    }
+
+    /// What p4c-barefoot placed of forests of these trees and depths, with pinned words: docs/tna.md.
+    #[test]
+    fn features_share_a_stage_where_their_words_are_pinned() {
+        let shape = |count: usize, bits: usize, entries: usize| {
+            let code = |tree| (tree, bits);
+            let feature = |column| FeatureShape {
+                column,
+                entries: 30,
+                codes: (0..count).map(code).collect(),
+            };
+            Shape {
+                features: (0..4).map(feature).collect(),
+                trees: trees(count, 4 * bits, entries),
+                score_bits: 16,
+                vote_entries: 10,
+            }
+        };
+        for (count, bits, entries, placed) in
+            [(2, 4, 15, 4), (4, 4, 15, 5), (8, 4, 15, 6), (8, 7, 60, 6), (4, 12, 200, 5)]
+        {
+            assert_eq!(Stages::of_tofino(&shape(count, bits, entries)).total(), placed, "{count}");
+        }
+        // 64 words of 32 bits are more than ingress has: a layout of 8 trees of depth 6.
+        let large = shape(8, 64, 60);
+        assert_eq!(Stages::of_tofino(&large).codes, Stages::least_of_tofino(&large).codes + 3);
     }
 
     #[test]

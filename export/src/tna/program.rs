@@ -2,7 +2,7 @@
 
 use crate::about::commented;
 use crate::p4::{
-    EGRESS, FeatureShape, GROUP_CONTAINERS, INGRESS, P4, answer, headers, parser_states,
+    EGRESS, FeatureShape, INGRESS, P4, answer, fit_containers, headers, parser_states,
     program_file, word_name,
 };
 use crate::target::EmittedFile;
@@ -96,9 +96,6 @@ Switch(pipe) main;
     program_file(p4, "_tna.p4", text)
 }
 
-/// Groups of containers of 8, 16 and 32 bits that ingress may use: one of each is egress's alone.
-const INGRESS_GROUPS: [(usize, usize); 3] = [(8, 3), (16, 5), (32, 3)];
-
 /// The words of codes by their names in the program, with their bits, each to be in a container of its own:
 /// p4c-barefoot fails at some words that it cuts into several. None if there are not enough containers
 /// of their sizes: then it has to cut.
@@ -111,15 +108,6 @@ fn code_words(p4: &P4<'_>) -> Vec<(String, usize)> {
     };
     let words: Vec<(String, usize)> =
         p4.shape.features.iter().zip(&p4.words).flat_map(of_feature).collect();
-    // The query's features are in containers of 32 bits; sums, score, drop and EtherType in smaller ones.
-    let others = |bits| match bits {
-        32 => p4.model.origin.columns.len(),
-        16 => p4.sums.0 + 3,
-        _ => 0,
-    };
-    let fits = |(bits, groups): (usize, usize)| {
-        let of_size = words.iter().filter(|word| word.1 == bits).count();
-        of_size + others(bits) <= groups * GROUP_CONTAINERS
-    };
-    if INGRESS_GROUPS.into_iter().all(fits) { words } else { Vec::new() }
+    let sizes = words.iter().map(|&(_, bits)| bits);
+    if fit_containers(sizes, p4.model.origin.columns.len(), p4.sums.0) { words } else { Vec::new() }
 }
