@@ -1,7 +1,6 @@
 //! Exit codes: 0 ok, 1 the user's error or a failed gate, 2 ours.
 
-use crate::printable::printable;
-use dropcast_data::DataError;
+use dropcast_data::{DataError, printable};
 use dropcast_pipeline::PipelineError;
 use dropcast_reports::ExportError;
 use std::error::Error;
@@ -20,8 +19,8 @@ pub(crate) enum Failure {
     /// A gate that the user asked for: a file has rows that cannot be used.
     #[error("{0}: has rows that cannot be used, they are listed above")]
     BadRows(String),
-    /// Standard output cannot be written.
-    #[error("standard output: cannot be written")]
+    /// Standard output cannot be written. Results are printed once they are in their files.
+    #[error("standard output: cannot be written; files that the command writes are complete")]
     Output(#[source] io::Error),
     /// A page or figure cannot be made. A defect of ours.
     #[error(transparent)]
@@ -104,9 +103,11 @@ pub fn message(error: &(dyn Error + 'static)) -> String {
     message
 }
 
+/// Later lines of a message are indented: a name with a newline in it does not look like another message.
 fn tell(message: &str) {
+    let message = printable(message).replace('\n', "\n  ");
     // If stderr is closed, nobody can be told.
-    let _ = writeln!(io::stderr(), "{}", printable(message));
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 fn is_broken_pipe(error: &Failure) -> bool {

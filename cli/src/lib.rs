@@ -5,7 +5,6 @@ mod args;
 mod commands;
 mod failure;
 mod output;
-mod printable;
 mod progress;
 
 use args::{Cli, Command};

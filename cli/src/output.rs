@@ -1,8 +1,8 @@
 //! Data on stdout, as text or JSON.
 
 use crate::failure::Failure;
-use crate::printable::printable;
 use clap::ValueEnum;
+use dropcast_data::{printable, printable_line};
 use dropcast_pipeline::PipelineError;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -39,6 +39,11 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let text = printable(text);
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}
+
+/// A path as part of a line.
+pub(crate) fn shown(path: &Path) -> String {
+    printable_line(&path.to_string_lossy()).into()
 }
 
 /// Refuses to send data to a terminal.

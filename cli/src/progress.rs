@@ -1,6 +1,6 @@
 //! Progress on stderr, if it is a terminal.
 
-use crate::printable::printable_line;
+use dropcast_data::printable_line;
 use dropcast_pipeline::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};

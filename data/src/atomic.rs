@@ -2,7 +2,7 @@
 
 mod temporary;
 
-use crate::error::shown;
+use crate::error::{shown, without_name};
 use crate::{DataError, objects};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -46,7 +46,7 @@ impl AtomicFile {
         }
         let temporary = Temporary::beside(&target)
             // Its own message would name the temporary file.
-            .map_err(|error| DataError::io(&file, "be created")(error.kind().into()))?;
+            .map_err(|error| DataError::io(&file, "be created")(without_name(&error)))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
         Ok(AtomicFile { file, target, writer })
     }

@@ -1,5 +1,6 @@
 //! The one error type of everything that reads or writes a file.
 
+use crate::printable::printable_line;
 use crate::trace_meta::TRACE_SCHEMA_VERSION;
 use parquet::errors::ParquetError;
 use std::io;
@@ -11,7 +12,7 @@ use std::path::Path;
 #[non_exhaustive]
 pub enum DataError {
     /// The operating system reported an error.
-    #[error("{file}: cannot {doing}")]
+    #[error("{}: cannot {doing}{}", printable_line(file), remedy(source))]
     Io {
         /// The file.
         file: String,
@@ -21,7 +22,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// The Parquet library failed.
-    #[error("{file}: {problem}")]
+    #[error("{}: {problem}", printable_line(file))]
     Parquet {
         /// The file.
         file: String,
@@ -31,7 +32,7 @@ pub enum DataError {
         source: ParquetError,
     },
     /// The file as a whole is wrong.
-    #[error("{file}: {problem}; {hint}")]
+    #[error("{}: {problem}; {hint}", printable_line(file))]
     File {
         /// The file.
         file: String,
@@ -41,7 +42,12 @@ pub enum DataError {
         hint: String,
     },
     /// A row is wrong.
-    #[error("{file}: row {row}{}: {field} {problem}", at(*place))]
+    #[error(
+        "{}: row {row}{}: {} {problem}",
+        printable_line(file),
+        at(*place),
+        printable_line(field)
+    )]
     Row {
         /// The file.
         file: String,
@@ -55,7 +61,7 @@ pub enum DataError {
         problem: String,
     },
     /// A required column is missing.
-    #[error("{file}: has no column {column:?}, it has {}; {hint}", listed(has))]
+    #[error("{}: has no column {column:?}, it has {}; {hint}", printable_line(file), listed(has))]
     MissingColumn {
         /// The file.
         file: String,
@@ -68,7 +74,8 @@ pub enum DataError {
     },
     /// A requested feature is not in the trace.
     #[error(
-        "{file}: has no feature {feature:?}, it has {}; collect the trace with that feature, or leave the feature out",
+        "{}: has no feature {feature:?}, it has {}; collect the trace with that feature, or leave the feature out",
+        printable_line(file),
         listed(has)
     )]
     MissingFeature {
@@ -81,21 +88,25 @@ pub enum DataError {
     },
     /// Rows in arrival order are needed and these are not.
     #[error(
-        "{file}: its rows are not known to be in order of arrival, so it cannot be replayed or split by \
-         time or switch; use a trace that the tracer wrote, or a random split"
+        "{}: its rows are not known to be in order of arrival, so it cannot be replayed or split by \
+         time or switch; use a trace that the tracer wrote, or a random split",
+        printable_line(file)
     )]
     NotInArrivalOrder {
         /// The file.
         file: String,
     },
     /// Nothing describes the switches.
-    #[error("{file}: does not describe its switches; give a switch description (docs/switch.md)")]
+    #[error(
+        "{}: does not describe its switches; give a switch description (docs/switch.md)",
+        printable_line(file)
+    )]
     NoSwitches {
         /// The file.
         file: String,
     },
     /// A switch description is wrong.
-    #[error("{file}: its switch description is wrong (see docs/switch.md)")]
+    #[error("{}: its switch description is wrong (see docs/switch.md)", printable_line(file))]
     Switches {
         /// The file.
         file: String,
@@ -103,7 +114,7 @@ pub enum DataError {
         source: toml::de::Error,
     },
     /// The footer of a labelled trace holds metadata that cannot be read.
-    #[error("{file}: its footer metadata is unreadable; collect the trace again")]
+    #[error("{}: its footer metadata is unreadable; collect the trace again", printable_line(file))]
     Footer {
         /// The file.
         file: String,
@@ -112,7 +123,8 @@ pub enum DataError {
     },
     /// The file is of a later version of the format.
     #[error(
-        "{file}: is a labelled trace of schema version {version}, this program reads up to {}; use a newer dropcast",
+        "{}: is a labelled trace of schema version {version}, this program reads up to {}; use a newer dropcast",
+        printable_line(file),
         TRACE_SCHEMA_VERSION
     )]
     NewerVersion {
@@ -165,6 +177,24 @@ pub(crate) fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// What to do about an error of the system that says nothing of the file.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+        Some(rustix::io::Errno::MFILE) => {
+            "; allow more open files (ulimit -n), or give fewer files at a time"
+        }
+        Some(rustix::io::Errno::NFILE) => {
+            "; end programs that hold files open: the system allows no more"
+        }
+        _ => "",
+    }
+}
+
+/// An error of the system without the name of the file, which may be a temporary one.
+pub(crate) fn without_name(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}
+
 fn at(place: Option<RowPlace>) -> String {
     match place {
         None => String::new(),
@@ -174,5 +204,5 @@ fn at(place: Option<RowPlace>) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "none".to_owned() } else { printable_line(&names.join(", ")).into() }
 }

@@ -3,7 +3,7 @@
 use crate::report::BuildError;
 use crate::reproduce::fig14::Fig14Error;
 use dropcast_collect::CollectError;
-use dropcast_data::DataError;
+use dropcast_data::{DataError, printable_line};
 use dropcast_export::ExportError;
 use dropcast_features::UnknownFeature;
 use dropcast_forest::{ModelError, UnknownBuffer};
@@ -39,7 +39,7 @@ pub enum PipelineError {
     #[error(transparent)]
     Vote(#[from] VoteError),
     /// A file holds no model, or one that cannot be used.
-    #[error("{file}: {source}")]
+    #[error("{}: {source}", printable_line(file))]
     Model {
         /// The file.
         file: String,
@@ -48,8 +48,9 @@ pub enum PipelineError {
     },
     /// A model does not say which buffer it is for.
     #[error(
-        "{file}: {problem}; train it on traces that describe their switch, or import it with a \
-         switch description"
+        "{}: {problem}; train it on traces that describe their switch, or import it with a \
+         switch description",
+        printable_line(file)
     )]
     Rescale {
         /// The file.
@@ -58,7 +59,7 @@ pub enum PipelineError {
         problem: UnknownBuffer,
     },
     /// A file holds no forest that can be imported.
-    #[error("{file}: {source}")]
+    #[error("{}: {source}", printable_line(file))]
     Import {
         /// The file.
         file: String,
@@ -75,7 +76,7 @@ pub enum PipelineError {
     #[error(transparent)]
     Report(#[from] BuildError),
     /// A trace cannot be replayed.
-    #[error("{trace}: {source}")]
+    #[error("{}: {source}", printable_line(trace))]
     Replay {
         /// The trace.
         trace: String,
@@ -101,7 +102,7 @@ pub enum PipelineError {
     #[error(transparent)]
     UnknownFeature(#[from] UnknownFeature),
     /// A file of settings is not what it should be.
-    #[error("{file}: {source}")]
+    #[error("{}: {source}", printable_line(file))]
     Toml {
         /// The file.
         file: String,
@@ -109,7 +110,7 @@ pub enum PipelineError {
         source: toml::de::Error,
     },
     /// A setting is wrong, or does not go with another.
-    #[error("{name}: {problem}")]
+    #[error("{}: {problem}", printable_line(name))]
     Setting {
         /// The setting.
         name: String,
@@ -117,7 +118,7 @@ pub enum PipelineError {
         problem: String,
     },
     /// A setting or an event in a file is wrong.
-    #[error("{file}: {source}")]
+    #[error("{}: {source}", printable_line(file))]
     InFile {
         /// The file.
         file: String,
@@ -125,7 +126,7 @@ pub enum PipelineError {
         source: Box<PipelineError>,
     },
     /// A file, or what is in it, does not serve.
-    #[error("{file}: {problem}")]
+    #[error("{}: {problem}", printable_line(file))]
     Unfit {
         /// The file.
         file: String,

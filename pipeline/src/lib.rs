@@ -50,6 +50,7 @@ pub mod frames;
 pub mod generate;
 pub mod inspection;
 pub mod inspection_summary;
+mod kept_rows;
 mod manifest;
 pub mod map;
 pub mod measure;

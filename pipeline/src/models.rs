@@ -166,7 +166,11 @@ fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineErro
 }
 
 /// The one switch that a file describes.
-fn the_switch(path: &Path) -> Result<SwitchSpec, PipelineError> {
+/// The one switch that a file describes.
+///
+/// # Errors
+/// If it cannot be read, or describes several.
+pub fn the_switch(path: &Path) -> Result<SwitchSpec, PipelineError> {
     match read_switches(path)? {
         SwitchSpecs::Same(spec) => Ok(spec),
         SwitchSpecs::Each(_) => {

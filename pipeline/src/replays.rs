@@ -117,17 +117,16 @@ fn keep_switches(batch: &mut LabelledBatch, flags: &mut Vec<bool>, switches: &BT
     batch.retain(&keep);
 }
 
-/// Forests replayed on the rows of one part, on which votes are chosen.
-pub(crate) struct PartReplay<'a> {
+/// Forests replayed on the rows that votes are chosen on.
+pub(crate) struct ForestsReplay<'a> {
     pub(crate) replays: &'a Replays<'a>,
-    pub(crate) part: Part,
     pub(crate) forests: Vec<&'a Forest>,
 }
 
-impl VoteReplay for PartReplay<'_> {
+impl VoteReplay for ForestsReplay<'_> {
     type Error = PipelineError;
 
-    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, PipelineError> {
-        Ok(self.replays.replay(self.part, &self.forests, lanes)?.lanes)
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, PipelineError> {
+        Ok(self.replays.replay(part, &self.forests, lanes)?.lanes)
     }
 }

@@ -21,7 +21,15 @@ pub struct MemoryLimit {
     pub beside: PathBuf,
 }
 
+/// Rows that are kept in memory, at most.
+const KEPT_BYTES: usize = 256 << 20;
+
 impl Resources {
+    /// How many bytes of rows a training may keep in memory to read them once: none within a limit.
+    pub fn kept_bytes(&self) -> usize {
+        if self.memory.is_some() { 0 } else { KEPT_BYTES }
+    }
+
     /// The number of threads to use.
     pub fn threads(&self) -> NonZeroUsize {
         let available = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

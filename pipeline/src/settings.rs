@@ -207,10 +207,10 @@ pub struct TrainSettings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<f64>,
-    /// How the vote threshold is chosen on the validation rows: credence (the default: what
-    /// Credence transmits most packets with, by replay, never less than without an oracle); eta, by
-    /// replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or fixed:SHARE. Traces that cannot be
-    /// replayed default to f1.
+    /// How the vote threshold is chosen: credence (the default: what Credence transmits most packets
+    /// with, by replay of the validation and training rows, on neither less than without an oracle);
+    /// or on the validation rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
+    /// fixed:SHARE. Traces that cannot be replayed default to f1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vote: Option<VoteRule>,

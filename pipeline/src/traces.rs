@@ -2,6 +2,8 @@
 
 use crate::PipelineError;
 use crate::folders::trace_files;
+use crate::kept_rows::keep_rows;
+use crate::progress::Progress;
 use crate::trace_names::names_of;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
@@ -9,7 +11,7 @@ use dropcast_data::{
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
-use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, TrainError};
+use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, RunRows, TrainError};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -58,6 +60,8 @@ pub struct LabelledTraces {
     features: FeatureSet,
     /// That buffer; none where rows stay as they are.
     buffer_bytes: Option<u32>,
+    /// The rows of each trace, as batches are; empty if they are not [kept](LabelledTraces::keep).
+    kept: Vec<Arc<Vec<RunBatch>>>,
 }
 
 impl LabelledTraces {
@@ -75,7 +79,7 @@ impl LabelledTraces {
     /// Those of [`LabelledTraces::new`].
     pub fn for_model(traces: Vec<LabelledTrace>, model: &Model) -> Result<Self, PipelineError> {
         let buffer_bytes = model.switch.buffer_bytes;
-        Ok(LabelledTraces { buffer_bytes, ..LabelledTraces::new(traces, &model.features)? })
+        Ok(LabelledTraces::new(traces, &model.features)?.scaled_to(buffer_bytes))
     }
 
     /// Trace files for the features of a model, scaled to its buffer.
@@ -84,7 +88,7 @@ impl LabelledTraces {
     /// Those of [`LabelledTraces::open`].
     pub fn open_for(paths: &[PathBuf], model: &Model) -> Result<Self, PipelineError> {
         let buffer_bytes = model.switch.buffer_bytes;
-        Ok(LabelledTraces { buffer_bytes, ..LabelledTraces::open(paths, &model.features)? })
+        Ok(LabelledTraces::open(paths, &model.features)?.scaled_to(buffer_bytes))
     }
 
     /// Traces with these features, scaled to the largest of their buffers.
@@ -95,7 +99,8 @@ impl LabelledTraces {
         refuse_repeats(&traces)?;
         let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
         let buffer_bytes = buffers.max();
-        let traces = LabelledTraces { traces, features: features.clone(), buffer_bytes };
+        let (features, kept) = (features.clone(), Vec::new());
+        let traces = LabelledTraces { traces, features, buffer_bytes, kept };
         traces.time_constant_ns()?;
         Ok(traces)
     }
@@ -169,20 +174,35 @@ impl LabelledTraces {
 
     /// The same traces with the columns of other features.
     pub(crate) fn with_features(&self, features: FeatureSet) -> Self {
-        LabelledTraces { features, ..self.clone() }
+        LabelledTraces { features, kept: Vec::new(), ..self.clone() }
     }
 
     /// The same traces, scaled to a buffer of this size.
     pub(crate) fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
-        LabelledTraces { buffer_bytes, ..self }
+        LabelledTraces { buffer_bytes, kept: Vec::new(), ..self }
+    }
+
+    /// Reads the rows, and keeps them in memory for all later passes, if they take no more than
+    /// `most_bytes`.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the work is cancelled.
+    pub(crate) fn keep(
+        &mut self,
+        most_bytes: usize,
+        progress: &dyn Progress,
+    ) -> Result<(), PipelineError> {
+        self.kept = keep_rows(self, most_bytes, progress)?.unwrap_or_default();
+        Ok(())
     }
 
     /// Each trace alone, on the scale of all.
     pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
-        self.traces.iter().map(|trace| LabelledTraces {
+        self.traces.iter().enumerate().map(|(place, trace)| LabelledTraces {
             traces: vec![trace.clone()],
             features: self.features.clone(),
             buffer_bytes: self.buffer_bytes,
+            kept: self.kept.get(place).cloned().into_iter().collect(),
         })
     }
 
@@ -397,6 +417,10 @@ impl BatchSource for LabelledTraces {
     type Error = DataError;
 
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
+        if !self.kept.is_empty() {
+            let kept = self.kept.iter().flat_map(|batches| batches.iter());
+            return Ok(Box::new(kept.cloned().map(Ok)));
+        }
         let names = self.features.names();
         Ok(Box::new(self.traces.iter().flat_map(move |trace| -> Batches<'_, DataError> {
             match trace.read(&names) {
@@ -404,6 +428,11 @@ impl BatchSource for LabelledTraces {
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }
         })))
+    }
+
+    fn lent(&self) -> Option<Vec<RunRows<'_>>> {
+        let kept = self.kept.iter().flat_map(|batches| batches.iter());
+        (!self.kept.is_empty()).then(|| kept.map(RunRows::from).collect())
     }
 }
 

@@ -1,6 +1,7 @@
 //! How forests are trained on labelled traces.
 
 use crate::PipelineError;
+use crate::kept_rows::Counted;
 use crate::progress::{Progress, check};
 use crate::replays::Replays;
 use crate::resources::{MemoryLimit, Resources};
@@ -13,10 +14,10 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
-    BatchSource, Batches, Budget, CheckedForestParams, ChosenSplit, FitTask, Fitted, ForestParams,
-    ForestStates, ForestTask, Model, NoReplay, Objective, Part, ReadTask, RunBatch, Split,
-    SplitChoice, SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many,
-    refit_leaves, rows_of_part, squeeze,
+    BatchSource, Budget, CheckedForestParams, ChosenSplit, FitTask, Fitted, ForestParams,
+    ForestStates, ForestTask, Model, NoReplay, Objective, Part, ReadTask, Split, SplitChoice,
+    SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many, refit_leaves,
+    rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ impl<'a> TraceRoles<'a> {
         !self.validation.is_empty() || !self.test.is_empty()
     }
 
-    /// Opens all of them, and says how they are divided ([`OpenRoles::divide`]).
+    /// Opens all of them, and says how they are divided.
     ///
     /// # Errors
     /// If a trace cannot be opened, and those of [`choose_split`].
@@ -56,9 +57,10 @@ impl<'a> TraceRoles<'a> {
         &self,
         features: &FeatureSet,
         choice: &SplitChoice,
+        resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
-        self.open_each(features)?.divide(features, choice, progress)
+        self.open_each(features)?.divide(features, choice, resources.kept_bytes(), progress)
     }
 
     /// Opens all of them, which must have these features.
@@ -93,28 +95,32 @@ impl OpenRoles {
     }
 
     /// All of them, and how they are divided: as the settings say, which must not where some are
-    /// kept apart.
+    /// kept apart. Their rows are kept in memory if they take no more than `most_kept_bytes`
+    /// ([`Resources::kept_bytes`]).
     ///
     /// # Errors
-    /// If a setting is wrong, and those of [`OpenRoles::divide`].
+    /// If a setting is wrong or rows cannot be read, and those of [`choose_split`].
     pub fn divided(
         self,
         settings: &TrainSettings,
+        most_kept_bytes: usize,
         progress: &dyn Progress,
     ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
         let kept_apart = if self.are_kept_apart() { KeptApart::Roles } else { KeptApart::No };
         refuse_split(&settings.split, kept_apart)?;
-        self.divide(&settings.features, &settings.split.check()?, progress)
+        self.divide(&settings.features, &settings.split.check()?, most_kept_bytes, progress)
     }
 
     /// All of them, and how they are divided: as [`choose_split`] says, unless some are kept apart.
+    /// Their rows are kept in memory if they take no more than `most_kept_bytes`.
     ///
     /// # Errors
-    /// Those of [`LabelledTraces::new`] and [`choose_split`].
-    pub fn divide(
+    /// If rows cannot be read, and those of [`LabelledTraces::new`] and [`choose_split`].
+    pub(crate) fn divide(
         self,
         features: &FeatureSet,
         choice: &SplitChoice,
+        most_kept_bytes: usize,
         progress: &dyn Progress,
     ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
         let runs = |traces: &[LabelledTrace]| traces.iter().map(|trace| trace.origin.run).collect();
@@ -122,7 +128,10 @@ impl OpenRoles {
             .are_kept_apart()
             .then(|| Split::Runs { test: runs(&self.test), validation: runs(&self.validation) });
         let traces = [self.data, self.validation, self.test].concat();
-        let traces = LabelledTraces::new(traces, features)?;
+        let mut traces = LabelledTraces::new(traces, features)?;
+        if most_kept_bytes > 0 {
+            traces.keep(most_kept_bytes, progress)?;
+        }
         let chosen = match kept_apart {
             Some(split) => split.into(),
             None => choose_split(&traces, choice, progress)?,
@@ -141,8 +150,10 @@ pub fn choose_split(
     choice: &SplitChoice,
     progress: &dyn Progress,
 ) -> Result<ChosenSplit, PipelineError> {
-    let times = traces.with_features(FeatureSet::none());
-    let chosen = choice.choose(&Counted { source: &times, progress }, 0);
+    // Times and labels alone are read, unless all is in memory.
+    let without_features = traces.with_features(FeatureSet::none());
+    let source = if traces.lent().is_some() { traces } else { &without_features };
+    let chosen = choice.choose(&Counted { source, progress }, source.features().len());
     check(progress)?;
     let chosen = chosen.map_err(|error| traces.explain(error))?;
     if let Some(why) = chosen.why() {
@@ -218,7 +229,8 @@ pub fn train(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Fitted, PipelineError> {
-    let (traces, split) = roles.open(&settings.features, &settings.split.check()?, progress)?;
+    let choice = settings.split.check()?;
+    let (traces, split) = roles.open(&settings.features, &choice, resources, progress)?;
     train_on(&traces, &split, settings, resources, progress)
 }
 
@@ -273,26 +285,6 @@ pub(crate) struct Training<'a> {
     params: CheckedForestParams,
     resources: &'a Resources,
     progress: &'a dyn Progress,
-}
-
-/// A source whose rows are counted as they are read.
-struct Counted<'a> {
-    source: &'a LabelledTraces,
-    progress: &'a dyn Progress,
-}
-
-impl BatchSource for Counted<'_> {
-    type Error = DataError;
-
-    fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
-        self.progress.restart();
-        let count = |batch: &Result<RunBatch, DataError>| {
-            self.progress.advance(batch.as_ref().map_or(0, |batch| batch.batch.len()));
-            // Whoever reads asks why there was no more.
-            !self.progress.is_cancelled()
-        };
-        Ok(Box::new(self.source.batches()?.take_while(count)))
-    }
 }
 
 impl<'a> Training<'a> {

@@ -86,8 +86,11 @@ fn partitioned(
         }
         training.tell(&merge_answers(answers)?)?;
     }
-    let tasks = training.replays(count);
-    if !tasks.is_empty() {
+    loop {
+        let tasks = training.replays(count);
+        if tasks.is_empty() {
+            break;
+        }
         let mut sum = ReplayedLanes::default();
         for task in tasks.iter().map(sent::<ReplayTask>) {
             sum.merge(&sent(&task.replay(resources)?));

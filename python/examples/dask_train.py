@@ -50,7 +50,7 @@ def train(client, paths, **settings):
             for spec, home in zip(specs, homes, strict=True)
         ]
         training.tell(merged(client, merge_answers, answers))
-    if replays := training.replays(len(workers)):
+    while replays := training.replays(len(workers)):
         sent = [client.submit(replay, task, 1, pure=False) for task in replays]
         training.tell_replayed(merged(client, merge_replays, sent))
     return training.model_json

@@ -73,7 +73,7 @@ pub(crate) fn train(
 ) -> PyResult<(Model, Option<String>)> {
     let Task { open, settings, resources } = roles.task(py, settings)?;
     let (model, gain) = work::run(py, bar, |progress| {
-        let (traces, chosen) = open.divided(&settings, progress)?;
+        let (traces, chosen) = open.divided(&settings, resources.kept_bytes(), progress)?;
         let model = train_on(&traces, &chosen, &settings, &resources, progress)?.model;
         let gain: Option<GainSection> = match with_gain {
             true => oracle_gain(&model, &traces, &chosen.split, settings.seed)?.ok(),
@@ -120,7 +120,7 @@ pub(crate) fn train_per(
     let per: ModelPer = word(py, "model_per", per)?;
     let Task { open, settings, resources } = roles.task(py, settings)?;
     let found = work::run(py, bar, |progress| {
-        let (traces, chosen) = open.divided(&settings, progress)?;
+        let (traces, chosen) = open.divided(&settings, resources.kept_bytes(), progress)?;
         let groups = groups(&traces, per)?;
         train_groups(&traces, &chosen, groups, &settings, &resources, progress)
     })?;

@@ -251,7 +251,16 @@ pub(crate) fn slack_sentence(common: Option<u32>) -> String {
         || "the slack_bytes of each switch's description".to_owned(),
         |bytes| format!("{} bytes (slack_bytes of the switch's description)", count(bytes.into())),
     );
-    format!("Credence lets a queue exceed its threshold by {by}, here and as an exported decision.")
+    let lag = match common {
+        Some(0) => {
+            " A switch whose ports are a packet behind virtual LQD's then drops more than is \
+                    replayed here (docs/decision.md)."
+        }
+        _ => "",
+    };
+    format!(
+        "Credence lets a queue exceed its threshold by {by}, here and as an exported decision.{lag}"
+    )
 }
 
 /// Everything that was replayed, by name: LQD, oracles, then policies without one.

@@ -93,8 +93,7 @@ impl Fitted {
     }
 
     /// Gives each model the vote threshold that `vote` chooses, and measures it again. The models
-    /// must be for one switch and measured on the same rows; `replay` replays the rows that votes
-    /// are [chosen on](Fitted::vote_scores).
+    /// must be for one switch and measured on the same rows, which `replay` replays.
     ///
     /// # Errors
     /// If a vote threshold cannot be chosen, or the replay fails.
@@ -120,14 +119,11 @@ impl Fitted {
     }
 
     fn forest_scores(&self) -> ForestScores<'_> {
-        ForestScores { scores: self.vote_scores(), trees: self.model.forest.trees.len() }
-    }
-
-    /// The scores that a vote threshold is chosen on: of the validation rows, or of the training
-    /// rows if there are no validation rows.
-    pub fn vote_scores(&self) -> &ScoreHistogram {
-        let has_validation = self.validation_scores.totals() != (0, 0);
-        if has_validation { &self.validation_scores } else { &self.train_scores }
+        ForestScores {
+            train: &self.train_scores,
+            validation: &self.validation_scores,
+            trees: self.model.forest.trees.len(),
+        }
     }
 
     /// This model with the squeezed forest instead of its own; `vote` chooses the threshold.

@@ -60,7 +60,7 @@ fn collect_folder(
         let FolderCollected { manifest, labelled, kept, traces, counts, .. } = collected;
         let text = format!(
             "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
-            manifest.display(),
+            output::shown(manifest),
             by_lqd(counts)
         );
         text + &of_real_switch(counts) + &left_out(&collected.skipped)
@@ -69,7 +69,7 @@ fn collect_folder(
 
 fn text(collected: &Collected) -> String {
     let Collected { trace, counts, skipped, .. } = collected;
-    let text = format!("{}: {}\n", trace.display(), by_lqd(counts));
+    let text = format!("{}: {}\n", output::shown(trace), by_lqd(counts));
     text + &of_real_switch(counts) + &left_out(skipped)
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {
     };
     write_atomic(&args.output, model.to_json().as_bytes())?;
     output::print(args.format, &imported, |imported| {
-        format!("{}model: {}\n", imported.text(), args.output.display())
+        format!("{}model: {}\n", imported.text(), output::shown(&args.output))
     })
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Fai
         return match checked.problems.len() {
             0 => Ok(()),
             _ => {
-                let files = args.file.iter().map(|file| file.display().to_string());
+                let files = args.file.iter().map(|file| output::shown(file));
                 Err(Failure::BadRows(files.collect::<Vec<_>>().join(", ")))
             }
         };

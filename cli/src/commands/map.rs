@@ -19,6 +19,6 @@ pub(crate) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure
     let map = map_into(&folder, &settings, &resources, progress, files)?;
     output::print(args.format, &map, |map| {
         let summary = dropcast_reports::map::summary(map);
-        format!("{summary}\nAll of it is in {}.\n", folder.display())
+        format!("{summary}\nAll of it is in {}.\n", output::shown(&folder))
     })
 }

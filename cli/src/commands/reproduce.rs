@@ -11,7 +11,7 @@ pub(crate) fn run(args: &ReproduceArgs, progress: &dyn Progress) -> Result<(), F
     let (measured, written) = args.figure.reproduce(progress, files)?;
     let folder = args.figure.folder();
     output::print_text(&match reproduced::page(&measured) {
-        Some(page) => format!("{page}All of it is in {}.\n", folder.display()),
-        None => written.iter().map(|path| format!("{}\n", path.display())).collect(),
+        Some(page) => format!("{page}All of it is in {}.\n", output::shown(&folder)),
+        None => written.iter().map(|path| format!("{}\n", output::shown(path))).collect(),
     })
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RescaleArgs) -> Result<(), Failure> {
             "from a buffer of {} bytes to one of {}\nmodel: {}\n",
             bytes(summary.from_bytes),
             bytes(summary.to_bytes),
-            args.output.display()
+            output::shown(&args.output)
         )
     })
 }

@@ -10,7 +10,7 @@ use dropcast_reports::{ReportFormat, run_page, run_pages};
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let resources = Resources { threads: args.threads, ..Resources::default() };
     let done = args.task.execute(&resources, progress, run_pages)?;
-    let folder = done.folder.display();
+    let folder = output::shown(&done.folder);
     output::print_text(&match args.format {
         Format::Json => run_page(&done.result, ReportFormat::Json)?,
         Format::Text => {

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     let generated = generate(&workload, output, progress);
     let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
     output::print_beside(output, args.format, &generated, |generated| {
-        format!("{}: {} arrivals\n", generated.events.display(), generated.rows)
+        format!("{}: {} arrivals\n", output::shown(&generated.events), generated.rows)
     })
 }
 

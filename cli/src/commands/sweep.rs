@@ -24,6 +24,6 @@ pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failu
         let chosen = closed_loop.as_ref().map_or_else(String::new, |chosen| {
             format!("\nIn the closed loop:\n\n{}", refined_text(chosen))
         });
-        format!("{}{chosen}\nAll of it is in {}.\n", sweep_tables(table), folder.display())
+        format!("{}{chosen}\nAll of it is in {}.\n", sweep_tables(table), output::shown(&folder))
     })
 }

@@ -40,8 +40,9 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     }
     let settings = &args.settings;
     let choice = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
-    let model = train_on(&traces, &chosen, settings, &resources(args), progress)?.model;
+    let resources = resources(args);
+    let (traces, chosen) = roles.open(&settings.features, &choice, &resources, progress)?;
+    let model = train_on(&traces, &chosen, settings, &resources, progress)?.model;
     let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed)?;
     write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
             Ok(gain) => gain_sentences(gain).join("\n"),
             Err(reason) => format!("What the oracle gains is not known, because {reason}."),
         };
-        format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), args.output.display())
+        format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), output::shown(&args.output))
     })
 }
 
@@ -90,7 +91,7 @@ fn cross_validated(args: &TrainArgs, folds: Folds, progress: &dyn Progress) -> R
     write_model(&args.output, &fitted.model)?;
     output::print(args.format, &result, |result| {
         let (table, forest) = (folds_table(result), forest_line(&fitted.model));
-        format!("{table}{forest}model of all runs: {}\n", args.output.display())
+        format!("{table}{forest}model of all runs: {}\n", output::shown(&args.output))
     })
 }
 
@@ -112,17 +113,18 @@ fn of_groups(
 ) -> Result<(), Failure> {
     let settings = &args.settings;
     let choice = settings.split.check().map_err(PipelineError::from)?;
-    let (traces, chosen) = roles.open(&settings.features, &choice, progress)?;
+    let resources = resources(args);
+    let (traces, chosen) = roles.open(&settings.features, &choice, &resources, progress)?;
     let groups = groups(&traces, args.model_per)?;
     let files = ModelFiles::begin(&args.output, &groups, &roles.all())?;
-    let models = train_groups(&traces, &chosen, groups, settings, &resources(args), progress)?;
+    let models = train_groups(&traces, &chosen, groups, settings, &resources, progress)?;
     let files = files.write(&models)?;
     let printed = GroupFiles { pooled: &args.output, files, compared: &models };
     output::print(args.format, &printed, |printed| {
         let mut text = groups_table(printed.compared);
-        text.push_str(&format!("\nmodel of all: {}\n", printed.pooled.display()));
+        text.push_str(&format!("\nmodel of all: {}\n", output::shown(printed.pooled)));
         for file in printed.files.iter().flatten() {
-            text.push_str(&format!("model: {}\n", file.display()));
+            text.push_str(&format!("model: {}\n", output::shown(file)));
         }
         text
     })

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Fail
 fn text(of: &Verification) -> String {
     let mut text = format!(
         "{}: {} of depth {} on {}\nrows: {}\n{}; {}\n",
-        of.model.display(),
+        output::shown(&of.model),
         counted(of.trees, "tree"),
         of.depth,
         counted(of.features.len(), "feature"),

@@ -96,14 +96,24 @@ fn a_terminal_obeys_no_name() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("red\\u{1b}[31m.toml") && !said.contains('\u{1b}'), "{said:?}");
+    // Later lines of a message, here of the TOML parser, look like no message of their own.
+    let [first, later @ ..] = &Vec::from_iter(said.lines())[..] else { panic!("{said:?}") };
+    assert!(first.starts_with("error: ") && !later.is_empty(), "{said:?}");
+    assert!(later.iter().all(|line| line.starts_with("  ")), "{said:?}");
+    // Neither does a name.
+    for typed in [["sweep", "x\nerror: y"], ["inspect", "x\nerror: y"]] {
+        let output = room.command(typed).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.starts_with("error: x\\nerror: y: ") && said.lines().count() == 1, "{said:?}");
+    }
     // Nor in what is said of success.
     room.write("red.csv", "time_ns,port,size_bytes\n0,0,1500\n");
     room.write("red.toml", Room::with_a_run().read("runs/small/switch.toml"));
-    let output = "red\u{1b}[31m.parquet";
+    let output = "red\u{1b}[31m\n.parquet";
     let collect = ["collect", "--events", "red.csv", "--switch", "red.toml", "-o", output];
     let said = room.command(collect).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
-    assert!(said.contains("red\\u{1b}[31m.parquet") && !said.contains('\u{1b}'), "{said:?}");
+    assert!(said.contains("red\\u{1b}[31m\\n.parquet") && !said.contains('\u{1b}'), "{said:?}");
     assert!(room.path(output).exists());
 }
 
@@ -186,6 +196,32 @@ fn a_forest_has_at_most_2048_trees() {
         let said = room.dropcast("export many.json --target json -o tables");
         assert_eq!(said.code, Some(i32::from(trees > 2_048)), "{said}");
         assert!(trees <= 2_048 || said.stderr.contains("at most 2048 are allowed"), "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn too_few_open_files_for_an_output_is_told() {
+    let room = Room::new();
+    let refused: Vec<String> = (4..12)
+        .filter_map(|files| {
+            let dropcast = env!("CARGO_BIN_EXE_dropcast");
+            let typed = "simulate --duration-ms 1 -o events.parquet";
+            let limited = format!("ulimit -n {files} && exec {dropcast} {typed}");
+            let mut command = Command::new("sh");
+            let output =
+                command.args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
+            (output.status.code() == Some(1)).then(|| String::from_utf8(output.stderr).unwrap())
+        })
+        .collect();
+    assert!(!refused.is_empty() && refused.len() < 8, "{refused:?}");
+    let told = "; allow more open files (ulimit -n), or give fewer files at a time: Too many open files \
+                (os error 24)\n";
+    for said in refused {
+        assert!(
+            said.starts_with("error: events.parquet: cannot be ") && said.ends_with(told),
+            "{said}"
+        );
     }
 }
 

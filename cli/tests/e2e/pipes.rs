@@ -33,11 +33,14 @@ fn a_full_disk_is_named() {
         let mut command = room.command(typed.split_whitespace());
         let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let expected =
-            "error: standard output: cannot be written: No space left on device (os error 28)\n";
+        let expected = "error: standard output: cannot be written; files that the command writes are \
+                        complete: No space left on device (os error 28)\n";
         assert_eq!((output.status.code(), stderr.as_str()), (Some(1), expected), "{typed}");
     };
     check("inspect runs/small/trace.parquet");
     check("report --model runs/small/model.json --data runs/small/trace.parquet");
     check("--help");
+    // What is printed last is not all that there is: the model was written, whole.
+    check("train --data runs/small/trace.parquet -o trained.json");
+    room.good("inspect trained.json");
 }

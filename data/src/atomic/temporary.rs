@@ -24,10 +24,21 @@ impl Temporary {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".dropcast-").suffix(".tmp");
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
         // The usual mode of a new file (before the process's umask), not a private one.
         #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        builder.tempfile_in(directory).map(Temporary::Named)
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o666);
+        // Its own error names the temporary file, and hides the system's.
+        let mut refused = None;
+        let named = builder.make_in(directory, |path| {
+            let opened = options.open(path);
+            refused = opened.as_ref().err().and_then(io::Error::raw_os_error);
+            opened
+        });
+        named
+            .map(Temporary::Named)
+            .map_err(|error| refused.map_or(error, io::Error::from_raw_os_error))
     }
 
     pub(super) fn as_file(&self) -> &File {

@@ -50,14 +50,17 @@ enum Stage {
     Failed,
 }
 
-/// A forest whose vote threshold is chosen by replay.
+/// A forest whose vote threshold is chosen by replays, one part after the other.
 #[derive(Debug)]
 struct Replaying {
     fitted: Fitted,
-    lanes: Vec<VoteLane>,
+    /// Rows of a part, by run and switch.
+    rows: BTreeMap<Part, BTreeMap<(u64, u16), u64>>,
+    /// What was replayed, in order.
+    replayed: Vec<Vec<Sent>>,
+    /// What is to be replayed next.
     part: Part,
-    /// Rows of this part, by run and switch.
-    rows: BTreeMap<(u64, u16), u64>,
+    lanes: Vec<VoteLane>,
 }
 
 impl PartitionedTraining {
@@ -75,7 +78,8 @@ impl PartitionedTraining {
         let files = [data.clone(), validation.clone(), test.clone()].concat();
         let open = |files: &[TraceSummary]| files.iter().map(|file| file.open(None)).collect();
         let roles = OpenRoles { data: open(data), validation: open(validation), test: open(test) };
-        let (traces, chosen) = roles.divided(settings, progress)?;
+        // Rows are kept where the partitions are.
+        let (traces, chosen) = roles.divided(settings, 0, progress)?;
         let replays = Replays {
             traces: &traces,
             split: &chosen.split,
@@ -139,32 +143,46 @@ impl PartitionedTraining {
             self.stage = Stage::Growing(fit);
             return Ok(());
         }
-        let rows = |part| fit.rows_of_part(part);
-        let (train, validation) = (rows(Part::Train), rows(Part::Validation));
+        let rows = [Part::Train, Part::Validation].map(|part| (part, fit.rows_of_part(part)));
         let fitted = fit.finish().and_then(|mut fitted| fitted.pop());
         let mut fitted = fitted.expect("a training without questions is done");
         fitted.record(&self.chosen);
-        self.stage = match self.lanes(&fitted)? {
-            None => Stage::Trained(Box::new(fitted)),
-            Some(lanes) => {
-                let validates = fitted.validation_scores.totals() != (0, 0);
-                let (part, rows) =
-                    if validates { (Part::Validation, validation) } else { (Part::Train, train) };
-                Stage::Replaying(Box::new(Replaying { fitted, lanes, part, rows }))
-            }
-        };
+        self.stage = self.choose_vote(fitted, BTreeMap::from(rows), Vec::new())?;
         Ok(())
     }
 
-    /// The replays that the vote rule needs, in about `count` tasks or one for each trace; none if
-    /// it needs none, or is not there yet.
+    /// Chooses the vote threshold, or says what must be replayed first.
+    fn choose_vote(
+        &self,
+        mut fitted: Fitted,
+        rows: BTreeMap<Part, BTreeMap<(u64, u16), u64>>,
+        replayed: Vec<Vec<Sent>>,
+    ) -> Result<Stage, PipelineError> {
+        if !self.vote.replays() {
+            return Ok(Stage::Trained(Box::new(fitted)));
+        }
+        let known =
+            KnownReplays { asked: RefCell::default(), known: RefCell::new(replayed.iter()) };
+        let chosen = Fitted::choose_votes(std::slice::from_mut(&mut fitted), self.vote, &known);
+        match (chosen, known.asked.into_inner()) {
+            (_, Some((part, lanes))) => {
+                let replaying = Replaying { fitted, rows, replayed, part, lanes };
+                Ok(Stage::Replaying(Box::new(replaying)))
+            }
+            (Ok(()), None) => Ok(Stage::Trained(Box::new(fitted))),
+            (Err(error), None) => Err(error.into()),
+        }
+    }
+
+    /// The replays that the vote rule needs next, in about `count` tasks or one for each trace; none if
+    /// it needs no more, or is not there yet.
     pub fn replays(&self, count: NonZeroUsize) -> Vec<ReplayTask> {
         let Stage::Replaying(replaying) = &self.stage else { return Vec::new() };
-        let Replaying { fitted, lanes, part, rows } = &**replaying;
+        let Replaying { fitted, lanes, part, rows, .. } = &**replaying;
         let replayed: Vec<(&TraceSummary, Vec<(u16, u64)>)> = self
             .files
             .iter()
-            .map(|file| (file, at_switches(rows, file.origin.run)))
+            .map(|file| (file, at_switches(&rows[part], file.origin.run)))
             .filter(|(_, switches)| !switches.is_empty())
             .collect();
         let own: Vec<(usize, VoteLane)> = lanes.iter().copied().enumerate().collect();
@@ -201,13 +219,12 @@ impl PartitionedTraining {
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         let wrong = || PipelineError::unfit("a replay", "is not of the lanes that were asked for");
         let Stage::Replaying(replaying) = stage else { return Err(wrong()) };
-        let Replaying { mut fitted, lanes, .. } = *replaying;
+        let Replaying { fitted, rows, mut replayed, lanes, .. } = *replaying;
         if sum.0.len() != lanes.len() {
             return Err(wrong());
         }
-        let replayed = Replayed(sum.0.clone());
-        Fitted::choose_votes(std::slice::from_mut(&mut fitted), self.vote, &replayed)?;
-        self.stage = Stage::Trained(Box::new(fitted));
+        replayed.push(sum.0.clone());
+        self.stage = self.choose_vote(fitted, rows, replayed)?;
         Ok(())
     }
 
@@ -218,44 +235,25 @@ impl PartitionedTraining {
             _ => None,
         }
     }
-
-    /// What the vote rule replays; `None` if it chooses without.
-    fn lanes(&self, fitted: &Fitted) -> Result<Option<Vec<VoteLane>>, PipelineError> {
-        if !self.vote.replays() {
-            return Ok(None);
-        }
-        let asked = AskedLanes::default();
-        let mut unchanged = fitted.clone();
-        match Fitted::choose_votes(std::slice::from_mut(&mut unchanged), self.vote, &asked) {
-            Err(VoteError::NeedsReplay) | Ok(()) => Ok(Some(asked.0.into_inner())),
-            Err(error) => Err(error.into()),
-        }
-    }
 }
 
 const ONE_THREAD: NonZeroUsize = NonZeroUsize::MIN;
 
-/// Notes which lanes a vote rule asks for.
-#[derive(Default)]
-struct AskedLanes(RefCell<Vec<VoteLane>>);
-
-impl VoteReplay for AskedLanes {
-    type Error = VoteError;
-
-    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
-        self.0.replace(lanes.to_vec());
-        Err(VoteError::NeedsReplay)
-    }
+/// Answers with what was replayed elsewhere, in order; notes what is asked for beyond that.
+struct KnownReplays<'a> {
+    known: RefCell<std::slice::Iter<'a, Vec<Sent>>>,
+    asked: RefCell<Option<(Part, Vec<VoteLane>)>>,
 }
 
-/// What was replayed elsewhere.
-struct Replayed(Vec<Sent>);
-
-impl VoteReplay for Replayed {
+impl VoteReplay for KnownReplays<'_> {
     type Error = VoteError;
 
-    fn sent(&self, _: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
-        Ok(self.0.clone())
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+        if let Some(sent) = self.known.borrow_mut().next() {
+            return Ok(sent.clone());
+        }
+        self.asked.replace(Some((part, lanes.to_vec())));
+        Err(VoteError::NeedsReplay)
     }
 }
 

@@ -137,7 +137,7 @@ fn traces_and_split(
     progress: &dyn Progress,
 ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
     let choice = settings.split(traces.are_kept_apart())?;
-    traces.divide(features, &choice, progress)
+    traces.divide(features, &choice, 0, progress)
 }
 
 /// A sweep's data, and how it is used.

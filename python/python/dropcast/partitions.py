@@ -13,7 +13,8 @@ that is begun anew answers the same, so an engine's own retries are enough. The 
     while (question := training.question()) is not None:
         answers = engine.map(lambda spec: open_partition(spec).answer(question), specs)
         training.tell(merge_answers(answers))
-    for task in training.replays(4): ...
+    while tasks := training.replays(4):
+        training.tell_replayed(merge_replays(engine.map(replay, tasks)))
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ class Training:
     def replays(self, count: int) -> list[str]:
         """About ``count`` tasks for :func:`replay`, once there are no more questions.
 
-        They choose the vote threshold. None if the vote rule needs none.
+        They choose the vote threshold. Once these are told, there may be more; none if the vote rule
+        needs no more.
         """
         return self._training.replays(count)
 
@@ -133,7 +135,7 @@ def train(training: Training, *, threads: int = 1) -> str:
     while (question := training.question()) is not None:
         answers = [partition.answer(question) for partition in partitions]
         training.tell(merge_answers(answers))
-    if replays := training.replays(1):
+    while replays := training.replays(1):
         training.tell_replayed(merge_replays([replay(task, threads) for task in replays]))
     model = training.model_json
     assert model is not None, "a training without questions is done"

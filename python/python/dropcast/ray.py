@@ -131,7 +131,7 @@ def train(
         tell(f"train: {stage}, {steps[-1]['seconds']:.2f} s")
     accounts = ray.get([actor.account.remote() for actor in actors])
     del actors
-    if replays := training.replays(workers):
+    while replays := training.replays(workers):
         began = time.perf_counter()
         sent = [_replay.options(num_cpus=threads).remote(task, threads) for task in replays]
         training.tell_replayed(_merged(_merge_replays, sent))

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Replay, Replayed};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_forest::{Node, ScoreHistogram, Tree};
-use dropcast_train::{ForestScores, VoteError, VotePolicy, VoteReplay, VoteRule};
+use dropcast_train::{ForestScores, Part, VoteError, VotePolicy, VoteReplay, VoteRule};
 use proptest::prelude::*;
 
 fn meta() -> TraceMeta {
@@ -185,7 +185,7 @@ impl From<VoteError> for Never {
 impl VoteReplay for BatchReplay<'_> {
     type Error = Never;
 
-    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, Never> {
+    fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, Never> {
         let (columns, one) = (meta().features, NonZeroUsize::MIN);
         let mut replay =
             ForestReplay::new(&meta(), &columns, &[self.forest], lanes, one).expect("sound");
@@ -210,7 +210,8 @@ proptest! {
             scores.add(forest.score(&row.4), drop);
         }
         let replay = BatchReplay { forest: &forest, batch: &batch };
-        let forests = [ForestScores { scores: &scores, trees: 3 }];
+        let none = ScoreHistogram::new(3);
+        let forests = [ForestScores { train: &scores, validation: &none, trees: 3 }];
         let chosen = VoteRule::Credence.choose(&forests, Some(3), &replay).unwrap()[0];
         let sent = |threshold: u32| {
             let mut sent = Sent::default();

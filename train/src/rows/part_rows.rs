@@ -45,11 +45,16 @@ pub fn rows_to_replay<'a, S: BatchSource + ?Sized>(
         let (mut batch, mut is_of_part) = rows?;
         if let Some(arrivals) = &batch.batch.arrivals {
             let part_of = |switch| split.part_of_switch(batch.run, switch);
-            let is_kept = |&switch: &u16| part_of(switch).is_none_or(|of| of == part);
-            let keep: Vec<bool> = arrivals.switch_id.iter().map(is_kept).collect();
-            let mut flags = keep.iter();
-            is_of_part.retain(|_| flags.next().copied().unwrap_or(false));
-            batch.batch.retain(&keep);
+            let mut keep = Vec::with_capacity(is_of_part.len());
+            for same in arrivals.switch_id.chunk_by(|a, b| a == b) {
+                let is_kept = part_of(same[0]).is_none_or(|of| of == part);
+                keep.extend(std::iter::repeat_n(is_kept, same.len()));
+            }
+            if keep.contains(&false) {
+                let mut flags = keep.iter();
+                is_of_part.retain(|_| flags.next().copied().unwrap_or(false));
+                batch.batch.retain(&keep);
+            }
         }
         Ok((batch, is_of_part))
     }))

@@ -7,6 +7,7 @@ use crate::TrainError;
 use crate::random::Purpose;
 use crate::rows::source::RunRows;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// A split applied to given runs.
 #[derive(Debug)]
@@ -99,7 +100,13 @@ impl<'a> SplitPlan<'a> {
             Split::Time { .. } | Split::TimeBlocks { .. } => {
                 let cuts = self.cuts.get(&rows.run).ok_or(TrainError::SourceChanged)?;
                 let times = arrivals(split, rows)?.time_ns.iter();
-                times.map(|&time_ns| part_between(split, cuts, time_ns)).collect()
+                // Most rows are of the same stretch as the one before.
+                let mut stretch: Option<(RangeInclusive<u64>, Part)> = None;
+                let part = |&time_ns: &u64| match &stretch {
+                    Some((times, part)) if times.contains(&time_ns) => *part,
+                    _ => stretch.insert(stretch_between(split, cuts, time_ns)).1,
+                };
+                times.map(part).collect()
             }
         };
         Ok(Parts::Each(parts))
@@ -163,13 +170,25 @@ fn cuts(split: &Split, times: &[(u64, u64)]) -> Vec<u64> {
 
 /// The part of a row of a run that is cut at `cuts`.
 pub(super) fn part_between(split: &Split, cuts: &[u64], time_ns: u64) -> Part {
+    stretch_between(split, cuts, time_ns).1
+}
+
+/// The same, and the times around it of the same part: the block, or the guard at its start.
+fn stretch_between(split: &Split, cuts: &[u64], time_ns: u64) -> (RangeInclusive<u64>, Part) {
     let guard_ns = match split {
         Split::Time { guard_ns, .. } | Split::TimeBlocks { guard_ns, .. } => *guard_ns,
         _ => 0,
     };
     let block = cuts.partition_point(|&cut| cut <= time_ns);
-    let is_near = block > 0 && time_ns - cuts[block - 1] < guard_ns;
-    if is_near { Part::Gap } else { part_of_block(split, block) }
+    let last_ns = cuts.get(block).map_or(u64::MAX, |&end_ns| end_ns - 1);
+    let Some(begin_ns) = block.checked_sub(1).map(|before| cuts[before]) else {
+        return (0..=last_ns, part_of_block(split, block));
+    };
+    let guarded_ns = begin_ns.saturating_add(guard_ns);
+    if time_ns < guarded_ns {
+        return (begin_ns..=last_ns.min(guarded_ns - 1), Part::Gap);
+    }
+    (guarded_ns..=last_ns, part_of_block(split, block))
 }
 
 /// The part of the rows between two cuts.

@@ -3,14 +3,17 @@
 use super::error::VoteError;
 use super::replay::{NoReplay, Sent, VoteLane, VotePolicy, VoteReplay};
 use super::rule::VoteRule;
+use crate::splits::Part;
 use dropcast_forest::{OperatingPoint, ScoreHistogram};
 use std::cmp::Ordering;
 
 /// A forest's scores of the rows that its vote is chosen on.
 #[derive(Clone, Copy, Debug)]
 pub struct ForestScores<'a> {
-    /// The scores.
-    pub scores: &'a ScoreHistogram,
+    /// Of the training rows.
+    pub train: &'a ScoreHistogram,
+    /// Of the validation rows; empty if there are none.
+    pub validation: &'a ScoreHistogram,
     /// The number of trees.
     pub trees: usize,
 }
@@ -49,21 +52,8 @@ impl VoteRule {
                     forest.best(|a, b| cost(b).total_cmp(&cost(a)).then_with(|| by_f1(a, b)))
                 })
             }
-            VoteRule::Eta => {
-                choose_replayed(forests, ports, VotePolicy::Followed, replay, |replayed| {
-                    most_sent(replayed)
-                })
-            }
-            VoteRule::Credence => {
-                choose_replayed(forests, ports, VotePolicy::Credence, replay, |replayed| {
-                    let accepting = replayed.last().map(|&(_, sent)| sent)?;
-                    let harmless = replayed
-                        .iter()
-                        .copied()
-                        .filter(|(_, sent)| sent.is_no_less_than(accepting));
-                    most_sent(&Vec::from_iter(harmless))
-                })
-            }
+            VoteRule::Eta => choose_least_eta(forests, ports, replay),
+            VoteRule::Credence => choose_harmless(forests, ports, replay),
         }
     }
 
@@ -82,46 +72,125 @@ impl VoteRule {
 }
 
 impl ForestScores<'_> {
+    /// The part whose rows choose where one part does: validation, or training if there is none.
+    fn part(&self) -> Part {
+        if self.validation.totals() == (0, 0) { Part::Train } else { Part::Validation }
+    }
+
+    /// The scores of that part.
+    fn scores(&self) -> &ScoreHistogram {
+        match self.part() {
+            Part::Train => self.train,
+            _ => self.validation,
+        }
+    }
+
+    /// The scores of training and validation rows together.
+    fn of_both(&self) -> ScoreHistogram {
+        let mut both = self.train.clone();
+        both.merge(self.validation);
+        both
+    }
+
     /// A share of the forest's highest possible score.
     fn fixed(&self, share: f64) -> OperatingPoint {
         let threshold = (share * 255.0 * self.trees as f64).floor() as u32;
-        OperatingPoint { threshold, confusion: self.scores.confusion(threshold) }
+        OperatingPoint { threshold, confusion: self.scores().confusion(threshold) }
     }
 
     fn best(&self, order: impl Fn(&OperatingPoint, &OperatingPoint) -> Ordering) -> OperatingPoint {
-        let points = self.scores.operating_points();
+        let points = self.scores().operating_points();
         // Among equals, the last predicts fewest drops.
         points.into_iter().max_by(|a, b| order(a, b)).unwrap_or_else(|| self.fixed(0.5))
     }
 }
 
-/// Replays the candidates of all forests in one pass, then lets `pick` choose for each.
-fn choose_replayed<R: VoteReplay>(
+/// The thresholds of one forest that are replayed, ascending, each with what it transmits. The last
+/// predicts no drop.
+type Replayed = Vec<(OperatingPoint, Sent)>;
+
+/// [`VoteRule::Eta`]: one pass replays the candidates of all forests.
+fn choose_least_eta<R: VoteReplay>(
     forests: &[ForestScores<'_>],
     ports: Option<u16>,
-    policy: VotePolicy,
     replay: &R,
-    pick: impl Fn(&[(OperatingPoint, Sent)]) -> Option<OperatingPoint>,
 ) -> Result<Vec<OperatingPoint>, R::Error> {
-    let candidates: Vec<Vec<OperatingPoint>> =
-        forests.iter().map(|forest| candidates(forest.scores, ports)).collect();
-    let lanes = candidates.iter().enumerate().flat_map(|(forest, points)| {
-        points.iter().map(move |point| VoteLane { forest, threshold: point.threshold, policy })
-    });
-    let mut sent = replay.sent(&Vec::from_iter(lanes))?.into_iter();
-    let chosen = forests.iter().zip(candidates).map(|(forest, points)| {
-        let replayed: Vec<(OperatingPoint, Sent)> = points.into_iter().zip(&mut sent).collect();
-        pick(&replayed).unwrap_or_else(|| forest.fixed(0.5))
-    });
-    Ok(chosen.collect())
+    let candidates = |forest: &ForestScores<'_>| candidates(forest.scores(), ports);
+    let points: Vec<Vec<OperatingPoint>> = forests.iter().map(candidates).collect();
+    // All forests are measured on the same rows.
+    let part = forests.first().map_or(Part::Train, ForestScores::part);
+    let replayed = replay_points(&points, part, VotePolicy::Followed, replay)?;
+    Ok(most_sent(forests, &replayed))
 }
 
-/// The harmless threshold that transmits most packets.
-fn most_sent(replayed: &[(OperatingPoint, Sent)]) -> Option<OperatingPoint> {
+/// [`VoteRule::Credence`]: a pass over the validation rows, then one over the training rows for the
+/// thresholds that do no harm there.
+fn choose_harmless<R: VoteReplay>(
+    forests: &[ForestScores<'_>],
+    ports: Option<u16>,
+    replay: &R,
+) -> Result<Vec<OperatingPoint>, R::Error> {
+    let worth_a_replay = |forest: &ForestScores<'_>| {
+        let points = candidates(&forest.of_both(), ports).into_iter();
+        points.filter(is_precise).map(|point| (point, Sent::default())).collect()
+    };
+    let mut sums: Vec<Replayed> = forests.iter().map(worth_a_replay).collect();
+    let validates = forests.iter().any(|forest| forest.part() == Part::Validation);
+    let parts: &[Part] = if validates { &[Part::Validation, Part::Train] } else { &[Part::Train] };
+    for &part in parts {
+        let points = |sum: &Replayed| sum.iter().map(|&(point, _)| point).collect();
+        let points: Vec<Vec<OperatingPoint>> = sums.iter().map(points).collect();
+        let replayed = replay_points(&points, part, VotePolicy::Credence, replay)?;
+        sums =
+            sums.into_iter().zip(replayed).map(|(sums, more)| add_harmless(sums, &more)).collect();
+    }
+    Ok(most_sent(forests, &sums))
+}
+
+/// Whether at least 80% of the predicted drops are right. Credence that falls back ignores less precise
+/// predictions, and what they gain on some rows they lose on others.
+fn is_precise(OperatingPoint { confusion, .. }: &OperatingPoint) -> bool {
+    4 * confusion.fp <= confusion.tp
+}
+
+/// Adds what the thresholds transmit of more rows; those that transmit less of them than with no
+/// predicted drop are left out.
+fn add_harmless(sums: Replayed, more: &Replayed) -> Replayed {
+    let Some(&(_, accepting)) = more.last() else { return sums };
+    let both = sums.into_iter().zip(more);
+    let harmless = both.filter(|(_, (_, more))| more.is_no_less_than(accepting));
+    harmless
+        .map(|((point, mut sum), &(_, more))| {
+            sum.add(more);
+            (point, sum)
+        })
+        .collect()
+}
+
+/// What the thresholds of each forest transmit of the rows of `part`, in one pass.
+fn replay_points<R: VoteReplay>(
+    points: &[Vec<OperatingPoint>],
+    part: Part,
+    policy: VotePolicy,
+    replay: &R,
+) -> Result<Vec<Replayed>, R::Error> {
+    let lanes = points.iter().enumerate().flat_map(|(forest, points)| {
+        points.iter().map(move |point| VoteLane { forest, threshold: point.threshold, policy })
+    });
+    let mut sent = replay.sent(part, &Vec::from_iter(lanes))?.into_iter();
+    let of_forest = |points: &Vec<OperatingPoint>| points.iter().copied().zip(&mut sent).collect();
+    Ok(points.iter().map(of_forest).collect())
+}
+
+/// Of each forest, the threshold that transmits most packets.
+fn most_sent(forests: &[ForestScores<'_>], replayed: &[Replayed]) -> Vec<OperatingPoint> {
     let order = |(a, a_sent): &&(OperatingPoint, Sent), (b, b_sent): &&(OperatingPoint, Sent)| {
         a_sent.packets.cmp(&b_sent.packets).then_with(|| by_f1(a, b))
     };
-    replayed.iter().max_by(order).map(|&(point, _)| point)
+    let best = |(forest, replayed): (&ForestScores<'_>, &Replayed)| {
+        replayed.iter().max_by(order).map_or_else(|| forest.fixed(0.5), |&(point, _)| point)
+    };
+    forests.iter().zip(replayed).map(best).collect()
 }
 
 /// Number of score quantiles among the candidates for a replay.
@@ -183,6 +252,8 @@ fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cell::RefCell;
+    use std::sync::LazyLock;
 
     fn histogram(rows: &[(u32, bool)]) -> ScoreHistogram {
         let mut histogram = ScoreHistogram::new(1);
@@ -197,7 +268,14 @@ mod tests {
         trees: usize,
         ports: Option<u16>,
     ) -> Result<OperatingPoint, VoteError> {
-        rule.parse::<VoteRule>().unwrap().choose_unreplayed(ForestScores { scores, trees }, ports)
+        let rule: VoteRule = rule.parse().unwrap();
+        rule.choose_unreplayed(chosen_on(scores, trees), ports)
+    }
+
+    /// Scores of training rows alone, on which votes are chosen then.
+    fn chosen_on(train: &ScoreHistogram, trees: usize) -> ForestScores<'_> {
+        static NONE: LazyLock<ScoreHistogram> = LazyLock::new(|| ScoreHistogram::new(1));
+        ForestScores { train, validation: &NONE, trees }
     }
 
     /// A replay whose lanes transmit given amounts.
@@ -206,7 +284,7 @@ mod tests {
     impl VoteReplay for Stated {
         type Error = VoteError;
 
-        fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+        fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
             Ok(self.0[..lanes.len()].to_vec())
         }
     }
@@ -281,7 +359,7 @@ mod tests {
     fn each_forest_gets_the_best_of_its_own_lanes() {
         let near = histogram(&[(9, true), (5, false)]);
         let (far, none) = (near.clone(), histogram(&[]));
-        let forests = [&near, &none, &far].map(|scores| ForestScores { scores, trees: 1 });
+        let forests = [&near, &none, &far].map(|scores| chosen_on(scores, 1));
         let stated =
             |packets: [u64; 6]| Stated(packets.map(|packets| Sent { packets, bytes: 0 }).to_vec());
         let thresholds = |packets| {
@@ -298,15 +376,97 @@ mod tests {
 
     #[test]
     fn credence_does_no_harm_in_bytes_either() {
-        let scores = histogram(&[(9, true), (5, false)]);
-        let forests = [ForestScores { scores: &scores, trees: 1 }];
+        let scores = histogram(&[(9, true), (5, true), (0, false)]);
+        let forests = [chosen_on(&scores, 1)];
         let threshold = |sent: [(u64, u64); 3]| {
             let stated = Stated(sent.map(|(packets, bytes)| Sent { packets, bytes }).to_vec());
             VoteRule::Credence.choose(&forests, Some(4), &stated).unwrap()[0].threshold
         };
         assert_eq!(threshold([(8, 80), (9, 60), (7, 70)]), 2);
         assert_eq!(threshold([(8, 69), (9, 60), (7, 70)]), 9);
-        assert_eq!(threshold([(8, 80), (8, 80), (8, 80)]), 7, "the better F1");
+        assert_eq!(threshold([(8, 80), (8, 80), (8, 80)]), 2, "the better F1");
+    }
+
+    /// What thresholds transmit of training and of validation rows; notes which are asked for.
+    struct ByPart {
+        train: fn(u32) -> Sent,
+        validation: fn(u32) -> Sent,
+        asked: RefCell<Vec<(Part, Vec<u32>)>>,
+    }
+
+    impl VoteReplay for ByPart {
+        type Error = VoteError;
+
+        fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+            let sent = if part == Part::Train { self.train } else { self.validation };
+            let thresholds: Vec<u32> = lanes.iter().map(|lane| lane.threshold).collect();
+            self.asked.borrow_mut().push((part, thresholds.clone()));
+            Ok(thresholds.into_iter().map(sent).collect())
+        }
+    }
+
+    fn packets(packets: u64) -> Sent {
+        Sent { packets, bytes: 10 * packets }
+    }
+
+    #[test]
+    fn credence_does_no_harm_on_training_rows_either() {
+        let train = histogram(&[(7, true), (7, true), (5, true), (3, true), (0, false)]);
+        let validation = histogram(&[(7, true), (3, true), (0, false)]);
+        let forests = [ForestScores { train: &train, validation: &validation, trees: 1 }];
+        let choose = |train, validation| {
+            let replay = ByPart { train, validation, asked: RefCell::default() };
+            let chosen = VoteRule::Credence.choose(&forests, Some(4), &replay).unwrap();
+            (chosen[0].threshold, replay.asked.into_inner())
+        };
+        let all = vec![1, 4, 6, 7];
+        let everywhere = vec![(Part::Validation, all.clone()), (Part::Train, all.clone())];
+        let more_below = |threshold| packets(100 - u64::from(threshold));
+        let only_6 = |threshold| {
+            packets([50, 61, 60][usize::from(threshold > 4) + usize::from(threshold > 6)])
+        };
+        assert_eq!(choose(more_below, more_below), (1, everywhere.clone()));
+        assert_eq!(
+            choose(only_6, more_below),
+            (6, everywhere),
+            "few rows are wrong about the rest"
+        );
+        let harmless = vec![(Part::Validation, all), (Part::Train, vec![6, 7])];
+        assert_eq!(
+            choose(more_below, only_6),
+            (6, harmless),
+            "harmful ones are not replayed again"
+        );
+    }
+
+    #[test]
+    fn credence_gains_most_on_both_parts_together() {
+        let train = histogram(&[(7, true), (7, true), (5, true), (1, false)]);
+        let validation = histogram(&[(7, true), (5, true)]);
+        let forests = [ForestScores { train: &train, validation: &validation, trees: 1 }];
+        // Of the thresholds 0, 3, 6 and 7, validation rows like 3 better by 1, training rows 6 by 2.
+        let replay = ByPart {
+            train: |threshold| {
+                packets([10, 10, 11, 13, 10][threshold as usize / 2 + usize::from(threshold > 6)])
+            },
+            validation: |threshold| {
+                packets(if threshold > 6 { 10 } else { 13 - u64::from(threshold > 3) })
+            },
+            asked: RefCell::default(),
+        };
+        let chosen = VoteRule::Credence.choose(&forests, Some(4), &replay).unwrap();
+        assert_eq!(chosen[0].threshold, 6);
+    }
+
+    #[test]
+    fn thresholds_with_many_wrong_drops_are_not_replayed() {
+        let rows = [(9, true), (5, false), (5, false), (5, true), (0, false)];
+        let (train, none) = (histogram(&rows), histogram(&[]));
+        let forests = [ForestScores { train: &train, validation: &none, trees: 1 }];
+        let replay =
+            ByPart { train: |_| packets(1), validation: |_| packets(1), asked: RefCell::default() };
+        VoteRule::Credence.choose(&forests, Some(4), &replay).unwrap();
+        assert_eq!(replay.asked.into_inner(), [(Part::Train, vec![7, 9])]);
     }
 
     proptest! {
@@ -358,10 +518,11 @@ mod tests {
         ) {
             let scores = histogram(&rows);
             let sent = Vec::from_iter(sent.into_iter().map(|(packets, bytes)| Sent { packets, bytes }));
-            let forests = [ForestScores { scores: &scores, trees: 1 }];
+            let forests = [chosen_on(&scores, 1)];
             let stated = Stated(sent.clone());
             let chosen = VoteRule::Credence.choose(&forests, None, &stated).unwrap()[0];
-            let candidates = super::candidates(&scores, None);
+            let mut candidates = super::candidates(&scores, None);
+            candidates.retain(is_precise);
             let place = candidates.iter().position(|candidate| *candidate == chosen).unwrap();
             let accepting = sent[candidates.len() - 1];
             prop_assert!(sent[place].packets >= accepting.packets);

@@ -1,6 +1,7 @@
 //! Replays for vote rules.
 
 use super::error::VoteError;
+use crate::splits::Part;
 use serde::{Deserialize, Serialize};
 
 /// Transmitted packets and bytes.
@@ -52,12 +53,12 @@ pub trait VoteReplay {
     /// The error of a failed replay or choice.
     type Error: From<VoteError>;
 
-    /// What each lane transmits, in the order of `lanes`. Lanes name forests by their index among
-    /// those that votes are chosen for.
+    /// What each lane transmits of the rows of `part`, in the order of `lanes`. Lanes name forests by
+    /// their index among those that votes are chosen for.
     ///
     /// # Errors
     /// If the rows cannot be replayed.
-    fn sent(&self, lanes: &[VoteLane]) -> Result<Vec<Sent>, Self::Error>;
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, Self::Error>;
 }
 
 /// For rows that cannot be replayed: rules that replay fail with [`VoteError::NeedsReplay`].
@@ -67,7 +68,7 @@ pub struct NoReplay;
 impl VoteReplay for NoReplay {
     type Error = VoteError;
 
-    fn sent(&self, _: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+    fn sent(&self, _: Part, _: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
         Err(VoteError::NeedsReplay)
     }
 }

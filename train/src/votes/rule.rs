@@ -21,9 +21,11 @@ pub enum VoteRule {
     /// The lowest exact `eta` (Credence paper, Definition 1), by replay: what LQD transmits over
     /// what FollowLQD transmits without the predicted drops.
     Eta,
-    /// The most packets transmitted by Credence (Algorithm 1), by replay, among the thresholds that
-    /// do no harm: Credence transmits at least as many packets and bytes as with an oracle that
-    /// never predicts a drop.
+    /// The most packets transmitted by Credence (Algorithm 1), by replay of the validation and the
+    /// training rows, among the thresholds that do no harm on either: Credence transmits at least as
+    /// many packets and bytes as with an oracle that never predicts a drop. (Few validation rows may
+    /// lack what a threshold does harm to.) Thresholds are left out if more than a fifth of the drops
+    /// that they predict are wrong.
     #[default]
     Credence,
     /// The lowest total cost of wrong predictions.

@@ -1,10 +1,10 @@
-//! What a terminal gets.
+//! Text that a terminal shows and does not obey.
 
 use std::borrow::Cow;
 
 /// Text without what a terminal would obey: names of files may hold anything, also marks that turn the
 /// direction of writing, so that a name looks like another.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     let is_obeyed = |letter: char| {
         letter.is_control() && !matches!(letter, '\n' | '\t') || turns_writing(letter)
     };
@@ -22,8 +22,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Text of one line, [printable]: where a name is part of a line, it does not begin another.
-pub(crate) fn printable_line(text: &str) -> String {
-    printable(text).replace('\n', "\\n")
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    match printable(text) {
+        text if text.contains('\n') => text.replace('\n', "\\n").into(),
+        text => text,
+    }
 }
 
 /// Whether a character is one of Unicode's bidirectional controls, or ends a line in some terminals.
