@@ -553,7 +553,7 @@ fn averages_over_another_time_are_refused() {
     assert_eq!(report.code, Some(1));
     assert!(report.stderr.contains("the model was trained on 32000 ns"), "{}", report.stderr);
     room.good(
-        "train --data runs/small/trace.parquet other.parquet --features occupancy,rank -o fine.json",
+        "train --data runs/small/trace.parquet other.parquet --features occupancy,rank --vote f1 -o fine.json",
     );
 }
 

@@ -215,10 +215,13 @@ fn too_few_open_files_for_an_output_is_told() {
         })
         .collect();
     assert!(!refused.is_empty() && refused.len() < 8, "{refused:?}");
+    let told = "; allow more open files (ulimit -n), or give fewer files at a time: Too many open files \
+                (os error 24)\n";
     for said in refused {
-        let expected = "error: events.parquet: cannot be created; allow more open files (ulimit -n), or \
-                        give fewer files at a time: Too many open files (os error 24)\n";
-        assert_eq!(said, expected);
+        assert!(
+            said.starts_with("error: events.parquet: cannot be ") && said.ends_with(told),
+            "{said}"
+        );
     }
 }
 
