@@ -2,18 +2,17 @@
 
 use crate::PipelineError;
 use crate::progress::{Progress, check};
-use crate::traces::LabelledTraces;
 use dropcast_data::{DataError, LabelledBatch};
 use dropcast_train::{BatchSource, Batches, RunBatch, RunRows};
 use std::sync::Arc;
 
 /// A source whose rows are counted as they are read.
-pub(crate) struct Counted<'a> {
-    pub(crate) source: &'a LabelledTraces,
+pub(crate) struct Counted<'a, S> {
+    pub(crate) source: &'a S,
     pub(crate) progress: &'a dyn Progress,
 }
 
-impl BatchSource for Counted<'_> {
+impl<S: BatchSource<Error = DataError>> BatchSource for Counted<'_, S> {
     type Error = DataError;
 
     fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
@@ -38,13 +37,13 @@ impl BatchSource for Counted<'_> {
 ///
 /// # Errors
 /// If they cannot be read, or the work is cancelled.
-pub(crate) fn keep_rows(
-    traces: &LabelledTraces,
+pub(crate) fn keep_rows<S: BatchSource<Error = DataError>>(
+    traces: impl Iterator<Item = S>,
     most_bytes: usize,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<Arc<Vec<RunBatch>>>>, PipelineError> {
     let (mut kept, mut bytes) = (Vec::new(), 0);
-    for one in traces.one_by_one() {
+    for one in traces {
         let mut batches = Vec::new();
         for batch in (Counted { source: &one, progress }).batches()? {
             let batch = batch?;

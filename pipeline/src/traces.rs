@@ -192,7 +192,7 @@ impl LabelledTraces {
         most_bytes: usize,
         progress: &dyn Progress,
     ) -> Result<(), PipelineError> {
-        self.kept = keep_rows(self, most_bytes, progress)?.unwrap_or_default();
+        self.kept = keep_rows(self.one_by_one(), most_bytes, progress)?.unwrap_or_default();
         Ok(())
     }
 

@@ -153,12 +153,13 @@ fn headline(map: &Map) -> String {
 /// What it costs to set one policy everywhere.
 fn settings(map: &Map) -> String {
     let mut text = format!(
-        "\n{:<28} {:>16} {:>12} {:>12}\n",
-        "set everywhere", "best of plain in", "mean regret", "worst"
+        "\n{:<28} {:>16} {:>14} {:>22}\n",
+        "set everywhere", "best of plain in", "median regret", "worse by a tenth in"
     );
     for own in &map.tally.settings {
-        let (mean, worst) = (percent(own.mean_regret), percent(own.worst_regret));
-        let _ = writeln!(text, "{:<28} {:>16} {mean:>12} {worst:>12}", own.policy, own.best);
+        let median = percent(own.median_regret);
+        let (best, often) = (own.best, own.worse_by_a_tenth);
+        let _ = writeln!(text, "{:<28} {best:>16} {median:>14} {often:>22}", own.policy);
     }
     text
 }
@@ -372,7 +373,7 @@ impl<'a> Sheet<'a> {
             title,
             x: Axis::new(self.columns.label),
             y: Axis::new(self.row_label.clone()),
-            value: Axis::new(value).unit(Unit::Percent).range(-1.0, 1.0),
+            value: Axis::new(value).unit(Unit::Percent).range(0.0, 1.0),
             decimals: 0,
             columns: self.columns.values.clone(),
             rows: names(&self.rows),

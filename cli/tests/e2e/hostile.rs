@@ -168,7 +168,7 @@ fn what_would_take_all_memory_is_refused_first() {
             "simulate --experiment runs.toml --runs 4294967295",
             "runs: is 4294967295, expected 1 to 10000",
         ),
-        ("map map.toml", "runs: is 4294967295, expected at most 10000"),
+        ("map map.toml", "runs: is 4294967295, expected at least 2 and at most 10000"),
         (
             "refine --model runs/small/model.json --runs 4294967295 -o out",
             "runs: is 4294967295, expected 1 to 10000",

@@ -91,12 +91,12 @@ fn rows_that_do_not_fit_into_memory_make_the_same_model() {
 fn another_seed_gives_other_bytes() {
     let room = Room::with_a_run();
     let largest = u64::MAX;
-    room.good(&format!("run --config small.toml --seed {largest} --name other"));
+    room.good_with_notes(&format!("run --config small.toml --seed {largest} --name other"));
     let (one, other) = (outputs(&room, "runs/small"), outputs(&room, "runs/other"));
     for name in OUTPUTS {
         assert_eq!(one[name] == other[name], name == "switch.toml", "{name}");
     }
-    room.good("run --config runs/other/config.toml --runs again");
+    room.good_with_notes("run --config runs/other/config.toml --runs again");
     assert_same(&room, "runs/other", "again/other");
 }
 

@@ -100,10 +100,10 @@ pub struct SettingTally {
     pub policy: String,
     /// Pairs in which it is the best of its kind.
     pub best: u64,
-    /// Mean of [`Finding::regrets`].
-    pub mean_regret: Option<f64>,
-    /// The largest of them.
-    pub worst_regret: Option<f64>,
+    /// Median of [`Finding::regrets`].
+    pub median_regret: Option<f64>,
+    /// Pairs in which it is worse than the best by more than a tenth.
+    pub worse_by_a_tenth: u64,
 }
 
 /// Counts of one policy.
@@ -279,8 +279,7 @@ impl Tally {
         let plain = all.first().map_or_else(Vec::new, |first| first.regrets.keys().collect());
         let mut settings: Vec<_> =
             plain.into_iter().map(|policy| SettingTally::count(policy, &all)).collect();
-        let regret = |own: &SettingTally| own.mean_regret.unwrap_or(f64::INFINITY);
-        settings.sort_by(|one, other| regret(one).total_cmp(&regret(other)));
+        settings.sort_by_key(|own| own.worse_by_a_tenth);
         let names = all.first().map_or(&[][..], |first| &first.policies);
         let tally = |own: &Compared| PolicyTally::count(&own.policy, &all);
         Tally {
@@ -300,13 +299,13 @@ impl Tally {
 impl SettingTally {
     fn count(policy: &str, all: &[&Finding]) -> Self {
         let is_best = |finding: &&&Finding| finding.best_plain.as_deref() == Some(policy);
-        let regrets: Vec<Option<f64>> =
-            all.iter().filter_map(|finding| finding.regrets.get(policy).copied()).collect();
+        let regrets = all.iter().filter_map(|finding| *finding.regrets.get(policy)?);
+        let regrets: Vec<f64> = regrets.collect();
         SettingTally {
             policy: policy.to_owned(),
             best: all.iter().filter(is_best).count() as u64,
-            worst_regret: regrets.iter().copied().flatten().max_by(f64::total_cmp),
-            mean_regret: mean(regrets),
+            worse_by_a_tenth: regrets.iter().filter(|&&regret| regret > 0.1).count() as u64,
+            median_regret: median(regrets),
         }
     }
 }

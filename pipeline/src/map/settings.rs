@@ -147,8 +147,7 @@ impl MapSettings {
     pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
         for (name, runs) in [("runs", self.runs), ("choosing_runs", self.choosing_runs)] {
             if !(2..=MOST_RUNS).contains(&runs) {
-                let problem =
-                    format!("is {runs}, expected 2 to {MOST_RUNS}: one run has no spread");
+                let problem = format!("is {runs}, expected at least 2 and at most {MOST_RUNS}");
                 return Err(PipelineError::setting(name, problem));
             }
         }

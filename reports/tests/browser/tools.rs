@@ -64,7 +64,10 @@ fn tables_are_sorted_filtered_and_saved() {
     assert!(
         tex.starts_with("\\begin{tabular}{lrrrr}\n  \\hline\n  policy & packets sent & of LQD's")
     );
-    assert!(tex.contains("level\\_occupancy $>$ ") && tex.ends_with("\\end{tabular}\n"), "{tex}");
+    assert!(
+        tex.contains("level\\_in\\_quarter\\_rtt $>$ ") && tex.ends_with("\\end{tabular}\n"),
+        "{tex}"
+    );
 
     for order in ["ascending", "descending"] {
         let sorted = run(
