@@ -82,7 +82,8 @@ fn known(policy: &str) -> NamedPolicy {
 }
 
 impl Default for Experiment {
-    /// LQD and [`rivals`], once, without traffic.
+    /// LQD, and what it must beat: tuned alphas, the untrained rule, and chips that push out packets; once, without
+    /// traffic.
     fn default() -> Self {
         Experiment {
             policies: std::iter::once(known("lqd")).chain(rivals()).collect(),
