@@ -15,8 +15,8 @@ mod summary;
 
 pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
-pub(crate) use experiment::rivals;
 pub use experiment::{Experiment, NamedPolicy};
+pub(crate) use experiment::{known, usual_policies};
 pub use objective::{Objective, UnknownObjective};
 pub(crate) use oracles::refuse_own;
 pub use oracles::{Oracles, read_oracle};

@@ -80,19 +80,6 @@ impl PolicySpec {
         }
     }
 
-    /// Names the file of the policy's model; nothing for a policy that has none ([`Self::takes_model`]).
-    pub fn set_model(&mut self, name: &str) {
-        let model = match self {
-            PolicySpec::Credence(own) => &mut own.model,
-            PolicySpec::PaybackCredence(own) => &mut own.model,
-            PolicySpec::FollowMax(own) => &mut own.model,
-            PolicySpec::Oracle(own) => &mut own.model,
-            PolicySpec::Ndt(own) => &mut own.model,
-            _ => return,
-        };
-        *model = Some(name.to_owned());
-    }
-
     /// Its display name.
     pub fn title(&self) -> &'static str {
         match self {

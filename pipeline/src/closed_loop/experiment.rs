@@ -61,7 +61,7 @@ impl std::str::FromStr for NamedPolicy {
 
 /// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; the
 /// untrained rule over one of them and over none; and what chips do that push out packets.
-pub(crate) fn rivals() -> Vec<NamedPolicy> {
+pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
     let all = [
         "complete-sharing",
         "dt:alpha=2",
@@ -77,7 +77,8 @@ pub(crate) fn rivals() -> Vec<NamedPolicy> {
     all.map(known).to_vec()
 }
 
-fn known(policy: &str) -> NamedPolicy {
+/// A policy whose text is right.
+pub(crate) fn known(policy: &str) -> NamedPolicy {
     policy.parse().expect("a known policy")
 }
 
@@ -86,7 +87,7 @@ impl Default for Experiment {
     /// traffic.
     fn default() -> Self {
         Experiment {
-            policies: std::iter::once(known("lqd")).chain(rivals()).collect(),
+            policies: std::iter::once(known("lqd")).chain(usual_policies()).collect(),
             runs: 1,
             flow_list: None,
             ns3_seed: None,

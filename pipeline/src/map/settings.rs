@@ -2,7 +2,7 @@
 
 use super::conditions::{Condition, Grid};
 use crate::PipelineError;
-use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, rivals};
+use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, known, usual_policies};
 use crate::fabric_oracle::default_oracles;
 use crate::files::read_settings;
 use crate::settings::TrainSettings;
@@ -104,7 +104,7 @@ impl Default for MapSettings {
             runs: 8,
             choosing_runs: 8,
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
-            policies: rivals(),
+            policies: usual_policies(),
             oracles: default_oracles().into_iter().collect(),
             decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
                 .map(|(name, policy)| (name.to_owned(), known(policy)))
@@ -307,10 +307,6 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-fn known(policy: &str) -> NamedPolicy {
-    policy.parse().expect("a known policy")
-}
-
 /// What a policy is to the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -346,10 +342,7 @@ impl Subject {
 
     fn asking(decision: &str, policy: &NamedPolicy, oracle: &str) -> Self {
         let separator = if policy.label.contains(':') { ',' } else { ':' };
-        let label = format!("{}{separator}model={oracle}", policy.label);
-        let mut policy = policy.clone();
-        policy.spec.set_model(oracle);
-        policy.label = label;
+        let policy = known(&format!("{}{separator}model={oracle}", policy.label));
         Subject { name: format!("{decision}-{oracle}"), kind: Kind::Oracle, policy }
     }
 

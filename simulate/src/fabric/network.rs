@@ -235,7 +235,7 @@ impl Network {
         let is_accepted = switch.admit(&arriving, now_ns);
         for nth in 0..switch.pushed_out.len() {
             let (held, queue) = self.switches[usize::from(id)].pushed_out[nth];
-            self.lose(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
+            self.drop(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
         }
         if is_accepted {
             if action == Action::Mark {
@@ -245,7 +245,7 @@ impl Network {
             self.serve_port(id, port, now_ns, sink);
         } else {
             let reason = if fits { DropReason::Policy } else { DropReason::Full };
-            self.lose(id, queue, place, reason, now_ns, sink);
+            self.drop(id, queue, place, reason, now_ns, sink);
         }
         while let Some(header) = self.trimmed.pop_front() {
             // It counts as a packet that the switch sends.
@@ -253,27 +253,6 @@ impl Network {
             self.tags[header.flow as usize].packets += 1;
             let place = self.packets.add(header);
             self.enter(id, place, now_ns, sink);
-        }
-    }
-
-    /// The policy does not hold a packet: it is dropped. Of one that is trimmed, the header is to enter next.
-    fn lose<S: Sink>(
-        &mut self,
-        id: u16,
-        queue: usize,
-        place: u32,
-        reason: DropReason,
-        now_ns: u64,
-        sink: &mut S,
-    ) {
-        let packet = *self.packets.get(place);
-        self.drop(id, queue, place, reason, now_ns, sink);
-        if let Some(size_bytes) = self.trims_to
-            && packet.kind == PacketKind::Data
-        {
-            let kind = PacketKind::Trimmed;
-            let header = Packet { kind, size_bytes, queue: 0, trail: NO_TRAIL, ..packet };
-            self.trimmed.push_back(header);
         }
     }
 
@@ -339,6 +318,7 @@ impl Network {
         Some(place)
     }
 
+    /// Drops a packet. If the policy did not hold it and it is trimmed, its header is to enter next.
     fn drop<S: Sink>(
         &mut self,
         id: u16,
@@ -367,6 +347,19 @@ impl Network {
         self.bereaved.push(packet.flow);
         if packet.trail != NO_TRAIL {
             self.trails.release(packet.trail);
+        }
+        if let Some(size_bytes) = self.trims_to
+            && reason != DropReason::Aqm
+            && packet.kind == PacketKind::Data
+        {
+            let kind = PacketKind::Trimmed;
+            self.trimmed.push_back(Packet {
+                kind,
+                size_bytes,
+                queue: 0,
+                trail: NO_TRAIL,
+                ..*packet
+            });
         }
         self.packets.release(place);
     }
