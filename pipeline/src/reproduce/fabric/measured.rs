@@ -13,11 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Policies by what figures call them. DT and ABM have the parameters of the artifact's runs;
-/// acknowledgements are in queue 0.
-const POLICIES: [(&str, &str); 7] = [
+/// acknowledgements are in queue 0. The alpha of 8 is what production switches ship.
+const POLICIES: [(&str, &str); 8] = [
     ("LQD", "lqd"),
     ("Complete Sharing", "complete-sharing"),
-    ("FollowLQD", "follow-lqd"),
+    ("DT, alpha 8", "dt:alpha=[64,8]"),
+    ("Untrained rule", "oracle:base=dt:alpha=[64,16]"),
     ("Credence, level4", "credence:model=level4"),
     ("Credence, paper4", "credence:model=paper4"),
     ("DT", "dt:alpha=[64,0.5]"),
@@ -219,7 +220,7 @@ impl Sink for Slowdowns {
 
 impl MeasuredFigure {
     /// Policies, in the order of the figure.
-    pub fn policies(&self) -> [&'static str; 7] {
+    pub fn policies(&self) -> [&'static str; POLICIES.len()] {
         POLICIES.map(|(policy, _)| policy)
     }
 
