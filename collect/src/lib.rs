@@ -37,9 +37,11 @@
 //! ```
 
 mod error;
+mod optimum_labels;
 mod switch_tracer;
 mod tracer;
 mod waiting;
 
 pub use error::CollectError;
+pub use optimum_labels::label_by_optimum;
 pub use tracer::{Tracer, trace};

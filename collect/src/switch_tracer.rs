@@ -36,7 +36,7 @@ enum Queues {
 
 impl SwitchTracer {
     pub(crate) fn new(spec: SwitchSpec, settings: CollectSettings, features: FeatureSet) -> Self {
-        let fit = if settings.strict_fit { Fit::Strict } else { Fit::Exact };
+        let fit = Fit::of(&settings);
         let victim = settings.victim;
         let queues = match settings.departures {
             Departures::Observed => {

@@ -48,7 +48,7 @@ pub use nearly::nearly;
 pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use printable::{printable, printable_line};
 pub use provenance::InputProvenance;
-pub use settings::{CollectSettings, Departures, UnknownWord, Victim};
+pub use settings::{CollectSettings, Departures, Expert, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 

@@ -27,6 +27,23 @@ pub enum Victim {
     Arrival,
 }
 
+/// Whose drops are the labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expert {
+    /// Longest Queue Drop.
+    #[default]
+    Lqd,
+    /// The optimum, which knows all arrivals.
+    Opt,
+}
+
+impl Expert {
+    fn is_default(&self) -> bool {
+        *self == Expert::default()
+    }
+}
+
 /// How virtual LQD is run over a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +58,9 @@ pub struct CollectSettings {
     /// authors' ns-3 code.
     #[serde(default)]
     pub strict_fit: bool,
+    /// Whose drops are the labels.
+    #[serde(default, skip_serializing_if = "Expert::is_default")]
+    pub expert: Expert,
 }
 
 /// A word that no setting has.
@@ -76,6 +96,27 @@ impl fmt::Display for Departures {
         f.write_str(match self {
             Departures::Observed => "observed",
             Departures::LineRate => "line-rate",
+        })
+    }
+}
+
+impl FromStr for Expert {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "lqd" => Ok(Expert::Lqd),
+            "opt" => Ok(Expert::Opt),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "lqd, opt" }),
+        }
+    }
+}
+
+impl fmt::Display for Expert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Expert::Lqd => "lqd",
+            Expert::Opt => "opt",
         })
     }
 }

@@ -5,11 +5,12 @@ use crate::progress::{Progress, check};
 use crate::settings::TracerSettings;
 use crate::switch_pieces::{EvenTrace, PieceEvents};
 use crate::traces::LabelledTrace;
-use dropcast_collect::Tracer;
+use dropcast_collect::{Tracer, label_by_optimum};
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Frame, InputProvenance, LabelledBatch, Pause, SwitchSpecs,
-    TraceMeta, TraceReader, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Expert, Frame, InputProvenance, LabelledBatch, Pause,
+    SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
+use dropcast_replay::OptimumReplay;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -142,13 +143,18 @@ pub fn collect_in_memory(
 ) -> Result<LabelledTrace, PipelineError> {
     let (computed, own) = settings.features.split_own();
     let mut meta = meta_of(&specs, settings);
-    let mut tracer = Tracer::new(specs, settings.collect(), computed).with_own(own.len());
+    settings.check()?;
+    let mut tracer = Tracer::new(specs.clone(), settings.collect(), computed).with_own(own.len());
     let mut batches = Vec::new();
     for batch in events {
         batches.push(tracer.push(&batch)?);
     }
-    meta.set_pauses(tracer.pauses());
+    let pauses = tracer.pauses();
     batches.push(tracer.finish());
+    if settings.expert == Expert::Opt {
+        label_by_optimum(&mut batches, &specs, &settings.collect(), &pauses);
+    }
+    meta.set_pauses(pauses);
     if batches.iter().any(|batch| batch.real_drop.is_some()) {
         // The rows before the first that tells of a real drop were not dropped.
         for batch in &mut batches {
@@ -194,7 +200,8 @@ impl Labelling<'_> {
         let Labelling { specs, settings, max_waiting_rows, progress } = self;
         progress.begin("collect");
         let (computed, own) = settings.features.split_own();
-        let mut tracer = Tracer::new(specs, settings.collect(), computed)
+        settings.check()?;
+        let mut tracer = Tracer::new(specs.clone(), settings.collect(), computed)
             .with_own(own.len())
             .with_max_waiting_rows(max_waiting_rows);
         if events.may_push_out() {
@@ -214,6 +221,8 @@ impl Labelling<'_> {
             progress.advance(rows.len());
             keep(rows)
         };
+        // The optimum knows all arrivals before the first is labelled.
+        let mut held = (settings.expert == Expert::Opt).then(HeldRows::default);
         while let Some(batch) = events.next() {
             check(progress)?;
             let batch = batch?;
@@ -221,11 +230,24 @@ impl Labelling<'_> {
             let rows = tracer
                 .push(&batch)
                 .map_err(|error| PipelineError::from(error).in_file(names(&events.inputs())))?;
-            keep(rows)?;
+            match &mut held {
+                None => keep(rows)?,
+                Some(held) => {
+                    held.add(rows).map_err(|error| error.in_file(names(&events.inputs())))?;
+                }
+            }
         }
         let unmatched = tracer.unmatched_push_outs();
         let pauses = tracer.pauses();
-        keep(tracer.finish())?;
+        let last = tracer.finish();
+        match held {
+            None => keep(last)?,
+            Some(mut held) => {
+                held.add(last)?;
+                label_by_optimum(&mut held.batches, &specs, &settings.collect(), &pauses);
+                held.batches.into_iter().try_for_each(keep)?;
+            }
+        }
         let mut inputs = events.inputs();
         note_unmatched(&mut inputs, unmatched);
         let unfit = |problem| PipelineError::unfit(names(&inputs), problem);
@@ -247,6 +269,27 @@ impl Labelling<'_> {
         let Counts { rows, drops, .. } = collected.counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
         Ok((collected, ReadEvents { inputs, pauses }))
+    }
+}
+
+/// All rows of a trace.
+#[derive(Default)]
+struct HeldRows {
+    batches: Vec<LabelledBatch>,
+    rows: usize,
+}
+
+impl HeldRows {
+    fn add(&mut self, rows: LabelledBatch) -> Result<(), PipelineError> {
+        self.rows += rows.len();
+        if self.rows > OptimumReplay::MOST_ARRIVALS {
+            let most = OptimumReplay::MOST_ARRIVALS;
+            let problem =
+                format!("opt keeps all arrivals in memory, at most {most}; label a shorter time");
+            return Err(PipelineError::setting("expert", problem));
+        }
+        self.batches.push(rows);
+        Ok(())
     }
 }
 

@@ -76,7 +76,9 @@ fn add_trace(
     rows: ReportRows,
     progress: &dyn Progress,
 ) -> Result<(), PipelineError> {
-    let LabelledTrace { origin, meta, name, .. } = &one.traces()[0];
+    let trace = &one.traces()[0];
+    trace.check_expert()?;
+    let LabelledTrace { origin, meta, name, .. } = trace;
     if let (Some(ours), Some(models)) = (one.time_constant_ns()?, model.switch.base_rtt_ns)
         && ours != models
     {

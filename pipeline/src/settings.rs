@@ -4,7 +4,7 @@ use crate::PipelineError;
 use crate::closed_loop::NamedPolicy;
 use crate::table_cost::TableCost;
 use crate::verdict::AskedPolicies;
-use dropcast_data::{CollectSettings, Departures, TimeUnit, Victim};
+use dropcast_data::{CollectSettings, Departures, Expert, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_simulate::LeafWorkload;
@@ -133,6 +133,10 @@ pub struct TracerSettings {
     /// Accept a packet only if it leaves a byte free, as the Credence authors' ns-3 code does.
     #[cfg_attr(feature = "clap", arg(long))]
     pub strict_fit: bool,
+    /// Whose drops are the labels: `lqd`, or `opt`, the optimum, which knows all arrivals (at most 8 million, which
+    /// stay in memory).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "lqd|opt", default_value_t))]
+    pub expert: Expert,
     /// Which features to record.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME,...", default_value_t = FeatureSet::all()))]
     pub features: FeatureSet,
@@ -140,16 +144,26 @@ pub struct TracerSettings {
 
 impl Default for TracerSettings {
     fn default() -> Self {
-        let CollectSettings { departures, victim, strict_fit } = CollectSettings::default();
-        TracerSettings { departures, victim, strict_fit, features: FeatureSet::all() }
+        let CollectSettings { departures, victim, strict_fit, expert } = CollectSettings::default();
+        TracerSettings { departures, victim, strict_fit, expert, features: FeatureSet::all() }
     }
 }
 
 impl TracerSettings {
     /// How virtual LQD is run, as the trace records it.
     pub fn collect(&self) -> CollectSettings {
-        let &TracerSettings { departures, victim, strict_fit, .. } = self;
-        CollectSettings { departures, victim, strict_fit }
+        let &TracerSettings { departures, victim, strict_fit, expert, .. } = self;
+        CollectSettings { departures, victim, strict_fit, expert }
+    }
+
+    /// Refuses what does not go together.
+    pub(crate) fn check(&self) -> Result<(), PipelineError> {
+        if self.expert == Expert::Opt && self.departures == Departures::Observed {
+            let problem =
+                "is opt, which needs departures line-rate: observed ones are the real switch's";
+            return Err(PipelineError::setting("expert", problem));
+        }
+        Ok(())
     }
 }
 

@@ -4,8 +4,8 @@ use crate::PipelineError;
 use crate::events_source::Events;
 use crate::settings::TracerSettings;
 use dropcast_data::{
-    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, LabelledBatch, Pause,
-    SwitchSpec, SwitchSpecs, TraceMeta, TraceWriter,
+    DataError, Departures, Event, EventBatch, EventKind, Expert, InputProvenance, LabelledBatch,
+    Pause, SwitchSpec, SwitchSpecs, TraceMeta, TraceWriter,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl SwitchPiece {
 ///
 /// A switch is cut where all its ports would be idle even if nothing were ever dropped: then no
 /// policy holds a packet, and what comes does not depend on what was. That takes one queue per port
-/// (a scheduler remembers whose turn it is), queues that drain at line rate, features that remember
+/// (a scheduler remembers whose turn it is), queues that drain at line rate, LQD's labels, features that remember
 /// nothing, and events without real drops and pauses; else a switch stays whole.
 ///
 /// # Errors
@@ -51,7 +51,8 @@ pub fn cut_switches(
     rows: u64,
 ) -> Result<Vec<SwitchPiece>, PipelineError> {
     let remembers = settings.features.features().iter().any(|of| of.has_time_constant());
-    let may_cut = settings.departures == Departures::LineRate && !remembers;
+    let knows_all = settings.expert == Expert::Opt;
+    let may_cut = settings.departures == Departures::LineRate && !remembers && !knows_all;
     let mut switches: BTreeMap<u16, CutSwitch> = BTreeMap::new();
     for batch in events {
         for event in batch?.events.iter().filter(|event| event.kind != EventKind::Departure) {

@@ -6,8 +6,8 @@ use crate::kept_rows::keep_rows;
 use crate::progress::Progress;
 use crate::trace_names::names_of;
 use dropcast_data::{
-    AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpec,
-    SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
+    AVERAGE_NS3_TRUNC, DataError, Expert, Frame, InputProvenance, LabelledBatch, RowOrder,
+    SwitchSpec, SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
@@ -320,6 +320,18 @@ impl LabelledTrace {
     /// If they cannot be read.
     pub fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
         self.rows.read(features)
+    }
+
+    /// Refuses labels that are not LQD's, where numbers are called so.
+    pub(crate) fn check_expert(&self) -> Result<(), PipelineError> {
+        match self.meta.collect.map(|collect| collect.expert) {
+            None | Some(Expert::Lqd) => Ok(()),
+            Some(Expert::Opt) => {
+                let problem = "has the optimum's drops as labels, so what LQD drops is not known; train on it, and \
+                               measure on a trace that is collected without --expert opt";
+                Err(PipelineError::unfit(&self.name, problem))
+            }
+        }
     }
 
     /// Whether it tells what a replay of its arrivals needs.

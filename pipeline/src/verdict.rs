@@ -56,6 +56,7 @@ pub fn judge(
     let mut judge = Judge::new(resources.threads(), &asked.policies);
     for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
+        trace.check_expert()?;
         let named = |error: BuildError| match error {
             BuildError::Levels { source, .. } => {
                 PipelineError::Replay { trace: trace.name.clone(), source }

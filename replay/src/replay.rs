@@ -117,8 +117,7 @@ impl ReplayOptions {
     /// The options that a trace's labels were made with.
     pub fn for_trace(meta: &TraceMeta) -> Self {
         let collect = meta.collect.unwrap_or_default();
-        let fit = if collect.strict_fit { Fit::Strict } else { Fit::Exact };
-        ReplayOptions { victim: collect.victim, fit }
+        ReplayOptions { victim: collect.victim, fit: Fit::of(&collect) }
     }
 }
 

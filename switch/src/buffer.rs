@@ -1,7 +1,7 @@
 //! The packets a switch holds.
 
 use crate::longest::Longest;
-use dropcast_data::SwitchSpec;
+use dropcast_data::{CollectSettings, SwitchSpec};
 use dropcast_features::{Backlog, BufferView, bytes_up_to};
 use std::collections::VecDeque;
 
@@ -22,6 +22,13 @@ pub enum Fit {
     Exact,
     /// `Q + s < B`: the Credence authors' ns-3 code never fills its buffer to the last byte.
     Strict,
+}
+
+impl Fit {
+    /// That of a trace's virtual LQD.
+    pub fn of(settings: &CollectSettings) -> Self {
+        if settings.strict_fit { Fit::Strict } else { Fit::Exact }
+    }
 }
 
 /// A shared buffer: FIFO queues, their lengths, and the longest.

@@ -4,8 +4,8 @@ mod reference;
 
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
-    CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, LabelledBatch, Outcome,
-    Pause, PauseSchedule, Scheduler, SwitchSpec, SwitchSpecs, Victim,
+    CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, Expert, LabelledBatch,
+    Outcome, Pause, PauseSchedule, Scheduler, SwitchSpec, SwitchSpecs, Victim,
 };
 use dropcast_features::FeatureSet;
 use dropcast_switch::{Fit, LineRate, Packet, VirtualLqd};
@@ -66,6 +66,7 @@ fn settings() -> impl Strategy<Value = CollectSettings> {
             departures: if observed { Departures::Observed } else { Departures::LineRate },
             victim: if tail { Victim::Tail } else { Victim::Arrival },
             strict_fit,
+            expert: Expert::Lqd,
         }
     })
 }

@@ -27,7 +27,9 @@ fn every_figure_is_measured_and_drawn() {
         assert_eq!(measured.figure, figure);
         let policies = measured.policies();
         assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
-        assert!(["LQD", "Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one)));
+        assert!(
+            ["LQD", "Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one))
+        );
         let table = csv(&measured);
         let rows_of_a_cell = match figure.panels {
             Panels::Metrics(metrics) => metrics.len(),
