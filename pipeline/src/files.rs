@@ -9,7 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads JSON of the user's: a model or the table of a sweep.
-pub(crate) fn read_text(path: &Path) -> Result<String, DataError> {
+///
+/// # Errors
+/// If it cannot be read, or is not text.
+pub fn read_text(path: &Path) -> Result<String, DataError> {
     String::from_utf8(read_small(path)?).map_err(|_| DataError::File {
         file: path.display().to_string(),
         problem: "is not text".to_owned(),
@@ -221,7 +224,7 @@ pub(crate) fn spare_inputs_in<'a>(
 }
 
 /// A path without symlinks, as far as it exists.
-pub(crate) fn real(path: &Path) -> PathBuf {
+pub fn real(path: &Path) -> PathBuf {
     if is_object(path) {
         return path.to_owned();
     }

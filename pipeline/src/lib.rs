@@ -1,4 +1,4 @@
-//! The pipeline as a library: everything that the `dropcast` command does.
+//! The pipeline as a library: what the `dropcast` command does from packet events to a report.
 //!
 //! Events become a labelled trace ([`collect`](collect::collect)), the trace trains a forest
 //! ([`train`](training::train)), the forest is measured ([`measure`](measure::measure)) and
@@ -34,7 +34,6 @@
 //! ```
 
 pub mod capture_packets;
-pub mod closed_loop;
 pub mod collect;
 pub mod collect_folder;
 mod counts;
@@ -43,7 +42,6 @@ mod error;
 pub mod event_reading;
 mod events_source;
 mod exact_times;
-pub mod fabric_oracle;
 pub mod files;
 mod folders;
 #[cfg(feature = "polars")]
@@ -53,18 +51,16 @@ pub mod inspection;
 pub mod inspection_summary;
 mod kept_rows;
 mod manifest;
-pub mod map;
 pub mod measure;
 mod memory_rows;
 pub mod model_per;
 pub mod models;
+pub mod named_policy;
 pub mod oracle_gain;
 pub mod partitions;
 pub mod progress;
-pub mod refine;
 mod replays;
 pub mod report;
-pub mod reproduce;
 pub mod resources;
 pub mod run;
 pub mod run_task;
@@ -81,7 +77,7 @@ pub mod training;
 pub mod verdict;
 pub mod verification;
 mod votes;
-mod work_folder;
+pub mod work_folder;
 
 pub use error::PipelineError;
 pub use work_folder::leave_nothing;

@@ -1,7 +1,7 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
-use crate::closed_loop::NamedPolicy;
+use crate::named_policy::NamedPolicy;
 use crate::table_cost::TableCost;
 use crate::verdict::AskedPolicies;
 use dropcast_data::{CollectSettings, Departures, TimeUnit, Victim};

@@ -173,12 +173,12 @@ impl LabelledTraces {
     }
 
     /// The same traces with the columns of other features.
-    pub(crate) fn with_features(&self, features: FeatureSet) -> Self {
+    pub fn with_features(&self, features: FeatureSet) -> Self {
         LabelledTraces { features, kept: Vec::new(), ..self.clone() }
     }
 
     /// The same traces, scaled to a buffer of this size.
-    pub(crate) fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
+    pub fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
         LabelledTraces { buffer_bytes, kept: Vec::new(), ..self }
     }
 

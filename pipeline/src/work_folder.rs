@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A folder in which the files of a result are made. [`finish`](Self::finish) puts them into the folder that
 /// they are for, in place of an earlier result there. A job that fails or ends before leaves nothing, and the
 /// earlier result as it was. No two jobs work for one folder.
-pub(crate) struct WorkFolder {
+pub struct WorkFolder {
     place: Place,
     /// Whether both folders may change places.
     is_exchanged: bool,
@@ -90,7 +90,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// If it cannot be made, or another job works for `target`.
-    pub(crate) fn beside(target: &Path) -> Result<Self, PipelineError> {
+    pub fn beside(target: &Path) -> Result<Self, PipelineError> {
         let is_named = |path: &PathBuf| path.file_name().is_some();
         // Messages show paths as they were given.
         let is_plain = target.file_name().is_some() && !target.is_symlink();
@@ -116,7 +116,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// If it cannot be made, or another job works for files of this name.
-    pub(crate) fn inside(target: &Path, name: &str) -> Result<Self, PipelineError> {
+    pub fn inside(target: &Path, name: &str) -> Result<Self, PipelineError> {
         let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         WorkFolder::in_folder(target, name, target.to_owned(), &target.join(name), false)
     }
@@ -145,7 +145,7 @@ impl WorkFolder {
     }
 
     /// Where to write.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.place.path
     }
 
@@ -154,7 +154,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// If a file cannot be put in place. What was there is then there again.
-    pub(crate) fn finish(&self, is_ours: impl Fn(&Path) -> bool) -> Result<(), DataError> {
+    pub fn finish(&self, is_ours: impl Fn(&Path) -> bool) -> Result<(), DataError> {
         let _places = places();
         if self.is_exchanged && self.replace(&is_ours).is_ok() {
             return Ok(());

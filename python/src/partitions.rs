@@ -4,6 +4,7 @@ use crate::settings::resources;
 use crate::{errors, settings, work};
 use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
+use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
 use dropcast_pipeline::event_reading::EventReading;
@@ -276,7 +277,7 @@ pub(crate) fn share_of_sweep(
 ) -> PyResult<()> {
     let resources = resources(py, Some(threads), None, None)?;
     let share = || {
-        let settings = SweepSettings::read(&config)?;
+        let settings = SweepSettings::<LoopSettings>::read(&config)?;
         sweep_share(&settings, &folder, (nth, of), &resources, &Silent)
     };
     work::detached(py, share)
@@ -298,7 +299,7 @@ pub(crate) fn finish_sweep(
         })
     };
     let finish = || {
-        let settings = SweepSettings::read(&config)?;
+        let settings = SweepSettings::<LoopSettings>::read(&config)?;
         sweep(&settings, &folder, true, &resources, &Silent, page)
     };
     text(py, &work::detached(py, finish)?)

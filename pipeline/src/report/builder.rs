@@ -13,7 +13,7 @@ use super::score_ranges::score_bins;
 use super::source::{BuildError, ModelSource, TraceSource};
 use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
-use crate::closed_loop::NamedPolicy;
+use crate::named_policy::NamedPolicy;
 use crate::resources::Resources;
 use crate::verdict::Judge;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome};

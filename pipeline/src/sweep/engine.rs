@@ -1,17 +1,15 @@
 //! A sweep: every combination of settings, trained on one reading of the rows.
 
 use super::folder::{PartKey, PartTimes, SweepFolder};
+use super::loop_choice::LoopChoice;
 use super::part_sizes::part_sizes;
-use super::settings::SweepSettings;
+use super::settings::{SweepSettings, no_data};
 use super::squeezing::BestSqueezing;
 use super::swept::Swept;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
-use crate::closed_loop::Experiment;
 use crate::progress::{Progress, check};
-use crate::refine::{LoopSettings, RefineTask, Refined, refine};
 use crate::resources::{MemoryLimit, Resources};
-use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::traces::LabelledTraces;
 use crate::training::{OpenRoles, read_rows};
@@ -28,14 +26,14 @@ use std::time::Instant;
 ///
 /// # Errors
 /// If a trace cannot be opened, and those of [`sweep_on`].
-pub fn sweep(
-    settings: &SweepSettings,
+pub fn sweep<L: LoopChoice>(
+    settings: &SweepSettings<L>,
     folder: &Path,
     resume: bool,
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<Swept, PipelineError> {
+) -> Result<Swept<L::Chosen>, PipelineError> {
     settings.check()?;
     SweepFolder::spare(folder, settings.inputs())?;
     sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
@@ -47,18 +45,18 @@ pub fn sweep(
 ///
 /// # Errors
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
-pub fn sweep_on(
-    settings: &SweepSettings,
+pub fn sweep_on<L: LoopChoice>(
+    settings: &SweepSettings<L>,
     traces: OpenRoles,
     folder: &Path,
     resume: bool,
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<Swept, PipelineError> {
+) -> Result<Swept<L::Chosen>, PipelineError> {
     let plan = settings.plan()?;
     // Before anything is trained.
-    let experiment = settings.closed_loop.as_ref().map(LoopSettings::experiment).transpose()?;
+    settings.closed_loop.as_ref().map(LoopChoice::check).transpose()?;
     let sweep = Sweep::open(settings, traces, resources, progress)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
@@ -70,13 +68,13 @@ pub fn sweep_on(
         let squeezing = BestSqueezing { settings, budget, rows, folder, resources };
         squeezing.replace(&mut table, &mut models, progress)?;
     }
-    let closed_loop = match (&settings.closed_loop, experiment) {
-        (Some(of), Some(experiment)) => {
-            let refined = choose_in_loop(of, experiment, &models, resources, progress)?;
-            models.push((SweepFolder::LOOP_MODEL.to_owned(), refined.model.to_json()));
-            Some(refined)
+    let closed_loop = match &settings.closed_loop {
+        Some(by) => {
+            let (chosen, model) = by.choose(&models, resources, progress)?;
+            models.push((SweepFolder::LOOP_MODEL.to_owned(), model));
+            Some(chosen)
         }
-        _ => None,
+        None => None,
     };
     let swept = Swept { table, closed_loop };
     folder.finish(&swept, &models, &timings, &page(&swept.table)?)?;
@@ -89,8 +87,8 @@ pub fn sweep_on(
 ///
 /// # Errors
 /// Those of [`sweep`].
-pub fn sweep_share(
-    settings: &SweepSettings,
+pub fn sweep_share<L: LoopChoice>(
+    settings: &SweepSettings<L>,
     folder: &Path,
     (nth, of): (usize, usize),
     resources: &Resources,
@@ -106,32 +104,8 @@ pub fn sweep_share(
     Ok(())
 }
 
-/// Chooses among models, by their files' names and texts, as `refine` does without training.
-fn choose_in_loop(
-    settings: &LoopSettings,
-    experiment: Experiment,
-    models: &[(String, String)],
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<Refined, PipelineError> {
-    let parsed = models.iter().map(|(name, text)| {
-        let failed = |source| PipelineError::Model { file: name.clone(), source };
-        Ok((name.clone(), Model::from_json(text).map_err(failed)?))
-    });
-    let task = RefineTask {
-        experiment,
-        objective: settings.objective.clone(),
-        models: parsed.collect::<Result<_, PipelineError>>()?,
-        data: Vec::new(),
-        train: TrainSettings::default(),
-        rounds: 0,
-        labelled_runs: 0,
-    };
-    refine(&task, resources, progress)
-}
-
-fn traces_and_split(
-    settings: &SweepSettings,
+fn traces_and_split<L: LoopChoice>(
+    settings: &SweepSettings<L>,
     traces: OpenRoles,
     features: &FeatureSet,
     progress: &dyn Progress,
@@ -157,14 +131,14 @@ type KeptPart = (SweepPart, Option<PartTimes>);
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
-    fn open(
-        settings: &SweepSettings,
+    fn open<L: LoopChoice>(
+        settings: &SweepSettings<L>,
         traces: OpenRoles,
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
         if traces.data.is_empty() {
-            return Err(SweepSettings::no_data());
+            return Err(no_data());
         }
         let features = settings.features()?;
         let (traces, chosen) = traces_and_split(settings, traces, &features, progress)?;

@@ -180,7 +180,7 @@ impl SweepFolder {
     /// before, its tables first: no table names a model that is not there, or another one.
     pub(super) fn finish(
         &self,
-        swept: &Swept,
+        swept: &Swept<impl Serialize>,
         models: &[(String, String)],
         timings: &SweepTimings,
         page: &str,

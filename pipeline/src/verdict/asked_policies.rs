@@ -1,7 +1,7 @@
 //! Policies that the user asks for.
 
 use crate::PipelineError;
-use crate::closed_loop::NamedPolicy;
+use crate::named_policy::NamedPolicy;
 use dropcast_switch::PolicySpec;
 
 /// Policies of the registry that are replayed beside the others.

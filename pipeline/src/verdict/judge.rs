@@ -10,7 +10,7 @@ use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
-use crate::closed_loop::NamedPolicy;
+use crate::named_policy::NamedPolicy;
 use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes, ratio};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};

@@ -1,7 +1,7 @@
 //! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
 
 use super::class_alphas::{ClassAlphas, FoundAlphas};
-use crate::closed_loop::NamedPolicy;
+use crate::named_policy::NamedPolicy;
 use crate::report::{BuildError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
