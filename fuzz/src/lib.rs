@@ -13,7 +13,7 @@ use dropcast_lab::refine::LoopSettings;
 use dropcast_oracle::Table;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::RunSettings;
-use dropcast_pipeline::sweep::SweepSettings;
+use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_simulate::{FabricWorkload, LeafWorkload};
 use dropcast_train::Model;
 use std::path::{Path, PathBuf};

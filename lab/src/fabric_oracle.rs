@@ -10,7 +10,7 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{choose_split, train_on};
+use dropcast_pipeline::train::{choose_split, train_on};
 use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::PolicySpec;
 use dropcast_train::Model;

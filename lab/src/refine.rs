@@ -11,14 +11,14 @@ use crate::closed_loop::{
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_pipeline::sweep::LoopChoice;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::training::train_on;
-use dropcast_pipeline::work_folder::WorkFolder;
+use dropcast_pipeline::train::sweep::LoopChoice;
+use dropcast_pipeline::train::train_on;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

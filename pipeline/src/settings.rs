@@ -2,8 +2,8 @@
 
 use crate::PipelineError;
 use crate::named_policy::NamedPolicy;
-use crate::table_cost::TableCost;
-use crate::verdict::AskedPolicies;
+use crate::report::verdict::AskedPolicies;
+use crate::train::table_cost::TableCost;
 use dropcast_data::{CollectSettings, Departures, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};

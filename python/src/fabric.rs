@@ -10,10 +10,10 @@ use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into};
 use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
 use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_lab::reproduce::Figure;
-use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::generate::{
+use dropcast_pipeline::collect::generate::{
     Topology, Workload, WorkloadChanges, generate as generate_file, generate_frame,
 };
+use dropcast_pipeline::files::check_output;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

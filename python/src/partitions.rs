@@ -6,14 +6,14 @@ use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
 use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
-use dropcast_pipeline::event_reading::EventReading;
-use dropcast_pipeline::partitions::{
-    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
-};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-use dropcast_pipeline::sweep::{SweepSettings, sweep, sweep_share};
+use dropcast_pipeline::train::partitions::{
+    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
+};
+use dropcast_pipeline::train::sweep::{SweepSettings, sweep, sweep_share};
 use dropcast_train::merge_answers;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -7,7 +7,7 @@ use dropcast_lab::pages::refined_text;
 use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
-use dropcast_pipeline::sweep::{SweepSettings, Swept, sweep};
+use dropcast_pipeline::train::sweep::{SweepSettings, Swept, sweep};
 use dropcast_reports::sweep_page;
 use dropcast_reports::words::sweep::sweep_tables;
 use std::path::PathBuf;

@@ -5,10 +5,10 @@ use dropcast_data::{
     DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
 };
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, create_folder};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_pipeline::work_folder::WorkFolder;
 use dropcast_simulate::{
     Drop, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
 };

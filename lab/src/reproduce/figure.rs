@@ -6,10 +6,10 @@ use super::fig15::{self, Fig15Row, Recipe};
 #[cfg(feature = "clap")]
 use crate::closed_loop::MOST_RUNS;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, real, write_files};
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
-use dropcast_pipeline::work_folder::WorkFolder;
 #[cfg(feature = "clap")]
 use dropcast_simulate::BurstTraffic;
 use std::path::{Path, PathBuf};
