@@ -2,17 +2,18 @@
 //! endless loop, or more than a gigabyte of memory does.
 
 use dropcast_data::{
-    EventColumns, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs, TraceReader, describe,
-    read_switch_file,
+    EventColumns, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs,
+    TraceReader, describe, read_switch_file,
 };
 use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import as import_forest};
+use dropcast_lab::closed_loop::Experiment;
+use dropcast_lab::map::MapSettings;
+use dropcast_lab::refine::LoopSettings;
 use dropcast_oracle::Table;
-use dropcast_pipeline::closed_loop::Experiment;
 use dropcast_pipeline::files::read_settings;
-use dropcast_pipeline::map::MapSettings;
 use dropcast_pipeline::settings::RunSettings;
-use dropcast_pipeline::sweep::SweepSettings;
+use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_simulate::{FabricWorkload, LeafWorkload};
 use dropcast_train::Model;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ pub fn settings(bytes: &[u8]) {
     with_file(text, |path| {
         let _ = match first % 6 {
             0 => read_settings::<RunSettings>(path).is_ok(),
-            1 => SweepSettings::read(path).is_ok(),
+            1 => SweepSettings::<LoopSettings>::read(path).is_ok(),
             2 => Experiment::read(path).is_ok(),
             3 => MapSettings::read(path).is_ok(),
             4 => read_settings::<LeafWorkload>(path).is_ok_and(|w| w.switch_spec().is_ok()),

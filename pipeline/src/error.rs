@@ -1,7 +1,6 @@
 //! Why something could not be done.
 
 use crate::report::BuildError;
-use crate::reproduce::fig14::Fig14Error;
 use dropcast_collect::CollectError;
 use dropcast_data::{DataError, printable_line};
 use dropcast_export::ExportError;
@@ -95,9 +94,6 @@ pub enum PipelineError {
     /// A fabric cannot carry a flow.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// Figure 14 cannot be measured.
-    #[error(transparent)]
-    Fig14(#[from] Fig14Error),
     /// A feature that nobody knows.
     #[error(transparent)]
     UnknownFeature(#[from] UnknownFeature),
@@ -201,7 +197,6 @@ impl PipelineError {
             | PipelineError::Fabric(_)
             | PipelineError::Traffic(_)
             | PipelineError::Flow(_)
-            | PipelineError::Fig14(_)
             | PipelineError::UnknownFeature(_)
             | PipelineError::Toml { .. }
             | PipelineError::Setting { .. }

@@ -1,8 +1,8 @@
-//! The pipeline as a library: everything that the `dropcast` command does.
+//! The pipeline as a library: what the `dropcast` command does from packet events to a report.
 //!
 //! Events become a labelled trace ([`collect`](collect::collect)), the trace trains a forest
-//! ([`train`](training::train)), the forest is measured ([`measure`](measure::measure)) and
-//! exported ([`models`]). Sweeps, budgets, cross-validation and models per switch are here too, and
+//! ([`train`](train::train)), the forest is measured ([`measure`](report::measure::measure)) and
+//! exported ([`models`](export::models)). Sweeps, budgets, cross-validation and models per switch are here too, and
 //! the whole run ([`run`]). Nothing here prints: long work tells a [`Progress`](progress::Progress),
 //! results are values.
 //!
@@ -10,7 +10,8 @@
 //! use dropcast_data::{Departures, SwitchSpecs};
 //! use dropcast_pipeline::progress::Silent;
 //! use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-//! use dropcast_pipeline::{collect, measure, report, resources, traces, training, verdict};
+//! use dropcast_pipeline::report::{ModelSource, measure, verdict};
+//! use dropcast_pipeline::{collect, resources, traces, train};
 //! use dropcast_simulate::LeafWorkload;
 //!
 //! // What would push-out LQD drop of 20 ms of traffic at a small leaf switch?
@@ -22,66 +23,31 @@
 //! // A forest that predicts it, trained on the first 60% of the time.
 //! let (settings, cores) = (TrainSettings::default(), resources::Resources::default());
 //! let traces = traces::LabelledTraces::new(vec![trace], &settings.features)?;
-//! let split = training::choose_split(&traces, &settings.split.check()?, &Silent)?;
-//! let model = training::train_on(&traces, &split, &settings, &cores, &Silent)?.model;
+//! let split = train::choose_split(&traces, &settings.split.check()?, &Silent)?;
+//! let model = train::train_on(&traces, &split, &settings, &cores, &Silent)?.model;
 //!
 //! // What it is worth on the last 20%.
-//! let (source, rows) = (report::ModelSource::default(), measure::ReportRows::Unseen);
+//! let (source, rows) = (ModelSource::default(), measure::ReportRows::Unseen);
 //! let asked = verdict::AskedPolicies::default();
 //! let report = measure::measure(&model, source, &traces, rows, &asked, &Silent)?;
 //! println!("F1 {:?}, gain {:?}", report.prediction.f1, report.gain);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod capture_packets;
-pub mod closed_loop;
 pub mod collect;
-pub mod collect_folder;
-mod counts;
-pub mod cross_validation;
 mod error;
-pub mod event_reading;
-mod events_source;
 mod exact_times;
-pub mod fabric_oracle;
+pub mod export;
 pub mod files;
-mod folders;
-#[cfg(feature = "polars")]
-pub mod frames;
-pub mod generate;
 pub mod inspection;
-pub mod inspection_summary;
-mod kept_rows;
-mod manifest;
-pub mod map;
-pub mod measure;
-mod memory_rows;
-pub mod model_per;
-pub mod models;
-pub mod oracle_gain;
-pub mod partitions;
+pub mod named_policy;
 pub mod progress;
-pub mod refine;
-mod replays;
 pub mod report;
-pub mod reproduce;
 pub mod resources;
 pub mod run;
-pub mod run_task;
 pub mod settings;
-pub mod statistics;
-pub mod sweep;
-mod switch_pieces;
-pub mod table_cost;
-pub mod timeline;
-pub mod tool_measurements;
-mod trace_names;
 pub mod traces;
-pub mod training;
-pub mod verdict;
-pub mod verification;
-mod votes;
-mod work_folder;
+pub mod train;
 
 pub use error::PipelineError;
-pub use work_folder::leave_nothing;
+pub use files::work_folder::leave_nothing;

@@ -31,7 +31,10 @@ pub trait Progress: Sync {
 }
 
 /// An error once the work is cancelled.
-pub(crate) fn check(progress: &dyn Progress) -> Result<(), PipelineError> {
+///
+/// # Errors
+/// [`PipelineError::Cancelled`].
+pub fn check(progress: &dyn Progress) -> Result<(), PipelineError> {
     if progress.is_cancelled() { Err(PipelineError::Cancelled) } else { Ok(()) }
 }
 

@@ -1,9 +1,9 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
-use crate::closed_loop::NamedPolicy;
-use crate::table_cost::TableCost;
-use crate::verdict::AskedPolicies;
+use crate::named_policy::NamedPolicy;
+use crate::report::verdict::AskedPolicies;
+use crate::train::table_cost::TableCost;
 use dropcast_data::{CollectSettings, Departures, Expert, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};

@@ -4,12 +4,12 @@
 
 use dropcast_data::{Departures, SwitchSpecs, TraceMeta};
 use dropcast_pipeline::collect::collect_in_memory;
-use dropcast_pipeline::frames::{trace_from_frame, traces_to_frame};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_pipeline::traces::frames::{trace_from_frame, traces_to_frame};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::training::{choose_split, train_on};
+use dropcast_pipeline::train::{choose_split, train_on};
 use dropcast_simulate::LeafWorkload;
 
 fn trace(seed: u64) -> LabelledTrace {

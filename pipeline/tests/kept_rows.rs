@@ -2,12 +2,12 @@
 
 use dropcast_data::{DataError, Departures, SwitchSpecs};
 use dropcast_pipeline::collect::collect_in_memory;
-use dropcast_pipeline::oracle_gain::oracle_gain;
 use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::report::oracle_gain::oracle_gain;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, TraceBatches, TraceRows};
-use dropcast_pipeline::training::{OpenRoles, train_on};
+use dropcast_pipeline::train::{OpenRoles, train_on};
 use dropcast_simulate::LeafWorkload;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

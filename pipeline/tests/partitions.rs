@@ -5,14 +5,14 @@ use dropcast_data::{
     CollectSettings, Departures, Event, EventBatch, SwitchSpecs, TraceMeta, TraceWriter,
 };
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::partitions::{
-    PartitionSpec, PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary,
-    TracesByRole,
-};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_pipeline::training::{TraceRoles, train};
+use dropcast_pipeline::train::partitions::{
+    PartitionSpec, PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary,
+    TracesByRole,
+};
+use dropcast_pipeline::train::{TraceRoles, train};
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::merge_answers;
 use serde::Serialize;

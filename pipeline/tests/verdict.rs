@@ -5,18 +5,18 @@ use dropcast_data::{
     SwitchSpecs,
 };
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::collect::generate::generate_leaf;
 use dropcast_pipeline::collect::{collect, collect_in_memory};
-use dropcast_pipeline::generate::generate_leaf;
-use dropcast_pipeline::measure::{ReportRows, measure};
 use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::report::measure::{ReportRows, measure};
+use dropcast_pipeline::report::verdict::{
+    AskedPolicies, Conclusion, DropCounts, RivalKind, Verdict, judge,
+};
 use dropcast_pipeline::report::{ModelSource, PolicySection};
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::train_on;
-use dropcast_pipeline::verdict::{
-    AskedPolicies, Conclusion, DropCounts, RivalKind, Verdict, judge,
-};
+use dropcast_pipeline::train::train_on;
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_simulate::LeafWorkload;
 use dropcast_train::{BatchSource, Split, VoteRule};
@@ -302,7 +302,8 @@ fn queues_of_a_port_have_alphas_of_their_own_where_that_is_better() {
     let again = judge(&traces, &asked(&[&each.policy]), &resources, &Silent).expect("replayed");
     assert_eq!(again.rivals.asked().next().expect("asked").sent, each.sent);
     // No single change of an alpha is better.
-    let of = |text: &str| text.parse::<dropcast_pipeline::closed_loop::NamedPolicy>().expect("one");
+    let of =
+        |text: &str| text.parse::<dropcast_pipeline::named_policy::NamedPolicy>().expect("one");
     let alphas: Vec<f64> = each.policy["dt:alpha=[".len()..each.policy.len() - 1]
         .split(',')
         .map(|alpha| alpha.parse().expect("a number"))

@@ -5,15 +5,15 @@ use crate::model::{Model, traces_of};
 use crate::settings::{Described, parse, parse_subcommand, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
-use dropcast_pipeline::closed_loop::{Experiment, NamedPolicy, RunFile};
-use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::generate::{
+use dropcast_lab::closed_loop::{Experiment, NamedPolicy, RunFile};
+use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into};
+use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
+use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
+use dropcast_lab::reproduce::Figure;
+use dropcast_pipeline::collect::generate::{
     Topology, Workload, WorkloadChanges, generate as generate_file, generate_frame,
 };
-use dropcast_pipeline::map::{MapSettings, map as find_where_it_pays, map_into};
-use dropcast_pipeline::refine::{RefineSettings, refine as refine_models, refine_into};
-use dropcast_pipeline::reproduce::Figure;
-use dropcast_reports::{experiment_text, refined_text, reproduced};
+use dropcast_pipeline::files::check_output;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -103,13 +103,13 @@ pub(crate) fn map(
     let settings: MapSettings = config.read(py, "config", MapSettings::read)?;
     let resources = resources(py, threads, None, None)?;
     let found = work::run(py, bar, |progress| {
-        let files = |found: &_| Ok(dropcast_reports::map::files(found)?);
+        let files = |found: &_| Ok(dropcast_lab::pages::map::files(found)?);
         match &folder {
             Some(folder) => map_into(folder, &settings, &resources, progress, files),
             None => find_where_it_pays(&settings, &resources, progress),
         }
     })?;
-    Ok((errors::to_json(py, &found)?, dropcast_reports::map::summary(&found)))
+    Ok((errors::to_json(py, &found)?, dropcast_lab::pages::map::summary(&found)))
 }
 
 /// What is refined besides the files in the settings.

@@ -4,15 +4,16 @@ use crate::settings::resources;
 use crate::{errors, settings, work};
 use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
+use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
-use dropcast_pipeline::event_reading::EventReading;
-use dropcast_pipeline::partitions::{
-    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
-};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-use dropcast_pipeline::sweep::{SweepSettings, sweep, sweep_share};
+use dropcast_pipeline::train::partitions::{
+    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
+};
+use dropcast_pipeline::train::sweep::{SweepSettings, sweep, sweep_share};
 use dropcast_train::merge_answers;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -276,7 +277,7 @@ pub(crate) fn share_of_sweep(
 ) -> PyResult<()> {
     let resources = resources(py, Some(threads), None, None)?;
     let share = || {
-        let settings = SweepSettings::read(&config)?;
+        let settings = SweepSettings::<LoopSettings>::read(&config)?;
         sweep_share(&settings, &folder, (nth, of), &resources, &Silent)
     };
     work::detached(py, share)
@@ -298,7 +299,7 @@ pub(crate) fn finish_sweep(
         })
     };
     let finish = || {
-        let settings = SweepSettings::read(&config)?;
+        let settings = SweepSettings::<LoopSettings>::read(&config)?;
         sweep(&settings, &folder, true, &resources, &Silent, page)
     };
     text(py, &work::detached(py, finish)?)

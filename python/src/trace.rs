@@ -9,13 +9,14 @@ use dropcast_data::{
     DataError, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, OnBadRow, RowOrder,
     SwitchFile, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
+use dropcast_pipeline::collect::event_reading::EventReading;
+use dropcast_pipeline::collect::folder::FolderJob;
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
-use dropcast_pipeline::collect_folder::{FolderJob, trace_files as files_of};
-use dropcast_pipeline::event_reading::EventReading;
 use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::files::trace_files as files_of;
 use dropcast_pipeline::settings::TracerSettings;
-use dropcast_pipeline::timeline::Timeline;
 use dropcast_pipeline::traces::LabelledTrace;
+use dropcast_pipeline::traces::timeline::Timeline;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;

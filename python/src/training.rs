@@ -4,16 +4,17 @@ use crate::model::{Model, traces_of};
 use crate::settings::{Described, WithOwn, add_own, parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
+use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::cross_validation::{Folds, cross_validate as over_folds};
-use dropcast_pipeline::model_per::{ModelPer, groups, train_groups};
-use dropcast_pipeline::oracle_gain::oracle_gain;
 use dropcast_pipeline::report::GainSection;
+use dropcast_pipeline::report::oracle_gain::oracle_gain;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_pipeline::sweep::{SweepSettings, sweep as sweep_files, sweep_on};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{KeptApart, OpenRoles, refuse_split, train_on};
+use dropcast_pipeline::train::cross_validation::{Folds, cross_validate as over_folds};
+use dropcast_pipeline::train::model_per::{ModelPer, groups, train_groups};
+use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_files, sweep_on};
+use dropcast_pipeline::train::{KeptApart, OpenRoles, refuse_split, train_on};
 use dropcast_reports::sweep_page;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -142,7 +143,7 @@ pub(crate) fn sweep(
 ) -> PyResult<String> {
     let (open, resources) = (roles.open(), roles.resources(py)?);
     let page = |table: &_| Ok::<_, PipelineError>(sweep_page(table)?);
-    let settings: SweepSettings = config.read(py, "config", SweepSettings::read)?;
+    let settings: SweepSettings<LoopSettings> = config.read(py, "config", SweepSettings::read)?;
     let swept = work::run(py, bar, |progress| match config {
         Described::Path(_) => sweep_files(&settings, &folder, resume, &resources, progress, page),
         Described::Json(_) => {

@@ -1,4 +1,4 @@
-//! Pages: reports, sweeps and figures as JSON, HTML, text and SVG.
+//! Pages: reports and sweeps as JSON, HTML, text and SVG.
 //!
 //! Numbers come from `dropcast-pipeline` as values; an [`Exporter`] writes a
 //! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
@@ -32,22 +32,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod experiment_text;
 mod exporter;
-pub mod fabric_figure;
-pub mod fig14;
-pub mod fig15;
+pub mod figure15;
 mod figures;
 mod format;
 mod gain_words;
 mod html;
 mod json;
-pub mod map;
-mod metric_words;
-mod numbers;
+pub mod numbers;
 pub mod plot;
-mod refined_text;
-pub mod reproduced;
 mod rival_words;
 mod run_page;
 mod sweep_figures;
@@ -58,13 +51,11 @@ mod verdict_figures;
 mod verdict_words;
 pub mod words;
 
-pub use experiment_text::experiment_text;
 pub use exporter::{ExportError, Exporter};
 pub use format::{ReportFormat, UnknownFormat};
 pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;
-pub use refined_text::refined_text;
 pub use run_page::{run_page, run_pages, verdict_in};
 pub use text::Text;
 pub use verdict_words::{trace_sentences, verdict_sentence, verdict_text};

@@ -4,7 +4,7 @@
 pub(crate) const UNDEFINED: &str = "undefined";
 
 /// A count with commas between thousands.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn grouped(digits: &str) -> String {
 
 /// A ratio or mean with this many decimals. More decimals are added until a value other than 1 or 0
 /// does not look like it: a loss of two packets in a million is a loss.
-pub(crate) fn ratio(value: f64, decimals: usize) -> String {
+pub fn ratio(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, _) = text.split_once('.').unwrap_or((&text, ""));
     if whole.len() > 3 && value > 0.0 {

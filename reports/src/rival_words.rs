@@ -2,7 +2,7 @@
 
 use crate::numbers::{count, ratio};
 use dropcast_pipeline::report::Report;
-use dropcast_pipeline::verdict::{RivalKind, RivalSection, Verdict};
+use dropcast_pipeline::report::verdict::{RivalKind, RivalSection, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 
 /// What Credence transmits with a report's model, if it was replayed.

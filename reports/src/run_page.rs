@@ -2,8 +2,8 @@
 
 use crate::{ExportError, ReportFormat, verdict_page, verdict_text};
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::run::RunResult;
-use dropcast_pipeline::verdict::Verdict;
 
 /// The pages of a run: `report.json` and `report.html`.
 ///

@@ -1,11 +1,11 @@
 //! The figures of a sweep's page.
 
+use crate::figure15::DEPTH;
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
 use crate::sweep_view::{
     MOST_COLOURED, Measure, OverSeeds, Recipe, Shape, part_name, recipe_name, recipe_number,
 };
-use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::{FrontPart, SweepRow, SweepTable};
 
 /// Maximum number of lines in a figure: the colours of the palette.
@@ -158,7 +158,7 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
         let points = trees.iter().filter_map(over).collect();
         Series { points, ..Series::new(name, Draw::Line, []) }
     };
-    let said = crate::fig15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
+    let said = crate::figure15::PAPER_AT_4_TREES.iter().filter(|(name, _)| *name != "accuracy");
     let said = said.map(|(name, value)| {
         let label = Some(format!("paper: {name} {value}"));
         Point { label, ..Point::new(4.0, *value) }

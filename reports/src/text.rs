@@ -4,8 +4,8 @@ use crate::numbers::{count, optional};
 use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
 use crate::{ExportError, Exporter, gain_sentences, trace_sentences};
+use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
-use dropcast_pipeline::verdict::Verdict;
 use dropcast_replay::{ReplayPolicy, Sent};
 
 /// A few dozen lines of plain text.

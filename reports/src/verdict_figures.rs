@@ -2,7 +2,7 @@
 
 use crate::numbers;
 use crate::plot::{Axis, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
-use dropcast_pipeline::verdict::{DropCounts, EpisodeSection, TimelineSection, Verdict};
+use dropcast_pipeline::report::verdict::{DropCounts, EpisodeSection, TimelineSection, Verdict};
 use dropcast_replay::Sent;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use crate::rival_words::{self, alphas as alpha_curve, asked_sentences, name_of, 
 use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
 use dropcast_pipeline::collect::note_words;
-use dropcast_pipeline::verdict::{Conclusion, DropCounts, SwitchDrops, Verdict};
+use dropcast_pipeline::report::verdict::{Conclusion, DropCounts, SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 
@@ -324,11 +324,11 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_pipeline::report::{AgreementSection, PolicySection};
-    use dropcast_pipeline::verdict::{
+    use dropcast_pipeline::report::verdict::{
         CongestionSection, LevelThreshold, OccupancySection, OptimumSection, PauseSection,
         ReasonSection, RivalKind, RivalSection, RivalsSection, VERDICT_SCHEMA_VERSION,
     };
+    use dropcast_pipeline::report::{AgreementSection, PolicySection};
     use std::collections::BTreeMap;
 
     /// Dynamic Thresholds at 16 is better than Complete Sharing, the untrained rule over it better than both.

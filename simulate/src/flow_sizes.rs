@@ -9,7 +9,7 @@ const MAX_BYTES: u64 = 1 << 53;
 /// Header of the text form.
 const HEADER: &str = "size_bytes,cumulative";
 
-/// The distributions that ship with dropcast, in `data/flow_sizes/`.
+/// The distributions that ship with dropcast, in `simulate/flow_sizes/`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowSizeName {
@@ -30,9 +30,9 @@ impl FlowSizeName {
     /// The distribution's file, with its source.
     pub fn text(self) -> &'static str {
         match self {
-            FlowSizeName::Websearch => include_str!("../../data/flow_sizes/websearch.csv"),
-            FlowSizeName::Datamining => include_str!("../../data/flow_sizes/datamining.csv"),
-            FlowSizeName::Hadoop => include_str!("../../data/flow_sizes/hadoop.csv"),
+            FlowSizeName::Websearch => include_str!("../flow_sizes/websearch.csv"),
+            FlowSizeName::Datamining => include_str!("../flow_sizes/datamining.csv"),
+            FlowSizeName::Hadoop => include_str!("../flow_sizes/hadoop.csv"),
         }
     }
 }

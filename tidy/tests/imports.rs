@@ -6,9 +6,9 @@ use std::path::Path;
 /// Every crate. A registry and its entries may import each other if there is no other way; none
 /// does: the type of an entry is in one file, the list of all entries in another
 /// (`export/src/target.rs` and `targets.rs`).
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "features", "data", "onnx", "oracle", "switch", "collect", "forest", "train", "replay",
-    "interop", "export", "verify", "simulate", "pipeline", "ndt", "reports", "cli", "tidy",
+    "interop", "export", "verify", "simulate", "pipeline", "ndt", "reports", "lab", "cli", "tidy",
 ];
 
 #[test]
@@ -18,6 +18,17 @@ fn no_two_files_import_each_other() {
         let cycles = import_cycles(&root.join(name).join("src")).unwrap();
         assert!(cycles.is_empty(), "{name}: these files import each other: {cycles:#?}");
     }
+}
+
+#[test]
+fn only_the_command_and_the_python_package_know_the_lab() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let knows = |name: &&str| {
+        let manifest = std::fs::read_to_string(root.join(name).join("Cargo.toml"));
+        manifest.expect("a crate has a manifest").contains("\ndropcast-lab")
+    };
+    let all = CRATES.iter().copied().chain(["python"]);
+    assert_eq!(all.filter(knows).collect::<Vec<_>>(), ["cli", "python"]);
 }
 
 /// The cycles of a crate with these files.

@@ -2,7 +2,7 @@
 
 use crate::output::Format;
 use clap::{Args, ValueEnum};
-use dropcast_pipeline::event_reading::EventReading;
+use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::settings::TracerSettings;
 use std::path::PathBuf;
 

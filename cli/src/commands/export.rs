@@ -3,7 +3,7 @@
 use crate::args::ExportArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::models::{ModelFile, the_switch};
+use dropcast_pipeline::export::models::{ModelFile, the_switch};
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let model = ModelFile::read(&args.model)?;

@@ -6,9 +6,9 @@ use crate::output;
 use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect_folder::matching;
+use dropcast_pipeline::files::matching;
+use dropcast_pipeline::inspection::summary::InspectedSummary;
 use dropcast_pipeline::inspection::{check, inspect};
-use dropcast_pipeline::inspection_summary::InspectedSummary;
 use dropcast_pipeline::progress::Progress;
 use dropcast_reports::words::inspection::{checked_text, inspected_text};
 

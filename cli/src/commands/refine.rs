@@ -3,10 +3,10 @@
 use crate::args::RefineArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_lab::pages::refined_text;
+use dropcast_lab::refine::refine_into;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::refine::refine_into;
 use dropcast_pipeline::resources::Resources;
-use dropcast_reports::refined_text;
 
 pub(crate) fn run(args: &RefineArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let task = args.settings.open()?;

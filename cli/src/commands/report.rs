@@ -5,13 +5,13 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::measure::measure_file;
-use dropcast_pipeline::models::ModelFile;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::report::measure::measure_file;
+use dropcast_pipeline::report::verdict::judge;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::verdict::judge;
 use dropcast_reports::verdict_in;
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {

@@ -3,8 +3,8 @@
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_lab::pages::reproduced;
 use dropcast_pipeline::progress::Progress;
-use dropcast_reports::reproduced;
 
 pub(crate) fn run(args: &ReproduceArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let files = |measured: &_| reproduced::files(args.figure.name(), measured);

@@ -4,8 +4,8 @@ use crate::args::RescaleArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
+use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::models::ModelFile;
 use serde::Serialize;
 
 pub(crate) fn run(args: &RescaleArgs) -> Result<(), Failure> {

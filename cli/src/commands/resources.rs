@@ -3,9 +3,9 @@
 use crate::args::ResourcesArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::export::models::ModelFile;
+use dropcast_pipeline::export::tool_measurements::resources_of;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::tool_measurements::resources_of;
 use dropcast_reports::words::resources::resources_text;
 
 pub(crate) fn run(args: &ResourcesArgs, progress: &dyn Progress) -> Result<(), Failure> {

@@ -3,13 +3,13 @@
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_lab::closed_loop::{Experiment, RunFile};
+use dropcast_lab::pages::experiment_text;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::closed_loop::{Experiment, RunFile};
+use dropcast_pipeline::collect::generate::{Workload, generate};
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::generate::{Workload, generate};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_reports::experiment_text;
 use std::path::Path;
 
 pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Failure> {

@@ -3,15 +3,17 @@
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::output;
+use dropcast_lab::pages::refined_text;
+use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
-use dropcast_pipeline::sweep::{SweepSettings, Swept, sweep};
+use dropcast_pipeline::train::sweep::{SweepSettings, Swept, sweep};
+use dropcast_reports::sweep_page;
 use dropcast_reports::words::sweep::sweep_tables;
-use dropcast_reports::{refined_text, sweep_page};
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let settings = SweepSettings::read(&args.config)?;
+    let settings = SweepSettings::<LoopSettings>::read(&args.config)?;
     let folder = match &args.output {
         Some(path) => path.clone(),
         None => PathBuf::from("runs").join(args.config.file_stem().unwrap_or_default()),

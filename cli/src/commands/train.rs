@@ -6,15 +6,17 @@ use crate::output;
 use dropcast_data::{DataError, write_atomic};
 use dropcast_forest::Metrics;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::cross_validation::{Folds, cross_validate};
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::model_per::{GroupModels, ModelFiles, ModelPer, groups, train_groups};
-use dropcast_pipeline::oracle_gain::oracle_gain;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::GainSection;
+use dropcast_pipeline::report::oracle_gain::oracle_gain;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::training::{KeptApart, TraceRoles, cautions, refuse_split, train_on};
+use dropcast_pipeline::train::cross_validation::{Folds, cross_validate};
+use dropcast_pipeline::train::model_per::{
+    GroupModels, ModelFiles, ModelPer, groups, train_groups,
+};
+use dropcast_pipeline::train::{KeptApart, TraceRoles, cautions, refuse_split, train_on};
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};

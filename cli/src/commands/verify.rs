@@ -3,10 +3,12 @@
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::models::ModelFile;
+use dropcast_pipeline::export::models::ModelFile;
+use dropcast_pipeline::export::verification::{
+    VectorSummary, Verification, VerificationTask, verify,
+};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::traces::LabelledTrace;
-use dropcast_pipeline::verification::{VectorSummary, Verification, VerificationTask, verify};
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! The page of versions says what the constants say.
 
-use dropcast_pipeline::collect_folder::MANIFEST_VERSION;
+use dropcast_pipeline::collect::folder::MANIFEST_VERSION;
 use dropcast_pipeline::report::REPORT_SCHEMA_VERSION;
-use dropcast_pipeline::verdict::VERDICT_SCHEMA_VERSION;
+use dropcast_pipeline::report::verdict::VERDICT_SCHEMA_VERSION;
 use std::collections::BTreeMap;
 use std::path::Path;
 

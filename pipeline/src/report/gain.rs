@@ -16,7 +16,7 @@ pub struct GainSection {
     pub follow_lqd: Gain,
     /// Over Complete Sharing.
     pub complete_sharing: Gain,
-    /// Over Dynamic Thresholds with the best alpha of the verdict ([`crate::verdict::RivalsSection::best_alpha`]). Null
+    /// Over Dynamic Thresholds with the best alpha of the verdict ([`crate::report::verdict::RivalsSection::best_alpha`]). Null
     /// without a verdict: after training, as these replays take nearly as long as the training.
     pub best_alpha: Option<Gain>,
 }

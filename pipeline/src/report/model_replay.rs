@@ -3,7 +3,7 @@
 use super::replay_section::{common_dt_alpha, common_slack_bytes, totals};
 use super::source::{BuildError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
-use crate::verdict::ReplayedSwitches;
+use super::verdict::ReplayedSwitches;
 use dropcast_data::LabelledBatch;
 use dropcast_forest::ForestScorer;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, Replayed};

@@ -1,7 +1,7 @@
 //! Whether a forest does more than one comparison.
 
 use super::replay_section::ReplayTotals;
-use crate::verdict::Verdict;
+use super::verdict::Verdict;
 use dropcast_replay::ReplayPolicy;
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ use super::importance::ImportanceSection;
 use super::one_comparison::OneComparison;
 use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
-use crate::verdict::Verdict;
+use super::verdict::Verdict;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
 use dropcast_export::Resources;
 use dropcast_forest::{Confusion, ImportOrigin, Metrics, SwitchContext};

@@ -4,7 +4,7 @@ use super::body::{Body, Data};
 use super::table::{Cell, told};
 use crate::numbers;
 use crate::verdict_figures::{self, KINDS, switch_name};
-use dropcast_pipeline::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
+use dropcast_pipeline::report::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
 use std::cmp::Reverse;
 
 /// Switches that are drawn.

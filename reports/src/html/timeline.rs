@@ -3,7 +3,7 @@
 use super::body::{Body, Data};
 use super::table::{Cell, told};
 use crate::{numbers, verdict_figures};
-use dropcast_pipeline::verdict::{EpisodeSection, TimelineSection, Verdict};
+use dropcast_pipeline::report::verdict::{EpisodeSection, TimelineSection, Verdict};
 
 /// Traces that are drawn.
 const MOST_TRACES: usize = 6;

@@ -7,7 +7,7 @@ use crate::plot::escape;
 use crate::rival_words::{asked_sentences, rival_sentences};
 use crate::verdict_words::{cautions, slack_sentence};
 use crate::{ExportError, figures, trace_sentences, verdict_sentence};
-use dropcast_pipeline::verdict::Verdict;
+use dropcast_pipeline::report::verdict::Verdict;
 
 /// One HTML file with the verdict, what every policy transmits, drops over time and by queue, and the
 /// JSON of all numbers.

@@ -2,8 +2,8 @@
 
 use super::model::metrics_row;
 use dropcast_forest::Confusion;
-use dropcast_pipeline::cross_validation::CrossValidation;
-use dropcast_pipeline::model_per::{GroupModel, GroupModels, GroupScores};
+use dropcast_pipeline::train::cross_validation::CrossValidation;
+use dropcast_pipeline::train::model_per::{GroupModel, GroupModels, GroupScores};
 use dropcast_train::Spread;
 
 /// The folds as a table, and their means.

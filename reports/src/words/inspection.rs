@@ -5,7 +5,7 @@ use super::statistics::statistics_table;
 use super::sweep::sweep_tables;
 use crate::numbers::{count, duration, utc};
 use dropcast_data::Problem;
-use dropcast_pipeline::capture_packets::{AddressPackets, CapturePackets};
+use dropcast_pipeline::collect::capture_packets::{AddressPackets, CapturePackets};
 use dropcast_pipeline::inspection::{Checked, Inspected};
 use dropcast_train::Model;
 

@@ -1,7 +1,7 @@
 //! A model in words.
 
 use dropcast_forest::{Forest, Metrics, PartMetrics};
-use dropcast_pipeline::table_cost::TableCost;
+use dropcast_pipeline::train::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
 /// What was decided about the forest, as a line.

@@ -1,6 +1,6 @@
 //! Statistics of a trace's features, as a table.
 
-use dropcast_pipeline::statistics::Statistics;
+use dropcast_pipeline::inspection::statistics::Statistics;
 
 /// A table of them.
 #[cfg(feature = "polars")]

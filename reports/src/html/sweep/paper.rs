@@ -1,10 +1,10 @@
 //! The paper's Figure 15, with ours.
 
+use crate::figure15::DEPTH;
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, Shape};
-use dropcast_pipeline::reproduce::fig15::DEPTH;
 use dropcast_train::FrontPart;
 
 /// Maximum recipes drawn.

@@ -1,0 +1,26 @@
+//! Policies in a fabric whose senders react to losses, marks and telemetry (`docs/fabric.md`).
+//!
+//! An [`Experiment`] says which policies to compare in which fabric, under which traffic and how
+//! often. [`Experiment::prepare`] checks it and reads its models; [`Prepared::compare`] runs it.
+
+mod choice;
+mod comparison;
+mod experiment;
+mod labelled_run;
+mod objective;
+mod oracles;
+mod prepared;
+mod recording;
+mod summary;
+
+pub use choice::{Candidate, Choice, Chooser};
+pub use comparison::{Comparison, PolicyRuns};
+pub use dropcast_pipeline::named_policy::NamedPolicy;
+pub use experiment::Experiment;
+pub(crate) use experiment::{known, usual_policies};
+pub use objective::{Objective, UnknownObjective};
+pub(crate) use oracles::refuse_own;
+pub use oracles::{Oracles, read_oracle};
+pub use prepared::{MOST_RUNS, Prepared, Traffic};
+pub use recording::RunFile;
+pub use summary::{ExperimentSummary, MetricSummary, PolicySummary};

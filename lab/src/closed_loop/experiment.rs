@@ -1,0 +1,136 @@
+//! What is compared, as a file says it.
+
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::read_settings;
+use dropcast_pipeline::named_policy::NamedPolicy;
+use dropcast_simulate::{Fabric, FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Policies to compare, in a fabric, under traffic. Every field has a default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Experiment {
+    /// The policies, such as `"lqd"` or `"credence:model=model.json"`.
+    pub policies: Vec<NamedPolicy>,
+    /// Runs of each policy. Run `n`, from 0, adds `n` to the seeds of fabric and traffic.
+    pub runs: u32,
+    /// A CSV file of flows, in place of `traffic`; then runs differ in the paths of flows only.
+    pub flow_list: Option<PathBuf>,
+    /// The flows of `flow_list` take the paths that they take in the Credence artifact's ns-3, of
+    /// whose run with this `randomSeed` they are; then all runs are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns3_seed: Option<u32>,
+    /// The fabric.
+    pub fabric: FabricConfig,
+    /// The traffic.
+    pub traffic: TrafficConfig,
+}
+
+/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; the
+/// untrained rule over one of them and over none; and what chips do that push out packets.
+pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
+    let all = [
+        "complete-sharing",
+        "dt:alpha=2",
+        "dt:alpha=4",
+        "dt:alpha=8",
+        "dt:alpha=16",
+        "dt:alpha=32",
+        "oracle:base=dt:alpha=16",
+        "oracle:base=complete-sharing",
+        "lqd:end=head",
+        "occamy",
+    ];
+    all.map(known).to_vec()
+}
+
+/// A policy whose text is right.
+pub(crate) fn known(policy: &str) -> NamedPolicy {
+    policy.parse().expect("a known policy")
+}
+
+impl Default for Experiment {
+    /// LQD, and what it must beat: tuned alphas, the untrained rule, and chips that push out packets; once, without
+    /// traffic.
+    fn default() -> Self {
+        Experiment {
+            policies: std::iter::once(known("lqd")).chain(usual_policies()).collect(),
+            runs: 1,
+            flow_list: None,
+            ns3_seed: None,
+            fabric: FabricConfig::default(),
+            traffic: TrafficConfig::default(),
+        }
+    }
+}
+
+impl Experiment {
+    /// The artifact's fabric under websearch flows at 80% load and incasts of 75% of a leaf's buffer
+    /// (Credence, section 4.1), short enough to end in seconds.
+    pub fn websearch() -> Self {
+        let flows = PoissonFlows { load: 0.8, ..PoissonFlows::default() };
+        let incasts = Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::default() };
+        Experiment {
+            runs: 5,
+            fabric: FabricConfig { sample_interval_ns: 10_000, ..FabricConfig::default() },
+            traffic: TrafficConfig {
+                duration_ns: 20_000_000,
+                flows: vec![flows],
+                incasts: vec![incasts],
+                ..TrafficConfig::default()
+            },
+            ..Experiment::default()
+        }
+    }
+
+    /// Sets the seeds of fabric and traffic.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.fabric.seed = seed;
+        self.traffic.seed = seed;
+    }
+
+    /// The folder of a policy's files: its name, with a number if others have that name.
+    pub fn folder_of(&self, policy: &NamedPolicy) -> String {
+        let name = policy.spec.name();
+        let same = self.policies.iter().filter(|other| other.spec.name() == name);
+        match same.map(|other| &other.label).position(|label| *label == policy.label) {
+            None | Some(0) => name.to_owned(),
+            Some(place) => format!("{name}-{}", place + 1),
+        }
+    }
+
+    /// Reads an experiment from a TOML file.
+    ///
+    /// # Errors
+    /// If it cannot be read or says something else, or no fabric or traffic is like that.
+    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+        let experiment: Experiment = read_settings(path)?;
+        experiment.check_traffic().map_err(|error| error.in_file(path.display()))?;
+        Ok(experiment)
+    }
+
+    /// Checks the fabric, and that there is one source of traffic which fits it.
+    pub(super) fn check_traffic(&self) -> Result<(), PipelineError> {
+        let fabric = Fabric::try_from(self.fabric.clone())?;
+        let TrafficConfig { flows, incasts, collectives, .. } = &self.traffic;
+        let has_traffic = !(flows.is_empty() && incasts.is_empty() && collectives.is_empty());
+        match (has_traffic, &self.flow_list) {
+            (true, Some(_)) => {
+                let problem = "stands in place of [traffic]; leave one of them out";
+                Err(PipelineError::setting("flow_list", problem))
+            }
+            (false, None) => {
+                let problem = "is empty, expected [[traffic.flows]], [[traffic.incasts]] or \
+                               [[traffic.collectives]], or a flow_list";
+                Err(PipelineError::setting("traffic", problem))
+            }
+            (true, None) if self.ns3_seed.is_some() => {
+                let problem = "is for the flows of a flow_list; name one, or leave it out";
+                Err(PipelineError::setting("ns3_seed", problem))
+            }
+            (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
+            (false, Some(_)) => Ok(()),
+        }
+    }
+}

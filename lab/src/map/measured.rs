@@ -1,0 +1,201 @@
+//! Runs of every policy under every condition.
+
+use super::conditions::Condition;
+use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
+use super::settings::{MapSettings, Measure, Subject};
+use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
+use crate::fabric_oracle::{train_oracles, training_experiment};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::work_folder::WorkFolder;
+use dropcast_pipeline::files::{check_replaced, write_files};
+use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::resources::Resources;
+use dropcast_simulate::Interval;
+use dropcast_train::Threads;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What every map has, beside its pictures.
+const FILES: [&str; 2] = ["map.csv", "map.json"];
+
+/// What was measured, and what follows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Map {
+    /// What was asked for.
+    pub settings: MapSettings,
+    /// How many points and measures hold a gain, and how many by chance.
+    pub tally: Tally,
+    /// By point, in the order of the grids.
+    pub points: Vec<MapPoint>,
+}
+
+/// One point.
+#[derive(Clone, Debug, Serialize)]
+pub struct MapPoint {
+    /// Where it is.
+    pub condition: Condition,
+    /// By policy, then by measure: the value of each run, and their mean; null where undefined.
+    pub values: Vec<PolicyValues>,
+    /// By measure.
+    pub findings: Vec<Finding>,
+}
+
+/// What one policy came to at one point.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyValues {
+    /// The policy's short name.
+    pub policy: String,
+    /// The policy, as the registry reads it (`docs/policies.md`).
+    pub spec: String,
+    /// By measure.
+    pub measures: BTreeMap<String, MeasuredValues>,
+}
+
+/// One measure over runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeasuredValues {
+    /// Mean and 95% interval; null if it is undefined in all runs.
+    pub mean: Option<Interval>,
+    /// By run that is compared.
+    pub runs: Vec<Option<f64>>,
+}
+
+/// Trains the oracles, and runs every policy at every point. The same with any number of threads.
+///
+/// # Errors
+/// If a setting is wrong, before the first run.
+pub fn map(
+    settings: &MapSettings,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Map, PipelineError> {
+    let points = settings.points()?;
+    let named: Vec<_> = settings.oracles.iter().collect();
+    // What could be wrong with a point is found before the time for training is spent.
+    for (_, experiment) in &points {
+        let mut plain = experiment.clone();
+        plain.policies.retain(|policy| policy.spec.model().is_none());
+        plain.prepare()?;
+    }
+    let models = train_oracles(
+        &training_experiment(),
+        named.iter().map(|(_, settings)| *settings),
+        resources,
+        progress,
+    )?;
+    let mut oracles = Oracles::default();
+    for ((name, _), model) in named.into_iter().zip(models) {
+        oracles.insert(name.as_str(), model);
+    }
+    let mut prepared = Vec::new();
+    for (condition, experiment) in points {
+        prepared.push((condition, experiment.prepare_with(oracles.clone())?));
+    }
+    let mut points = measure(settings, prepared, resources, progress)?;
+    let mut all: Vec<&mut Finding> =
+        points.iter_mut().flat_map(|point| &mut point.findings).collect();
+    judge(&mut all);
+    let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
+    let tally = Tally::count(&findings);
+    Ok(Map { settings: settings.clone(), tally, points })
+}
+
+/// Like [`map`]; also writes `files` of it into `folder`, in place of those of an earlier map.
+///
+/// # Errors
+/// Those of [`map`], if a file cannot be written, or another job works there.
+pub fn map_into(
+    folder: &Path,
+    settings: &MapSettings,
+    resources: &Resources,
+    progress: &dyn Progress,
+    files: impl Fn(&Map) -> Result<Vec<(String, String)>, PipelineError>,
+) -> Result<Map, PipelineError> {
+    check_replaced(folder, FILES)?;
+    let work = WorkFolder::beside(folder)?;
+    let map = map(settings, resources, progress)?;
+    write_files(work.path(), &files(&map)?)?;
+    let measures: Vec<String> =
+        Measure::known().iter().map(|measure| format!("-{measure}-")).collect();
+    work.finish(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_picture = || measures.iter().any(|measure| name.contains(measure));
+        FILES.contains(&&*name) || name.ends_with(".svg") && is_picture()
+    })?;
+    Ok(map)
+}
+
+fn measure(
+    settings: &MapSettings,
+    prepared: Vec<(Condition, Prepared)>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Vec<MapPoint>, PipelineError> {
+    progress.begin("map");
+    let subjects = settings.subjects();
+    let runs = |subject: &Subject| 0..subject.runs(settings);
+    let tasks: Vec<_> = prepared
+        .iter()
+        .flat_map(|(_, prepared)| subjects.iter().map(move |subject| (prepared, subject)))
+        .flat_map(|(prepared, own)| runs(own).map(move |run| (prepared, &own.policy, run)))
+        .collect();
+    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
+    let summaries = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
+        check(progress)?;
+        let summary = prepared.summarize(policy, run);
+        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        summary
+    });
+    let mut summaries = summaries.into_iter();
+    let mut points = Vec::new();
+    for (condition, _) in prepared {
+        let mut policies = Vec::new();
+        for subject in &subjects {
+            let own = summaries.by_ref().take(subject.runs(settings) as usize);
+            let runs = own.collect::<Result<_, _>>()?;
+            policies.push(PolicyRuns { policy: subject.policy.label.clone(), runs });
+        }
+        points.push(MapPoint::new(settings, condition, &Comparison { policies }));
+    }
+    progress.end(&format!("{} points, {all} runs", points.len()));
+    Ok(points)
+}
+
+impl MapPoint {
+    fn new(settings: &MapSettings, condition: Condition, comparison: &Comparison) -> Self {
+        let values = |(subject, runs): (Subject, &PolicyRuns)| PolicyValues {
+            policy: subject.name,
+            spec: runs.policy.clone(),
+            measures: settings.measures.iter().map(|own| measured(settings, runs, own)).collect(),
+        };
+        MapPoint {
+            condition,
+            values: settings.subjects().into_iter().zip(&comparison.policies).map(values).collect(),
+            findings: settings
+                .measures
+                .iter()
+                .map(|measure| Finding::new(settings, measure, comparison))
+                .collect(),
+        }
+    }
+
+    /// What was found in a measure.
+    pub fn finding(&self, measure: &Measure) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.measure == *measure)
+    }
+}
+
+fn measured(
+    settings: &MapSettings,
+    runs: &PolicyRuns,
+    measure: &Measure,
+) -> (String, MeasuredValues) {
+    let name = measure.name();
+    let mut runs = runs.metric(name);
+    runs.truncate(settings.runs as usize);
+    let values: Vec<f64> = runs.iter().copied().flatten().collect();
+    let mean = Interval::bootstrap(&values, BOOTSTRAP_SEED);
+    (name.to_owned(), MeasuredValues { mean, runs })
+}

@@ -1,0 +1,356 @@
+//! What a map compares, as a file says it.
+
+use super::conditions::{Condition, Grid};
+use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, known, usual_policies};
+use crate::fabric_oracle::default_oracles;
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::files::read_settings;
+use dropcast_pipeline::settings::TrainSettings;
+use dropcast_simulate::{
+    DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
+};
+use dropcast_switch::{AqmSpec, PolicySpec};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Compared in every map, with the best of the rivals.
+pub(super) const LQD: &str = "lqd";
+
+/// What to compare, and where. Every field has a default.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MapSettings {
+    /// Runs of each policy at each point; run `n`, from 0, adds `n` to the seeds of fabric and
+    /// traffic.
+    pub runs: u32,
+    /// Further runs of each rival, with seeds that follow: the best of each point and measure is chosen on these.
+    pub choosing_runs: u32,
+    /// What is compared, the names of [`RunSummary::metrics`]. Less is better, except for
+    /// `goodput_bps`.
+    pub measures: Vec<Measure>,
+    /// What LQD and oracles are compared with: every policy here is a rival, unless it has a model or pushes packets
+    /// out. Those are compared with the rivals.
+    pub policies: Vec<NamedPolicy>,
+    /// Oracles by name: how each is trained, all on the same labelled run
+    /// ([`crate::fabric_oracle`]).
+    pub oracles: BTreeMap<String, TrainSettings>,
+    /// Policies that ask the oracles, by name: `model` is each oracle in turn. Decision NAME with oracle OTHER is
+    /// called NAME-OTHER.
+    pub decisions: BTreeMap<String, NamedPolicy>,
+    /// The fabric, where a grid does not change it.
+    pub fabric: FabricConfig,
+    /// The traffic, where a grid does not change it.
+    pub traffic: TrafficConfig,
+    /// The points.
+    pub grids: Vec<Grid>,
+}
+
+/// One of [`RunSummary::metrics`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Measure(pub String);
+
+/// Points of all grids, at most: all of them are in memory.
+const MOST_POINTS: usize = 10_000;
+
+impl Measure {
+    /// The names of all.
+    pub(super) fn known() -> Vec<String> {
+        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
+        let known = RunSummary { drops, ..RunSummary::default() }.metrics();
+        known.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// What it is of: `incast`, `short` or `long` flows, or its whole name. Innocents are short flows.
+    pub fn subject(&self) -> &str {
+        let prefix = self.0.split('_').next().unwrap_or_default();
+        match prefix {
+            "innocent" => "short",
+            "incast" | "short" | "long" => prefix,
+            _ => &self.0,
+        }
+    }
+
+    /// Whether more is better.
+    pub fn is_more_better(&self) -> bool {
+        self.0 == "goodput_bps"
+    }
+
+    /// How much better `one` is than `other`: above 0 if it is.
+    pub(super) fn advantage(&self, one: f64, other: f64) -> f64 {
+        if self.is_more_better() { one - other } else { other - one }
+    }
+}
+
+impl Default for MapSettings {
+    /// No points; 50 ms of the Credence artifact's traffic.
+    fn default() -> Self {
+        let measures = [
+            "short_slowdown_p99",
+            "innocent_timeouts",
+            "incast_slowdown_p95",
+            "incast_over_10_ms",
+            "long_slowdown_p99",
+            "long_slowdown_mean",
+            "goodput_bps",
+        ];
+        MapSettings {
+            runs: 8,
+            choosing_runs: 8,
+            measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
+            policies: usual_policies(),
+            oracles: default_oracles().into_iter().collect(),
+            decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
+                .map(|(name, policy)| (name.to_owned(), known(policy)))
+                .into(),
+            fabric: FabricConfig::default(),
+            traffic: TrafficConfig {
+                duration_ns: 50_000_000,
+                flows: vec![PoissonFlows { load: 0.8, ..PoissonFlows::default() }],
+                incasts: vec![Incast { per_server_hz: 30.0, ..Incast::default() }],
+                ..TrafficConfig::default()
+            },
+            grids: Vec::new(),
+        }
+    }
+}
+
+impl MapSettings {
+    /// Reads a map's settings from a TOML file.
+    ///
+    /// # Errors
+    /// If it cannot be read or says something else.
+    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+        read_settings(path)
+    }
+
+    /// Everything that runs at each point: LQD, the listed policies, each decision with each oracle.
+    pub(super) fn subjects(&self) -> Vec<Subject> {
+        let lqd = Subject { name: LQD.to_owned(), kind: Kind::PushOut, policy: known(LQD) };
+        let listed = self.policies.iter().filter(|policy| policy.label != LQD).map(Subject::listed);
+        let asking = self.decisions.iter().flat_map(|(decision, policy)| {
+            self.oracles.keys().map(move |oracle| Subject::asking(decision, policy, oracle))
+        });
+        std::iter::once(lqd).chain(listed).chain(asking).collect()
+    }
+
+    /// The points of all grids.
+    ///
+    /// # Errors
+    /// If there are none, a measure is unknown, or too few runs are asked for.
+    pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
+        for (name, runs) in [("runs", self.runs), ("choosing_runs", self.choosing_runs)] {
+            if !(2..=MOST_RUNS).contains(&runs) {
+                let problem = format!("is {runs}, expected at least 2 and at most {MOST_RUNS}");
+                return Err(PipelineError::setting(name, problem));
+            }
+        }
+        self.check_policies()?;
+        self.check_measures()?;
+        let base = Experiment {
+            policies: Vec::new(),
+            runs: self.runs,
+            flow_list: None,
+            ns3_seed: None,
+            fabric: self.fabric.clone(),
+            traffic: self.traffic.clone(),
+        };
+        if self.grids.is_empty() {
+            let problem = "is empty; give at least one grid, such as [[grids]] with load = [0.8]";
+            return Err(PipelineError::setting("grids", problem));
+        }
+        for (place, grid) in self.grids.iter().enumerate() {
+            self.check_grid(place, grid)?;
+        }
+        let points: usize = self.grids.iter().map(Grid::len).fold(0, usize::saturating_add);
+        if points > MOST_POINTS {
+            let problem = format!("have {points} points, expected at most {MOST_POINTS}");
+            return Err(PipelineError::setting("grids", problem));
+        }
+        let policies = self.subjects().into_iter().map(|subject| subject.policy).collect();
+        let base = Experiment { policies, ..base };
+        Ok(self.grids.iter().flat_map(|grid| grid.points(&base)).collect())
+    }
+
+    fn check_policies(&self) -> Result<(), PipelineError> {
+        let is_word = |name: &&String| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain)
+        };
+        let names = [
+            ("oracles", self.oracles.keys().collect::<Vec<_>>()),
+            ("decisions", self.decisions.keys().collect()),
+        ];
+        for (field, names) in names {
+            if let Some(name) = names.into_iter().find(|name| !is_word(name)) {
+                let problem = format!("{name:?}: expected a letter, then letters, digits, - and _");
+                return Err(PipelineError::setting(field, problem));
+            }
+        }
+        for (name, policy) in &self.decisions {
+            let problem = match policy.spec.model() {
+                _ if !policy.spec.takes_model() => "asks no oracle; list it in policies",
+                Some(_) => "has a model; leave it out, each oracle is the model in turn",
+                None => continue,
+            };
+            return Err(PipelineError::setting(format!("decisions.{name}"), problem));
+        }
+        if self.decisions.is_empty() && !self.oracles.is_empty() {
+            let problem = "is empty, expected at least one that asks the oracles";
+            return Err(PipelineError::setting("decisions", problem));
+        }
+        if !self.subjects().iter().any(|subject| subject.kind == Kind::Plain) {
+            let problem = "have none without a prediction to compare with, such as \"dt:alpha=8\"";
+            return Err(PipelineError::setting("policies", problem));
+        }
+        Ok(())
+    }
+
+    fn check_measures(&self) -> Result<(), PipelineError> {
+        let names = Measure::known();
+        let is_known = |measure: &&Measure| names.contains(&measure.0);
+        match self.measures.iter().find(|measure| !is_known(measure)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let problem = format!("{:?} is none of {}", unknown.0, names.join(", "));
+                Err(PipelineError::setting("measures", problem))
+            }
+        }
+    }
+
+    fn check_grid(&self, place: usize, grid: &Grid) -> Result<(), PipelineError> {
+        let wrong = |field: &str, problem: String| {
+            Err(PipelineError::setting(format!("grids[{place}]: {field}"), problem))
+        };
+        if grid.name.is_empty() || !grid.name.chars().all(is_plain) {
+            let problem = format!("is {:?}, expected letters, digits, - and _", grid.name);
+            return wrong("name", problem);
+        }
+        if self.grids[..place].iter().any(|other| other.name == grid.name) {
+            return wrong("name", format!("{:?} is taken by another grid", grid.name));
+        }
+        let positive = [
+            ("buffer_kb", &grid.buffer_kb),
+            ("oversubscription", &grid.oversubscription),
+            ("min_rto_ms", &grid.min_rto_ms),
+        ];
+        for (field, values) in positive {
+            let is_right = |value: &f64| (1e-3..=1e4).contains(value);
+            if let Some(value) = values.iter().find(|value| !is_right(value)) {
+                return wrong(field, format!("is {value}, expected 0.001 to 10000"));
+            }
+        }
+        for axis in grid.axes() {
+            let repeated =
+                (1..axis.values.len()).find(|&at| axis.values[..at].contains(&axis.values[at]));
+            if let Some(at) = repeated {
+                return wrong(axis.name, format!("has {} twice", axis.values[at]));
+            }
+        }
+        let has_load = self.traffic.flows.iter().any(|flows| flows.load > 0.0);
+        let has_incasts = self.traffic.incasts.iter().any(|incast| incast.per_server_hz > 0.0);
+        let marks = !matches!(self.fabric.aqm, AqmSpec::None(_));
+        let (flows, incasts) = ("[[traffic.flows]]", "[[traffic.incasts]]");
+        // What an axis changes. Collectives keep their transport and queue.
+        let needs = [
+            ("load", !grid.load.is_empty(), has_load, format!("flows to scale; add {flows}")),
+            (
+                "burst",
+                !grid.burst.is_empty(),
+                has_incasts,
+                format!("incasts to set; add {incasts}"),
+            ),
+            (
+                "transports",
+                !grid.transports.is_empty(),
+                has_load,
+                format!("flows to carry; add {flows}"),
+            ),
+            (
+                "priorities",
+                !grid.priorities.is_empty(),
+                has_load && has_incasts,
+                format!("two kinds of traffic to separate; give {flows} and {incasts}"),
+            ),
+            (
+                "ecn",
+                grid.ecn.contains(&true),
+                marks,
+                "marking to keep: aqm of [fabric] is none".to_owned(),
+            ),
+            (
+                "paths",
+                !grid.paths.is_empty(),
+                self.fabric.spines > 1,
+                "spines to choose from: spines of [fabric] is below 2".to_owned(),
+            ),
+            (
+                "oversubscription",
+                !grid.oversubscription.is_empty(),
+                self.fabric.spines > 0,
+                "uplinks to change: spines of [fabric] is 0".to_owned(),
+            ),
+        ];
+        match needs.into_iter().find(|(_, is_set, is_there, _)| *is_set && !is_there) {
+            Some((field, _, _, needed)) => wrong(field, format!("has no {needed}")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+/// What a policy is to the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It pushes packets out, as LQD does.
+    PushOut,
+    /// A rival that predicts nothing.
+    Plain,
+    /// A rival: the untrained rule over a base.
+    Rule,
+    /// It asks an oracle.
+    Oracle,
+}
+
+/// A policy that runs at every point.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    /// As findings and figures call it.
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) policy: NamedPolicy,
+}
+
+impl Subject {
+    fn listed(policy: &NamedPolicy) -> Self {
+        let kind = match &policy.spec {
+            spec if spec.pushes_out() => Kind::PushOut,
+            spec if spec.model().is_some() => Kind::Oracle,
+            PolicySpec::Oracle(_) => Kind::Rule,
+            _ => Kind::Plain,
+        };
+        Subject { name: policy.label.clone(), kind, policy: policy.clone() }
+    }
+
+    fn asking(decision: &str, policy: &NamedPolicy, oracle: &str) -> Self {
+        let separator = if policy.label.contains(':') { ',' } else { ':' };
+        let policy = known(&format!("{}{separator}model={oracle}", policy.label));
+        Subject { name: format!("{decision}-{oracle}"), kind: Kind::Oracle, policy }
+    }
+
+    /// How many runs of it are needed.
+    pub(super) fn runs(&self, settings: &MapSettings) -> u32 {
+        match self.kind {
+            Kind::Plain | Kind::Rule => settings.runs + settings.choosing_runs,
+            Kind::PushOut | Kind::Oracle => settings.runs,
+        }
+    }
+}

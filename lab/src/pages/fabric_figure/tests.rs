@@ -1,0 +1,62 @@
+//! Every figure to its end, tiny.
+
+use super::{csv, page, panels};
+use crate::reproduce::fabric::{FIGURES, Panels, Scale, measure, oracles};
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::resources::Resources;
+use dropcast_reports::plot::Page;
+use std::num::NonZeroUsize;
+
+/// A fabric that is busy for a millisecond, and oracles from 6 ms.
+fn tiny() -> Scale {
+    let mut scale =
+        Scale { duration_ns: 1_000_000, per_server_hz: 500.0, runs: 2, ..Scale::small() };
+    scale.training.traffic.duration_ns = 6_000_000;
+    let incast = &mut scale.training.traffic.incasts[0];
+    (incast.per_server_hz, incast.burst) = (500.0, 1.5);
+    scale
+}
+
+#[test]
+fn every_figure_is_measured_and_drawn() {
+    let (scale, resources) = (tiny(), Resources::default());
+    let oracles = oracles(&scale, &resources, &Silent).expect("drops to learn from");
+    let figures: Vec<_> = FIGURES.iter().collect();
+    let all = measure(&figures, &scale, &oracles, &resources, &Silent).expect("a valid scale");
+    for (measured, figure) in all.into_iter().zip(figures) {
+        assert_eq!(measured.figure, figure);
+        let policies = measured.policies();
+        assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
+        assert!(
+            ["LQD", "Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one))
+        );
+        let table = csv(&measured);
+        let rows_of_a_cell = match figure.panels {
+            Panels::Metrics(metrics) => metrics.len(),
+            Panels::Cdf => 103,
+        };
+        assert_eq!(table.lines().count(), 1 + measured.cells.len() * rows_of_a_cell);
+        for (name, panel) in panels(&measured) {
+            assert_eq!(panel.series.len(), policies.len(), "{name}");
+            assert!(panel.to_svg(Page::Alone).contains("Complete Sharing"), "{name}");
+        }
+        let page = page(&measured);
+        assert!(page.contains(figure.says), "{page}");
+        assert_eq!(
+            page.matches("left out").count(),
+            figure.claims.iter().filter(|c| c.paper.is_none()).count()
+        );
+    }
+}
+
+#[test]
+fn a_figure_is_the_same_on_any_number_of_threads() {
+    let scale = tiny();
+    let oracles = oracles(&scale, &Resources::default(), &Silent).expect("drops to learn from");
+    let with_threads = |threads| {
+        let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
+        let measured = measure(&[&FIGURES[4]], &scale, &oracles, &resources, &Silent);
+        csv(&measured.expect("a valid scale")[0])
+    };
+    assert_eq!(with_threads(1), with_threads(3));
+}

@@ -1,0 +1,385 @@
+//! Where an oracle pays, as CSV, text and heat maps.
+
+use super::metric_words::metric_words;
+use crate::map::{
+    Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint, Measure,
+    PolicyValues, Verdict,
+};
+use dropcast_reports::ExportError;
+use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
+use std::fmt::Write as _;
+
+/// The axes of a grid, by name.
+const AXES: [&str; 11] = [
+    "load",
+    "burst",
+    "buffer_kb",
+    "transports",
+    "ecn",
+    "priorities",
+    "oversubscription",
+    "servers",
+    "min_rto_ms",
+    "on_full",
+    "paths",
+];
+
+/// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
+/// over the runs, the ends of its 95% interval; then the best policy that predicts nothing, chosen on other runs,
+/// and whether this one is `better` than it, `worse` or `unclear` ([`Verdict`]). A field is empty where there is no
+/// value. RFC 4180 with `\n`.
+pub fn csv(map: &Map) -> String {
+    let axes = AXES.join(",");
+    let mut out = format!("grid,{axes},policy,measure,mean,low,high,best_plain,over_best_plain\n");
+    for point in &map.points {
+        let at = AXES.map(|axis| point.condition.value(axis).unwrap_or_default());
+        for values in &point.values {
+            for (name, measured) in &values.measures {
+                let bounds = measured.mean.and_then(|mean| mean.bounds);
+                let (low, high) = bounds.unzip();
+                let numbers = [measured.mean.map(|mean| mean.mean), low, high]
+                    .map(|value| value.map_or_else(String::new, |value| value.to_string()));
+                let finding = point.finding(&Measure(name.clone()));
+                let best = finding.and_then(|own| own.best_plain.as_deref()).unwrap_or_default();
+                let own = finding.and_then(|own| own.policy(&values.policy)?.over_plain.as_ref());
+                let _ = writeln!(
+                    out,
+                    "{},{},{},{name},{},{},{}",
+                    point.condition.grid,
+                    at.join(","),
+                    field(&values.policy),
+                    numbers.join(","),
+                    field(best),
+                    own.map_or("", |own| verdict(own.verdict)),
+                );
+            }
+        }
+    }
+    out
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Unclear => "unclear",
+    }
+}
+
+/// The files of a map, with their names: all values, and a picture for each measure.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn files(map: &Map) -> Result<Vec<(String, String)>, ExportError> {
+    let mut files = vec![
+        ("map.csv".to_owned(), csv(map)),
+        ("map.json".to_owned(), serde_json::to_string_pretty(map)?),
+    ];
+    let svg = |(name, figure): (String, HeatFigure)| (name + ".svg", figure.to_svg(Page::Alone));
+    files.extend(figures(map).into_iter().map(svg));
+    Ok(files)
+}
+
+/// A field, in quotes where it needs them.
+fn field(text: &str) -> String {
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+/// What was found, in words and tables.
+pub fn summary(map: &Map) -> String {
+    let mut text = headline(map);
+    text.push_str(&settings(map));
+    text.push_str(&gains(map));
+    text.push_str(&verdicts(map, Verdict::Better));
+    text.push_str(&verdicts(map, Verdict::Worse));
+    text
+}
+
+fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
+    map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
+}
+
+/// How often each policy is better or worse than the best rivals.
+fn headline(map: &Map) -> String {
+    let Map { tally, settings, .. } = map;
+    let mut text = format!(
+        "{} pairs of a point and a measure, {} runs. The best policy of each pair that predicts nothing (plain) was \
+         chosen on {} other runs.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
+         expectation.\n\n{:<28} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
+         plain: median (pairs)\n",
+        tally.pairs,
+        settings.runs,
+        settings.choosing_runs,
+        percent(Some(FALSE_DISCOVERY_RATE)),
+        "pairs, against the best",
+        "plain",
+        "or untrained",
+        "policy",
+        "better",
+        "worse",
+        "better",
+        "worse",
+    );
+    for policy in &tally.policies {
+        let of_rival = |of: fn(&Counts) -> u64| {
+            policy
+                .over_rival
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |counts| of(counts).to_string())
+        };
+        let shares: Vec<String> = policy
+            .share_of_gain
+            .iter()
+            .map(|share| format!("{} {} ({})", share.of, percent(share.median), share.pairs))
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:<28} {:>8} {:>7} {:>8} {:>7}  {}",
+            policy.policy,
+            policy.over_plain.better,
+            policy.over_plain.worse,
+            of_rival(|counts| counts.better),
+            of_rival(|counts| counts.worse),
+            shares.join(", "),
+        );
+    }
+    text
+}
+
+/// What it costs to set one policy everywhere.
+fn settings(map: &Map) -> String {
+    let mut text = format!(
+        "\n{:<28} {:>16} {:>14} {:>22}\n",
+        "set everywhere", "best of plain in", "median regret", "worse by a tenth in"
+    );
+    for own in &map.tally.settings {
+        let median = percent(own.median_regret);
+        let (best, often) = (own.best, own.worse_by_a_tenth);
+        let _ = writeln!(text, "{:<28} {best:>16} {median:>14} {often:>22}", own.policy);
+    }
+    text
+}
+
+/// Where LQD is better than the best policy that predicts nothing, and what others get of that.
+fn gains(map: &Map) -> String {
+    let names: Vec<&str> =
+        map.tally.policies.iter().skip(1).map(|own| own.policy.as_str()).collect();
+    let widths: Vec<usize> = names.iter().map(|name| name.len().max(6)).collect();
+    let mut text = format!(
+        "\nWhere LQD is better than the best policy that predicts nothing, and which share of that others get\n\
+         {:<64} {:<20} {:<16} {:>9} {:>9} {:>6}",
+        "point", "measure", "best", "its mean", "LQD", "gain"
+    );
+    for (name, &width) in names.iter().zip(&widths) {
+        let _ = write!(text, " {name:>width$}");
+    }
+    text.push('\n');
+    let mut rows = 0;
+    for (point, finding) in findings(map).filter(|(_, finding)| finding.gain().is_some()) {
+        rows += 1;
+        let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+        let best = finding.best_plain.as_deref().unwrap_or_default();
+        let relative = finding.lqd().and_then(|lqd| lqd.over_plain.as_ref()?.relative);
+        let _ = write!(
+            text,
+            "{:<64} {:<20} {best:<16} {:>9} {:>9} {:>6}",
+            place(&point.condition),
+            finding.measure.name(),
+            mean(best),
+            mean("lqd"),
+            percent(relative),
+        );
+        for (name, &width) in names.iter().zip(&widths) {
+            let share = finding.policy(name).and_then(|own| own.share_of_gain);
+            let _ = write!(text, " {:>width$}", percent(share));
+        }
+        text.push('\n');
+    }
+    if rows == 0 {
+        return "\nLQD is nowhere better than the best policy that predicts nothing.\n".to_owned();
+    }
+    text
+}
+
+/// Where a policy is better, or worse, than the best that predicts nothing.
+fn verdicts(map: &Map, wanted: Verdict) -> String {
+    let word = verdict(wanted);
+    let mut text = format!("\nWhere a policy is {word} than the best that predicts nothing\n");
+    let empty = text.len();
+    for (point, finding) in findings(map) {
+        for own in finding.policies.iter().filter(|own| own.policy != "lqd") {
+            let Some(over) = own.over_plain.as_ref().filter(|own| own.verdict == wanted) else {
+                continue;
+            };
+            let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+            let best = finding.best_plain.as_deref().unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "{:<64} {:<20} {:<28} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
+                place(&point.condition),
+                finding.measure.name(),
+                own.policy,
+                mean(&own.policy),
+                mean(best),
+                mean("lqd"),
+                percent(over.relative.map(f64::abs)),
+            );
+        }
+    }
+    if text.len() == empty {
+        text.push_str("nowhere\n");
+    }
+    text
+}
+
+fn place(condition: &Condition) -> String {
+    let at: Vec<String> =
+        condition.at.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
+    format!("{}: {}", condition.grid, at.join(", "))
+}
+
+fn mean_of(point: &MapPoint, policy: &str, measure: &Measure) -> Option<f64> {
+    let is_policy = |values: &&PolicyValues| values.policy == policy;
+    let values = point.values.iter().find(is_policy)?;
+    Some(values.measures.get(measure.name())?.mean?.mean)
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(
+        || "-".to_owned(),
+        |value| match value.abs() {
+            big if big >= 1e6 => format!("{:.4}e9", value / 1e9),
+            big if big >= 100.0 => format!("{value:.0}"),
+            _ => format!("{value:.3}"),
+        },
+    )
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.0}%", value * 100.0))
+}
+
+/// Heat maps by name: for each grid and measure LQD's advantage over the best policy that predicts nothing, and
+/// that of each policy that is found to be better or worse somewhere.
+pub fn figures(map: &Map) -> Vec<(String, HeatFigure)> {
+    let mut figures = Vec::new();
+    for grid in &map.settings.grids {
+        for measure in &map.settings.measures {
+            let sheet = Sheet::new(map, grid, measure);
+            for policy in map.tally.policies.iter().map(|own| own.policy.as_str()) {
+                if policy == "lqd" || sheet.is_clear_somewhere(policy) {
+                    let name = format!("{}-{}-{}", grid.name, measure.name(), file_word(policy));
+                    figures.push((name, sheet.figure(policy)));
+                }
+            }
+        }
+    }
+    figures
+}
+
+/// A policy's name as a part of a file's: `oracle:base=dt` is `oracle-base-dt`.
+fn file_word(policy: &str) -> String {
+    policy.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+}
+
+/// The points of a grid as rows and columns, for one measure.
+struct Sheet<'a> {
+    map: &'a Map,
+    grid: &'a Grid,
+    measure: &'a Measure,
+    columns: crate::map::Axis,
+    /// Labels and names of the rows: every combination of the other axes.
+    row_label: String,
+    rows: Vec<String>,
+    /// By row, then column.
+    findings: Vec<Vec<Option<&'a Finding>>>,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(map: &'a Map, grid: &'a Grid, measure: &'a Measure) -> Self {
+        let mut axes = grid.axes();
+        // Columns: of the axes with several values, the one with the shortest names, which must not
+        // overlap.
+        let several = axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1);
+        let shortest = several.min_by_key(|(_, axis)| axis.values.iter().map(String::len).max());
+        let place = shortest.map_or(0, |(place, _)| place);
+        let nothing = crate::map::Axis { name: "", label: "", values: vec![] };
+        let columns = if axes.is_empty() { nothing } else { axes.remove(place) };
+        let row_name = |condition: &Condition| -> String {
+            let others = condition.at.iter().filter(|(axis, _)| *axis != columns.name);
+            // A single value goes without saying.
+            let several = others.filter(|(name, _)| {
+                axes.iter().any(|axis| axis.name == *name && axis.values.len() > 1)
+            });
+            several.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let mut rows: Vec<String> = Vec::new();
+        let mut findings: Vec<Vec<Option<&Finding>>> = Vec::new();
+        for point in map.points.iter().filter(|point| point.condition.grid == grid.name) {
+            let name = row_name(&point.condition);
+            let row = rows.iter().position(|own| *own == name).unwrap_or_else(|| {
+                rows.push(name);
+                findings.push(vec![None; columns.values.len().max(1)]);
+                rows.len() - 1
+            });
+            let value = point.condition.value(columns.name).unwrap_or_default();
+            let column = columns.values.iter().position(|own| own == value).unwrap_or(0);
+            findings[row][column] = point.finding(measure);
+        }
+        let labels = axes.iter().filter(|axis| axis.values.len() > 1).map(|axis| axis.label);
+        let row_label = labels.collect::<Vec<_>>().join("; ");
+        Sheet { map, grid, measure, columns, row_label, rows, findings }
+    }
+
+    fn over_plain(finding: Option<&'a Finding>, policy: &str) -> Option<&'a Difference> {
+        finding?.policy(policy)?.over_plain.as_ref()
+    }
+
+    fn is_clear(finding: Option<&'a Finding>, policy: &str) -> bool {
+        Self::over_plain(finding, policy).is_some_and(|over| over.verdict != Verdict::Unclear)
+    }
+
+    fn is_clear_somewhere(&self, policy: &str) -> bool {
+        self.findings.iter().flatten().any(|&finding| Self::is_clear(finding, policy))
+    }
+
+    fn figure(&self, policy: &str) -> HeatFigure {
+        let who = if policy == "lqd" { "LQD" } else { policy };
+        let title = format!(
+            "{who} against the best policy that predicts nothing: {}",
+            metric_words(self.measure.name())
+        );
+        let value = "how much better, % (below 0: worse; *: more than chance)";
+        // Whole percents, without a minus before zero.
+        let cell = |&finding: &Option<&'a Finding>| {
+            let relative = Self::over_plain(finding, policy)?.relative?;
+            Some((relative * 100.0).round() / 100.0 + 0.0)
+        };
+        let names = |rows: &[String]| -> Vec<String> {
+            rows.iter()
+                .map(|row| if row.is_empty() { " ".to_owned() } else { row.clone() })
+                .collect()
+        };
+        let cells = |row: &Vec<Option<&'a Finding>>| row.iter().map(cell).collect();
+        let starred = |row: &Vec<Option<&'a Finding>>| {
+            row.iter().map(|&finding| Self::is_clear(finding, policy)).collect()
+        };
+        HeatFigure {
+            description: format!("{title}, for the points of grid {}.", self.grid.name),
+            title,
+            x: Axis::new(self.columns.label),
+            y: Axis::new(self.row_label.clone()),
+            value: Axis::new(value).unit(Unit::Percent).range(0.0, 1.0),
+            decimals: 0,
+            columns: self.columns.values.clone(),
+            rows: names(&self.rows),
+            cells: self.findings.iter().map(cells).collect(),
+            starred: self.findings.iter().map(starred).collect(),
+            notes: vec![format!("Cells: {value}. {} runs.", self.map.settings.runs)],
+        }
+    }
+}

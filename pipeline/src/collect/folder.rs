@@ -1,0 +1,416 @@
+//! Events of many files, labelled trace by trace.
+//!
+//! The files of one folder are the events of one run, of one switch or several. Folders are often named
+//! by what they hold: `run=3/switch=7/events.parquet`. Each becomes a folder of the output, with one
+//! labelled trace for each switch. `manifest.json` there tells what was read and written; a folder whose
+//! files and traces are as it says is not labelled again. So an interrupted job goes on when it is run
+//! again, and gives the bytes of one that was not interrupted. Traces that no longer hold are removed before
+//! any other is written, so that the folder never holds traces of two jobs.
+
+use super::manifest::PART;
+pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
+use super::{
+    Counts, Events, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
+};
+use crate::PipelineError;
+use crate::files::{FolderLock, create_folder, real, spare_inputs};
+use crate::files::{Group, groups};
+use crate::progress::{Progress, check};
+use crate::resources::Resources;
+use crate::settings::TracerSettings;
+use dropcast_collect::Tracer;
+use dropcast_data::{
+    Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs, TraceWriter,
+    is_object, sha256, sha256_file, switch_in_path,
+};
+use dropcast_train::Threads;
+use serde::Serialize;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What was done.
+#[derive(Debug, Serialize)]
+pub struct FolderCollected {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// Folders that were labelled.
+    pub labelled: usize,
+    /// Folders that were as the manifest said.
+    pub kept: usize,
+    /// Labelled traces, of both.
+    pub traces: usize,
+    /// What was counted in them.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Rows of the input that were left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, u64>,
+}
+
+/// How events of a folder are labelled.
+pub struct FolderJob<'a> {
+    /// How events are read. In a folder whose path has `switch=N`, events without a column for the
+    /// switch are of switch `N`.
+    pub options: EventOptions,
+    /// What to label, and how.
+    pub settings: &'a TracerSettings,
+    /// Rows that wait for their label, at most: of all switches of the runs that are labelled at a time.
+    pub max_waiting_rows: usize,
+    /// Threads share the folders, and the switches of each.
+    pub resources: Resources,
+}
+
+impl FolderJob<'_> {
+    /// Labels the events under `input`, into the folder `output`.
+    ///
+    /// # Errors
+    /// If there are no events, an event is wrong, a file cannot be read or written, or another job
+    /// works there. What is finished until then stays, and is in the manifest.
+    pub fn run(
+        &self,
+        input: &Path,
+        output: &Path,
+        progress: &dyn Progress,
+    ) -> Result<FolderCollected, PipelineError> {
+        let is_file = output.extension().is_some() && !output.is_dir();
+        if is_file || output.as_os_str() == "-" {
+            let problem = "the events are a folder; name a folder for their labelled traces";
+            return Err(PipelineError::setting("output", problem));
+        }
+        keep_apart(input, output)?;
+        let groups = groups(input)?;
+        if groups.is_empty() {
+            return Err(PipelineError::unfit(input.display(), "holds no files of events"));
+        }
+        if let Some(group) = groups.iter().find(|group| group.folder.to_str().is_none()) {
+            let problem = "has a name that is not UTF-8, which a manifest cannot tell; rename it";
+            return Err(PipelineError::unfit(group.place().display(), problem));
+        }
+        let _lock = lock(output)?;
+        progress.begin("collect");
+        let threads = Threads::new(self.resources.threads());
+        let mut manifest = self.manifest()?;
+        let earlier = Manifest::read(output)?;
+        if let Some(earlier) = &earlier {
+            if earlier.is_like(&manifest) {
+                let kept = |group: &Group| {
+                    let folder = slashed(&group.folder);
+                    let entry = earlier.folders.get(&folder)?;
+                    let is_kept = entry.is_as_told(&group.files, output);
+                    is_kept.then(|| (folder, entry.clone()))
+                };
+                let kept = threads.map(groups.iter().collect(), kept);
+                manifest.folders = kept.into_iter().flatten().collect();
+            }
+            if manifest.lacks_some_of(earlier) {
+                // Until the others are removed, the folder holds a part of the earlier traces.
+                Manifest { finished: false, ..earlier.clone() }.write(output)?;
+                manifest.remove_others(earlier, output)?;
+            }
+        }
+        let kept = manifest.folders.len();
+        let work = Work {
+            output,
+            folders: folders_of(&groups),
+            inputs: groups.iter().flat_map(|group| group.files.clone()).collect(),
+            most_waiting: 0,
+        };
+        let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
+        let left: Vec<Group> = groups.into_iter().filter(is_left).collect();
+        let at_a_time = threads.count().min(left.len()).max(1);
+        let work = Work { most_waiting: self.max_waiting_rows / at_a_time, ..work };
+        if !left.is_empty() || earlier.as_ref() != Some(&manifest) {
+            manifest.finished = false;
+            manifest.write(output)?;
+        }
+        let labelled = left.len();
+        let manifest = Mutex::new(manifest);
+        let done = threads.map(left, |group| {
+            let entry = self.label(&group, &work, &threads, progress)?;
+            let mut manifest = manifest.lock().unwrap_or_else(PoisonError::into_inner);
+            manifest.folders.insert(slashed(&group.folder), entry);
+            manifest.write(output)
+        });
+        done.into_iter().collect::<Result<(), PipelineError>>()?;
+        let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !manifest.finished {
+            manifest.finished = true;
+            manifest.write(output)?;
+        }
+        let counts = Counts::sum(manifest.traces().map(|trace| &trace.counts));
+        let Counts { rows, drops, .. } = counts;
+        progress.end(&format!("{rows} rows, {drops} drops"));
+        let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
+        for input in manifest.folders.values().flat_map(|folder| &folder.inputs) {
+            add_counts(&mut skipped, &input.skipped);
+            add_counts(&mut notes, &input.notes);
+        }
+        let traces = manifest.traces().count();
+        let manifest = output.join(MANIFEST);
+        Ok(FolderCollected { manifest, labelled, kept, traces, counts, skipped, notes })
+    }
+
+    /// A manifest without folders.
+    fn manifest(&self) -> Result<Manifest, PipelineError> {
+        let encode = |error: serde_json::Error| PipelineError::Encode {
+            what: "the manifest",
+            problem: error.to_string(),
+        };
+        Ok(Manifest {
+            format_version: MANIFEST_VERSION,
+            tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
+            collect: serde_json::to_value(self.settings).map_err(encode)?,
+            reading_sha256: sha256(format!("{:?}", self.options).as_bytes()),
+            finished: true,
+            folders: BTreeMap::new(),
+        })
+    }
+
+    fn label(
+        &self,
+        group: &Group,
+        work: &Work<'_>,
+        threads: &Threads,
+        progress: &dyn Progress,
+    ) -> Result<FolderEntry, PipelineError> {
+        let switch_id = switch_of(group)?;
+        let options = EventOptions { switch_id, ..self.options.clone() };
+        let mut events = EventFiles::open(&group.files, &options)?;
+        events.remarks().iter().for_each(|remark| progress.note(remark));
+        let specs = events.specs().clone();
+        let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
+        let tells_drops = events.tells_drops();
+        let begin = |switch_id, file| {
+            let mut begun = self.begin(&specs, switch_id, work, file)?;
+            if may_push_out {
+                begun.tracer = begun.tracer.with_push_outs();
+            }
+            if tells_drops {
+                begun.tracer = begun.tracer.with_real_drops();
+            }
+            if tells_marks {
+                begun.tracer = begun.tracer.with_ecn_marks();
+            }
+            Ok::<_, PipelineError>(begun)
+        };
+        let mut switches: BTreeMap<u16, OneSwitch> = BTreeMap::new();
+        for batch in events.by_ref() {
+            check(progress)?;
+            let batch = batch?;
+            progress.advance(batch.events.len());
+            let mut batches = by_switch(batch);
+            for &switch_id in batches.keys() {
+                if let Entry::Vacant(new) = switches.entry(switch_id) {
+                    new.insert(begin(switch_id, trace_file(group, switch_id, &work.folders)?)?);
+                }
+            }
+            let pieces: Vec<(&mut OneSwitch, EventBatch)> = switches
+                .iter_mut()
+                .filter_map(|(switch_id, switch)| Some((switch, batches.remove(switch_id)?)))
+                .collect();
+            let place = group.place().display();
+            let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch, &place));
+            pushed.into_iter().collect::<Result<(), PipelineError>>()?;
+            let waiting: usize = switches.values().map(|switch| switch.tracer.waiting_rows()).sum();
+            if waiting > work.most_waiting {
+                let problem = format!(
+                    "{waiting} rows of {} switches wait for their label, more than {}, this run's share of the \
+                     {} that may; raise that limit, label with fewer threads, or check the departures",
+                    switches.len(),
+                    work.most_waiting,
+                    self.max_waiting_rows
+                );
+                return Err(PipelineError::unfit(group.place().display(), problem));
+            }
+        }
+        let mut inputs = events.provenance();
+        let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
+        note_unmatched(&mut inputs, unmatched);
+        tell_notes(&inputs, group.place(), progress);
+        events.unmet_rules().iter().for_each(|rule| {
+            progress.note(&format!("{}: {rule}", group.place().display()));
+        });
+        if switches.is_empty() {
+            let problem = "holds no events that can be used, so there is nothing to label";
+            let problem = format!("{problem}{}", left_out(&inputs));
+            return Err(PipelineError::unfit(group.place().display(), problem));
+        }
+        let mut traces = Vec::new();
+        for (switch_id, switch) in switches {
+            traces.push(self.finish(switch_id, switch, &inputs, work.output)?);
+        }
+        Ok(FolderEntry { inputs, traces })
+    }
+
+    fn begin(
+        &self,
+        specs: &SwitchSpecs,
+        switch_id: u16,
+        work: &Work<'_>,
+        file: PathBuf,
+    ) -> Result<OneSwitch, PipelineError> {
+        let specs = match (specs, specs.get(switch_id)) {
+            (SwitchSpecs::Each(_), Some(spec)) => {
+                SwitchSpecs::Each(BTreeMap::from([(switch_id, spec.clone())]))
+            }
+            _ => specs.clone(),
+        };
+        let path = work.output.join(&file);
+        spare_inputs(&path, &work.inputs)?;
+        if !is_object(&path) {
+            create_folder(path.parent().unwrap_or(work.output))?;
+        }
+        let writer = TraceWriter::create(&path, &meta_of(&specs, self.settings))?;
+        let (computed, own) = self.settings.features.split_own();
+        let tracer = Tracer::new(specs, self.settings.collect(), computed)
+            .with_own(own.len())
+            .with_max_waiting_rows(work.most_waiting);
+        Ok(OneSwitch { file, tracer, writer, counts: Counts::default(), departures: 0 })
+    }
+
+    fn finish(
+        &self,
+        switch_id: u16,
+        switch: OneSwitch,
+        inputs: &[InputProvenance],
+        output: &Path,
+    ) -> Result<TraceEntry, PipelineError> {
+        let OneSwitch { file, tracer, mut writer, mut counts, departures } = switch;
+        let pauses = tracer.pauses();
+        counts.pauses = pauses.len() as u64;
+        writer.set_pauses(pauses)?;
+        let rows = tracer.finish();
+        counts.add_rows(&rows);
+        writer.write(&rows)?;
+        if self.settings.departures == Departures::Observed && departures == 0 {
+            let problem = format!(
+                "has no departures of switch {switch_id}, so nothing would drain its queues; set \
+                 departures to line-rate"
+            );
+            return Err(PipelineError::unfit(file.display(), problem));
+        }
+        writer.set_inputs(inputs.to_vec());
+        writer.finish()?;
+        let sha256 = sha256_file(&output.join(&file))?;
+        Ok(TraceEntry { file: slashed(&file), sha256, switch_id, counts })
+    }
+}
+
+/// What every folder of a job must know of the others.
+struct Work<'a> {
+    output: &'a Path,
+    folders: BTreeSet<PathBuf>,
+    inputs: Vec<PathBuf>,
+    /// Rows that wait in one of the folders that are labelled at the same time.
+    most_waiting: usize,
+}
+
+/// The folders in which there are events.
+pub(crate) fn folders_of(groups: &[Group]) -> BTreeSet<PathBuf> {
+    groups.iter().map(|group| group.folder.clone()).collect()
+}
+
+/// The trace of a switch of a group, relative to the output.
+///
+/// # Errors
+/// If the folder is named after another switch, or a folder below it, one of `folders`, is that switch's.
+pub(crate) fn trace_file(
+    group: &Group,
+    switch_id: u16,
+    folders: &BTreeSet<PathBuf>,
+) -> Result<PathBuf, PipelineError> {
+    let refused = |problem: String| Err(PipelineError::unfit(group.place().display(), problem));
+    match switch_of(group)? {
+        Some(named) if named != switch_id => refused(format!(
+            "is called switch={named} and holds events of switch {switch_id}; rename it, or move them"
+        )),
+        Some(_) => Ok(group.folder.join(PART)),
+        None => {
+            let folder = group.folder.join(format!("switch={switch_id}"));
+            if folders.contains(&folder) {
+                return refused(format!(
+                    "holds events of switch {switch_id}, and so does switch={switch_id} in it: their traces \
+                     would be one file; put them into one folder"
+                ));
+            }
+            Ok(folder.join(PART))
+        }
+    }
+}
+
+/// A switch of a folder at work.
+struct OneSwitch {
+    file: PathBuf,
+    tracer: Tracer,
+    writer: TraceWriter,
+    counts: Counts,
+    departures: usize,
+}
+
+impl OneSwitch {
+    /// Labels its next events and writes the rows whose label is known.
+    fn push(&mut self, batch: &EventBatch, place: &impl Display) -> Result<(), PipelineError> {
+        self.departures += count_departures(batch);
+        let rows =
+            self.tracer.push(batch).map_err(|error| PipelineError::from(error).in_file(place))?;
+        self.counts.add_rows(&rows);
+        self.writer.write(&rows)?;
+        Ok(())
+    }
+}
+
+/// The switch that the path of a folder names with `switch=N`.
+pub(crate) fn switch_of(group: &Group) -> Result<Option<u16>, PipelineError> {
+    let file = group.folder.join(PART);
+    let Some(text) = switch_in_path(&file) else { return Ok(None) };
+    let unfit = |_| {
+        let problem = "names no switch, expected switch=0 to switch=65535";
+        PipelineError::unfit(group.place().display(), problem)
+    };
+    text.parse().map(Some).map_err(unfit)
+}
+
+/// The events of each switch, in order.
+fn by_switch(batch: EventBatch) -> BTreeMap<u16, EventBatch> {
+    let mut switches: BTreeMap<u16, EventBatch> = BTreeMap::new();
+    let columns = batch.own.len() / batch.events.len().max(1);
+    for (at, event) in batch.events.into_iter().enumerate() {
+        let switch = switches.entry(event.switch_id).or_default();
+        switch.events.push(event);
+        switch.own.extend(&batch.own[at * columns..(at + 1) * columns]);
+    }
+    switches
+}
+
+/// Makes the folder and takes its lock. Object stores have neither folders nor locks.
+fn lock(output: &Path) -> Result<Option<FolderLock>, PipelineError> {
+    if is_object(output) {
+        return Ok(None);
+    }
+    create_folder(output)?;
+    FolderLock::take(output.join(".lock"), output).map(Some)
+}
+
+/// Refuses an output in which the next job would find its own traces among the events.
+fn keep_apart(input: &Path, output: &Path) -> Result<(), PipelineError> {
+    if !real(output).starts_with(real(input)) {
+        return Ok(());
+    }
+    let problem = format!(
+        "lies in the folder of the events, {}, and would be read as events the next time; name a folder \
+         outside",
+        input.display()
+    );
+    Err(PipelineError::unfit(output.display(), problem))
+}
+
+/// A relative path as the manifest tells it, on every system.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}

@@ -1,0 +1,5 @@
+//! Export: models become files of targets, which local tools verify and measure.
+
+pub mod models;
+pub mod tool_measurements;
+pub mod verification;

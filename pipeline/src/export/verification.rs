@@ -1,0 +1,203 @@
+//! Exports built with the tools of this machine, run, and compared with the forest.
+
+use super::models::ModelFile;
+use crate::PipelineError;
+use crate::progress::Progress;
+use crate::traces::{LabelledTrace, LabelledTraces};
+use dropcast_data::LabelledBatch;
+use dropcast_export::{Origin, Target, Ties, Vectors};
+use dropcast_forest::Forest;
+use dropcast_train::BatchSource;
+use dropcast_verify::{Built, Check, ProgramCheck, VerifyError};
+use serde::Serialize;
+use std::error::Error;
+use std::path::PathBuf;
+
+/// What came of all targets.
+#[derive(Debug, Serialize)]
+pub struct Verification {
+    /// The model's file.
+    pub model: PathBuf,
+    /// Its SHA-256.
+    pub model_sha256: String,
+    /// Names of its features.
+    pub features: Vec<String>,
+    /// Number of trees.
+    pub trees: usize,
+    /// Depth of the deepest.
+    pub depth: usize,
+    /// Whether every target agrees on every row.
+    pub verified: bool,
+    /// What is known of the vectors.
+    pub vectors: VectorSummary,
+    /// By target.
+    pub targets: Vec<TargetOutcome>,
+}
+
+/// What is known of the vectors.
+#[derive(Debug, Serialize)]
+pub struct VectorSummary {
+    /// How many there are.
+    pub rows: usize,
+    /// Those whose score is the vote threshold.
+    pub vote_ties: usize,
+    /// Whether it is certain that no row is one.
+    pub vote_ties_impossible: bool,
+    /// Leaves that no row can reach.
+    pub unreachable_leaves: usize,
+}
+
+/// What came of one target.
+#[derive(Debug, Serialize)]
+pub struct TargetOutcome {
+    /// The target.
+    pub target: &'static str,
+    /// Whether all its programs agree on every row.
+    pub verified: bool,
+    /// Why it could not be run, if so.
+    pub problem: Option<String>,
+    /// By program.
+    pub programs: Vec<ProgramCheck>,
+}
+
+/// What to verify.
+#[derive(Clone, Debug)]
+pub struct VerificationTask {
+    /// The targets.
+    pub targets: Vec<Target>,
+    /// Random rows besides the vectors.
+    pub random_rows: usize,
+    /// Their seed.
+    pub seed: u64,
+    /// A labelled trace whose rows are predicted, too.
+    pub trace: Option<LabelledTrace>,
+    /// Whether to time predictions on the rows of the trace.
+    pub time: bool,
+}
+
+impl VerificationTask {
+    /// Random rows, unless others are asked for.
+    pub const RANDOM_ROWS: usize = 1_000_000;
+    /// Their seed, unless another is given.
+    pub const SEED: u64 = 1;
+}
+
+/// Rows of a trace by which predictions are timed, the first ones.
+const TIMED_ROWS: usize = 1 << 18;
+
+/// Builds, runs and compares each target.
+///
+/// # Errors
+/// If the trace cannot be read, or the forest has no vectors. A target that cannot be run is an
+/// outcome.
+pub fn verify(
+    file: &ModelFile,
+    task: &VerificationTask,
+    progress: &dyn Progress,
+) -> Result<Verification, PipelineError> {
+    progress.begin("verify");
+    let (forest, origin) = (&file.model.forest, file.origin());
+    let vectors = Vectors::new(forest, task.seed, task.random_rows)?;
+    let trace = LabelledTraces::for_model(task.trace.iter().cloned().collect(), &file.model)?;
+    let job = Job { forest, origin: &origin, vectors: &vectors, trace, time: task.time, progress };
+    let mut targets: Vec<TargetOutcome> = Vec::new();
+    for &target in &task.targets {
+        if targets.iter().all(|outcome| outcome.target != target.name()) {
+            targets.push(job.outcome(target)?);
+        }
+    }
+    progress.end(&format!("{} targets", targets.len()));
+    Ok(Verification {
+        model: file.path.clone(),
+        model_sha256: file.sha256.clone(),
+        features: forest.features.clone(),
+        trees: forest.trees.len(),
+        depth: forest.depth(),
+        verified: targets.iter().all(|outcome| outcome.verified),
+        vectors: VectorSummary {
+            rows: vectors.rows().len(),
+            vote_ties: if let Ties::Found(ties) = vectors.ties() { ties } else { 0 },
+            vote_ties_impossible: vectors.ties() == Ties::Impossible,
+            unreachable_leaves: vectors.unreachable().len(),
+        },
+        targets,
+    })
+}
+
+/// What every target is asked.
+struct Job<'a> {
+    forest: &'a Forest,
+    origin: &'a Origin,
+    vectors: &'a Vectors,
+    trace: LabelledTraces,
+    time: bool,
+    progress: &'a dyn Progress,
+}
+
+impl Job<'_> {
+    fn outcome(&self, target: Target) -> Result<TargetOutcome, PipelineError> {
+        let (programs, problem) = match self.check(target) {
+            Ok(programs) => (programs, None),
+            Err(PipelineError::Verify(error)) => (Vec::new(), Some(with_causes(&error))),
+            Err(error) => return Err(error),
+        };
+        let verified = !programs.is_empty() && programs.iter().all(ProgramCheck::is_verified);
+        Ok(TargetOutcome { target: target.name(), verified, problem, programs })
+    }
+
+    fn check(&self, target: Target) -> Result<Vec<ProgramCheck>, PipelineError> {
+        let mut check = Check::new(Built::new(self.forest, self.origin, target)?);
+        check.vectors(self.forest, self.vectors)?;
+        self.progress.advance(self.vectors.rows().len());
+        let mut timed = Vec::new();
+        for batch in self.trace.batches()? {
+            crate::progress::check(self.progress)?;
+            let rows = rows_of(&batch?.batch);
+            check.trace(self.forest, &rows)?;
+            self.progress.advance(rows.len());
+            let wanted = if self.time { TIMED_ROWS - timed.len() } else { 0 };
+            timed.extend(rows.into_iter().take(wanted));
+        }
+        if self.time {
+            check.time(&timed)?;
+        }
+        Ok(check.finish())
+    }
+}
+
+fn with_causes(error: &VerifyError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+fn rows_of(batch: &LabelledBatch) -> Vec<Vec<u32>> {
+    let row = |at: usize| batch.features.iter().map(|column| column[at]).collect();
+    (0..batch.len()).map(row).collect()
+}
+
+impl TargetOutcome {
+    /// Why it is not verified, in a few words; none if it is.
+    pub fn failure(&self) -> Option<String> {
+        let target = self.target;
+        let mismatches: u64 = self.programs.iter().map(|program| program.mismatches).sum();
+        match mismatches {
+            _ if self.verified => None,
+            _ if self.problem.is_some() => Some(format!("{target} could not be run")),
+            0 => Some(format!("{target} was not executed")),
+            1 => Some(format!("{target} has 1 mismatch")),
+            _ => Some(format!("{target} has {mismatches} mismatches")),
+        }
+    }
+}
+
+impl Verification {
+    /// Why targets are not verified; empty if all are.
+    pub fn failures(&self) -> Vec<String> {
+        self.targets.iter().filter_map(TargetOutcome::failure).collect()
+    }
+}

@@ -1,0 +1,12 @@
+//! Files and folders: what is read whole, what is written, and how files that belong together appear at once.
+
+mod folders;
+mod whole_files;
+pub mod work_folder;
+
+pub(crate) use folders::{Group, groups};
+pub use folders::{matching, trace_files, traces_in};
+pub(crate) use whole_files::{FolderLock, held, spare_inputs, spare_inputs_in};
+pub use whole_files::{
+    check_output, check_replaced, create_folder, read_settings, read_text, real, write_files,
+};

@@ -1,0 +1,7 @@
+//! What a file holds: events, traces, models, tables, reports.
+
+mod content;
+pub mod statistics;
+pub mod summary;
+
+pub use content::{Checked, Inspected, check, inspect};

@@ -1,0 +1,37 @@
+//! Reports: a model measured on labelled traces, all numbers in one value; and what an oracle could be worth
+//! there ([`verdict`]).
+
+mod builder;
+mod calibration;
+mod curve;
+mod distribution;
+mod gain;
+mod importance;
+mod leaf_counts;
+pub mod measure;
+mod model_replay;
+mod one_comparison;
+pub mod oracle_gain;
+mod replay_section;
+mod row_sample;
+mod score_ranges;
+mod source;
+mod value;
+mod value_histogram;
+pub mod verdict;
+
+pub use builder::ReportBuilder;
+pub use calibration::{CalibrationRange, CalibrationSection};
+pub use curve::{BestF1, CurvePoint, CurveSection, MOST_POINTS};
+pub use distribution::{Distribution, FeatureSection};
+pub use gain::{Gain, GainSection};
+pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
+pub use one_comparison::OneComparison;
+pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
+pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes, ratio};
+pub use score_ranges::ScoreBin;
+pub use source::{BuildError, ModelSource, TraceSource};
+pub use value::{
+    LabelSection, ModelSection, PredictionSection, REPORT_SCHEMA_VERSION, ReplaySection, Report,
+    SwitchSection, TraceSection,
+};

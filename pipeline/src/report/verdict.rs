@@ -1,0 +1,87 @@
+//! What an oracle could be worth on a trace, before there is one.
+//!
+//! [`judge`] replays the arrivals through every policy without predictions, through Credence with a
+//! perfect oracle, and through Credence with one threshold on `level_occupancy`. What the best policy
+//! without an oracle leaves to the perfect one is all that any forest can gain. Beside that it counts
+//! what LQD and the real switch dropped, over time and by queue.
+
+mod asked_policies;
+mod class_alphas;
+mod congestion;
+mod drop_counts;
+mod episodes;
+mod judge;
+mod level_thresholds;
+mod pauses;
+mod places;
+mod real_drops;
+mod rivals;
+mod timeline;
+mod value;
+
+pub use asked_policies::AskedPolicies;
+pub use congestion::{CongestionSection, OccupancySection};
+pub use drop_counts::DropCounts;
+pub use episodes::EpisodeSection;
+pub use judge::Judge;
+pub(crate) use judge::ReplayedSwitches;
+pub use level_thresholds::LevelThreshold;
+pub use pauses::PauseSection;
+pub use places::{QueueDrops, SwitchDrops};
+pub use real_drops::ReasonSection;
+pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
+pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
+pub use value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+
+use super::BuildError;
+use crate::PipelineError;
+use crate::progress::{Progress, check};
+use crate::resources::Resources;
+use crate::traces::LabelledTraces;
+use dropcast_train::{Part, RunBatch, Split, rows_to_replay};
+
+/// What an oracle could be worth on traces that say when and where their packets arrived. Policies that are asked for
+/// are replayed, too.
+///
+/// # Errors
+/// If a trace cannot be read, or not be replayed, or a policy needs a model.
+pub fn judge(
+    traces: &LabelledTraces,
+    asked: &AskedPolicies,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Verdict, PipelineError> {
+    asked.check()?;
+    progress.begin("verdict");
+    let mut judge = Judge::new(resources.threads(), &asked.policies);
+    for (one, shown) in traces.one_by_one().zip(traces.names()) {
+        let trace = &one.traces()[0];
+        trace.check_expert()?;
+        let named = |error: BuildError| match error {
+            BuildError::Levels { source, .. } => {
+                PipelineError::Replay { trace: trace.name.clone(), source }
+            }
+            error => error.into(),
+        };
+        let unfit = |problem: &str| PipelineError::unfit(&trace.name, problem);
+        let specs = trace.meta.switches.as_ref().ok_or_else(|| unfit(NO_SWITCH))?;
+        judge.begin_trace(&shown, &trace.meta, specs).map_err(named)?;
+        for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, Part::Train)? {
+            let (RunBatch { batch, .. }, counted) = rows?;
+            if batch.arrivals.is_none() {
+                return Err(unfit(NO_ARRIVALS));
+            }
+            progress.advance(batch.len());
+            check(progress)?;
+            judge.add(&batch, &counted, None).map_err(named)?;
+        }
+    }
+    let verdict = judge.finish();
+    progress.end("replayed");
+    Ok(verdict)
+}
+
+const NO_SWITCH: &str = "does not describe its switch, so it cannot be replayed; collect it from events \
+                         with a switch description";
+const NO_ARRIVALS: &str = "does not say when and where its packets arrived, so it cannot be replayed; \
+                           collect it from events";

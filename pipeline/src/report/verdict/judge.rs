@@ -1,0 +1,246 @@
+//! Makes a verdict in one pass over labelled rows.
+
+use super::congestion::Congestion;
+use super::drop_counts::{Counted, DropCounts};
+use super::episodes::Episodes;
+use super::level_thresholds::{LevelThresholds, TraceLevels};
+use super::pauses::PauseSection;
+use super::places::Places;
+use super::real_drops::Reasons;
+use super::rivals::{Rivals, TraceRivals};
+use super::timeline::Timeline;
+use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+use crate::named_policy::NamedPolicy;
+use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes, ratio};
+use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
+use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+/// Replays labelled rows without a model, and counts what LQD, the real switch and, if there is one, a
+/// model do with them. As much memory as the buffers hold packets, and the arrivals of a trace for the optimum.
+pub struct Judge {
+    threads: NonZeroUsize,
+    names: Vec<String>,
+    cautions: BTreeMap<String, u64>,
+    open: Option<OpenTrace>,
+    /// Whether a model's replay of the same rows runs beside this.
+    is_beside_model: bool,
+    replayed: ReplayedSwitches,
+    congestion: Congestion,
+    thresholds: LevelThresholds,
+    rivals: Rivals,
+    counts: DropCounts,
+    reasons: Reasons,
+    pauses: PauseSection,
+    timelines: Vec<Timeline>,
+    episodes: Episodes,
+    places: Places,
+}
+
+/// What was replayed, by trace and switch.
+pub(crate) type ReplayedSwitches = BTreeMap<(usize, u16), Replayed>;
+
+/// The trace that rows are read from.
+struct OpenTrace {
+    specs: SwitchSpecs,
+    options: ReplayOptions,
+    /// None if a model's replay runs beside this.
+    replay: Option<Replay>,
+    levels: TraceLevels,
+    rivals: Option<TraceRivals>,
+    rows: u64,
+}
+
+impl Judge {
+    /// Without traces so far. `asked` are replayed, too.
+    pub fn new(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+        Judge {
+            threads,
+            names: Vec::new(),
+            cautions: BTreeMap::new(),
+            open: None,
+            is_beside_model: false,
+            replayed: BTreeMap::new(),
+            congestion: Congestion::default(),
+            thresholds: LevelThresholds::default(),
+            rivals: Rivals::new(threads, asked),
+            counts: DropCounts::default(),
+            reasons: Reasons::default(),
+            pauses: PauseSection::default(),
+            timelines: Vec::new(),
+            episodes: Episodes::default(),
+            places: Places::default(),
+        }
+    }
+
+    /// Beside a model's replay of the same rows, whose results [`Self::finish_beside`] takes.
+    pub(crate) fn beside_model(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+        Judge { is_beside_model: true, ..Judge::new(threads, asked) }
+    }
+
+    /// The batches that follow belong to a trace of these switches, which begin with empty buffers.
+    ///
+    /// # Errors
+    /// [`BuildError::Levels`] if they cannot be replayed, [`BuildError::Policy`] if they cannot have a policy that was
+    /// asked for.
+    pub fn begin_trace(
+        &mut self,
+        name: &str,
+        meta: &TraceMeta,
+        specs: &SwitchSpecs,
+    ) -> Result<(), BuildError> {
+        self.end_trace();
+        let levels = self
+            .thresholds
+            .begin(meta, self.threads, self.is_beside_model)
+            .map_err(|source| BuildError::Levels { trace: name.to_owned(), source })?;
+        let options = ReplayOptions::for_trace(meta);
+        let rivals = self.rivals.begin(name, meta, specs)?;
+        let replay = Replay::new(specs.clone(), options).without_predictions();
+        let replay = (!self.is_beside_model).then(|| replay.pausing(&meta.pauses));
+        self.congestion.begin(&meta.pauses);
+        self.names.push(name.to_owned());
+        for (note, rows) in meta.inputs.iter().flat_map(|input| &input.notes) {
+            if CAUTIONS.contains(&note.as_str()) {
+                *self.cautions.entry(note.clone()).or_default() += rows;
+            }
+        }
+        self.pauses.add(&meta.pauses);
+        let specs = specs.clone();
+        self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0 });
+        Ok(())
+    }
+
+    /// The next rows in order of arrival, whether each counts (the others only take room in the
+    /// buffers), and whether the model predicts a drop of each, if there is a model.
+    ///
+    /// # Errors
+    /// If no trace was begun, or a row cannot be replayed.
+    pub fn add(
+        &mut self,
+        batch: &LabelledBatch,
+        counted: &[bool],
+        predicted: Option<&[bool]>,
+    ) -> Result<(), BuildError> {
+        let trace = self.open.as_mut().ok_or(BuildError::NoTrace)?;
+        let Some(columns) = &batch.arrivals else { return Ok(()) };
+        let place = self.names.len() - 1;
+        let name = &self.names[place];
+        let mut all_met = Vec::with_capacity(batch.len());
+        let mut arrivals = Vec::with_capacity(batch.len());
+        for (at, &dropped) in batch.drop.iter().enumerate() {
+            let known = Arrival::of(columns, at, dropped);
+            let arrival = Arrival { counted: counted[at], ..known };
+            if let Some(replay) = &mut trace.replay {
+                replay.arrive(&arrival).map_err(|source| {
+                    let row = trace.rows + at as u64;
+                    BuildError::Replay { trace: name.clone(), row, source }
+                })?;
+            }
+            arrivals.push(arrival);
+            let met = self.congestion.arrive(&arrival, &trace.specs, &trace.options);
+            all_met.push(met);
+            let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
+                continue;
+            };
+            let packet = Counted {
+                size_bytes: arrival.size_bytes,
+                by_lqd: dropped,
+                by_real: batch.real_drop.as_ref().map(|reasons| reasons[at]),
+                marked: batch.ecn_mark.as_ref().map(|marks| marks[at]),
+                predicted: predicted.map(|predicted| predicted[at]),
+            };
+            let Arrival { time_ns, switch_id, port, queue, .. } = arrival;
+            if self.timelines.len() == place {
+                self.timelines.push(Timeline::new(time_ns, spec.base_rtt_ns));
+            }
+            self.timelines[place].at(time_ns).add(&packet, met.occupancy_permille);
+            let permille = met.occupancy_permille;
+            self.episodes.add((place, switch_id), spec, time_ns, &packet, permille);
+            self.places.add((place, switch_id, port, queue), &packet, permille);
+            self.counts.add(&packet);
+            if let Some(Some(reason)) = packet.by_real {
+                self.reasons.add(reason, dropped, arrival.size_bytes);
+            }
+        }
+        if let Some(rivals) = &mut trace.rivals {
+            self.rivals.add(rivals, &arrivals).map_err(|source| BuildError::Replay {
+                trace: name.clone(),
+                row: trace.rows,
+                source,
+            })?;
+        }
+        trace.rows += batch.len() as u64;
+        trace
+            .levels
+            .add(batch, &all_met, counted)
+            .map_err(|source| BuildError::Levels { trace: name.clone(), source })
+    }
+
+    /// The trace has no more rows: drains its buffers.
+    pub fn end_trace(&mut self) {
+        let Some(trace) = self.open.take() else { return };
+        let place = self.names.len() - 1;
+        let replayed = trace.replay.map(Replay::finish).into_iter().flatten();
+        self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
+        self.thresholds.end(trace.levels);
+        if let Some(rivals) = trace.rivals {
+            self.rivals.end(rivals);
+        }
+        self.episodes.end_trace();
+        if self.timelines.len() < self.names.len() {
+            // Nothing of it counts.
+            self.timelines.push(Timeline::new(0, 1));
+        }
+    }
+
+    /// The verdict on all rows so far, which a model's replay gave these results.
+    pub(crate) fn finish_beside(self, replayed: ReplayedSwitches) -> Verdict {
+        Judge { replayed, ..self }.finish()
+    }
+
+    /// The verdict on all rows so far.
+    pub fn finish(mut self) -> Verdict {
+        self.end_trace();
+        let totals = ReplayTotals::from_switches(self.replayed.values());
+        let sent = |policy: ReplayPolicy| {
+            let section = totals.policies.iter().find(|section| section.policy == policy);
+            section.map_or_else(Sent::default, |section| section.sent)
+        };
+        let lqd = sent(ReplayPolicy::Lqd);
+        let mut perfect_oracle = Sent::default();
+        self.replayed.values().for_each(|replayed| perfect_oracle.add(replayed.perfect_oracle));
+        let (occupancy, congestion) = self.congestion.finish();
+        let policies = totals.policies.iter().copied();
+        let (queues, queues_left_out) = self.places.queues();
+        let rivals = self.rivals.section(lqd);
+        Verdict {
+            schema_version: VERDICT_SCHEMA_VERSION,
+            traces: self.names,
+            cautions: self.cautions,
+            lqd_agreement: totals.lqd_agreement,
+            arrived: totals.arrived,
+            dropped: self.counts.lqd,
+            occupancy,
+            congestion,
+            dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
+            slack_bytes: common_slack_bytes(self.replayed.values()),
+            policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
+            perfect_oracle,
+            perfect_oracle_packets_to_lqd: ratio(perfect_oracle.packets, lqd.packets),
+            perfect_oracle_bytes_to_lqd: ratio(perfect_oracle.bytes, lqd.bytes),
+            level_threshold: self.thresholds.best(lqd),
+            conclusion: Conclusion::new(&rivals, &totals, perfect_oracle, self.counts.lqd),
+            rivals,
+            counts: self.counts,
+            real_reasons: self.reasons.sections(),
+            pauses: (self.pauses.pauses > 0).then_some(self.pauses),
+            timelines: self.timelines.iter().map(Timeline::section).collect(),
+            episodes: self.episodes.finish(),
+            switches: self.places.switches(&self.replayed),
+            queues,
+            queues_left_out,
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
+
+use super::class_alphas::{ClassAlphas, FoundAlphas};
+use crate::named_policy::NamedPolicy;
+use crate::report::{BuildError, ratio};
+use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
+use dropcast_replay::{
+    Arrival, OptimumSent, ReplayError, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent,
+};
+use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
+use dropcast_switch::policies::oracle::OracleParameters;
+use dropcast_switch::{Alphas, NoParameters, PolicySite, PolicySpec};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+
+/// Alphas of Dynamic Thresholds, as powers of two: those that SAI and the chips behind it have, without infinity,
+/// which is Complete Sharing.
+const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
+
+/// The alphas that the untrained rule is tried over, beside infinity.
+const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
+
+/// A switch with more queues has no rivals but those that are asked for: each would take the memory of all its queues.
+pub(super) const MOST_QUEUES: usize = 8_192;
+
+/// What a policy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RivalKind {
+    /// Dynamic Thresholds; Complete Sharing is alpha infinity.
+    Alpha,
+    /// The untrained rule over one of these.
+    UntrainedRule,
+    /// Dynamic Thresholds with an alpha for each queue of a port.
+    ClassAlphas,
+    /// A policy that was asked for.
+    Asked,
+}
+
+/// A policy that any switch could run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RivalSection {
+    /// What it is.
+    pub kind: RivalKind,
+    /// The policy, as the registry names it (`docs/policies.md`).
+    pub policy: String,
+    /// The alpha of Dynamic Thresholds, also under the rule; null if it is infinite, or the policy another.
+    pub alpha: Option<f64>,
+    /// What it transmits.
+    pub sent: Sent,
+    /// Its bytes as a share of LQD's.
+    pub bytes_to_lqd: Option<f64>,
+    /// What it transmits of the rows that are not measured; null if all are.
+    pub other_rows: Option<Sent>,
+}
+
+/// What any switch could do, and the optimum.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RivalsSection {
+    /// Every policy, alphas first, those that were asked for last; only these where a switch has too many queues to
+    /// replay all.
+    pub policies: Vec<RivalSection>,
+    /// Whether the best ones were chosen on rows that are not measured. If not, they were chosen on the very rows
+    /// that they are measured on, and flatter themselves a little.
+    pub chosen_on_other_rows: bool,
+    /// The number in `policies` of the alpha that transmits most bytes.
+    pub best_alpha: Option<usize>,
+    /// That of the untrained rule over the base with which it transmits most bytes.
+    pub best_rule: Option<usize>,
+    /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha on
+    /// the rows that choose.
+    pub class_alphas: Option<usize>,
+    /// What an algorithm that knows all arrivals could transmit; null if there are too many of them.
+    pub optimum: Option<OptimumSection>,
+}
+
+/// What an algorithm that knows all arrivals could transmit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OptimumSection {
+    /// No algorithm transmits more bytes.
+    pub most_bytes: u64,
+    /// That as a share of LQD's bytes.
+    pub most_bytes_to_lqd: Option<f64>,
+    /// What the best schedule transmits that was found: that of Belady's rule, or LQD's, which knows no arrivals.
+    pub found: Sent,
+}
+
+impl RivalsSection {
+    /// The best alpha.
+    pub fn best_alpha(&self) -> Option<&RivalSection> {
+        self.policies.get(self.best_alpha?)
+    }
+
+    /// The best policy that a switch can run without an oracle, of those that were not asked for.
+    pub(super) fn best(&self) -> Option<&RivalSection> {
+        let best = [self.best_alpha(), self.class_alphas(), self.best_rule()].into_iter().flatten();
+        best.reduce(|a, b| if b.sent.bytes > a.sent.bytes { b } else { a })
+    }
+
+    /// Dynamic Thresholds with an alpha for each queue of a port, if that is better.
+    pub fn class_alphas(&self) -> Option<&RivalSection> {
+        self.policies.get(self.class_alphas?)
+    }
+
+    /// Those that were asked for.
+    pub fn asked(&self) -> impl Iterator<Item = &RivalSection> {
+        self.policies.iter().filter(|rival| rival.kind == RivalKind::Asked)
+    }
+
+    /// The untrained rule over its best base.
+    pub fn best_rule(&self) -> Option<&RivalSection> {
+        self.policies.get(self.best_rule?)
+    }
+}
+
+/// Counts what the rivals transmit of several traces.
+pub(super) struct Rivals {
+    tried: Vec<Tried>,
+    asked: Vec<Tried>,
+    threads: NonZeroUsize,
+    class_alphas: ClassAlphas,
+    sum: Option<RivalsSent>,
+    /// Whether a switch of the traces is so large that only what is asked for is replayed.
+    is_large: bool,
+}
+
+/// A policy that is tried.
+#[derive(Clone)]
+struct Tried {
+    kind: RivalKind,
+    /// Infinite if none.
+    alpha: Option<f64>,
+    spec: PolicySpec,
+    /// As users write it.
+    text: String,
+}
+
+impl Tried {
+    fn new(kind: RivalKind, exponent: Option<i32>) -> Self {
+        let alpha = exponent.map(|exponent| f64::from(exponent).exp2());
+        let base = alpha
+            .and_then(|alpha| Alphas::try_from(alpha).ok())
+            .map_or(PolicySpec::CompleteSharing(NoParameters {}), |alpha| {
+                PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha })
+            });
+        let text = alpha.map_or("complete-sharing".to_owned(), |of| format!("dt:alpha={of}"));
+        if kind == RivalKind::Alpha {
+            return Tried { kind, alpha, spec: base, text };
+        }
+        let base = Box::new(base);
+        let spec = PolicySpec::Oracle(OracleParameters { base, ..OracleParameters::default() });
+        Tried { kind, alpha, spec, text: format!("oracle:base={text}") }
+    }
+
+    fn asked(NamedPolicy { label, spec }: &NamedPolicy) -> Self {
+        let (spec, text) = (spec.clone(), label.clone());
+        Tried { kind: RivalKind::Asked, alpha: None, spec, text }
+    }
+}
+
+/// The replays of one trace.
+pub(super) struct TraceRivals {
+    replay: RivalReplay,
+}
+
+impl Rivals {
+    pub(super) fn new(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+        let of = |kind, exponents: std::ops::RangeInclusive<i32>| {
+            exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent))
+        };
+        let alphas = of(RivalKind::Alpha, ALPHA_EXPONENTS);
+        let rules = of(RivalKind::UntrainedRule, RULE_EXPONENTS);
+        Rivals {
+            tried: alphas.chain(rules).collect(),
+            asked: asked.iter().map(Tried::asked).collect(),
+            threads,
+            class_alphas: ClassAlphas::default(),
+            sum: None,
+            is_large: false,
+        }
+    }
+
+    /// Replays of another trace; none if there is nothing to replay on it.
+    ///
+    /// # Errors
+    /// If a switch cannot have a policy that was asked for.
+    pub(super) fn begin(
+        &mut self,
+        trace: &str,
+        meta: &TraceMeta,
+        specs: &SwitchSpecs,
+    ) -> Result<Option<TraceRivals>, BuildError> {
+        let each: Vec<&SwitchSpec> = match specs {
+            SwitchSpecs::Same(spec) => vec![spec],
+            SwitchSpecs::Each(specs) => specs.values().collect(),
+        };
+        for (spec, asked) in
+            each.iter().flat_map(|spec| self.asked.iter().map(move |of| (spec, of)))
+        {
+            asked.spec.build(PolicySite::new(spec, 0)).map_err(|source| BuildError::Policy {
+                trace: trace.to_owned(),
+                policy: asked.text.clone(),
+                source,
+            })?;
+        }
+        if each.iter().any(|spec| spec.queues() > MOST_QUEUES) && !self.is_large {
+            // What was replayed on smaller switches is no sum of all.
+            self.is_large = true;
+            self.tried.clear();
+            self.sum = self.sum.take().map(|sum| sum.of_last(self.asked.len()));
+        }
+        if self.is_large && self.asked.is_empty() {
+            return Ok(None);
+        }
+        let all = self.tried.iter().chain(&self.asked);
+        let policies: Vec<PolicySpec> = all.map(|tried| tried.spec.clone()).collect();
+        let options = ReplayOptions::for_trace(meta);
+        let specs = specs.clone();
+        self.class_alphas.begin(meta, &specs);
+        let replay = RivalReplay::new(specs, options, &meta.pauses, &policies, self.threads);
+        let replay = if self.is_large { replay.without_optimum() } else { replay };
+        Ok(Some(TraceRivals { replay }))
+    }
+
+    /// The next arrivals of the trace.
+    pub(super) fn add(
+        &mut self,
+        trace: &mut TraceRivals,
+        arrivals: &[Arrival],
+    ) -> Result<(), ReplayError> {
+        trace.replay.add(arrivals)?;
+        if !self.is_large {
+            self.class_alphas.add(arrivals);
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, TraceRivals { replay }: TraceRivals) {
+        let sent = replay.finish();
+        match &mut self.sum {
+            Some(sum) => sum.add(&sent),
+            None => self.sum = Some(sent),
+        }
+    }
+
+    pub(super) fn section(&self, lqd: Sent) -> RivalsSection {
+        let Some(RivalsSent { policies, optimum }) = &self.sum else {
+            return RivalsSection::default();
+        };
+        let chosen_on_other_rows = policies.iter().any(|sent| sent.others.packets > 0);
+        let bytes = |sent: &RivalSent| {
+            if chosen_on_other_rows { sent.others.bytes } else { sent.counted.bytes }
+        };
+        let best = |kind| {
+            let of_kind = self.tried.iter().zip(policies).enumerate();
+            let of_kind = of_kind.filter(|(_, (tried, _))| tried.kind == kind);
+            // Of equals the last, the highest alpha: doing nothing if that is as good.
+            of_kind.max_by_key(|(_, (_, sent))| bytes(sent)).map(|(place, _)| place)
+        };
+        let section = |tried: &Tried, sent: &RivalSent| RivalSection {
+            kind: tried.kind,
+            policy: tried.text.clone(),
+            alpha: tried.alpha,
+            sent: sent.counted,
+            bytes_to_lqd: ratio(sent.counted.bytes, lqd.bytes),
+            other_rows: chosen_on_other_rows.then_some(sent.others),
+        };
+        let all = self.tried.iter().chain(&self.asked);
+        let mut sections: Vec<RivalSection> =
+            all.zip(policies).map(|(tried, sent)| section(tried, sent)).collect();
+        let best_alpha = best(RivalKind::Alpha);
+        let by_class = best_alpha.and_then(|best| self.by_class(policies[best], bytes, best));
+        let class_alphas = by_class.map(|(tried, sent)| {
+            let place = self.tried.len();
+            sections.insert(place, section(&tried, &sent));
+            place
+        });
+        RivalsSection {
+            policies: sections,
+            chosen_on_other_rows,
+            best_alpha,
+            best_rule: best(RivalKind::UntrainedRule),
+            class_alphas,
+            optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
+                most_bytes,
+                most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),
+                found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
+            }),
+        }
+    }
+
+    /// An alpha for each queue, if that is better than the best alpha of all, number `best` of those tried.
+    fn by_class(
+        &self,
+        sent: RivalSent,
+        bytes: impl Fn(&RivalSent) -> u64,
+        best: usize,
+    ) -> Option<(Tried, RivalSent)> {
+        let grid: Vec<f64> = ALPHA_EXPONENTS.map(|exponent| f64::from(exponent).exp2()).collect();
+        // An infinite alpha is no better than the highest, of a queue that is below it.
+        let common = self.tried[best].alpha.or(grid.last().copied())?;
+        // The arrivals were replayed before.
+        let found = self.class_alphas.search((common, sent), &grid, bytes, self.threads).ok()??;
+        let spec = FoundAlphas::spec(&found.alphas)?;
+        let alphas: Vec<String> = found.alphas.iter().map(f64::to_string).collect();
+        let text = format!("dt:alpha=[{}]", alphas.join(","));
+        Some((Tried { kind: RivalKind::ClassAlphas, alpha: None, spec, text }, found.sent))
+    }
+}

@@ -1,0 +1,252 @@
+//! The whole pipeline into one folder: events, labelled trace, forest, tables, report.
+
+use crate::PipelineError;
+use crate::collect::collect;
+use crate::collect::event_reading::EventReading;
+use crate::collect::generate::generate_leaf;
+use crate::export::models::ModelFile;
+use crate::files::matching;
+use crate::files::work_folder::WorkFolder;
+use crate::files::{check_replaced, spare_inputs, spare_inputs_in};
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::report::measure::{ReportRows, measure_file};
+use crate::report::verdict::{Verdict, judge};
+use crate::resources::Resources;
+use crate::settings::{RunSettings, TrainSettings};
+use crate::traces::LabelledTraces;
+use crate::train::{TraceRoles, train};
+use dropcast_collect::Tracer;
+use dropcast_data::{DataError, EventFiles, OnBadRow, check_regular, write_atomic};
+use dropcast_export::Target;
+use dropcast_features::FeatureSet;
+use dropcast_simulate::LeafWorkload;
+use dropcast_train::{SplitBy, VoteRule};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Files of every run, beside its tables.
+const FILES: [&str; 6] =
+    ["config.toml", "switch.toml", "trace.parquet", "model.json", "report.json", "report.html"];
+const TABLES: &str = "tables";
+/// That of a run without given events.
+const EVENTS: &str = "events.parquet";
+
+/// What a run ends with.
+pub enum RunResult {
+    /// A forest, measured.
+    Report(Box<Report>),
+    /// LQD drops nothing, so there is nothing to train on: what every policy transmits.
+    NoDrops(Box<Verdict>),
+}
+
+/// A run in its working folder. Nothing appears in the run's own folder until [`Run::finish`]: a
+/// run that fails leaves nothing behind, and an earlier one of its name as it was.
+pub struct Run {
+    settings: RunSettings,
+    targets: Vec<Target>,
+    folder: PathBuf,
+    work: WorkFolder,
+}
+
+impl Run {
+    /// Checks all settings, before any work, and creates the working folder in `runs`.
+    ///
+    /// An earlier run of this name with other settings is only replaced with `replace`.
+    ///
+    /// # Errors
+    /// What is wrong with the settings or the folder.
+    pub fn begin(settings: RunSettings, runs: &Path, replace: bool) -> Result<Self, PipelineError> {
+        let mut settings = settings;
+        settings.train.seed = settings.seed;
+        settings.workload.seed = settings.seed;
+        let folder = runs.join(&settings.name);
+        if let Some(events) = &settings.events {
+            let events = matching(events.paths())?;
+            for name in FILES {
+                spare_inputs(&folder.join(name), &events)?;
+            }
+            spare_inputs_in(&folder.join(TABLES), &events)?;
+        }
+        let targets = check(&settings)?;
+        state_defaults(&mut settings.train)?;
+        check_folder(&settings, &folder, replace)?;
+        let work = WorkFolder::beside(&folder)?;
+        Ok(Run { settings, targets, folder, work })
+    }
+
+    /// Runs the pipeline.
+    ///
+    /// # Errors
+    /// Those of its stages.
+    pub fn execute(
+        &self,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<RunResult, PipelineError> {
+        let Run { settings, .. } = self;
+        self.write("config.toml", &config_text(settings)?)?;
+        let events = match &settings.events {
+            Some(events) => matching(events.paths())?,
+            None => {
+                let path = self.path(EVENTS);
+                vec![generate_leaf(&settings.workload, &path, progress)?.events]
+            }
+        };
+        let reader = open_events(settings, &events)?;
+        let specs = reader.specs().clone();
+        self.write("switch.toml", &specs.to_toml())?;
+        let trace = self.path("trace.parquet");
+        let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
+        let collected = collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
+        for (reason, rows) in &collected.skipped {
+            progress.note(&format!("left out {rows} rows: {reason}"));
+        }
+        let data = [trace];
+        if collected.counts.drops == 0 {
+            let traces = LabelledTraces::open(&data, &FeatureSet::none())?;
+            return Ok(RunResult::NoDrops(Box::new(judge(
+                &traces,
+                &settings.asked(),
+                resources,
+                progress,
+            )?)));
+        }
+        let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
+        self.write("model.json", &fitted.model.to_json())?;
+        let model = ModelFile::read(&self.path("model.json"))?;
+        model.export(&self.targets, None, &self.path(TABLES))?;
+        let report = measure_file(&model, &data, ReportRows::Unseen, &settings.asked(), progress)?;
+        Ok(RunResult::Report(Box::new(report)))
+    }
+
+    /// Writes a file of the run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<(), DataError> {
+        write_atomic(&self.path(name), text.as_bytes())
+    }
+
+    /// Moves everything into the run's folder, which is returned. What an earlier run left there and
+    /// this one does not have, such as the tables of other targets, is removed.
+    ///
+    /// # Errors
+    /// If a file cannot be put in place.
+    pub fn finish(self) -> Result<PathBuf, DataError> {
+        let Run { folder, work, .. } = self;
+        work.finish(|path| {
+            let name = path.file_name().unwrap_or_default();
+            let ours = FILES.iter().any(|own| name == *own) || name == TABLES;
+            // A lock that could not be removed.
+            ours || name.to_str().is_some_and(|name| name.starts_with(".tables."))
+        })?;
+        Ok(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.work.path().join(name)
+    }
+}
+
+fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {
+    toml::to_string_pretty(settings)
+        .map_err(|error| PipelineError::Encode { what: "config.toml", problem: error.to_string() })
+}
+
+/// Writes defaults into the settings, so that config.toml says everything, whatever the defaults of
+/// another version are.
+fn state_defaults(train: &mut TrainSettings) -> Result<(), PipelineError> {
+    train.split = train.split.clone().with_shares()?;
+    let vote = if train.split.by == SplitBy::Random { VoteRule::F1 } else { VoteRule::default() };
+    train.vote.get_or_insert(vote);
+    Ok(())
+}
+
+/// Refuses what could not end well; the targets of the export.
+fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
+    let RunSettings { name, events, switch, columns, collect, train, export, workload, .. } =
+        settings;
+    if Path::new(name).file_name() != Some(OsStr::new(name)) {
+        let problem = format!("{name:?} is not the name of a folder; leave out the path");
+        return Err(PipelineError::setting("name", problem));
+    }
+    if events.is_none() && switch.is_some() {
+        let problem = "describes given events; without events the switch is that of [workload]";
+        return Err(PipelineError::setting("switch", problem));
+    }
+    if events.is_none() && !columns.is_empty() {
+        let problem = "names columns of given events; without events there are none";
+        return Err(PipelineError::setting("columns", problem));
+    }
+    if events.is_none() && settings.time_unit.is_some() {
+        let problem = "is that of given events; without events there are none";
+        return Err(PipelineError::setting("time_unit", problem));
+    }
+    let generated = LeafWorkload { seed: workload.seed, ..LeafWorkload::default() };
+    if events.is_some() && *workload != generated {
+        let problem = "describes generated events, and events are given; leave one of them out";
+        return Err(PipelineError::setting("workload", problem));
+    }
+    train.params()?;
+    train.split.check()?;
+    settings.asked().check()?;
+    if let (None, Some(own)) = (events, collect.features.split_own().1.spelled().first()) {
+        let problem = format!("{own} is a column of given events; without events there are none");
+        return Err(PipelineError::setting("collect.features", problem));
+    }
+    let recorded = collect.features.spelled();
+    if let Some(name) = train.features.spelled().iter().find(|&name| !recorded.contains(name)) {
+        let problem = format!("{name} is not one of collect.features; add it there");
+        return Err(PipelineError::setting("train.features", problem));
+    }
+    match events {
+        None => {
+            workload.arrivals()?;
+        }
+        Some(events) if events.paths().iter().any(|path| path.as_os_str() == "-") => {
+            let problem = "a run reads its events from a file, so that it can be repeated; save \
+                           standard input in one";
+            return Err(PipelineError::setting("events", problem));
+        }
+        Some(events) => {
+            // They are opened twice: before any work, and to be read.
+            let events = matching(events.paths())?;
+            for path in &events {
+                if path.is_dir() {
+                    let problem = "is a folder; label it with `dropcast collect --events FOLDER -o TRACES`, \
+                                   then `dropcast report --data TRACES` says what an oracle could be worth";
+                    return Err(PipelineError::unfit(path.display(), problem));
+                }
+                check_regular(path)?;
+            }
+            open_events(settings, &events)?;
+        }
+    }
+    let parse = |name: &String| {
+        name.parse::<Target>()
+            .map_err(|error| PipelineError::setting("export.targets", error.to_string()))
+    };
+    export.targets.iter().map(parse).collect()
+}
+
+/// Refuses a folder that holds another run, or whose files cannot be replaced.
+fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<(), PipelineError> {
+    check_replaced(folder, FILES)?;
+    let earlier = std::fs::read_to_string(folder.join("config.toml")).ok();
+    let differs = earlier.is_some_and(|earlier| config_text(settings).ok() != Some(earlier));
+    if differs && !replace {
+        let problem =
+            "holds an earlier run with other settings; choose another name, or replace it";
+        return Err(PipelineError::unfit(folder.display(), problem));
+    }
+    Ok(())
+}
+
+fn open_events(settings: &RunSettings, events: &[PathBuf]) -> Result<EventFiles, PipelineError> {
+    let RunSettings { switch, columns, time_unit, collect, .. } = settings.clone();
+    let reading = EventReading { switch, columns, time_unit };
+    let mut options = reading.options(OnBadRow::Fail)?;
+    options.columns.own = collect.features.split_own().1.names();
+    Ok(EventFiles::open(events, &options)?)
+}

@@ -1,0 +1,475 @@
+//! Labelled traces that are open: what training, sweeps and reports read.
+
+use super::kept_rows::keep_rows;
+use super::names::names_of;
+use crate::PipelineError;
+use crate::files::trace_files;
+use crate::progress::Progress;
+use dropcast_data::{
+    AVERAGE_NS3_TRUNC, DataError, Expert, Frame, InputProvenance, LabelledBatch, RowOrder,
+    SwitchSpec, SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
+};
+use dropcast_features::FeatureSet;
+use dropcast_forest::{SwitchContext, scale_to_buffer};
+use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, RunRows, TrainError};
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where the rows of a trace come from: a file, memory, or whatever implements this.
+pub trait TraceRows: fmt::Debug + Send + Sync {
+    /// One pass over the rows, from the first, with the columns of `features`.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError>;
+}
+
+/// One pass over the rows of a trace.
+pub trait TraceBatches: Iterator<Item = Result<LabelledBatch, DataError>> {
+    /// What was read, once the iterator has ended.
+    fn provenance(&self) -> InputProvenance;
+}
+
+impl TraceBatches for TraceReader {
+    fn provenance(&self) -> InputProvenance {
+        TraceReader::provenance(self)
+    }
+}
+
+/// One labelled trace.
+#[derive(Clone, Debug)]
+pub struct LabelledTrace {
+    /// What errors call it: its path, if it is a file.
+    pub name: String,
+    /// What models record of it.
+    pub origin: DataOrigin,
+    /// What it says of itself.
+    pub meta: TraceMeta,
+    rows: Arc<dyn TraceRows>,
+    /// What was read of it, once it has been read to its end.
+    read: Arc<Mutex<InputProvenance>>,
+}
+
+/// Labelled traces whose batches have the columns of `features`, in that order. Features in bytes
+/// are scaled to one buffer (docs/features.md).
+#[derive(Clone, Debug)]
+pub struct LabelledTraces {
+    traces: Vec<LabelledTrace>,
+    features: FeatureSet,
+    /// That buffer; none where rows stay as they are.
+    buffer_bytes: Option<u32>,
+    /// The rows of each trace, as batches are; empty if they are not [kept](LabelledTraces::keep).
+    kept: Vec<Arc<Vec<RunBatch>>>,
+}
+
+impl LabelledTraces {
+    /// Opens trace files; a folder stands for all traces in it.
+    ///
+    /// # Errors
+    /// If one cannot be read, and those of [`LabelledTraces::new`].
+    pub fn open(paths: &[PathBuf], features: &FeatureSet) -> Result<Self, PipelineError> {
+        LabelledTraces::new(LabelledTrace::open_all(paths, &features.names())?, features)
+    }
+
+    /// Traces for the features of a model, scaled to its buffer.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::new`].
+    pub fn for_model(traces: Vec<LabelledTrace>, model: &Model) -> Result<Self, PipelineError> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(LabelledTraces::new(traces, &model.features)?.scaled_to(buffer_bytes))
+    }
+
+    /// Trace files for the features of a model, scaled to its buffer.
+    ///
+    /// # Errors
+    /// Those of [`LabelledTraces::open`].
+    pub fn open_for(paths: &[PathBuf], model: &Model) -> Result<Self, PipelineError> {
+        let buffer_bytes = model.switch.buffer_bytes;
+        Ok(LabelledTraces::open(paths, &model.features)?.scaled_to(buffer_bytes))
+    }
+
+    /// Traces with these features, scaled to the largest of their buffers.
+    ///
+    /// # Errors
+    /// If a trace is given twice, or the time constants of features differ.
+    pub fn new(traces: Vec<LabelledTrace>, features: &FeatureSet) -> Result<Self, PipelineError> {
+        refuse_repeats(&traces)?;
+        let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
+        let buffer_bytes = buffers.max();
+        let (features, kept) = (features.clone(), Vec::new());
+        let traces = LabelledTraces { traces, features, buffer_bytes, kept };
+        traces.time_constant_ns()?;
+        Ok(traces)
+    }
+
+    /// The traces.
+    pub fn traces(&self) -> &[LabelledTrace] {
+        &self.traces
+    }
+
+    /// The features, in the order of the columns of batches.
+    pub fn features(&self) -> &FeatureSet {
+        &self.features
+    }
+
+    /// The time constant of the averages and projections among the features; none where there are
+    /// none of these, or no trace tells.
+    ///
+    /// # Errors
+    /// If traces differ in it, or in the definition of averages: those are other features
+    /// (docs/features.md).
+    pub fn time_constant_ns(&self) -> Result<Option<u64>, PipelineError> {
+        let features = self.features.features();
+        if !features.iter().any(|feature| feature.has_time_constant()) {
+            return Ok(None);
+        }
+        let mut found: Option<(u64, &LabelledTrace)> = None;
+        for trace in &self.traces {
+            let average = trace.meta.average.as_deref();
+            if let Some(average) = average.filter(|&average| average != AVERAGE_NS3_TRUNC) {
+                let problem =
+                    format!("its moving averages are {average:?}, known is {AVERAGE_NS3_TRUNC:?}");
+                return Err(PipelineError::unfit(&trace.name, problem));
+            }
+            for rtt_ns in trace.specs().map(|spec| spec.base_rtt_ns) {
+                match found {
+                    Some((other_ns, other)) if other_ns != rtt_ns => {
+                        let problem = format!(
+                            "its averages and projections have a time constant of {rtt_ns} ns (the \
+                             base RTT), those of {} {other_ns} ns; use traces with one base RTT, or \
+                             features without a time constant",
+                            other.name
+                        );
+                        return Err(PipelineError::unfit(&trace.name, problem));
+                    }
+                    _ => found = Some((rtt_ns, trace)),
+                }
+            }
+        }
+        Ok(found.map(|(rtt_ns, _)| rtt_ns))
+    }
+
+    /// Names the trace in an error that knows only the number of its run.
+    pub(crate) fn explain(&self, error: TrainError) -> PipelineError {
+        let trace = match &error {
+            TrainError::NoTimes { run, .. } | TrainError::NoSwitches { run } => {
+                self.traces.iter().find(|trace| trace.origin.run == *run)
+            }
+            _ => None,
+        };
+        match trace {
+            None => error.into(),
+            Some(trace) => DataError::NotInArrivalOrder { file: trace.name.clone() }.into(),
+        }
+    }
+
+    /// The description of a switch of a run.
+    pub fn spec(&self, run: u64, switch: u16) -> Option<&SwitchSpec> {
+        let trace = self.traces.iter().find(|trace| trace.origin.run == run)?;
+        trace.meta.switches.as_ref()?.get(switch)
+    }
+
+    /// The same traces with the columns of other features.
+    pub fn with_features(&self, features: FeatureSet) -> Self {
+        LabelledTraces { features, kept: Vec::new(), ..self.clone() }
+    }
+
+    /// The same traces, scaled to a buffer of this size.
+    pub fn scaled_to(self, buffer_bytes: Option<u32>) -> Self {
+        LabelledTraces { buffer_bytes, kept: Vec::new(), ..self }
+    }
+
+    /// Reads the rows, and keeps them in memory for all later passes, if they take no more than
+    /// `most_bytes`.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the work is cancelled.
+    pub(crate) fn keep(
+        &mut self,
+        most_bytes: usize,
+        progress: &dyn Progress,
+    ) -> Result<(), PipelineError> {
+        self.kept = keep_rows(self.one_by_one(), most_bytes, progress)?.unwrap_or_default();
+        Ok(())
+    }
+
+    /// Each trace alone, on the scale of all.
+    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
+        self.traces.iter().enumerate().map(|(place, trace)| LabelledTraces {
+            traces: vec![trace.clone()],
+            features: self.features.clone(),
+            buffer_bytes: self.buffer_bytes,
+            kept: self.kept.get(place).cloned().into_iter().collect(),
+        })
+    }
+
+    /// What reports call the traces: what tells them apart.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let place =
+            |trace: &'_ LabelledTrace| (PathBuf::from(&trace.name), trace.origin.name.clone());
+        let places: Vec<_> = self.traces.iter().map(place).collect();
+        names_of(&places.iter().map(|(path, file)| (&**path, &**file)).collect::<Vec<_>>())
+    }
+
+    /// What models record of the traces.
+    pub fn origins(&self) -> Vec<DataOrigin> {
+        self.traces.iter().map(|trace| trace.origin.clone()).collect()
+    }
+
+    /// What all switches of all traces have in common, and the buffer that rows are scaled to.
+    pub fn switch_context(&self) -> SwitchContext {
+        let in_common = in_common(self.traces.iter().flat_map(LabelledTrace::specs));
+        SwitchContext { buffer_bytes: self.buffer_bytes, ..in_common }
+    }
+}
+
+/// What switches have in common.
+pub fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> SwitchContext {
+    let mut specs = specs.into_iter();
+    let Some(first) = specs.next() else { return SwitchContext::default() };
+    let mut context = SwitchContext {
+        ports: u16::try_from(first.ports()).ok(),
+        buffer_bytes: Some(first.buffer_bytes),
+        base_rtt_ns: Some(first.base_rtt_ns),
+    };
+    for spec in specs {
+        context.ports = context.ports.filter(|&ports| usize::from(ports) == spec.ports());
+        context.buffer_bytes = context.buffer_bytes.filter(|&b| b == spec.buffer_bytes);
+        context.base_rtt_ns = context.base_rtt_ns.filter(|&rtt| rtt == spec.base_rtt_ns);
+    }
+    context
+}
+
+/// Rows that are there twice would be counted twice, and would be trained on and tested on.
+fn refuse_repeats(traces: &[LabelledTrace]) -> Result<(), PipelineError> {
+    for (place, trace) in traces.iter().enumerate() {
+        let same = traces[..place].iter().find(|same| same.origin.run == trace.origin.run);
+        if let Some(same) = same {
+            let problem = format!("has the same rows as {}; give them once", same.name);
+            return Err(PipelineError::unfit(&trace.name, problem));
+        }
+    }
+    Ok(())
+}
+
+impl LabelledTrace {
+    /// A trace whose rows come from `rows`. `name` is what errors call it.
+    pub fn new(
+        name: impl Into<String>,
+        origin: DataOrigin,
+        meta: TraceMeta,
+        rows: Arc<dyn TraceRows>,
+    ) -> Self {
+        LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
+    }
+
+    /// Opens trace files, and those in folders, which must have these features.
+    ///
+    /// # Errors
+    /// If one cannot be read or lacks a feature, or a folder holds none.
+    pub fn open_all(paths: &[PathBuf], features: &[String]) -> Result<Vec<Self>, PipelineError> {
+        trace_files(paths)?.iter().map(|path| LabelledTrace::open(path, features)).collect()
+    }
+
+    /// Opens a trace file, which must have these features.
+    ///
+    /// # Errors
+    /// If it cannot be read, or lacks one.
+    pub fn open(path: &Path, features: &[String]) -> Result<Self, PipelineError> {
+        if path.as_os_str() == "-" {
+            let problem = "labelled traces are read several times; save standard input in a file";
+            return Err(PipelineError::unfit("standard input", problem));
+        }
+        check_regular(path)?;
+        let meta = TraceReader::read_meta(path, features)?;
+        let sha256 = sha256_file(path)?;
+        let file_name =
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
+        Ok(LabelledTrace::in_file(path.to_owned(), origin, meta, None))
+    }
+
+    /// A trace whose rows are in a file; if `rows` are given, only these.
+    pub(crate) fn in_file(
+        path: PathBuf,
+        origin: DataOrigin,
+        meta: TraceMeta,
+        rows: Option<Range<u64>>,
+    ) -> Self {
+        let (name, sha256) = (path.display().to_string(), origin.sha256.clone());
+        LabelledTrace::new(name, origin, meta, Arc::new(TraceFile { path, sha256, rows }))
+    }
+
+    /// A trace whose rows are a frame. `switches` describes its switches, if it does not.
+    ///
+    /// # Errors
+    /// If it is not a labelled trace.
+    pub fn of_frame(frame: Frame, switches: Option<SwitchSpecs>) -> Result<Self, PipelineError> {
+        let (name, sha256) = (frame.name().to_owned(), frame.sha256().to_owned());
+        let meta = TraceReader::of_frame(&frame, switches.as_ref(), &[])?.meta().clone();
+        let origin = DataOrigin { name: name.clone(), run: run_of(&sha256), sha256 };
+        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches })))
+    }
+
+    /// One pass over its rows as they are, with the columns of `features`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        self.rows.read(features)
+    }
+
+    /// Refuses labels that are not LQD's, where numbers are called so.
+    pub(crate) fn check_expert(&self) -> Result<(), PipelineError> {
+        match self.meta.collect.map(|collect| collect.expert) {
+            None | Some(Expert::Lqd) => Ok(()),
+            Some(Expert::Opt) => {
+                let problem = "has the optimum's drops as labels, so what LQD drops is not known; train on it, and \
+                               measure on a trace that is collected without --expert opt";
+                Err(PipelineError::unfit(&self.name, problem))
+            }
+        }
+    }
+
+    /// Whether it tells what a replay of its arrivals needs.
+    pub fn is_replayable(&self) -> bool {
+        self.meta.order != RowOrder::Departure && self.meta.switches.is_some()
+    }
+
+    /// What was read of it, once it has been read to its end.
+    pub fn provenance(&self) -> InputProvenance {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The switches that it tells of.
+    fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
+        self.meta.switches.iter().flat_map(SwitchSpecs::all)
+    }
+}
+
+/// The number by which a run's rows are known: the first 64 bits of the hash of its content.
+pub(crate) fn run_of(sha256: &str) -> u64 {
+    sha256.bytes().take(16).fold(0, |run, digit| {
+        run << 4 | u64::from((digit as char).to_digit(16).unwrap_or_default())
+    })
+}
+
+/// A trace in a file.
+#[derive(Debug)]
+struct TraceFile {
+    path: PathBuf,
+    sha256: String,
+    /// All, if none are given.
+    rows: Option<Range<u64>>,
+}
+
+impl TraceRows for TraceFile {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        // Of some rows there is no hash to compare.
+        let batches = match self.rows.clone() {
+            None => TraceReader::open(&self.path, features)?,
+            Some(rows) => TraceReader::open_rows(&self.path, features, rows)?,
+        };
+        Ok(Box::new(SameFile { file: self, batches, ended: false }))
+    }
+}
+
+/// The batches of a file, which must still be what it was when it was opened: the rows of each
+/// reading are taken together.
+struct SameFile<'a> {
+    file: &'a TraceFile,
+    batches: TraceReader,
+    ended: bool,
+}
+
+impl Iterator for SameFile<'_> {
+    type Item = Result<LabelledBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.batches.next() {
+            return Some(batch);
+        }
+        // Empty after an error.
+        let sha256 = self.batches.provenance().sha256;
+        let changed = !sha256.is_empty() && sha256 != self.file.sha256;
+        if !changed || std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        Some(Err(DataError::File {
+            file: self.file.path.display().to_string(),
+            problem: "changed while it was read".to_owned(),
+            hint: "start again, and leave it alone meanwhile".to_owned(),
+        }))
+    }
+}
+
+impl TraceBatches for SameFile<'_> {
+    fn provenance(&self) -> InputProvenance {
+        self.batches.provenance()
+    }
+}
+
+/// A trace in memory.
+#[derive(Debug)]
+struct TraceFrame {
+    frame: Frame,
+    switches: Option<SwitchSpecs>,
+}
+
+impl TraceRows for TraceFrame {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        Ok(Box::new(TraceReader::of_frame(&self.frame, self.switches.as_ref(), features)?))
+    }
+}
+
+impl BatchSource for LabelledTraces {
+    type Error = DataError;
+
+    fn batches(&self) -> Result<Batches<'_, DataError>, DataError> {
+        if !self.kept.is_empty() {
+            let kept = self.kept.iter().flat_map(|batches| batches.iter());
+            return Ok(Box::new(kept.cloned().map(Ok)));
+        }
+        let names = self.features.names();
+        Ok(Box::new(self.traces.iter().flat_map(move |trace| -> Batches<'_, DataError> {
+            match trace.read(&names) {
+                Ok(batches) => Box::new(ScaledBatches { all: self, trace, batches }),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            }
+        })))
+    }
+
+    fn lent(&self) -> Option<Vec<RunRows<'_>>> {
+        let kept = self.kept.iter().flat_map(|batches| batches.iter());
+        (!self.kept.is_empty()).then(|| kept.map(RunRows::from).collect())
+    }
+}
+
+/// The batches of one trace; leaves behind what was read.
+struct ScaledBatches<'a> {
+    all: &'a LabelledTraces,
+    trace: &'a LabelledTrace,
+    batches: Box<dyn TraceBatches + 'a>,
+}
+
+impl Iterator for ScaledBatches<'_> {
+    type Item = Result<RunBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some(batch) = self.batches.next() else {
+            let mut read = self.trace.read.lock().unwrap_or_else(PoisonError::into_inner);
+            *read = self.batches.provenance();
+            return None;
+        };
+        Some(batch.map(|mut batch| {
+            let LabelledTraces { features, buffer_bytes, .. } = self.all;
+            if let (Some(switches), Some(bytes)) = (&self.trace.meta.switches, *buffer_bytes) {
+                scale_to_buffer(&mut batch, features.features(), switches, bytes);
+            }
+            RunBatch { run: self.trace.origin.run, batch }
+        }))
+    }
+}
