@@ -3,6 +3,7 @@
 pub mod abm;
 pub mod complete_partitioning;
 pub mod complete_sharing;
+mod confirmation;
 pub mod credence;
 pub mod dynamic_thresholds;
 pub mod edt;

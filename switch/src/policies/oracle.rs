@@ -12,20 +12,30 @@ use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
 use serde::{Deserialize, Serialize};
 
+pub use super::confirmation::Confirmation;
+
 /// Accepts a packet iff the base policy accepts it and no drop is predicted; while the longest queue is
-/// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7).
+/// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7). With a gate, predictions are followed only while
+/// enough of them are confirmed ([`Confirmation`]).
 #[derive(Clone, Debug)]
 pub struct Oracle<B, P> {
     base: B,
     predictor: P,
     real: RealQueues,
+    gate: Option<Confirmation>,
 }
 
 impl<B: Policy, P: Predictor> Oracle<B, P> {
     /// Over `base`; `time_constant_ns` takes the place of the base RTT in the predictor's features.
     pub fn new(spec: &SwitchSpec, base: B, predictor: P, time_constant_ns: u64) -> Self {
         let real = RealQueues::new(spec, predictor.features(), time_constant_ns);
-        Oracle { base, predictor, real }
+        Oracle { base, predictor, real, gate: None }
+    }
+
+    /// Follows predictions only while enough of them are confirmed.
+    pub fn gated(mut self, gate: Confirmation) -> Self {
+        self.gate = Some(gate);
+        self
     }
 }
 
@@ -40,6 +50,9 @@ impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let decision = self.base.decide(buffer, packet, now);
+        if let Some(gate) = &mut self.gate {
+            gate.arrives(buffer, packet);
+        }
         let (longest, ports) = (buffer.longest_queue_bytes(), buffer.ports() as u64);
         let is_safe = u64::from(longest) * ports < u64::from(buffer.capacity_bytes());
         if decision != Decision::Accept || is_safe {
@@ -47,7 +60,11 @@ impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
         }
         let features = self.real.observe(buffer, packet);
         let predicts_drop = self.predictor.predicts_drop(Asked { packet, features });
-        if predicts_drop { Decision::Reject } else { Decision::Accept }
+        if !predicts_drop {
+            return Decision::Accept;
+        }
+        let is_followed = self.gate.as_mut().is_none_or(|gate| gate.predicted(packet));
+        if is_followed { Decision::Reject } else { Decision::Accept }
     }
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
@@ -57,6 +74,9 @@ impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
         self.real.departed(buffer, queue, time);
+        if let Some(gate) = &mut self.gate {
+            gate.departed(buffer, queue);
+        }
         self.base.departed(buffer, queue, size_bytes, time);
     }
 }
@@ -111,12 +131,15 @@ pub struct OracleParameters {
     pub model: Option<String>,
     /// How far ahead the untrained rule looks, ns; [`drain_time_ns`] if not given.
     pub horizon_ns: Option<u64>,
+    /// The share of predictions, 0 to 1, that must be confirmed for them to be followed ([`Confirmation`]); all are
+    /// followed if not given.
+    pub gate: Option<f64>,
 }
 
 impl Default for OracleParameters {
     fn default() -> Self {
         let base = Box::new("dt:alpha=16".parse().expect("a policy"));
-        OracleParameters { base, model: None, horizon_ns: None }
+        OracleParameters { base, model: None, horizon_ns: None, gate: None }
     }
 }
 
@@ -124,8 +147,8 @@ impl OracleParameters {
     /// The policy of a switch, with the oracle that `model` names.
     ///
     /// # Errors
-    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, or
-    /// the horizon is 0 or given beside a model.
+    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, the
+    /// horizon is 0 or given beside a model, or the gate is no share.
     pub fn policy<S: Service + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
@@ -159,6 +182,10 @@ impl OracleParameters {
                 _ => return Err(BuildError::NoModel { policy: "oracle", expected: "drop oracle" }),
             };
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
-        Ok(Oracle::new(spec, base, predictor, time_constant_ns))
+        let oracle = Oracle::new(spec, base, predictor, time_constant_ns);
+        Ok(match self.gate {
+            None => oracle,
+            Some(gate) => oracle.gated(Confirmation::new(gate, spec.queues())?),
+        })
     }
 }

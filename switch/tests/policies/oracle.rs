@@ -3,7 +3,9 @@
 use crate::traffic::{Arrivals, accepted, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::policies::oracle::{LevelAhead, Oracle, OracleParameters, drain_time_ns};
+use dropcast_switch::policies::oracle::{
+    Confirmation, LevelAhead, Oracle, OracleParameters, drain_time_ns,
+};
 use dropcast_switch::{
     AlwaysAccept, Buffer, CompleteSharing, Decision, DynamicThresholds, Packet, Policy, PolicySite,
     Recorded,
@@ -78,7 +80,7 @@ impl Policy for SlowRule {
     }
 }
 
-fn rule(spec: &SwitchSpec, base: impl Policy, horizon_ns: u64) -> impl Policy {
+fn rule<B: Policy>(spec: &SwitchSpec, base: B, horizon_ns: u64) -> Oracle<B, LevelAhead> {
     let rule = LevelAhead { buffer_bytes: spec.buffer_bytes };
     Oracle::new(spec, base, rule, LevelAhead::time_constant_ns(horizon_ns))
 }
@@ -103,6 +105,119 @@ proptest! {
         let filtered = Oracle::new(&spec, base(), AlwaysAccept, 1_000);
         prop_assert_eq!(accepted(&spec, &arrivals, filtered), accepted(&spec, &arrivals, base()));
     }
+}
+
+/// Complete Sharing with an oracle that predicts a drop for each packet of some, followed while enough predictions are
+/// confirmed; written with lists, from the definition.
+struct SlowGate<F> {
+    predicts: F,
+    gate: u32,
+    /// Whether predictions came true, in order.
+    confirmed: Vec<bool>,
+    /// Queue and size, 0 if it was not dropped, of predictions that wait.
+    waiting: Vec<(usize, u64)>,
+}
+
+impl<F> SlowGate<F> {
+    /// In 65,536ths.
+    fn share(&self) -> u32 {
+        self.confirmed.iter().fold(self.gate, |share, &confirmed| {
+            if confirmed { share + (65_536 - share) / 16 } else { share - share / 16 }
+        })
+    }
+}
+
+impl<F: FnMut(u64) -> bool> Policy for SlowGate<F> {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let held: u64 =
+            (0..buffer.queues()).map(|queue| u64::from(buffer.queue_bytes(queue))).sum();
+        let phantoms: u64 = self.waiting.iter().map(|(_, bytes)| bytes).sum();
+        let capacity = u64::from(buffer.capacity_bytes());
+        let size = u64::from(packet.size_bytes);
+        if held + phantoms + size > capacity && !self.waiting.is_empty() {
+            self.waiting.clear();
+            self.confirmed.push(true);
+        }
+        if held + size > capacity {
+            return Decision::Reject;
+        }
+        let longest = (0..buffer.queues()).map(|queue| buffer.queue_bytes(queue)).max();
+        if u64::from(longest.unwrap_or(0)) * (buffer.ports() as u64) < capacity
+            || !(self.predicts)(packet.id)
+        {
+            return Decision::Accept;
+        }
+        let is_followed = self.share() >= self.gate;
+        self.waiting.push((packet.queue, if is_followed { size } else { 0 }));
+        if is_followed { Decision::Reject } else { Decision::Accept }
+    }
+
+    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, _: u64) {
+        let waited = self.waiting.len();
+        if buffer.queue_bytes(queue) == 0 {
+            self.waiting.retain(|(of, _)| *of != queue);
+        }
+        if self.waiting.len() < waited {
+            self.confirmed.push(false);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever is predicted, and whatever the gate.
+    #[test]
+    fn a_gate_is_its_definition(
+        (spec, arrivals) in switch_and_arrivals(),
+        gate in 0.0..=1.0_f64,
+        one_in in 1_u64..4,
+    ) {
+        let predicts = move |id: u64| id % one_in == 0;
+        let confirmation = Confirmation::new(gate, spec.queues()).unwrap();
+        let gated = Oracle::new(&spec, CompleteSharing, Recorded(predicts), 1_000);
+        let fast = accepted(&spec, &arrivals, gated.gated(confirmation));
+        let gate = (gate * 65_536.0) as u32;
+        let slow = SlowGate { predicts, gate, confirmed: Vec::new(), waiting: Vec::new() };
+        prop_assert_eq!(fast, accepted(&spec, &arrivals, slow));
+    }
+
+    /// Every share is at least 0.
+    #[test]
+    fn a_gate_of_0_is_always_open((spec, arrivals) in switch_and_arrivals()) {
+        let plain = || rule(&spec, CompleteSharing, 1_000);
+        let gated = plain().gated(Confirmation::new(0.0, spec.queues()).unwrap());
+        prop_assert_eq!(accepted(&spec, &arrivals, gated), accepted(&spec, &arrivals, plain()));
+    }
+}
+
+/// A burst that fits, again and again: the first prediction is wrong, and no other is followed.
+#[test]
+fn a_gate_closes_where_bursts_fit() {
+    let (spec, _) = two_ports();
+    let burst =
+        |round: u64| (0..8).map(move |id| (round * 100_000, Packet::new(round * 8 + id, 0, 1_000)));
+    let arrivals: Arrivals = (0..4).flat_map(burst).collect();
+    // The last packet of each burst is predicted to be dropped.
+    let oracle = Oracle::new(&spec, CompleteSharing, Recorded(|id| id % 8 == 7), 1_000);
+    let by_gate = accepted(&spec, &arrivals, oracle.gated(Confirmation::new(0.5, 2).unwrap()));
+    let dropped: Vec<usize> = (0..32).filter(|&id| !by_gate[id]).collect();
+    assert_eq!(dropped, [7]);
+}
+
+/// Bursts that do not fit: the buffer would have overflowed with the dropped packet, and the gate stays open.
+#[test]
+fn a_gate_stays_open_where_bursts_overflow() {
+    let (spec, _) = two_ports();
+    let burst = |round: u64| {
+        (0..13).map(move |id| (round * 100_000, Packet::new(round * 13 + id, 0, 1_000)))
+    };
+    let arrivals: Arrivals = (0..4).flat_map(burst).collect();
+    let oracle = Oracle::new(&spec, CompleteSharing, Recorded(|id| id % 13 == 7), 1_000);
+    let by_gate = accepted(&spec, &arrivals, oracle.gated(Confirmation::new(0.5, 2).unwrap()));
+    let dropped: Vec<usize> = (0..52).filter(|&id| !by_gate[id]).collect();
+    // One is on the wire, ten fill the buffer, one is predicted; the last of the thirteen finds no room.
+    assert_eq!(dropped, [7, 12, 20, 25, 33, 38, 46, 51]);
 }
 
 /// Two ports share 10,000 bytes; each packet has 1,000.
