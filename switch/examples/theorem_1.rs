@@ -10,19 +10,21 @@ mod starvation;
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{
-    Credence, Fit, FollowLqd, FollowMax, Lqd, NoObserver, Packet, PaybackCredence, Policy,
-    Recorded, Slotted, Switch, Victim,
+    Credence, DynamicThresholds, Fit, FollowLqd, FollowMax, Lqd, NoObserver, OfflineOptimum,
+    Packet, PaybackCredence, Policy, Recorded, Slotted, Switch, Victim,
 };
 use starvation::{Predicted, guarantees, most_extras, starvation};
 use std::fmt::Display;
 use std::io;
 
-const COLUMNS: [&str; 5] = [
+const COLUMNS: [&str; 7] = [
     "LQD",
     "FollowLQD without predicted drops",
     "Credence",
     "Credence that pays back",
     "FollowMax",
+    "Dynamic Thresholds, alpha 8",
+    "OPT",
 ];
 /// Of those that are drawn.
 const COLORS: [&str; 4] = ["#8a8a8a", "#1f77b4", "#d62728", "#2ca02c"];
@@ -33,11 +35,11 @@ fn main() -> io::Result<()> {
         [(3, 6, 200), (4, 12, 200), (8, 56, 200), (16, 240, 1000), (16, 1600, 2000)]
     {
         let sent = Course::of_all(ports, buffer, &of_most_extras(ports, buffer, rounds));
-        let [lqd, follow, credence, pays_back, max] = sent.map(|course| course.total());
+        let [lqd, follow, credence, pays_back, max, tuned, opt] = sent.map(|course| course.total());
         let ratio = |of: usize| lqd as f64 / of as f64;
         println!(
             "| {ports} | {buffer} | {rounds} | {lqd} | {follow} | {credence} | {pays_back} | {max} \
-             | {:.4} | {:.3} |",
+             | {tuned} | {opt} | {:.4} | {:.3} |",
             ratio(follow),
             ratio(credence),
         );
@@ -71,7 +73,7 @@ struct Slot {
 
 impl Course {
     /// In the order of [`COLUMNS`].
-    fn of_all(ports: usize, buffer: usize, slots: &Predicted) -> [Course; 5] {
+    fn of_all(ports: usize, buffer: usize, slots: &Predicted) -> [Course; COLUMNS.len()] {
         let spec = SwitchSpec::uniform(ports as u16, 1, buffer as u32, 1);
         let drops: Vec<bool> = slots.iter().flatten().map(|&(_, drop)| drop).collect();
         let predictor = || Recorded(|id: u64| drops[id as usize]);
@@ -81,12 +83,18 @@ impl Course {
         let pays_back = PaybackCredence::new(&spec, victim, fit, service(), predictor());
         let quarter = spec.buffer_bytes / 4;
         let max = FollowMax::new(&spec, victim, fit, service(), predictor(), quarter);
+        let packets = (0..)
+            .zip(slots)
+            .flat_map(|(now, packets)| packets.iter().map(move |(queue, _)| (now, *queue)));
+        let opt = OfflineOptimum::slotted(ports, packets);
         [
             Course::run(&spec, slots, |_| true, Lqd::new(victim)),
             Course::run(&spec, slots, |drop| !drop, follow),
             Course::run(&spec, slots, |_| true, credence),
             Course::run(&spec, slots, |_| true, pays_back),
             Course::run(&spec, slots, |_| true, max),
+            Course::run(&spec, slots, |_| true, DynamicThresholds::new(8.0)),
+            Course::run(&spec, slots, |_| true, opt),
         ]
     }
 
