@@ -3,7 +3,7 @@
 use crate::args::{BadRows, CollectArgs};
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::{EventFiles, EventOptions, OnBadRow, is_folder};
+use dropcast_data::{EventFiles, EventOptions, Expert, OnBadRow, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::folder::{FolderCollected, FolderJob};
 use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, collect};
@@ -27,9 +27,9 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
     let (options, settings) = how(args)?;
     let reader = EventFiles::open(&events, &options)?;
     let specs = reader.specs().clone();
-    let waiting = args.max_waiting_rows;
+    let (waiting, who) = (args.max_waiting_rows, expert(&settings));
     let collected = collect(reader, specs, &settings, waiting, &args.output, progress)?;
-    output::print_beside(&args.output, args.format, &collected, text)
+    output::print_beside(&args.output, args.format, &collected, |collected| text(who, collected))
 }
 
 /// How to read events, and what to record of them.
@@ -57,31 +57,40 @@ fn collect_folder(
         resources: Resources { threads: args.threads, ..Resources::default() },
     };
     let collected = job.run(events, &args.output, progress)?;
+    let who = expert(&settings);
     output::print(args.format, &collected, |collected| {
         let FolderCollected { manifest, labelled, kept, traces, counts, .. } = collected;
         let text = format!(
             "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
             output::shown(manifest),
-            by_lqd(counts)
+            by_expert(who, counts)
         );
-        text + &of_real_switch(counts) + &left_out(&collected.skipped)
+        text + &of_real_switch(who, counts) + &left_out(&collected.skipped)
     })
 }
 
-fn text(collected: &Collected) -> String {
+fn text(who: &str, collected: &Collected) -> String {
     let Collected { trace, counts, skipped, .. } = collected;
-    let text = format!("{}: {}\n", output::shown(trace), by_lqd(counts));
-    text + &of_real_switch(counts) + &left_out(skipped)
+    let text = format!("{}: {}\n", output::shown(trace), by_expert(who, counts));
+    text + &of_real_switch(who, counts) + &left_out(skipped)
 }
 
-/// What LQD drops.
-fn by_lqd(counts: &Counts) -> String {
+/// What the expert drops.
+fn by_expert(who: &str, counts: &Counts) -> String {
     let Counts { rows, drops, pushed_out, rejected, .. } = counts;
-    format!("{rows} arrivals, LQD drops {drops} ({pushed_out} pushed out, {rejected} rejected)")
+    format!("{rows} arrivals, {who} drops {drops} ({pushed_out} pushed out, {rejected} rejected)")
+}
+
+/// Whose drops are the labels.
+fn expert(settings: &TracerSettings) -> &'static str {
+    match settings.expert {
+        Expert::Lqd => "LQD",
+        Expert::Opt => "the optimum",
+    }
 }
 
 /// What is known of the real switch.
-fn of_real_switch(counts: &Counts) -> String {
+fn of_real_switch(who: &str, counts: &Counts) -> String {
     let mut text = String::new();
     let of = |told: u64| match counts.rows - told {
         0 => String::new(),
@@ -89,15 +98,15 @@ fn of_real_switch(counts: &Counts) -> String {
     };
     if let Some(RealDrops { packets, not_by_lqd, told }) = counts.real_drops {
         text.push_str(&format!(
-            "the real switch dropped {packets}, of which LQD transmits {not_by_lqd}{}\n",
+            "the real switch dropped {packets}, of which {who} transmits {not_by_lqd}{}\n",
             of(told)
         ));
     }
     if let Some(marks) = counts.ecn_marks {
         let EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd, told } = marks;
         text.push_str(&format!(
-            "the real switch marked {packets} (ECN), of which LQD drops {dropped_by_lqd}; of the others \
-             LQD drops {unmarked_dropped_by_lqd}{}\n",
+            "the real switch marked {packets} (ECN), of which {who} drops {dropped_by_lqd}; of the others \
+             {who} drops {unmarked_dropped_by_lqd}{}\n",
             of(told)
         ));
     }

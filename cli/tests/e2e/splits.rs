@@ -116,3 +116,36 @@ fn a_model_that_never_predicts_a_drop_is_called_so() {
         assert!(room.good(&report).contains("predicts a drop for none of these"), "{format}");
     }
 }
+
+/// Labels of the optimum are trained on. A report, whose words are of LQD, refuses them.
+#[test]
+fn a_trace_can_have_the_optimums_labels() {
+    let room = Room::new();
+    room.good("simulate --seed 7 --duration-ms 40 -o events.parquet");
+    let by_lqd = json(&room.good("collect --events events.parquet -o lqd.parquet --format json"));
+    let said = room.good("collect --events events.parquet --expert opt -o opt.parquet");
+    assert!(
+        said.contains("arrivals, the optimum drops ") && said.contains("(0 pushed out"),
+        "{said}"
+    );
+    let shown = json(&room.good("inspect opt.parquet --format json"));
+    assert!(shown.to_string().contains(r#""expert":"opt""#), "{shown}");
+    let by_opt = json(
+        &room.good("collect --events events.parquet --expert opt -o opt.parquet --format json"),
+    );
+    assert_eq!(by_opt["rows"], by_lqd["rows"]);
+    assert_eq!((by_opt["pushed_out"].as_u64(), &by_opt["rejected"]), (Some(0), &by_opt["drops"]));
+    assert_ne!(room.read("opt.parquet"), room.read("lqd.parquet"));
+    room.good_with_notes("train --data opt.parquet -o m.json");
+
+    for report in ["report --data opt.parquet", "report --data opt.parquet --model m.json"] {
+        let said = room.dropcast(report);
+        let why = "opt.parquet: has the optimum's drops as labels";
+        assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
+    }
+    let said = room.dropcast(
+        "collect --events events.parquet --expert opt --departures observed -o x.parquet",
+    );
+    assert!(said.code == Some(1) && said.stderr.contains("expert: is opt, which needs"), "{said}");
+    assert!(!room.path("x.parquet").exists());
+}
