@@ -232,10 +232,19 @@ class Room:
         call = chance.choice(sorted(self.counts[job.name]))
         when = chance.randint(1, self.counts[job.name][call] + 1)
         effect = "signal=SIGKILL" if kind == "call" else "error=" + chance.choice(["ENOSPC", "EIO"])
-        inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}",
+        inject = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", f"trace={call}",
                   "-e", f"inject={call}:{effect}:when={when}"]
-        subprocess.run(inject + command, **quiet, timeout=120)
-        return f"{effect} at {call} {when}"
+        what = f"{effect} at {call} {when}"
+        child = subprocess.Popen(inject + command, **quiet, start_new_session=True)
+        # A busy machine takes its time: figure 15 trains 16 forests.
+        patience = max(120, 100 * self.states[job.name, "b"][1])
+        try:
+            child.wait(timeout=patience)
+        except subprocess.TimeoutExpired as expired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            raise TimeoutError(f"{what}: still at work after {patience:.0f} s") from expired
+        return what
 
 
 def check(room, job, fresh, what, again):
@@ -298,7 +307,12 @@ def main():
             fresh = chance.random() < 0.3
             room.begin(job, fresh)
             what = f"trial {trial}, {job.name}, {'no' if fresh else 'old'} results"
-            disturbed = room.disturb(job, chance)
+            try:
+                disturbed = room.disturb(job, chance)
+            except TimeoutError as error:
+                failed.append(f"{what}, {error}")
+                print(failed[-1], flush=True)
+                continue
             partial = any((room.folder / name).exists() for name in (".out.lock", ".out.partial"))
             problem = check(room, job, fresh, f"{what}, {disturbed}", trial % 10 == 0 or partial)
             tried[job.name, disturbed.split(" at ")[0]] += 1

@@ -30,6 +30,7 @@ impl Arrival {
     ///
     /// # Panics
     /// If there is no such row.
+    #[inline]
     pub fn of(columns: &ArrivalColumns, row: usize, dropped: bool) -> Self {
         Arrival {
             time_ns: columns.time_ns[row],
@@ -44,6 +45,7 @@ impl Arrival {
     }
 
     /// Checks that it can arrive at a switch like `spec`, after another at `before_ns`.
+    #[inline]
     pub(crate) fn check(&self, spec: &SwitchSpec, before_ns: u64) -> Result<(), ReplayError> {
         let &Arrival { switch_id, port, queue, time_ns, size_bytes, .. } = self;
         let (ports, queues) = (spec.ports(), spec.queues_per_port);
@@ -61,6 +63,7 @@ impl Arrival {
     }
 
     /// The packet, number `number` at its switch.
+    #[inline]
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
         let queue = spec.queue_index(self.port, self.queue);
         Packet::new(tag(number, self), queue, self.size_bytes)

@@ -1,20 +1,22 @@
 //! Replays many forests and vote thresholds in one pass over the arrivals, to get `eta` or
 //! Credence's result with each.
 
-use crate::arrival::{Arrival, ReplayError, is_counted};
+use crate::arrival::{Arrival, ReplayError};
 use crate::replay::ReplayOptions;
+use batch_scores::{BatchScores, KnownScores};
 use dropcast_data::{
     ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
     TraceMeta,
 };
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_switch::LineRate;
-use dropcast_train::{Sent, Threads, VoteLane};
+use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use lanes_sent::{BaselinesSent, LanesSent};
 use pending::{Arrived, PendingRows, ReadyRows};
 use relevance::{Met, Relevance};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use switch_lanes::SwitchLanes;
 
 /// Why a trace cannot be replayed.
@@ -53,20 +55,31 @@ pub struct ForestReplay {
     threads: Threads,
     /// The lowest threshold of the lanes of each forest.
     lowest: Vec<u32>,
+    /// Whether a lane follows predictions without Algorithm 1.
+    follows: bool,
     rows: u64,
-    relevance: BTreeMap<u16, Relevance>,
+    sites: BTreeMap<u16, Site>,
     pending: PendingRows,
     /// What was transmitted of the counted rows that were not replayed.
     unreplayed: Sent,
-    /// Packets so far and the time of the last one, by switch.
-    arrived: BTreeMap<u16, (u64, u64)>,
-    /// Lane `i` is in group `i` modulo their number.
     groups: Vec<LaneGroup>,
+    /// Memory for what is found out about a batch.
+    marks: Vec<bool>,
+    scores: KnownScores,
 }
 
-/// Lanes that one thread replays.
+/// A switch, before the lanes.
+struct Site {
+    relevance: Relevance,
+    /// The time of the last arrival.
+    last_ns: u64,
+}
+
+/// Lanes that one thread replays: all lanes of some forests, which are often alike.
 struct LaneGroup {
     lanes: Vec<VoteLane>,
+    /// Their places among all lanes.
+    places: Vec<usize>,
     has_baselines: bool,
     switches: BTreeMap<u16, SwitchLanes>,
 }
@@ -95,10 +108,13 @@ impl ForestReplay {
         }
         let specs = meta.switches.clone().ok_or(ForestReplayError::NoSwitch)?;
         let forests = forests.iter().map(|forest| ScoredForest::new(forest, columns));
-        let groups = (0..threads.get().min(lanes.len()).max(1)).map(|group| LaneGroup {
-            lanes: lanes.iter().skip(group).step_by(threads.get()).copied().collect(),
-            has_baselines: false,
-            switches: BTreeMap::new(),
+        let forests: Vec<ScoredForest> = forests.collect::<Result<_, _>>()?;
+        let groups = threads.get().min(forests.len()).max(1);
+        let groups = (0..groups).map(|group| {
+            let of_group = |(_, lane): &(usize, &VoteLane)| lane.forest % groups == group;
+            let lanes = lanes.iter().enumerate().filter(of_group);
+            let (places, lanes) = lanes.map(|(place, lane)| (place, *lane)).unzip();
+            LaneGroup { lanes, places, has_baselines: false, switches: BTreeMap::new() }
         });
         let lowest = |forest: usize| {
             let lanes = lanes.iter().filter(|lane| lane.forest == forest);
@@ -107,16 +123,18 @@ impl ForestReplay {
         Ok(ForestReplay {
             lowest: (0..forests.len()).map(lowest).collect(),
             pending: PendingRows::new(forests.len()),
-            relevance: BTreeMap::new(),
+            forests,
+            follows: lanes.iter().any(|lane| lane.policy == VotePolicy::Followed),
+            sites: BTreeMap::new(),
             unreplayed: Sent::default(),
-            forests: forests.collect::<Result<_, _>>()?,
             specs,
             options: ReplayOptions::for_trace(meta),
             pauses: meta.pauses.clone(),
             threads: Threads::new(threads),
             rows: 0,
-            arrived: BTreeMap::new(),
             groups: groups.collect(),
+            marks: Vec::new(),
+            scores: KnownScores::default(),
         })
     }
 
@@ -141,70 +159,50 @@ impl ForestReplay {
             return Ok(());
         }
         let columns = batch.arrivals.as_ref().ok_or(ForestReplayError::NoArrivals)?;
-        let packets = self.check(batch, columns, counted)?;
         let first = self.rows;
         self.rows += batch.len() as u64;
-        let asks = counted.contains(&true) || self.relevance.values().any(Relevance::holds_counted);
-        let scores = if asks {
-            self.threads.map(self.forests.iter().collect(), |forest| forest.scores(batch))
-        } else {
-            // No prediction matters.
-            vec![vec![0; batch.len()]; self.forests.len()]
+        let rows = BatchRows { columns, counted, drop: &batch.drop, first };
+        let mut marks = std::mem::take(&mut self.marks);
+        marks.clear();
+        marks.resize(batch.len(), false);
+        let (forests, lowest, known) = (&self.forests, &self.lowest, &mut self.scores);
+        let mut scores = BatchScores::new(forests, lowest, &self.threads, batch, known);
+        let mut lanes = OpenRows {
+            specs: &self.specs,
+            has_pauses: !self.pauses.is_empty(),
+            follows: self.follows,
+            sites: &mut self.sites,
+            pending: &mut self.pending,
         };
-        let replayed = self.find_relevant(&packets, &scores, first);
-        self.pending.add(packets, scores);
-        for (switch_id, first, last) in replayed {
-            self.pending.replay(switch_id, first, last);
+        lanes.mark(&rows, &mut marks, &mut scores)?;
+        let end = lanes.settle(&rows, &mut marks);
+        let (mut ready, sent) = self.pending.take(end);
+        self.unreplayed.add(sent);
+        let before_end = (end.saturating_sub(first) as usize).min(marks.len());
+        let of_counted = counted.iter().zip(&columns.size_bytes).zip(&marks[..before_end]);
+        for ((&is_counted, &size_bytes), &is_replayed) in of_counted {
+            let packets = u64::from(is_counted & !is_replayed);
+            self.unreplayed.add(Sent { packets, bytes: packets * u64::from(size_bytes) });
         }
-        let now_ns = columns.time_ns.last().copied().unwrap_or(0);
-        let open = self.relevance.values().filter_map(|of| of.open_row(now_ns)).min();
-        let mut end = open.unwrap_or(self.rows);
-        if (self.rows - end) as usize > MOST_PENDING {
-            let switches: Vec<u16> = self.relevance.keys().copied().collect();
-            for switch_id in switches {
-                self.pending.replay(switch_id, end, self.rows - 1);
-            }
-            self.relevance.values_mut().for_each(|of| of.settle(self.rows));
-            end = self.rows;
+        let replayed = marks[..before_end].iter().enumerate().filter(|(_, mark)| **mark);
+        for (row, _) in replayed {
+            ready.push(rows.arrived(row, &self.specs), scores.of_row(row));
         }
-        self.replay_before(end);
+        for (row, &is_replayed) in marks.iter().enumerate().skip(before_end) {
+            let (number, arrived) = (rows.number(row), rows.arrived(row, &self.specs));
+            self.pending.add(number, arrived, scores.of_row(row), is_replayed);
+        }
+        self.marks = marks;
+        self.replay(&ready);
         Ok(())
     }
 
-    /// The rows that must be replayed: switch, first and last row.
-    fn find_relevant(
-        &mut self,
-        packets: &[Arrived],
-        scores: &[Vec<u32>],
-        first: u64,
-    ) -> Vec<(u16, u64, u64)> {
-        let ForestReplay { specs, relevance, pauses, lowest, .. } = self;
-        let mut found: Vec<(u16, u64, u64)> = Vec::new();
-        for (at, &Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
-            let Some(spec) = specs.get(switch_id) else { continue };
-            let of = relevance
-                .entry(switch_id)
-                .or_insert_with(|| Relevance::new(spec, !pauses.is_empty()));
-            let port = packet.queue / usize::from(spec.queues_per_port);
-            let mut scores = scores.iter().zip(&*lowest);
-            let met = Met {
-                row: first + at as u64,
-                time_ns,
-                port,
-                size_bytes: packet.size_bytes,
-                is_counted: is_counted(packet.id),
-                is_predicted: scores.any(|(scores, lowest)| scores[at] > *lowest),
-            };
-            let from = of.see(&met);
-            found.extend(from.map(|from| (switch_id, from, met.row)));
-        }
-        found
+    /// Whether packets that count may still be in the buffers, so that later ones matter.
+    pub fn holds_counted(&self) -> bool {
+        self.sites.values().any(|site| site.relevance.holds_counted())
     }
 
-    /// Replays what is to be replayed of the rows before `end`.
-    fn replay_before(&mut self, end: u64) {
-        let (ready, sent) = self.pending.take(end);
-        self.unreplayed.add(sent);
+    fn replay(&mut self, ready: &ReadyRows) {
         let new_switch = |switch_id: u16, spec: &SwitchSpec, lanes: &[VoteLane], has_baselines| {
             let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
             let drain = LineRate::new(spec).pausing(schedule);
@@ -213,53 +211,136 @@ impl ForestReplay {
         };
         let (specs, lowest) = (&self.specs, &self.lowest);
         self.threads.map(self.groups.iter_mut().collect(), |group: &mut LaneGroup| {
-            group.arrive(&ready, lowest, specs, new_switch);
+            group.arrive(ready, lowest, specs, new_switch);
         });
     }
 
     /// Drains every buffer.
     pub fn finish(mut self) -> LanesSent {
-        self.replay_before(self.rows);
+        let (ready, sent) = self.pending.take(self.rows);
+        self.unreplayed.add(sent);
+        self.replay(&ready);
+        let lanes = self.groups.iter().map(|group| group.lanes.len()).sum();
+        let places: Vec<Vec<usize>> =
+            self.groups.iter().map(|group| group.places.clone()).collect();
         let groups = self.threads.map(self.groups, LaneGroup::finish);
-        let lanes: usize = groups.iter().map(|group| group.lanes.len()).sum();
-        let of_lane = |lane: usize| groups[lane % groups.len()].lanes[lane / groups.len()];
-        let lanes = (0..lanes).map(of_lane).collect();
-        let mut sent = LanesSent { lanes, ..groups[0].clone() };
+        let mut sent = LanesSent { lanes: vec![Sent::default(); lanes], ..groups[0].clone() };
+        for (places, group) in places.iter().zip(&groups) {
+            places.iter().zip(&group.lanes).for_each(|(&place, lane)| sent.lanes[place] = *lane);
+        }
         sent.add_to_all(self.unreplayed);
         sent
     }
+}
 
-    /// Checks every row; returns the packets without predictions.
-    fn check(
-        &mut self,
-        batch: &LabelledBatch,
-        columns: &ArrivalColumns,
-        counted: &[bool],
-    ) -> Result<Vec<Arrived>, ForestReplayError> {
-        let mut packets = Vec::with_capacity(batch.len());
-        // Most rows are of the same switch as the one before.
-        let mut of: Option<(u16, (u64, u64))> = None;
-        for (row, &counted) in counted.iter().enumerate() {
-            let arrival = Arrival { counted, ..Arrival::of(columns, row, batch.drop[row]) };
-            let Arrival { switch_id, time_ns, .. } = arrival;
-            let (number, last_ns) = match of {
-                Some((same, known)) if same == switch_id => known,
-                before => {
-                    self.arrived.extend(before);
-                    self.arrived.get(&switch_id).copied().unwrap_or_default()
-                }
-            };
-            let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
-            let spec = spec.and_then(|spec| arrival.check(spec, last_ns).map(|()| spec));
-            let spec = spec
-                .map_err(|source| ForestReplayError::Row { row: self.rows + row as u64, source })?;
-            let packet = arrival.packet(spec, number);
-            packets.push(Arrived { packet, switch_id, time_ns });
-            of = Some((switch_id, (number + 1, time_ns)));
-        }
-        self.arrived.extend(of);
-        Ok(packets)
+/// The rows of a batch, before any is replayed.
+struct BatchRows<'a> {
+    columns: &'a ArrivalColumns,
+    counted: &'a [bool],
+    drop: &'a [bool],
+    /// The number of the first among all rows.
+    first: u64,
+}
+
+impl BatchRows<'_> {
+    fn number(&self, row: usize) -> u64 {
+        self.first + row as u64
     }
+
+    #[inline(always)]
+    fn arrival(&self, row: usize) -> Arrival {
+        Arrival { counted: self.counted[row], ..Arrival::of(self.columns, row, self.drop[row]) }
+    }
+
+    /// A row that has been checked. Packets are numbered over all switches.
+    fn arrived(&self, row: usize, specs: &SwitchSpecs) -> Arrived {
+        let arrival = self.arrival(row);
+        let Arrival { switch_id, time_ns, .. } = arrival;
+        let spec = specs.get(switch_id).expect("the row is checked");
+        Arrived { packet: arrival.packet(spec, self.number(row)), switch_id, time_ns }
+    }
+}
+
+/// Where it is found out which rows are replayed.
+struct OpenRows<'a> {
+    specs: &'a SwitchSpecs,
+    has_pauses: bool,
+    follows: bool,
+    sites: &'a mut BTreeMap<u16, Site>,
+    pending: &'a mut PendingRows,
+}
+
+impl OpenRows<'_> {
+    /// Checks every row, and marks those of the batch and the pending ones that are replayed.
+    fn mark(
+        &mut self,
+        rows: &BatchRows<'_>,
+        marks: &mut [bool],
+        scores: &mut BatchScores<'_>,
+    ) -> Result<(), ForestReplayError> {
+        let switches = &rows.columns.switch_id;
+        let mut row = 0;
+        for same in switches.chunk_by(|a, b| a == b) {
+            let switch_id = same[0];
+            let failed = |row| move |source| ForestReplayError::Row { row, source };
+            let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
+            let spec = spec.map_err(failed(rows.number(row)))?;
+            let site = self.sites.entry(switch_id).or_insert_with(|| Site {
+                relevance: Relevance::new(spec, self.has_pauses, self.follows),
+                last_ns: 0,
+            });
+            for row in row..row + same.len() {
+                let arrival = rows.arrival(row);
+                arrival.check(spec, site.last_ns).map_err(failed(rows.number(row)))?;
+                site.last_ns = arrival.time_ns;
+                let met = Met {
+                    row: rows.number(row),
+                    time_ns: arrival.time_ns,
+                    port: arrival.port.into(),
+                    size_bytes: arrival.size_bytes,
+                    is_counted: arrival.counted,
+                };
+                let from = site.relevance.see(spec, &met, || scores.is_predicted(row));
+                if let Some(from) = from {
+                    mark_from(switch_id, from, self.pending, rows, &mut marks[..=row]);
+                }
+            }
+            row += same.len();
+        }
+        Ok(())
+    }
+
+    /// The first row that may have to be replayed after all. Of those before, all that are replayed are marked.
+    fn settle(&mut self, rows: &BatchRows<'_>, marks: &mut [bool]) -> u64 {
+        let now_ns = rows.columns.time_ns.last().copied().unwrap_or(0);
+        let after = rows.number(marks.len());
+        let open = self.sites.values().filter_map(|site| site.relevance.open_row(now_ns)).min();
+        let end = open.unwrap_or(after);
+        if after - end <= MOST_PENDING {
+            return end;
+        }
+        for (&switch_id, site) in &mut *self.sites {
+            mark_from(switch_id, end, self.pending, rows, marks);
+            site.relevance.settle(after);
+        }
+        after
+    }
+}
+
+/// Marks the rows of a switch from row number `from` on: pending ones, and of a batch those that have `marks`.
+fn mark_from(
+    switch_id: u16,
+    from: u64,
+    pending: &mut PendingRows,
+    rows: &BatchRows<'_>,
+    marks: &mut [bool],
+) {
+    if from < rows.first {
+        pending.replay(switch_id, from);
+    }
+    let begin = from.saturating_sub(rows.first) as usize;
+    let switches = rows.columns.switch_id.iter().skip(begin);
+    marks.iter_mut().skip(begin).zip(switches).for_each(|(mark, of)| *mark |= *of == switch_id);
 }
 
 impl LaneGroup {
@@ -270,19 +351,25 @@ impl LaneGroup {
         specs: &SwitchSpecs,
         new_switch: impl Fn(u16, &SwitchSpec, &[VoteLane], bool) -> SwitchLanes,
     ) {
-        let LaneGroup { lanes, has_baselines, switches } = self;
+        let LaneGroup { lanes, has_baselines, switches, .. } = self;
         let ReadyRows { packets, scores } = rows;
-        for (row, Arrived { packet, switch_id, time_ns }) in packets.iter().enumerate() {
-            let Some(spec) = specs.get(*switch_id) else { continue };
+        let mut row = 0;
+        for same in packets.chunk_by(|a, b| a.switch_id == b.switch_id) {
+            let switch_id = same[0].switch_id;
+            let first = row;
+            row += same.len();
+            let Some(spec) = specs.get(switch_id) else { continue };
             let switch = switches
-                .entry(*switch_id)
-                .or_insert_with(|| new_switch(*switch_id, spec, lanes, *has_baselines));
-            let is_predicted =
-                scores.iter().zip(lowest).any(|(scores, lowest)| scores[row] > *lowest);
-            switch.arrive(packet, *time_ns, is_predicted, |lane| {
-                let VoteLane { forest, threshold, .. } = lanes[lane];
-                scores[forest][row] > threshold
-            });
+                .entry(switch_id)
+                .or_insert_with(|| new_switch(switch_id, spec, lanes, *has_baselines));
+            for (row, Arrived { packet, time_ns, .. }) in (first..).zip(same) {
+                let is_predicted =
+                    scores.iter().zip(lowest).any(|(scores, lowest)| scores[row] > *lowest);
+                switch.arrive(packet, *time_ns, is_predicted, |lane| {
+                    let VoteLane { forest, threshold, .. } = lanes[lane];
+                    scores[forest][row] > threshold
+                });
+            }
         }
     }
 
@@ -309,16 +396,19 @@ impl ScoredForest {
         Ok(ScoredForest { scorer: ForestScorer::new(forest), columns })
     }
 
-    fn scores(&self, batch: &LabelledBatch) -> Vec<u32> {
-        let columns: Vec<&[u32]> =
-            self.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
+    fn scores(&self, batch: &LabelledBatch, rows: Range<usize>) -> Vec<u32> {
+        let column = |&column: &usize| &batch.features[column][rows.clone()];
+        let columns: Vec<&[u32]> = self.columns.iter().map(column).collect();
         self.scorer.score_columns(&columns)
     }
 }
 
 /// Rows are replayed, whether they matter or not, if so many wait.
-const MOST_PENDING: usize = 1 << 20;
+const MOST_PENDING: u64 = 1 << 20;
 
+mod batch_scores;
+mod credence_lanes;
+mod given_threshold;
 pub(crate) mod lanes_sent;
 mod pending;
 mod relevance;

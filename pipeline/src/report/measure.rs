@@ -8,7 +8,7 @@ use crate::progress::{Progress, check};
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::TraceMeta;
 use dropcast_features::FeatureSet;
-use dropcast_train::{Model, Part, RunBatch, Split, rows_to_replay};
+use dropcast_train::{Model, Part, ReplayRows, Split, rows_to_replay};
 use std::path::PathBuf;
 
 /// Which rows a report is about.
@@ -110,10 +110,10 @@ fn add_trace(
         ));
     }
     for rows in rows_to_replay(&one, features.len(), split, seed, part)? {
-        let (RunBatch { batch, .. }, is_of_part) = rows?;
-        progress.advance(batch.len());
+        let ReplayRows { rows, are_of_part, .. } = rows?;
+        progress.advance(rows.batch.len());
         check(progress)?;
-        builder.add_measured(&batch, &is_of_part)?;
+        builder.add_measured(&rows.batch, &are_of_part)?;
     }
     builder.end_trace(one.traces()[0].provenance());
     Ok(())

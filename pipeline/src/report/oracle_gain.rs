@@ -4,7 +4,7 @@ use super::{GainSection, TraceSource};
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_replay::{ForestReplay, LanesSent};
-use dropcast_train::{Model, Part, Split, VoteLane, VotePolicy, rows_to_replay};
+use dropcast_train::{Model, Part, ReplayRows, Split, VoteLane, VotePolicy, rows_to_replay};
 use std::num::NonZeroUsize;
 
 /// What Credence with `model` transmits more than policies without predictions, on the test rows of
@@ -49,13 +49,16 @@ pub fn oracle_gain(
         let replay = ForestReplay::new(meta, &columns, &[forest], &lanes, NonZeroUsize::MIN);
         let mut replay = replay.map_err(failed)?.with_baselines();
         for rows in rows_to_replay(&one, columns.len(), split, seed, Part::Test)? {
-            let (rows, counted) = rows?;
+            let ReplayRows { rows, are_of_part, goes_on } = rows?;
             if rows.batch.arrivals.is_none() && !rows.batch.is_empty() {
                 let problem = "does not say when and where its packets arrived";
                 return Ok(Err(format!("trace {} {problem}", origin.name)));
             }
-            counts |= counted.contains(&true);
-            replay.add(&rows.batch, &counted).map_err(failed)?;
+            counts |= are_of_part.contains(&true);
+            replay.add(&rows.batch, &are_of_part).map_err(failed)?;
+            if !goes_on && !replay.holds_counted() {
+                break;
+            }
         }
         sum.add(&replay.finish());
     }

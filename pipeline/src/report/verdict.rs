@@ -38,7 +38,7 @@ use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use crate::traces::LabelledTraces;
-use dropcast_train::{Part, RunBatch, Split, rows_to_replay};
+use dropcast_train::{Part, ReplayRows, Split, rows_to_replay};
 
 /// What an oracle could be worth on traces that say when and where their packets arrived. Policies that are asked for
 /// are replayed, too.
@@ -67,13 +67,14 @@ pub fn judge(
         let specs = trace.meta.switches.as_ref().ok_or_else(|| unfit(NO_SWITCH))?;
         judge.begin_trace(&shown, &trace.meta, specs).map_err(named)?;
         for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, Part::Train)? {
-            let (RunBatch { batch, .. }, counted) = rows?;
+            let ReplayRows { rows, are_of_part, .. } = rows?;
+            let batch = &rows.batch;
             if batch.arrivals.is_none() {
                 return Err(unfit(NO_ARRIVALS));
             }
             progress.advance(batch.len());
             check(progress)?;
-            judge.add(&batch, &counted, None).map_err(named)?;
+            judge.add(batch, &are_of_part, None).map_err(named)?;
         }
     }
     let verdict = judge.finish();

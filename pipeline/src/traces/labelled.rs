@@ -446,6 +446,11 @@ impl BatchSource for LabelledTraces {
         let kept = self.kept.iter().flat_map(|batches| batches.iter());
         (!self.kept.is_empty()).then(|| kept.map(RunRows::from).collect())
     }
+
+    fn kept(&self) -> Option<Vec<&RunBatch>> {
+        let kept = self.kept.iter().flat_map(|batches| batches.iter());
+        (!self.kept.is_empty()).then(|| kept.collect())
+    }
 }
 
 /// The batches of one trace; leaves behind what was read.

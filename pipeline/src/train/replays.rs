@@ -5,7 +5,7 @@ use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::LabelledBatch;
 use dropcast_forest::Forest;
 use dropcast_replay::{ForestReplay, LanesSent};
-use dropcast_train::{Part, Sent, Split, VoteLane, VoteReplay, rows_to_replay};
+use dropcast_train::{Part, ReplayRows, Sent, Split, VoteLane, VoteReplay, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -96,11 +96,14 @@ impl Replays<'_> {
             let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
                 .map_err(failed)?;
             for rows in rows_to_replay(&one, columns.len(), self.split, self.seed, part)? {
-                let (mut batch, mut is_of_part) = rows?;
+                let ReplayRows { mut rows, mut are_of_part, goes_on } = rows?;
                 if let Some(switches) = switches {
-                    keep_switches(&mut batch.batch, &mut is_of_part, switches);
+                    keep_switches(&mut rows.to_mut().batch, &mut are_of_part, switches);
                 }
-                replay.add(&batch.batch, &is_of_part).map_err(failed)?;
+                replay.add(&rows.batch, &are_of_part).map_err(failed)?;
+                if !goes_on && !replay.holds_counted() {
+                    break;
+                }
             }
             sum.add(&replay.finish());
         }

@@ -59,3 +59,30 @@ impl BaselinesSent {
         [&mut self.always_accept, &mut self.follow_lqd, &mut self.complete_sharing]
     }
 }
+
+/// What a lane has transmitted beyond a switch; negative if less.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Lead {
+    packets: i128,
+    bytes: i128,
+}
+
+impl Lead {
+    pub(super) fn new(lane: &Sent, other: &Sent) -> Self {
+        let beyond = |a: u64, b: u64| i128::from(a) - i128::from(b);
+        Lead {
+            packets: beyond(lane.packets, other.packets),
+            bytes: beyond(lane.bytes, other.bytes),
+        }
+    }
+
+    pub(super) fn add(&mut self, more: Lead) {
+        self.packets += more.packets;
+        self.bytes += more.bytes;
+    }
+
+    pub(super) fn added_to(self, Sent { packets, bytes }: Sent) -> Sent {
+        let sum = |sent: u64, lead: i128| (i128::from(sent) + lead) as u64;
+        Sent { packets: sum(packets, self.packets), bytes: sum(bytes, self.bytes) }
+    }
+}

@@ -5,6 +5,7 @@ use dropcast_switch::Packet;
 use dropcast_train::Sent;
 
 /// An arrived packet.
+#[derive(Clone, Copy)]
 pub(super) struct Arrived {
     pub(super) packet: Packet,
     pub(super) switch_id: u16,
@@ -16,43 +17,59 @@ pub(super) struct Arrived {
 pub(super) struct PendingRows {
     /// The number of the first.
     first: u64,
-    packets: Vec<Arrived>,
-    /// By forest.
-    scores: Vec<Vec<u32>>,
+    rows: ReadyRows,
     is_replayed: Vec<bool>,
 }
 
 /// Rows to replay.
+#[derive(Default)]
 pub(super) struct ReadyRows {
     pub(super) packets: Vec<Arrived>,
     /// By forest.
     pub(super) scores: Vec<Vec<u32>>,
 }
 
+impl ReadyRows {
+    pub(super) fn new(forests: usize) -> Self {
+        ReadyRows { packets: Vec::new(), scores: vec![Vec::new(); forests] }
+    }
+
+    /// Adds a row with its scores by forest.
+    pub(super) fn push(&mut self, arrived: Arrived, scores: impl Iterator<Item = u32>) {
+        self.packets.push(arrived);
+        self.scores.iter_mut().zip(scores).for_each(|(all, score)| all.push(score));
+    }
+}
+
 impl PendingRows {
     pub(super) fn new(forests: usize) -> Self {
-        PendingRows { scores: vec![Vec::new(); forests], ..PendingRows::default() }
+        PendingRows { rows: ReadyRows::new(forests), ..PendingRows::default() }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.packets.len()
+    fn len(&self) -> usize {
+        self.rows.packets.len()
     }
 
-    /// Adds rows.
-    pub(super) fn add(&mut self, packets: Vec<Arrived>, scores: Vec<Vec<u32>>) {
-        self.is_replayed.resize(self.len() + packets.len(), false);
-        self.packets.extend(packets);
-        for (all, scores) in self.scores.iter_mut().zip(scores) {
-            all.extend(scores);
+    /// Adds row number `row`, the next after those that are here; and whether it is replayed.
+    pub(super) fn add(
+        &mut self,
+        row: u64,
+        arrived: Arrived,
+        scores: impl Iterator<Item = u32>,
+        is_replayed: bool,
+    ) {
+        if self.len() == 0 {
+            self.first = row;
         }
+        self.rows.push(arrived, scores);
+        self.is_replayed.push(is_replayed);
     }
 
-    /// The rows of a switch from `first` to `last` are replayed.
-    pub(super) fn replay(&mut self, switch_id: u16, first: u64, last: u64) {
-        let place = |row: u64| row.saturating_sub(self.first) as usize;
-        let rows = place(first)..=place(last);
-        let flags = self.is_replayed[rows.clone()].iter_mut();
-        for (flag, packet) in flags.zip(&self.packets[rows]) {
+    /// The rows of a switch from `first` on are replayed.
+    pub(super) fn replay(&mut self, switch_id: u16, first: u64) {
+        let from = (first.saturating_sub(self.first) as usize).min(self.len());
+        let flags = self.is_replayed[from..].iter_mut();
+        for (flag, packet) in flags.zip(&self.rows.packets[from..]) {
             *flag |= packet.switch_id == switch_id;
         }
     }
@@ -63,20 +80,20 @@ impl PendingRows {
         self.first += rows as u64;
         let flags: Vec<bool> = self.is_replayed.drain(..rows).collect();
         let keep = |at: usize| flags[at];
-        let scores = self.scores.iter_mut().map(|scores| {
-            let ready = scores.drain(..rows).enumerate().filter(|(at, _)| keep(*at));
-            ready.map(|(_, score)| score).collect()
-        });
-        let scores = scores.collect();
+        let ReadyRows { packets, scores } = &mut self.rows;
+        let mut ready = ReadyRows::default();
+        for scores in scores {
+            let scores = scores.drain(..rows).enumerate().filter(|(at, _)| keep(*at));
+            ready.scores.push(scores.map(|(_, score)| score).collect());
+        }
         let mut sent = Sent::default();
-        let mut packets = Vec::new();
-        for (at, arrived) in self.packets.drain(..rows).enumerate() {
+        for (at, arrived) in packets.drain(..rows).enumerate() {
             if keep(at) {
-                packets.push(arrived);
+                ready.packets.push(arrived);
             } else if is_counted(arrived.packet.id) {
                 sent.add(Sent { packets: 1, bytes: arrived.packet.size_bytes.into() });
             }
         }
-        (ReadyRows { packets, scores }, sent)
+        (ready, sent)
     }
 }

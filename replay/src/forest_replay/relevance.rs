@@ -9,19 +9,28 @@
 //! accepted wherever all lanes are alike. After a packet that may be dropped they may differ until
 //! each port has been idle once. Before it, the arrivals of the busy periods that go on are what the
 //! buffers hold.
+//!
+//! Nor does Credence ask for a prediction while its longest queue is shorter than B/N (line 7 of Algorithm 1),
+//! which it is wherever no port has more work than that.
 
 use dropcast_data::SwitchSpec;
 
 /// The work of one switch that drops nothing.
 pub(super) struct Relevance {
-    spec: SwitchSpec,
     ports: Vec<Port>,
+    wires: Vec<WireTimes>,
     buffer_bytes: u64,
-    /// At most so many bytes wait at `bound_ns` or later, without the arrivals since.
+    /// At most so many bytes wait, without what has left since they were counted.
     bound_bytes: u64,
-    /// Ports whose lanes may differ, and ports that may hold a counted packet.
-    unlike: usize,
-    counting: usize,
+    /// No port has work for B/N bytes from then on, without further arrivals.
+    short_ns: u64,
+    /// Whether every prediction may matter.
+    follows: bool,
+    /// The last packet that may be dropped: lanes may differ at ports that have been busy since.
+    suspect_row: u64,
+    /// Whether there may be such ports, and ports that hold a counted packet. Known as of the last look.
+    is_unlike: bool,
+    is_counting: bool,
     /// Arrivals since ports were last looked at.
     unchecked: u32,
     /// The first row whose packets may be in the buffer together with a possible drop, while lanes may
@@ -36,14 +45,21 @@ pub(super) struct Relevance {
 struct Port {
     /// When it has sent all that has arrived.
     idle_ns: u64,
-    /// The first row of its busy period.
+    /// The first row of its busy period, and the row after the last counted one.
     first_row: u64,
+    after_counted: u64,
     /// Bytes in 2^16 ns, rounded up.
     rate: u64,
-    /// The size of the last packet and its time on the wire.
-    last: (u32, u64),
-    is_unlike: bool,
-    is_counting: bool,
+    /// Work for less than B/N bytes.
+    short_ns: u64,
+    /// Its place in `wires`.
+    wire: usize,
+}
+
+/// Times on the wire at one rate, by size; 0 if not known yet.
+struct WireTimes {
+    port: usize,
+    times_ns: Vec<u64>,
 }
 
 /// An arrival.
@@ -55,8 +71,6 @@ pub(super) struct Met {
     pub(super) port: usize,
     pub(super) size_bytes: u32,
     pub(super) is_counted: bool,
-    /// Whether a lane predicts its drop.
-    pub(super) is_predicted: bool,
 }
 
 /// Looking at all ports takes longer than an arrival.
@@ -64,56 +78,83 @@ const CHECK_EVERY: u32 = 32;
 /// Longer work is not counted in bytes: it may be dropped.
 const LONGEST_NS: u64 = 1 << 36;
 const RATE_BITS: u32 = 16;
+/// Larger packets have their time computed each time.
+const TABLED_BYTES: usize = 1 << 14;
 
 impl Relevance {
-    /// Of an empty switch.
-    pub(super) fn new(spec: &SwitchSpec, has_pauses: bool) -> Self {
-        let port = |&rate_bps: &u64| Port {
-            idle_ns: 0,
-            first_row: 0,
-            last: (0, 0),
-            rate: u64::try_from((u128::from(rate_bps) << RATE_BITS).div_ceil(8_000_000_000))
-                .unwrap_or(u64::MAX),
-            is_unlike: false,
-            is_counting: false,
+    /// Of an empty switch; `follows` if a lane follows predictions without Algorithm 1.
+    pub(super) fn new(spec: &SwitchSpec, has_pauses: bool, follows: bool) -> Self {
+        let rates = &spec.line_rate_bps;
+        let short_bytes = u64::from(spec.buffer_bytes).div_ceil(rates.len().max(1) as u64);
+        let mut wires: Vec<WireTimes> = Vec::new();
+        let port = |(port, &rate_bps): (usize, &u64)| {
+            let rate = (u128::from(rate_bps) << RATE_BITS).div_ceil(8_000_000_000);
+            let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+            let known = wires.iter().position(|wire| rates[wire.port] == rate_bps);
+            let wire = known.unwrap_or_else(|| {
+                wires.push(WireTimes { port, times_ns: vec![0; TABLED_BYTES] });
+                wires.len() - 1
+            });
+            Port {
+                idle_ns: 0,
+                first_row: 0,
+                after_counted: 0,
+                rate,
+                short_ns: (short_bytes.saturating_sub(1) << RATE_BITS) / rate.max(1),
+                wire,
+            }
         };
-        let ports: Vec<Port> = spec.line_rate_bps.iter().map(port).collect();
+        let ports: Vec<Port> = rates.iter().enumerate().map(port).collect();
         Relevance {
-            spec: spec.clone(),
             needs_all: has_pauses || ports.iter().any(|port| port.rate > 1 << 27),
             ports,
+            wires,
             buffer_bytes: spec.buffer_bytes.into(),
             bound_bytes: 0,
-            unlike: 0,
-            counting: 0,
+            short_ns: 0,
+            follows,
+            suspect_row: 0,
+            is_unlike: false,
+            is_counting: false,
             unchecked: 0,
             window: None,
             settled: 0,
         }
     }
 
-    /// The next arrival. Returns the first of the rows that must be
-    /// replayed, up to this one, if any must.
-    pub(super) fn see(&mut self, met: &Met) -> Option<u64> {
-        let &Met { row, time_ns, size_bytes, is_counted, is_predicted, .. } = met;
+    /// The next arrival, at the switch of `spec`; `is_predicted` tells whether a lane predicts its drop, and is asked
+    /// only if that may matter. Returns the first of the rows that must be replayed, up to this one, if any must.
+    #[inline]
+    pub(super) fn see(
+        &mut self,
+        spec: &SwitchSpec,
+        met: &Met,
+        is_predicted: impl FnOnce() -> bool,
+    ) -> Option<u64> {
+        let &Met { row, time_ns, size_bytes, is_counted, .. } = met;
         if self.needs_all {
+            is_predicted();
             self.settled = row + 1;
             return Some(row);
         }
         self.unchecked += 1;
-        if self.unchecked >= CHECK_EVERY && self.unlike + self.counting > 0 {
+        if self.unchecked >= CHECK_EVERY {
             self.look_at_ports(time_ns);
         }
         let fits = self.fits(size_bytes, time_ns);
-        self.arrive(met);
+        let asks = self.follows || self.short_ns > time_ns;
+        self.arrive(spec, met);
         self.bound_bytes = self.bound_bytes.saturating_add(size_bytes.into());
-        let is_heeded = is_counted || self.counting > 0;
-        if !fits || is_predicted && is_heeded {
-            self.begin_window(time_ns);
-        } else if self.unlike == 0 {
-            self.window = None;
+        self.is_counting |= is_counted;
+        // Whether it fits or not: what is replayed needs its prediction.
+        let is_predicted = self.is_counting && asks && is_predicted();
+        if !fits || is_predicted {
+            // Lanes may differ from here on.
+            self.window = self.window.or_else(|| self.first_busy_row(time_ns));
+            self.is_unlike = true;
+            self.suspect_row = row;
         }
-        let first = self.window.filter(|_| is_heeded)?.max(self.settled);
+        let first = self.window.filter(|_| self.is_counting)?.max(self.settled);
         self.settled = row + 1;
         Some(first)
     }
@@ -123,8 +164,7 @@ impl Relevance {
         if self.needs_all {
             return None;
         }
-        let busy = self.ports.iter().filter(|port| port.idle_ns > now_ns);
-        let first = busy.map(|port| port.first_row).chain(self.window).min();
+        let first = self.first_busy_row(now_ns).into_iter().chain(self.window).min();
         first.map(|row| row.max(self.settled))
     }
 
@@ -133,9 +173,9 @@ impl Relevance {
         self.settled = row;
     }
 
-    /// Whether predictions about packets that do not count may matter.
+    /// Whether packets that count may still be in the buffer, so that others matter, too.
     pub(super) fn holds_counted(&self) -> bool {
-        self.needs_all || self.counting > 0
+        self.needs_all || self.is_counting
     }
 
     /// Whether a packet fits into the buffer whatever happened before.
@@ -152,42 +192,48 @@ impl Relevance {
         has_room(self.bound_bytes)
     }
 
-    fn arrive(&mut self, met: &Met) {
+    #[inline]
+    fn arrive(&mut self, spec: &SwitchSpec, met: &Met) {
         let port = &mut self.ports[met.port];
-        if port.last.0 != met.size_bytes {
-            port.last = (met.size_bytes, self.spec.wire_time_ns(met.port, met.size_bytes));
-        }
-        let (_, wire_ns) = port.last;
-        if port.idle_ns <= met.time_ns {
-            port.first_row = met.row;
-            self.unlike -= usize::from(std::mem::take(&mut port.is_unlike));
-            self.counting -= usize::from(std::mem::take(&mut port.is_counting));
-        }
+        let wire_ns = self.wires[port.wire].time_ns(spec, met.size_bytes);
+        let begins = port.idle_ns <= met.time_ns;
+        port.first_row = if begins { met.row } else { port.first_row };
         port.idle_ns = port.idle_ns.max(met.time_ns).saturating_add(wire_ns);
-        if met.is_counted && !port.is_counting {
-            port.is_counting = true;
-            self.counting += 1;
-        }
+        port.after_counted = if met.is_counted { met.row + 1 } else { port.after_counted };
+        self.short_ns = self.short_ns.max(port.idle_ns.saturating_sub(port.short_ns));
     }
 
-    /// Lanes may differ from here on.
-    fn begin_window(&mut self, now_ns: u64) {
-        let busy = || self.ports.iter().filter(|port| port.idle_ns > now_ns);
-        if self.unlike == 0 {
-            self.window = busy().map(|port| port.first_row).min();
-        }
-        for port in &mut self.ports {
-            port.is_unlike = port.idle_ns > now_ns;
-        }
-        self.unlike = self.ports.iter().filter(|port| port.is_unlike).count();
+    /// The first row of the busy periods that go on.
+    fn first_busy_row(&self, now_ns: u64) -> Option<u64> {
+        let busy = self.ports.iter().filter(|port| port.idle_ns > now_ns);
+        busy.map(|port| port.first_row).min()
     }
 
-    /// Ports that are idle are alike in all lanes.
+    /// Ports that have been idle are alike in all lanes, and hold nothing from before.
     fn look_at_ports(&mut self, now_ns: u64) {
         self.unchecked = 0;
-        for port in self.ports.iter_mut().filter(|port| port.idle_ns <= now_ns) {
-            self.unlike -= usize::from(std::mem::take(&mut port.is_unlike));
-            self.counting -= usize::from(std::mem::take(&mut port.is_counting));
+        if self.is_unlike || self.is_counting {
+            let any_busy = |is: &dyn Fn(&Port) -> bool| {
+                self.ports.iter().any(|port| port.idle_ns > now_ns && is(port))
+            };
+            self.is_unlike &= any_busy(&|port| port.first_row <= self.suspect_row);
+            self.is_counting &= any_busy(&|port| port.first_row < port.after_counted);
         }
+        if !self.is_unlike {
+            self.window = None;
+        }
+    }
+}
+
+impl WireTimes {
+    #[inline]
+    fn time_ns(&mut self, spec: &SwitchSpec, size_bytes: u32) -> u64 {
+        let Some(time_ns) = self.times_ns.get_mut(size_bytes as usize) else {
+            return spec.wire_time_ns(self.port, size_bytes);
+        };
+        if *time_ns == 0 {
+            *time_ns = spec.wire_time_ns(self.port, size_bytes);
+        }
+        *time_ns
     }
 }

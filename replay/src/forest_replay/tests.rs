@@ -116,13 +116,20 @@ proptest! {
         counted in counted_rows(),
         cut in 0_usize..60,
         threads in 1_usize..4,
+        follows in any::<bool>(),
     ) {
-        let (a, b) = (forest("a", 4), forest("b", 6));
-        let lanes: Vec<VoteLane> = [(0, 50), (1, 50), (0, 5), (1, 200)]
+        // Scores of the first are 30, 120, 210 and 300: thresholds differ in some predictions only.
+        let trees = [2, 4, 6].into_iter().flat_map(|at| forest("a", at).trees).collect();
+        let (a, b) = (Forest { trees, ..forest("a", 4) }, forest("b", 6));
+        let policies: &[VotePolicy] = match follows {
+            true => &[VotePolicy::Followed, VotePolicy::Credence],
+            // Then few predictions matter.
+            false => &[VotePolicy::Credence],
+        };
+        let lanes: Vec<VoteLane> = [(0, 50), (1, 50), (0, 5), (0, 150), (1, 200), (0, 250)]
             .into_iter()
             .flat_map(|(forest, threshold)| {
-                [VotePolicy::Followed, VotePolicy::Credence]
-                    .map(|policy| VoteLane { forest, threshold, policy })
+                policies.iter().map(move |&policy| VoteLane { forest, threshold, policy })
             })
             .collect();
         let mut meta = meta_of(spec);

@@ -4,6 +4,7 @@ use crate::rows::row_numbers::RowNumbers;
 use crate::rows::source::RunRows;
 use crate::splits::{RunTimes, SplitPlan};
 use crate::{BatchSource, Part, RunBatch, Split, TrainError};
+use std::borrow::Cow;
 
 /// Reads `source` again and yields, batch by batch, only the rows that `split` with `seed` gives
 /// to `part`. [`crate::fit`] trains and tests on the same rows.
@@ -18,15 +19,24 @@ pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     part: Part,
 ) -> Result<impl Iterator<Item = Result<RunBatch, TrainError>> + 'a, TrainError> {
     let marked = marked_rows(source, features, split, seed, part)?;
-    Ok(marked.map(|rows| {
-        let (mut batch, is_of_part) = rows?;
-        batch.batch.retain(&is_of_part);
-        Ok(batch)
+    Ok(marked.map(|marked| {
+        let ReplayRows { rows, are_of_part, .. } = marked?;
+        let mut rows = rows.into_owned();
+        rows.batch.retain(&are_of_part);
+        Ok(rows)
     }))
 }
 
-/// Rows, and whether each belongs to the replayed part.
-pub type ReplayRows = (RunBatch, Vec<bool>);
+/// Rows of a run, some of which belong to the replayed part.
+#[derive(Clone, Debug)]
+pub struct ReplayRows<'a> {
+    /// The rows; borrowed if the source has them in memory.
+    pub rows: Cow<'a, RunBatch>,
+    /// Whether each belongs to the part.
+    pub are_of_part: Vec<bool>,
+    /// Whether later rows may belong to it.
+    pub goes_on: bool,
+}
 
 /// As [`rows_of_part`], but with all arrivals at the same switches: a replay of the part alone
 /// would start each stretch with empty buffers, and drop different packets than the labels say.
@@ -39,24 +49,24 @@ pub fn rows_to_replay<'a, S: BatchSource + ?Sized>(
     split: &'a Split,
     seed: u64,
     part: Part,
-) -> Result<impl Iterator<Item = Result<ReplayRows, TrainError>> + 'a, TrainError> {
+) -> Result<impl Iterator<Item = Result<ReplayRows<'a>, TrainError>> + 'a, TrainError> {
     let marked = marked_rows(source, features, split, seed, part)?;
-    Ok(marked.map(move |rows| {
-        let (mut batch, mut is_of_part) = rows?;
-        if let Some(arrivals) = &batch.batch.arrivals {
-            let part_of = |switch| split.part_of_switch(batch.run, switch);
-            let mut keep = Vec::with_capacity(is_of_part.len());
+    Ok(marked.map(move |marked| {
+        let mut marked = marked?;
+        if let Some(arrivals) = &marked.rows.batch.arrivals {
+            let part_of = |switch| split.part_of_switch(marked.rows.run, switch);
+            let mut keep = Vec::with_capacity(marked.are_of_part.len());
             for same in arrivals.switch_id.chunk_by(|a, b| a == b) {
                 let is_kept = part_of(same[0]).is_none_or(|of| of == part);
                 keep.extend(std::iter::repeat_n(is_kept, same.len()));
             }
             if keep.contains(&false) {
                 let mut flags = keep.iter();
-                is_of_part.retain(|_| flags.next().copied().unwrap_or(false));
-                batch.batch.retain(&keep);
+                marked.are_of_part.retain(|_| flags.next().copied().unwrap_or(false));
+                marked.rows.to_mut().batch.retain(&keep);
             }
         }
-        Ok((batch, is_of_part))
+        Ok(marked)
     }))
 }
 
@@ -67,20 +77,39 @@ fn marked_rows<'a, S: BatchSource + ?Sized>(
     split: &'a Split,
     seed: u64,
     part: Part,
-) -> Result<impl Iterator<Item = Result<ReplayRows, TrainError>> + 'a, TrainError> {
+) -> Result<impl Iterator<Item = Result<ReplayRows<'a>, TrainError>> + 'a, TrainError> {
     let times = RunTimes::read(source, features, split)?;
     let plan = SplitPlan::new(split, seed, times);
     let mut numbers = RowNumbers::default();
-    let batches = source.batches().map_err(TrainError::source)?;
-    Ok(batches.map(move |batch| {
-        let batch = batch.map_err(TrainError::source)?;
-        let rows = RunRows::from(&batch);
+    let mut mark = move |batch: &RunBatch| {
+        let rows = RunRows::from(batch);
         rows.check(features)?;
         let numbers = if plan.needs_numbers() { numbers.number(&rows) } else { Vec::new() };
-        let parts = plan.parts(&rows, &numbers)?;
-        let is_of_part = (0..rows.len()).map(|at| parts.part(at) == part).collect();
-        Ok((batch, is_of_part))
-    }))
+        Ok(plan.parts(&rows, &numbers)?.are(part, rows.len()))
+    };
+    let (mut kept, mut read) = (None, None);
+    match source.kept() {
+        Some(batches) => {
+            let marks = batches.iter().map(|batch| mark(batch));
+            let marks: Vec<Vec<bool>> = marks.collect::<Result<_, TrainError>>()?;
+            let last = marks.iter().rposition(|of_part| of_part.contains(&true));
+            kept = Some(batches.into_iter().zip(marks).enumerate().map(
+                move |(at, (batch, are_of_part))| {
+                    let goes_on = last.is_some_and(|last| at < last);
+                    Ok(ReplayRows { rows: Cow::Borrowed(batch), are_of_part, goes_on })
+                },
+            ));
+        }
+        None => {
+            let batches = source.batches().map_err(TrainError::source)?;
+            read = Some(batches.map(move |batch| {
+                let batch = batch.map_err(TrainError::source)?;
+                let are_of_part = mark(&batch)?;
+                Ok(ReplayRows { rows: Cow::Owned(batch), are_of_part, goes_on: true })
+            }));
+        }
+    }
+    Ok(kept.into_iter().flatten().chain(read.into_iter().flatten()))
 }
 
 #[cfg(test)]
@@ -114,9 +143,9 @@ mod tests {
                 let rows = rows_to_replay(&source[..], 1, &split, 3, part).unwrap();
                 let rows: Vec<(u32, bool)> = rows
                     .flat_map(|rows| {
-                        let (batch, is_of_part) = rows.unwrap();
-                        assert_eq!(batch.batch.len(), is_of_part.len());
-                        batch.batch.features[0].clone().into_iter().zip(is_of_part)
+                        let ReplayRows { rows, are_of_part, .. } = rows.unwrap();
+                        assert_eq!(rows.batch.len(), are_of_part.len());
+                        rows.batch.features[0].clone().into_iter().zip(are_of_part)
                     })
                     .collect();
                 let counted = rows.iter().filter(|row| row.1).map(|row| row.0);
@@ -128,6 +157,28 @@ mod tests {
                 };
                 let all = (0..100).filter(at_switches);
                 assert!(all.eq(rows.iter().map(|row| row.0)), "{split:?} {part:?}");
+            }
+        }
+    }
+
+    /// Batches that are in memory are lent, and tell which is the last of the part.
+    #[test]
+    fn kept_rows_are_borrowed_and_end() {
+        let [whole] = source();
+        let pieces: Vec<RunBatch> = (0..10)
+            .map(|piece| {
+                let mut batch = whole.clone();
+                let keep: Vec<bool> = (0..100).map(|row| row / 10 == piece).collect();
+                batch.batch.retain(&keep);
+                batch
+            })
+            .collect();
+        let split = Split::time();
+        for (part, last) in [(Part::Train, 5), (Part::Validation, 0), (Part::Test, 9)] {
+            let rows = rows_to_replay(&pieces[..], 1, &split, 3, part).unwrap();
+            for (piece, rows) in rows.map(Result::unwrap).enumerate() {
+                assert!(matches!(rows.rows, Cow::Borrowed(_)));
+                assert_eq!(rows.goes_on, piece < last, "{part:?} {piece}");
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::rows::source::RunRows;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Counts the rows of each run and switch: a row is identified by its run, its switch (0 if the
 /// input has none) and its number among their rows, from 0. Its part in a random split is a
@@ -26,10 +27,20 @@ impl RowNumbers {
     /// The numbers of the next rows.
     pub(crate) fn number(&mut self, rows: &RunRows<'_>) -> Vec<u64> {
         let mut numbers = Vec::with_capacity(rows.len());
+        self.each_stretch(rows, |_, of_rows| numbers.extend(of_rows));
+        numbers
+    }
+
+    /// The same, of each stretch of rows of one switch.
+    pub(crate) fn each_stretch(
+        &mut self,
+        rows: &RunRows<'_>,
+        mut visit: impl FnMut(u16, Range<u64>),
+    ) {
         let mut add = |switch: u16, rows_of_run: usize| {
             let next = self.next.entry((rows.run, switch)).or_default();
             let after = *next + rows_of_run as u64;
-            numbers.extend(*next..after);
+            visit(switch, *next..after);
             *next = after;
         };
         match &rows.arrivals {
@@ -39,6 +50,5 @@ impl RowNumbers {
                 same_switch.for_each(|same| add(same[0], same.len()));
             }
         }
-        numbers
     }
 }

@@ -59,6 +59,11 @@ pub trait BatchSource {
     fn lent(&self) -> Option<Vec<RunRows<'_>>> {
         None
     }
+
+    /// The batches, if they are all in memory: replays read them in place.
+    fn kept(&self) -> Option<Vec<&RunBatch>> {
+        None
+    }
 }
 
 /// Batches in memory.
@@ -71,6 +76,10 @@ impl BatchSource for [RunBatch] {
 
     fn lent(&self) -> Option<Vec<RunRows<'_>>> {
         Some(self.iter().map(RunRows::from).collect())
+    }
+
+    fn kept(&self) -> Option<Vec<&RunBatch>> {
+        Some(self.iter().collect())
     }
 }
 

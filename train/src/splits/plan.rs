@@ -99,18 +99,32 @@ impl<'a> SplitPlan<'a> {
             }
             Split::Time { .. } | Split::TimeBlocks { .. } => {
                 let cuts = self.cuts.get(&rows.run).ok_or(TrainError::SourceChanged)?;
-                let times = arrivals(split, rows)?.time_ns.iter();
+                let times = arrivals(split, rows)?.time_ns;
                 // Most rows are of the same stretch as the one before.
-                let mut stretch: Option<(RangeInclusive<u64>, Part)> = None;
-                let part = |&time_ns: &u64| match &stretch {
-                    Some((times, part)) if times.contains(&time_ns) => *part,
-                    _ => stretch.insert(stretch_between(split, cuts, time_ns)).1,
-                };
-                times.map(part).collect()
+                let mut parts = Vec::with_capacity(times.len());
+                while let Some(&time_ns) = times.get(parts.len()) {
+                    let (stretch, part) = stretch_between(split, cuts, time_ns);
+                    let later = times[parts.len()..].chunks(SAME_PART);
+                    let same = later.take_while(|times| are_within(times, &stretch));
+                    let same: usize = same.map(<[u64]>::len).sum();
+                    // The end of a stretch is within a few rows, or this row alone is of it.
+                    let rest = times[parts.len() + same..].iter().take(SAME_PART);
+                    let rest = rest.take_while(|time_ns| stretch.contains(time_ns)).count();
+                    parts.resize(parts.len() + same + rest, part);
+                }
+                parts
             }
         };
         Ok(Parts::Each(parts))
     }
+}
+
+/// Rows whose times are compared together.
+const SAME_PART: usize = 256;
+
+/// Whether all times are in a range; without an early end, so that the compiler compares several at once.
+fn are_within(times: &[u64], range: &RangeInclusive<u64>) -> bool {
+    times.iter().fold(true, |all, time_ns| all & range.contains(time_ns))
 }
 
 /// The parts that rows belong to.
@@ -128,6 +142,14 @@ impl Parts {
         match self {
             Parts::All(part) => *part,
             Parts::Each(parts) => parts[at],
+        }
+    }
+
+    /// Whether each of `rows` rows is of `part`.
+    pub(crate) fn are(&self, part: Part, rows: usize) -> Vec<bool> {
+        match self {
+            Parts::All(of_all) => vec![*of_all == part; rows],
+            Parts::Each(parts) => parts.iter().map(|of| *of == part).collect(),
         }
     }
 }

@@ -76,7 +76,7 @@ impl RunTimes {
         each_gathered(source, features, |pieces| {
             pieces.iter().try_for_each(|rows| {
                 drops.add(&split, rows)?;
-                times.add(&split, rows, &numbers.number(rows))
+                times.add(&split, rows, &mut numbers)
             })
         })?;
         Ok((times, drops))
@@ -101,24 +101,23 @@ impl RunTimes {
         mut numbers: RowNumbers,
     ) -> Result<(), TrainError> {
         each_gathered(source, features, |pieces| {
-            pieces.iter().try_for_each(|rows| self.add(split, rows, &numbers.number(rows)))
+            pieces.iter().try_for_each(|rows| self.add(split, rows, &mut numbers))
         })
     }
 
-    /// Adds the next rows; `numbers` are their row numbers in their run and switch.
+    /// Adds the next rows, which `numbers` numbers in their run and switch.
     fn add(
         &mut self,
         split: &Split,
         rows: &RunRows<'_>,
-        numbers: &[u64],
+        numbers: &mut RowNumbers,
     ) -> Result<(), TrainError> {
-        let RowArrivals { time_ns, switch_id } = arrivals(split, rows)?;
-        let mut numbered = numbers.iter().zip(time_ns);
-        for same in switch_id.chunk_by(|a, b| a == b) {
-            let spaced = self.switches.entry((rows.run, same[0])).or_default();
-            let these = numbered.by_ref().take(same.len());
-            these.for_each(|(&number, &time_ns)| spaced.add(number, time_ns));
-        }
+        let RowArrivals { mut time_ns, .. } = arrivals(split, rows)?;
+        numbers.each_stretch(rows, |switch, of_rows| {
+            let (these, later) = time_ns.split_at((of_rows.end - of_rows.start) as usize);
+            time_ns = later;
+            self.switches.entry((rows.run, switch)).or_default().add_all(of_rows.start, these);
+        });
         Ok(())
     }
 
@@ -199,6 +198,15 @@ impl Default for SpacedTimes {
 }
 
 impl SpacedTimes {
+    /// Adds consecutive rows from row number `first` on.
+    fn add_all(&mut self, first: u64, times_ns: &[u64]) {
+        let mut row = first.next_multiple_of(self.spacing);
+        while let Some(&time_ns) = times_ns.get((row - first) as usize) {
+            self.add(row, time_ns);
+            row = (row + 1).next_multiple_of(self.spacing);
+        }
+    }
+
     /// Adds the next row.
     fn add(&mut self, row: u64, time_ns: u64) {
         if !row.is_multiple_of(self.spacing) {
