@@ -387,11 +387,15 @@ pub(crate) struct RescaleArgs {
 #[command(after_long_help = targets())]
 pub(crate) struct ExportArgs {
     /// The model.
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
+    #[arg(value_name = "MODEL", required_unless_present = "policy")]
+    pub(crate) model: Option<PathBuf>,
+    /// A decision without a model in place of one: the untrained rule over Dynamic Thresholds, such as
+    /// oracle:gate=0.5, as C for the switch (docs/rule.md).
+    #[arg(long, value_name = "POLICY", conflicts_with_all = ["model", "target"], requires = "switch")]
+    pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
     /// same for every model that fits it, and a retrained one is entries only (docs/p4.md).
-    #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required_unless_present = "policy", num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     #[arg(long, value_name = "FILE.toml", help = exported_switch())]
     pub(crate) switch: Option<PathBuf>,
@@ -416,7 +420,10 @@ fn exported_switch() -> String {
 fn targets() -> String {
     let line = |target: &Target| format!("  {:8} {}\n", target.name(), target.about());
     let lines: String = Target::all().iter().map(line).collect();
-    format!("Targets:\n{lines}\nExample:\n  dropcast export model.json --target c p4 -o tables")
+    format!(
+        "Targets:\n{lines}\nExamples:\n  dropcast export model.json --target c p4 -o tables\n  \
+             dropcast export --policy oracle:gate=0.5 --switch leaf.toml -o rule"
+    )
 }
 
 /// Build a model's exports with the tools of this machine, run them, and compare every answer with

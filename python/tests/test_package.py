@@ -33,7 +33,8 @@ FUNCTIONS = {
 # Arguments that have another name in Python.
 RENAMED = {("import", "from"): "format", ("collect", "events"): "events"}
 # Arguments that a function does without: what it returns is not printed or written.
-WITHOUT = {("import", "output"), ("rescale", "output"), ("rescale", "model")}
+# The rule of a switch without a model is no method of models.
+WITHOUT = {("import", "output"), ("rescale", "output"), ("rescale", "model"), ("export", "policy")}
 
 
 def test_it_has_a_version():

@@ -3,12 +3,21 @@
 use crate::args::ExportArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::export::models::{ModelFile, the_switch};
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::export::models::{ModelFile, export_policy, the_switch};
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
-    let model = ModelFile::read(&args.model)?;
-    let written = model.export(&args.target, args.switch.as_deref(), &args.output)?;
     let switch = args.switch.as_deref().map(the_switch).transpose()?;
+    let written = match (&args.model, &args.policy, &switch) {
+        (Some(model), ..) => {
+            ModelFile::read(model)?.export(&args.target, args.switch.as_deref(), &args.output)?
+        }
+        (None, Some(policy), Some(spec)) => {
+            export_policy(&policy.spec, spec, args.switch.as_slice(), &args.output)?
+        }
+        _ => return Err(PipelineError::setting("model", "is missing").into()),
+    };
+    let switch = switch.filter(|_| args.policy.is_none());
     output::print(args.format, &written, |files| {
         let mut text: String = files
             .iter()

@@ -166,3 +166,34 @@ fn reports_and_exported_decisions_have_the_same_slack() {
     let differing: Vec<usize> = (0..8).filter(|&at| differ(at)).collect();
     assert_eq!(differing, [1, 2], "{sent:?}");
 }
+
+/// The untrained rule is exported for a switch; what is no such rule is refused.
+#[test]
+fn the_untrained_rule_is_exported_as_c() {
+    let room = Room::new();
+    let leaf = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/samples/leaf.toml");
+    room.write("leaf.toml", std::fs::read(leaf).unwrap());
+    let said =
+        room.good("export --policy oracle:base=dt:alpha=8,gate=0.5 --switch leaf.toml -o rule");
+    assert!(said.contains("dropcast_rule.h") && said.contains("dropcast_rule_config.h"), "{said}");
+    let config = String::from_utf8(room.read("rule/dropcast_rule_config.h")).unwrap();
+    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u}"), "{config}");
+    assert!(config.contains("#define DROPCAST_RULE_GATE 32768u"), "{config}");
+    let refusals = [
+        ("--policy dt --switch leaf.toml", "policy: dt: only the untrained rule is exported"),
+        ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only the untrained rule"),
+        ("--policy oracle:base=abm --switch leaf.toml", "base abm: expected Dynamic Thresholds"),
+        (
+            "--policy oracle:base=dt:alpha=0.3 --switch leaf.toml",
+            "alpha 0.3: expected a multiple of 1/128",
+        ),
+        ("--policy oracle:gate=2 --switch leaf.toml", "gate 2: expected 0 to 1"),
+        ("--policy oracle:horizon_ns=0 --switch leaf.toml", "horizon_ns is 0"),
+        ("--policy oracle", "--switch <FILE.toml>"),
+    ];
+    for (arguments, why) in refusals {
+        let said = room.dropcast(&format!("export {arguments} -o other"));
+        assert!(said.code == Some(1) && said.stderr.contains(why), "{arguments}: {said}");
+        assert!(!room.path("other").exists());
+    }
+}

@@ -6,7 +6,7 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use dropcast_data::{
-    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, InputProvenance,
+    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, Expert, InputProvenance,
     LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
 use parquet::arrow::ArrowWriter;
@@ -27,6 +27,7 @@ fn meta(features: &[&str]) -> TraceMeta {
         departures: Departures::Observed,
         victim: Victim::Arrival,
         strict_fit: true,
+        expert: Expert::Lqd,
     });
     meta
 }

@@ -38,9 +38,9 @@ struct Decided {
 }
 
 /// Hears of the departures of the switch's own queues.
-struct Departures<'a> {
-    records: &'a mut Vec<[u32; 6]>,
-    queues_per_port: usize,
+pub(crate) struct Departures<'a> {
+    pub(crate) records: &'a mut Vec<[u32; 6]>,
+    pub(crate) queues_per_port: usize,
 }
 
 impl Observer for Departures<'_> {
@@ -51,7 +51,12 @@ impl Observer for Departures<'_> {
     }
 }
 
-fn record(kind: u32, [port, queue]: [usize; 2], size_bytes: u32, time_ns: u64) -> [u32; 6] {
+pub(crate) fn record(
+    kind: u32,
+    [port, queue]: [usize; 2],
+    size_bytes: u32,
+    time_ns: u64,
+) -> [u32; 6] {
     [kind, port as u32, queue as u32, size_bytes, time_ns as u32, (time_ns >> 32) as u32]
 }
 

@@ -21,5 +21,6 @@ mod lagging_ports;
 mod ns3_page;
 mod onnx;
 mod replay;
+mod rule;
 mod verilog;
 mod verilog_level;
