@@ -3,12 +3,12 @@
 
 use crate::arrival::{Arrival, ReplayError};
 use crate::replay::ReplayOptions;
-use batch_scores::{BatchScores, KnownScores};
+use batch_scores::{BatchScores, KnownScores, ScoredForest};
 use dropcast_data::{
     ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
     TraceMeta,
 };
-use dropcast_forest::{Forest, ForestScorer};
+use dropcast_forest::Forest;
 use dropcast_switch::LineRate;
 use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use lanes_sent::{BaselinesSent, LanesSent};
@@ -16,7 +16,6 @@ use pending::{Arrived, PendingRows, ReadyRows};
 use relevance::{Met, Relevance};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use switch_lanes::SwitchLanes;
 
 /// Why a trace cannot be replayed.
@@ -84,12 +83,6 @@ struct LaneGroup {
     switches: BTreeMap<u16, SwitchLanes>,
 }
 
-/// A forest with the column of each of its features.
-struct ScoredForest {
-    scorer: ForestScorer,
-    columns: Vec<usize>,
-}
-
 impl ForestReplay {
     /// Replays of a trace with this `meta` and these feature `columns`: LQD, and `lanes`, on up to
     /// `threads` threads.
@@ -108,7 +101,8 @@ impl ForestReplay {
         }
         let specs = meta.switches.clone().ok_or(ForestReplayError::NoSwitch)?;
         let forests = forests.iter().map(|forest| ScoredForest::new(forest, columns));
-        let forests: Vec<ScoredForest> = forests.collect::<Result<_, _>>()?;
+        let forests: Vec<ScoredForest> =
+            forests.collect::<Result<_, _>>().map_err(ForestReplayError::MissingFeature)?;
         let groups = threads.get().min(forests.len()).max(1);
         let groups = (0..groups).map(|group| {
             let of_group = |(_, lane): &(usize, &VoteLane)| lane.forest % groups == group;
@@ -383,23 +377,6 @@ impl LaneGroup {
             sum.add(&switch.finish());
         }
         sum
-    }
-}
-
-impl ScoredForest {
-    fn new(forest: &Forest, columns: &[String]) -> Result<Self, ForestReplayError> {
-        let column = |feature: &String| {
-            let place = columns.iter().position(|column| column == feature);
-            place.ok_or_else(|| ForestReplayError::MissingFeature(feature.clone()))
-        };
-        let columns = forest.features.iter().map(column).collect::<Result<_, _>>()?;
-        Ok(ScoredForest { scorer: ForestScorer::new(forest), columns })
-    }
-
-    fn scores(&self, batch: &LabelledBatch, rows: Range<usize>) -> Vec<u32> {
-        let column = |&column: &usize| &batch.features[column][rows.clone()];
-        let columns: Vec<&[u32]> = self.columns.iter().map(column).collect();
-        self.scorer.score_columns(&columns)
     }
 }
 

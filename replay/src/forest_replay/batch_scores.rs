@@ -1,8 +1,9 @@
 //! Scores of a batch, computed where they are asked for.
 
-use super::ScoredForest;
 use dropcast_data::LabelledBatch;
+use dropcast_forest::{Forest, ForestScorer};
 use dropcast_train::Threads;
+use std::ops::Range;
 
 /// Rows of a batch are scored in stretches of this many if there is one forest; more forests score the whole
 /// batch, on all threads.
@@ -71,5 +72,32 @@ impl<'a> BatchScores<'a> {
         let KnownScores { scores, are_known } = &*self.scores;
         let is_known = are_known[row / self.stretch_rows];
         scores.iter().map(move |scores| if is_known { scores[row] } else { 0 })
+    }
+}
+
+/// A forest with the column of each of its features.
+pub(super) struct ScoredForest {
+    scorer: ForestScorer,
+    columns: Vec<usize>,
+}
+
+impl ScoredForest {
+    /// A forest on batches with these feature columns.
+    ///
+    /// # Errors
+    /// The feature without a column.
+    pub(super) fn new(forest: &Forest, columns: &[String]) -> Result<Self, String> {
+        let column = |feature: &String| {
+            let place = columns.iter().position(|column| column == feature);
+            place.ok_or_else(|| feature.clone())
+        };
+        let columns = forest.features.iter().map(column).collect::<Result<_, _>>()?;
+        Ok(ScoredForest { scorer: ForestScorer::new(forest), columns })
+    }
+
+    fn scores(&self, batch: &LabelledBatch, rows: Range<usize>) -> Vec<u32> {
+        let column = |&column: &usize| &batch.features[column][rows.clone()];
+        let columns: Vec<&[u32]> = self.columns.iter().map(column).collect();
+        self.scorer.score_columns(&columns)
     }
 }

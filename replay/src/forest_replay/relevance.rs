@@ -56,10 +56,12 @@ struct Port {
     wire: usize,
 }
 
-/// Times on the wire at one rate, by size; 0 if not known yet.
+/// Times on the wire at one rate.
 struct WireTimes {
+    /// A port of this rate.
     port: usize,
-    times_ns: Vec<u64>,
+    /// By size; 0 if not known yet. Small, to stay in the nearest cache.
+    times_ns: Vec<u32>,
 }
 
 /// An arrival.
@@ -78,8 +80,8 @@ const CHECK_EVERY: u32 = 32;
 /// Longer work is not counted in bytes: it may be dropped.
 const LONGEST_NS: u64 = 1 << 36;
 const RATE_BITS: u32 = 16;
-/// Larger packets have their time computed each time.
-const TABLED_BYTES: usize = 1 << 14;
+/// The times of larger packets are computed each time.
+const TABLED_BYTES: usize = 1 << 11;
 
 impl Relevance {
     /// Of an empty switch; `follows` if a lane follows predictions without Algorithm 1.
@@ -228,12 +230,19 @@ impl Relevance {
 impl WireTimes {
     #[inline]
     fn time_ns(&mut self, spec: &SwitchSpec, size_bytes: u32) -> u64 {
-        let Some(time_ns) = self.times_ns.get_mut(size_bytes as usize) else {
-            return spec.wire_time_ns(self.port, size_bytes);
-        };
-        if *time_ns == 0 {
-            *time_ns = spec.wire_time_ns(self.port, size_bytes);
+        match self.times_ns.get(size_bytes as usize) {
+            Some(&known) if known > 0 => known.into(),
+            _ => self.compute_ns(spec, size_bytes),
         }
-        *time_ns
+    }
+
+    #[cold]
+    fn compute_ns(&mut self, spec: &SwitchSpec, size_bytes: u32) -> u64 {
+        let time_ns = spec.wire_time_ns(self.port, size_bytes);
+        if let Some(known) = self.times_ns.get_mut(size_bytes as usize) {
+            // Times beyond 4 seconds are not kept.
+            *known = u32::try_from(time_ns).unwrap_or(0);
+        }
+        time_ns
     }
 }

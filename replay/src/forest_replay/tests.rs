@@ -259,6 +259,27 @@ fn what_cannot_be_replayed_is_refused() {
     );
 }
 
+/// B/N is 50 bytes: Credence accepts without asking while less waits.
+#[test]
+fn predictions_are_asked_for_only_where_credence_may_ask() {
+    let spec = SwitchSpec::uniform(2, 8_000_000_000, 100, 1_000);
+    let asked = |follows: bool, is_counted: bool| {
+        let mut relevance = Relevance::new(&spec, false, follows);
+        let mut asked = Vec::new();
+        for row in 0..8 {
+            let met = Met { row, time_ns: 0, port: 0, size_bytes: 10, is_counted };
+            relevance.see(&spec, &met, || {
+                asked.push(row);
+                false
+            });
+        }
+        asked
+    };
+    assert_eq!(asked(false, true), [5, 6, 7]);
+    assert_eq!(asked(true, true), Vec::from_iter(0..8), "FollowLQD has no such line");
+    assert!(asked(false, false).is_empty(), "no packet counts");
+}
+
 #[test]
 fn what_lanes_transmit_adds_up() {
     let sent = |packets| Sent { packets, bytes: 9 * packets };
