@@ -9,7 +9,7 @@ in memory to a finished forest. Then the sweep of 64 configurations and the pred
     python3 -m venv /tmp/peers && /tmp/peers/bin/pip install numpy scikit-learn lightgbm xgboost
     /tmp/peers/bin/python benches/trainer_vs_peers.py
 
-train/examples/measure.rs measures ours; `cargo` builds it first. F1 is measured on test rows, at the
+lab/examples/measure.rs measures ours; `cargo` builds it first. F1 is measured on test rows, at the
 best threshold on training rows. Memory is the peak resident size during the fit, minus the process's
 memory before it: the columns, as 32-bit numbers, in each process.
 """
@@ -225,7 +225,7 @@ def main():
     options = arguments()
     if options.peer:
         return measure_peer(options)
-    build = "cargo build --release -p dropcast-train --example measure"
+    build = "cargo build --release -p dropcast-lab --example measure"
     subprocess.run(build.split(), cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(options.folder or temporary)

@@ -174,7 +174,7 @@ pub(crate) struct TrainArgs {
     pub(crate) settings: TrainSettings,
     /// Train on this column of the traces, too: a feature of your own, which dropcast does not
     /// compute. May be repeated (docs/features.md).
-    #[arg(long = "feature", value_name = "NAME")]
+    #[arg(long = "own", value_name = "NAME")]
     pub(crate) own_features: Vec<String>,
     /// Threads; they do not change the model.
     #[arg(long, value_name = "N")]
@@ -529,12 +529,7 @@ pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) reading: EventReading,
     /// With --check, also read this integer column: a feature of your own. May be repeated.
-    #[arg(
-        long = "feature",
-        value_name = "NAME",
-        requires = "check",
-        conflicts_with = "statistics"
-    )]
+    #[arg(long = "own", value_name = "NAME", requires = "check", conflicts_with = "statistics")]
     pub(crate) own_features: Vec<String>,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
     /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).

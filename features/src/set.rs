@@ -220,9 +220,13 @@ impl From<FeatureSet> for Vec<String> {
     }
 }
 
+/// The name of the set if it has one (`level4`), else those of its features, separated by commas.
 impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.spelled().join(","))
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => f.write_str(&self.spelled().join(",")),
+        }
     }
 }
 
@@ -259,6 +263,7 @@ mod tests {
         let names = set.to_string();
         assert_eq!(names, "longest_queue,queue_length,occupancy,longest_gap,projected_occupancy");
         assert_eq!(names.parse(), Ok(set));
+        assert_eq!(FeatureSet::level4().to_string(), "level4");
         assert_eq!(FeatureSet::all().to_string().parse(), Ok(FeatureSet::all()));
         let name = |text: &str| text.parse::<FeatureSet>().expect("known names").name();
         assert_eq!((name("level4"), name("carry4,rank")), (Some("level4"), None));

@@ -37,9 +37,8 @@ pub(crate) fn check(
     reading: Vec<String>,
 ) -> PyResult<(String, String)> {
     let WithOwn { settings, own }: WithOwn<EventReading> = parse(py, reading)?;
-    let own = FeatureSet::none()
-        .with_own(&own)
-        .map_err(|error| errors::argument(py, "feature", &error))?;
+    let own =
+        FeatureSet::none().with_own(&own).map_err(|error| errors::argument(py, "own", &error))?;
     let found = work::run(py, bar, |progress| {
         let mut options = settings.options(OnBadRow::Skip)?;
         options.columns.own = own.names();

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct WithOwn<T: clap::Args> {
     #[command(flatten)]
     pub(crate) settings: T,
-    #[arg(long = "feature", value_delimiter = ',')]
+    #[arg(long = "own", value_delimiter = ',')]
     pub(crate) own: Vec<String>,
 }
 
@@ -133,7 +133,7 @@ impl Described {
 /// The user's own features beside those in settings.
 pub(crate) fn add_own(py: Python<'_>, features: &mut FeatureSet, own: &[String]) -> PyResult<()> {
     let all = features.with_own(own);
-    *features = all.map_err(|error| errors::argument(py, "feature", &error))?;
+    *features = all.map_err(|error| errors::argument(py, "own", &error))?;
     Ok(())
 }
 

@@ -133,13 +133,13 @@ def test_folders_of_events_are_labelled(run):
 def test_features_of_the_users_own(run):
     Path("leaf.toml").write_text(SWITCH)
     Path("events.csv").write_text(bursts())
-    flags = ["--departures=line-rate", "--switch=leaf.toml", "--feature=late"]
+    flags = ["--departures=line-rate", "--switch=leaf.toml", "--own=late"]
     run("collect", "--events", "events.csv", *flags, "-o", "theirs.parquet")
-    settings = dict(departures="line-rate", switch="leaf.toml", feature="late")
+    settings = dict(departures="line-rate", switch="leaf.toml", own="late")
     dropcast.collect("events.csv", output="ours.parquet", **settings)
     assert Path("ours.parquet").read_bytes() == Path("theirs.parquet").read_bytes()
-    run("train", "--data", "ours.parquet", "--feature=late", "-o", "model.json")
-    model = dropcast.train("ours.parquet", feature=["late"])
+    run("train", "--data", "ours.parquet", "--own=late", "-o", "model.json")
+    model = dropcast.train("ours.parquet", own=["late"])
     assert model.features[-1] == "late"
     assert model.to_json() == Path("model.json").read_text()
 
@@ -242,10 +242,10 @@ def test_files_are_inspected(run, trace_file, model):
     both = dropcast.inspect(["log.csv", "more.csv"], check=True, column=columns, switch="leaf.toml")
     assert both["rows"] == 4
     Path("own.csv").write_text("time_ns,port,size_bytes,mine\n1,0,100,7\n2,1,100,x\n")
-    own = dropcast.inspect("own.csv", check=True, switch="leaf.toml", feature="mine")
+    own = dropcast.inspect("own.csv", check=True, switch="leaf.toml", own="mine")
     assert [problem["reason"] for problem in own["problems"]] == ["not-a-number"]
     with pytest.raises(InputError, match='feature: "a-b" cannot be a feature of your own'):
-        dropcast.inspect("own.csv", check=True, switch="leaf.toml", feature=["mine", "a-b"])
+        dropcast.inspect("own.csv", check=True, switch="leaf.toml", own=["mine", "a-b"])
     with pytest.raises(InputError, match="tells of one file at a time"):
         dropcast.inspect(["log.csv", "more.csv"])
     with pytest.raises(InputError, match='log.csv: has no column "time_ns", it has ts, port, size_bytes'):

@@ -21,4 +21,4 @@ pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use event_queue::EventQueue;
 pub use flow::{Flow, FlowClass, FlowRecord};
 pub use simulation::{FlowError, Outcome, Simulation};
-pub use sink::{Drop, DropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched};
+pub use sink::{DropReason, DroppedPacket, Occupancy, PacketEvents, Sink, Telemetry, Unwatched};

@@ -9,7 +9,9 @@ pub use percentiles::Percentiles;
 use percentiles::of_counts;
 pub use significance::{largest_discovery, p_value};
 
-use crate::fabric::{Drop, DropReason, Fabric, FlowClass, FlowRecord, Occupancy, Outcome, Sink};
+use crate::fabric::{
+    DropReason, DroppedPacket, Fabric, FlowClass, FlowRecord, Occupancy, Outcome, Sink,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -149,7 +151,7 @@ impl Summarizer {
 }
 
 impl Sink for Summarizer {
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.innocent_drops += u64::from(drop.is_innocent);
     }
 

@@ -7,7 +7,7 @@
 //! paths.
 #![allow(clippy::print_stderr, clippy::expect_used)]
 
-#[path = "../examples/against_ns3/comparison.rs"]
+#[path = "ns3/comparison.rs"]
 mod comparison;
 
 use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use dropcast_simulate::{
-    Drop, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Occupancy, Simulation, Sink,
-    Transport,
+    DroppedPacket, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Occupancy,
+    Simulation, Sink, Transport,
 };
 use dropcast_switch::PolicySpec;
 
@@ -30,7 +30,7 @@ impl Sink for Watch {
         }
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.drops_ns.push(drop.time_ns);
     }
 }

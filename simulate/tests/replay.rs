@@ -4,7 +4,8 @@
 
 use dropcast_data::{Event, EventKind, Outcome, Scheduler};
 use dropcast_simulate::{
-    Drop, Fabric, FabricConfig, Incast, PoissonFlows, Simulation, Sink, TrafficConfig, Transport,
+    DroppedPacket, Fabric, FabricConfig, Incast, PoissonFlows, Simulation, Sink, TrafficConfig,
+    Transport,
 };
 use dropcast_switch::{
     Buffer, Fit, LineRate, Lqd, Observer, Packet, PolicySpec, Removal, Switch, Victim,
@@ -13,7 +14,7 @@ use dropcast_switch::{
 #[derive(Default)]
 struct Log {
     events: Vec<Event>,
-    drops: Vec<Drop>,
+    drops: Vec<DroppedPacket>,
 }
 
 impl Sink for Log {
@@ -23,7 +24,7 @@ impl Sink for Log {
         self.events.push(*event);
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.drops.push(*drop);
     }
 }

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 const DESCRIBED: [&str; 5] = ["description", "readme", "keywords", "categories", "license"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder").to_owned()
 }
 
 fn manifest(folder: &Path) -> Table {
@@ -25,14 +25,14 @@ fn members() -> Vec<String> {
 
 /// Copies the files of a folder; links are followed.
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in fs::read_dir(from).expect("a folder is read") {
+        let entry = entry.expect("a folder is read");
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
             copy(&path, &copied);
         } else {
-            fs::copy(&path, &copied).unwrap();
+            fs::copy(&path, &copied).expect("a file is copied");
         }
     }
 }

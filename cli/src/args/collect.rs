@@ -31,7 +31,7 @@ pub(crate) struct CollectArgs {
     pub(crate) settings: TracerSettings,
     /// Keep this integer column of the events, too: a feature of your own. May be repeated
     /// (docs/features.md).
-    #[arg(long = "feature", value_name = "NAME")]
+    #[arg(long = "own", value_name = "NAME")]
     pub(crate) own_features: Vec<String>,
     /// Maximum rows that wait for a label before a trace is refused, of all that are labelled at a time; each takes
     /// about 50 bytes, and 8 for each feature.

@@ -87,7 +87,7 @@ fn events_that_cannot_be_read() {
         "--events events.csv",
         "--events events.csv ./events.csv --switch runs/small/switch.toml",
         "--events https://host/events.csv",
-        "--events runs/small/events.parquet --feature queue-id",
+        "--events runs/small/events.parquet --own queue-id",
         "--events runs/small/model.json --switch runs/small/switch.toml",
     ] {
         transcript.push_str(&refuse(&room, &format!("collect {arguments} -o out.parquet")));

@@ -90,7 +90,7 @@ fn misuse_is_told_how_to_use_it() {
         "simulate -o events.parquet --load 0.5 --policy lqd",
         "simulate -o events.parquet --burst 1 --threads 1",
         "simulate -o events.parquet --topology leaf --record flows",
-        "inspect trace.parquet --statistics --feature mine",
+        "inspect trace.parquet --statistics --own mine",
         "report --data trace.parquet --rows all",
     ] {
         let said = room.dropcast(typed);

@@ -173,7 +173,7 @@ fn a_capture_gets_a_verdict() {
         "collect --events burst.pcap one.csv --switch plain.toml -o x.parquet",
         "collect --events tree --switch plain.toml -o traces",
         "collect --events trace.parquet --switch plain.toml -o x.parquet",
-        "collect --events burst.pcap --switch leaf.toml --feature tos -o x.parquet",
+        "collect --events burst.pcap --switch leaf.toml --own tos -o x.parquet",
     ] {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }

@@ -33,9 +33,9 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
     room.write("leaf.toml", SWITCH);
     room.write("events.csv", events());
     let collect = "collect --events events.csv --switch leaf.toml --features paper4";
-    room.good(&format!("{collect} --feature burst_end --feature place -o trace.parquet"));
+    room.good(&format!("{collect} --own burst_end --own place -o trace.parquet"));
     let train = "train --data trace.parquet --features occupancy --max-features all --max-depth 3";
-    room.good(&format!("{train} --feature place --feature burst_end -o model.json"));
+    room.good(&format!("{train} --own place --own burst_end -o model.json"));
     let model: Value = serde_json::from_slice(&room.read("model.json")).unwrap();
     assert_eq!(model["forest"]["features"], serde_json::json!(["occupancy", "place", "burst_end"]));
     assert_eq!(model["features"][1]["unit"], "own");
@@ -69,12 +69,11 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
         "simulate --experiment loop.toml --policy credence:model=model.json --runs 1 -o looped",
     );
     assert!(error.contains("model.json: needs place, a feature of your own"), "{error}");
-    let error = bad(&room, &format!("{train} --feature nowhere -o other.json"));
+    let error = bad(&room, &format!("{train} --own nowhere -o other.json"));
     assert!(error.contains("nowhere") && error.contains("burst_end, place"), "{error}");
-    let error = bad(&room, &format!("{train} --feature rank -o other.json"));
+    let error = bad(&room, &format!("{train} --own rank -o other.json"));
     assert!(error.contains("\"rank\""), "{error}");
-    let error =
-        bad(&room, "collect --events events.csv --switch leaf.toml --feature no -o t.parquet");
+    let error = bad(&room, "collect --events events.csv --switch leaf.toml --own no -o t.parquet");
     assert!(error.contains("events.csv: has no column \"no\""), "{error}");
 }
 

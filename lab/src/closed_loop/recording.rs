@@ -10,7 +10,7 @@ use dropcast_pipeline::files::{check_replaced, create_folder};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
-    Drop, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
+    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
 };
 use serde::{Deserialize, Serialize};
 use std::fs::DirEntry;
@@ -174,7 +174,7 @@ impl Prepared {
 struct Recording<const EVENTS: bool, const TELEMETRY: bool> {
     events: Option<Rows<Event, EventWriter>>,
     flows: Option<Rows<FlowRecord, Table<FlowRecord>>>,
-    drops: Option<Rows<Drop, Table<Drop>>>,
+    drops: Option<Rows<DroppedPacket, Table<DroppedPacket>>>,
     occupancy: Option<Rows<Occupancy, Table<Occupancy>>>,
     telemetry: Option<Rows<Telemetry, Table<Telemetry>>>,
 }
@@ -201,7 +201,7 @@ impl<const EVENTS: bool, const TELEMETRY: bool> Sink for Recording<EVENTS, TELEM
         add(&mut self.telemetry, telemetry);
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         add(&mut self.drops, drop);
     }
 
@@ -336,7 +336,7 @@ fn flow_columns(rows: &[FlowRecord]) -> Columns {
     ]
 }
 
-fn drop_columns(rows: &[Drop]) -> Columns {
+fn drop_columns(rows: &[DroppedPacket]) -> Columns {
     vec![
         ("time_ns", integers(rows, |row| row.time_ns)),
         ("flow_id", integers(rows, |row| row.flow_id)),

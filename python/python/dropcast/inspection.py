@@ -23,7 +23,7 @@ def inspect(
     switch: Path | None = None,
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
-    feature: str | Sequence[str] = (),
+    own: str | Sequence[str] = (),
     progress: bool | None = None,
 ) -> Described:
     """The kind and content of a file: events, traces, models, tables, reports.
@@ -32,7 +32,7 @@ def inspect(
     of a folder; ``problems`` lists each kind of bad row, how
     many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
     not, as in :func:`dropcast.collect`; by ``column`` a table with other names is known for events,
-    also without ``check``. With ``check``, ``feature`` names integer columns of your own that are
+    also without ``check``. With ``check``, ``own`` names integer columns of your own that are
     read, too. ``statistics`` needs a build with polars (docs/trainers.md).
     """
     paths, bar = [os.fspath(path) for path in as_list(file)], Bar(progress)
@@ -44,7 +44,7 @@ def inspect(
     if statistics:
         raise InputError("statistics: cannot be used with check")
     reading += [] if switch is None else [f"--switch={os.fspath(switch)}"]
-    reading += [f"--feature={name}" for name in as_list(feature)]
+    reading += [f"--own={name}" for name in as_list(own)]
     return Described(*_dropcast.check(bar, paths, reading))
 
 

@@ -4,7 +4,7 @@ use super::config::{Fabric, OnFull, Paths};
 use super::event_queue::EventQueue;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
-use super::sink::{Drop, DropReason, Occupancy, Sink, Telemetry};
+use super::sink::{DropReason, DroppedPacket, Occupancy, Sink, Telemetry};
 use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology, hash};
 use crate::open_loop::path_of;
@@ -331,7 +331,7 @@ impl Network {
         let switch = &self.switches[usize::from(id)];
         let packet = self.packets.get(place);
         let queues_per_port = usize::from(switch.spec.queues_per_port);
-        sink.dropped(&Drop {
+        sink.dropped(&DroppedPacket {
             time_ns: now_ns,
             flow_id: self.tags[packet.flow as usize].id,
             switch_id: id,

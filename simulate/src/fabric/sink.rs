@@ -36,7 +36,7 @@ impl DropReason {
 
 /// A packet that a switch dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drop {
+pub struct DroppedPacket {
     /// When, nanoseconds.
     pub time_ns: u64,
     /// Number of its flow, in order of start.
@@ -112,7 +112,7 @@ pub trait Sink {
     }
 
     /// A switch dropped a packet.
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         let _ = drop;
     }
 
@@ -148,7 +148,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.packet_event(event);
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.0.dropped(drop);
         self.1.dropped(drop);
     }
@@ -176,7 +176,7 @@ impl<S: Sink> Sink for &mut S {
         (**self).packet_event(event);
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         (**self).dropped(drop);
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fabric::{
-    Drop, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Unwatched,
+    DroppedPacket, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Unwatched,
 };
 use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 #[derive(Default, PartialEq, Debug)]
 struct Everything {
     flows: Vec<FlowRecord>,
-    drops: Vec<Drop>,
+    drops: Vec<DroppedPacket>,
     samples: Vec<Occupancy>,
     events: Vec<Event>,
 }
@@ -22,7 +22,7 @@ impl Sink for Everything {
         self.events.push(*event);
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.drops.push(*drop);
     }
 

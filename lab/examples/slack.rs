@@ -1,7 +1,7 @@
 //! What a slack of Credence's thresholds costs, and what it saves, on the arrivals of a trace, with an oracle
 //! that always accepts and with those of models (`docs/decision.md`).
 //!
-//! `cargo run --release -p dropcast --example slack -- EVENTS SWITCH.toml [MODEL.json ...]`
+//! `cargo run --release -p dropcast-lab --example slack -- EVENTS SWITCH.toml [MODEL.json ...]`
 //!
 //! Prints, for each slack, the packets that are dropped, and how many of them LQD transmits: of ports that are in
 //! step with virtual LQD's, as in reports; and of ports that are a packet behind. Then, of a log with departures,

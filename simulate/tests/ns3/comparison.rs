@@ -1,7 +1,7 @@
 //! The fabric compared with the Credence authors' ns-3 code, on the same flows and paths.
 
 use dropcast_simulate::{
-    Drop, Fabric, FabricConfig, FlowClass, FlowList, FlowRecord, LONG_BYTES, Percentiles,
+    DroppedPacket, Fabric, FabricConfig, FlowClass, FlowList, FlowRecord, LONG_BYTES, Percentiles,
     SHORT_BYTES, Simulation, Sink, Transport,
 };
 use dropcast_switch::PolicySpec;
@@ -141,7 +141,7 @@ impl Sink for Watch {
         });
     }
 
-    fn dropped(&mut self, drop: &Drop) {
+    fn dropped(&mut self, drop: &DroppedPacket) {
         self.dropped += u64::from(drop.switch_id == 0);
     }
 }

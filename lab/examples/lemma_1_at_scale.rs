@@ -2,7 +2,7 @@
 //! what Credence that pays back transmits (`docs/theory.md`): 16 ports, a buffer of 160, bursts of 160 packets to one port as a Poisson
 //! process of 0.02 per slot (or the rate given as argument), at most 16 packets in a slot.
 //!
-//! `cargo run --release -p dropcast-switch --example lemma_1_at_scale -- [BURSTS_PER_SLOT]`
+//! `cargo run --release -p dropcast-lab --example lemma_1_at_scale -- [BURSTS_PER_SLOT]`
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 

@@ -1,7 +1,7 @@
 //! Decides the papers' claims for every arrival sequence of small switches under every reading, and
 //! prints the smallest counterexample where one fails (`docs/theory.md`).
 //!
-//! `cargo run --release -p dropcast-switch --example counterexamples -- CLAIM N,B [N,B ...]`,
+//! `cargo run --release -p dropcast-lab --example counterexamples -- CLAIM N,B [N,B ...]`,
 //! CLAIM one of
 //!
 //! - `lqd credence lemma1 lemma1-own eta theorem2 perfect`: the paper's claims, under each reading;
@@ -21,23 +21,23 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(dead_code, reason = "the tests use more of the modules it shares with them")]
 
-#[path = "../tests/theory/explore.rs"]
+#[path = "../../switch/tests/theory/explore.rs"]
 mod explore;
-#[path = "../tests/theory/games.rs"]
+#[path = "../../switch/tests/theory/games.rs"]
 mod games;
-#[path = "../tests/theory/model.rs"]
+#[path = "../../switch/tests/theory/model.rs"]
 mod model;
-#[path = "../tests/theory/pseudocode.rs"]
+#[path = "../../switch/tests/theory/pseudocode.rs"]
 mod pseudocode;
-#[path = "../tests/theory/reading.rs"]
+#[path = "../../switch/tests/theory/reading.rs"]
 mod reading;
-#[path = "../tests/theory/rivals.rs"]
+#[path = "../../switch/tests/theory/rivals.rs"]
 mod rivals;
-#[path = "../tests/theory/safeguards.rs"]
+#[path = "../../switch/tests/theory/safeguards.rs"]
 mod safeguards;
-#[path = "../tests/theory/theorem_1_lines.rs"]
+#[path = "../../switch/tests/theory/theorem_1_lines.rs"]
 mod theorem_1_lines;
-#[path = "../tests/theory/theorem_1_search.rs"]
+#[path = "../../switch/tests/theory/theorem_1_search.rs"]
 mod theorem_1_search;
 
 use explore::{Game, Move, Verdict, decide};

@@ -1,7 +1,7 @@
 //! What each set of features costs a chip, beside how well its forests carry over; the page is
 //! `docs/chip-features.md`.
 //!
-//!     cargo run --release -p dropcast-reports --example chip_features -- F1.json FOLDER
+//!     cargo run --release -p dropcast-lab --example chip_features -- F1.json FOLDER
 //!
 //! `F1.json` is what `benches/leave_one_trace_out.py --json` writes: by set and trace, the F1 of each seed.
 //! Prints a table in Markdown and writes `chip-features-work.svg` and `chip-features-stages.svg` to the folder.

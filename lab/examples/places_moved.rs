@@ -1,6 +1,6 @@
 //! How far a queue moves when queues are kept in the order of their lengths (`docs/chip-features.md`).
 //!
-//!     cargo run --release -p dropcast-collect --example places_moved -- SWITCH.toml EVENTS ...
+//!     cargo run --release -p dropcast-lab --example places_moved -- SWITCH.toml EVENTS ...
 //!
 //! For each file of events, Longest Queue Drop at line rate on switch 0: an event is an arrival that is accepted, a
 //! departure or a push-out, and moves its queue past every queue that is now shorter or longer. Prints for each file

@@ -1,5 +1,5 @@
 //! What Credence loses and gains with a drop oracle where the load changes, with and without falling
-//! back: `cargo run --release -p dropcast-verify --example drift -- MODEL.json ...`
+//! back: `cargo run --release -p dropcast-lab --example drift -- MODEL.json ...`
 //!
 //! Arguments like `8,0.5,0.625` are rules to compare: the bits of the window, the precision below which
 //! it falls back, and that from which it recovers. Without one, the default rule is measured. `seed=N`

@@ -1,7 +1,7 @@
 //! Credence, and Credence that pays back its safeguard, on the arrivals of a trace, with LQD's
 //! drops flipped at random and with the predictions of forests (`docs/theory.md`).
 //!
-//! `cargo run --release -p dropcast --example pay_back_on_events -- EVENTS SWITCH.toml [MODEL.json ...]`
+//! `cargo run --release -p dropcast-lab --example pay_back_on_events -- EVENTS SWITCH.toml [MODEL.json ...]`
 //!
 //! Prints untransmitted packets, means over seeds. Switch 0 only; line rate.
 

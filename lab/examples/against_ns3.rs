@@ -1,11 +1,12 @@
 //! Runs the flows of the Credence authors' ns-3 code in this fabric, on ns-3's paths, and prints
 //! both as a table.
 //!
-//!     cargo run --release -p dropcast-simulate --example against_ns3 -- FOLDER
+//!     cargo run --release -p dropcast-lab --example against_ns3 -- FOLDER
 //!
 //! FOLDER holds `flows.csv` and `fct-ns3-*.csv`, of some policies or all.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
+#[path = "../../simulate/tests/ns3/comparison.rs"]
 mod comparison;
 
 use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};
