@@ -64,7 +64,7 @@ fn figure_15_is_made_with_the_features_and_splits_that_its_page_says() {
     assert!(page().contains("Forests of 1 to 128 trees of depth 4"));
 }
 
-/// All figures of the fabric take the same way; reports/src/fabric_figure/tests.rs measures each.
+/// All figures of the fabric take the same way; lab/src/pages/fabric_figure/tests.rs measures each.
 #[test]
 fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     let room = Room::new();
@@ -74,11 +74,11 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     assert!(said.starts_with(&text("fig10.md")), "{said}");
     let csv = text("fig10.csv");
     // Probabilities, policies and metrics.
-    assert_eq!(csv.lines().count(), 1 + 6 * 7 * 5);
+    assert_eq!(csv.lines().count(), 1 + 6 * 8 * 5);
     let row = |start: &str| csv.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     // What does not flip is the same everywhere.
     let lqd = row("0,\"LQD\",incast_slowdown_p95,");
     assert_eq!(row("0.1,\"LQD\",incast_slowdown_p95,"), lqd.replacen('0', "0.1", 1));
     let panel = texts(room.read("fig10/fig10-incast_slowdown_p95.svg"));
-    assert!(panel.contains("Complete Sharing") && panel.contains("FollowLQD"), "{panel}");
+    assert!(panel.contains("Complete Sharing") && panel.contains("DT, alpha 8"), "{panel}");
 }
