@@ -150,6 +150,7 @@ fn the_rule_in_c_is_the_policy() {
 
 /// A switch of 40 queues and its sample of packets. Prints what a record takes (`--nocapture`).
 #[test]
+#[allow(clippy::print_stdout, reason = "what it measured")]
 fn the_rule_in_c_is_the_policy_on_the_sample() {
     let input = sample();
     let spec = input.spec;
