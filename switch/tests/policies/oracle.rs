@@ -173,7 +173,7 @@ proptest! {
         gate in 0.0..=1.0_f64,
         one_in in 1_u64..4,
     ) {
-        let predicts = move |id: u64| id % one_in == 0;
+        let predicts = move |id: u64| id.is_multiple_of(one_in);
         let confirmation = Confirmation::new(gate, spec.queues()).unwrap();
         let gated = Oracle::new(&spec, CompleteSharing, Recorded(predicts), 1_000);
         let fast = accepted(&spec, &arrivals, gated.gated(confirmation));
