@@ -42,7 +42,7 @@ def test_events(events, settings, says):
         ({"memory_limit": "1G"}, "memory_limit: is '1G', expected a whole number from 0"),
         ({"max_depth": 2.5}, "invalid value '2.5'"),
         ({"max_depth": None}, "max_depth: is None, expected a value; leave it out for the default, 4"),
-        ({"feature": "lacking"}, 'has no feature "lacking"'),
+        ({"own": "lacking"}, 'has no feature "lacking"'),
         ({"cross_validate": 1}, "cross_validate: expected runs, or a number of folds"),
         ({"output": "/nowhere/m.json"}, "/nowhere/m.json: cannot be created"),
         ({"model_per": "role"}, "trained by dropcast.train_per"),

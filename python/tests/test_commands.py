@@ -244,7 +244,7 @@ def test_files_are_inspected(run, trace_file, model):
     Path("own.csv").write_text("time_ns,port,size_bytes,mine\n1,0,100,7\n2,1,100,x\n")
     own = dropcast.inspect("own.csv", check=True, switch="leaf.toml", own="mine")
     assert [problem["reason"] for problem in own["problems"]] == ["not-a-number"]
-    with pytest.raises(InputError, match='feature: "a-b" cannot be a feature of your own'):
+    with pytest.raises(InputError, match='own: "a-b" cannot be a feature of your own'):
         dropcast.inspect("own.csv", check=True, switch="leaf.toml", own=["mine", "a-b"])
     with pytest.raises(InputError, match="tells of one file at a time"):
         dropcast.inspect(["log.csv", "more.csv"])
