@@ -95,6 +95,7 @@ class Job:
 
 JOBS = [
     Job("collect", "collect --events events-{v}.parquet -o out/trace.parquet", makes_folder=False),
+    Job("opt", "collect --events events-{v}.parquet --expert opt -o out/trace.parquet", makes_folder=False),
     Job("arrow", "collect --events events-{v}.parquet -o out/trace.arrow", makes_folder=False),
     Job("folder", "collect --events many-{v} --switch switch.toml -o out", parts="part-0.parquet",
         whole="manifest.json"),
@@ -103,6 +104,7 @@ JOBS = [
     Job("model-per", "train --data fabric-{v}.parquet --model-per switch -o out/model.json --vote f1 --split random "
         "--n-estimators 1 --max-depth 2", makes_folder=False, whole="model.json"),
     Job("export", "export {v}/model.json --target c cpp p4 json -o out"),
+    Job("rule", "export --policy oracle:horizon_ns={slots} --switch switch.toml -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
     Job("import", "import {v}/forest.txt --features paper4 --allow-rounding -o out/model.json", makes_folder=False),

@@ -1,6 +1,6 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
-mod in_c;
+pub(crate) mod in_c;
 mod in_dpdk;
 mod in_ebpf;
 mod in_rust;

@@ -1,5 +1,6 @@
 //! The untrained rule in C decides about every packet as `dropcast_switch`'s does.
 
+use crate::decision::in_c::{CLANG, GCC, WARNINGS};
 use crate::decision::{Departures, record};
 use crate::event_log::sample;
 use crate::replay::{GXX, found};
@@ -13,12 +14,6 @@ use rand_chacha::ChaCha8Rng;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
-
-const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
-const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
-
-const WARNINGS: [&str; 6] =
-    ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion"];
 
 /// Time, queue and size of packets.
 type Arrivals = Vec<(u64, usize, u32)>;

@@ -19,7 +19,8 @@ pub(crate) struct Compiler {
 
 pub(crate) const GCC: Tool =
     Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
-const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
+pub(crate) const CLANG: Tool =
+    Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 const CLANGXX: Tool =
     Tool { command: "clang++", version_arguments: &["--version"], package: "clang" };
 
