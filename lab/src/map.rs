@@ -3,11 +3,13 @@
 //! An oracle can only be worth its tables where it is better than what needs none: a tuned alpha, which every
 //! switch has, and the untrained rule. So LQD and every policy with an oracle are compared with the best of these.
 
+mod advice;
 mod conditions;
 mod findings;
 mod measured;
 mod settings;
 
+pub use advice::{Advice, Advised};
 pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
 pub use findings::{
     Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,

@@ -123,7 +123,6 @@ fn mistakes_are_named() {
         };
         assert!(error.contains(expected), "{error:?} should say {expected:?}");
     };
-    says("", "grids: is empty");
     says("runs = 1", "runs: is 1");
     says("measures = ['fct']", "measures: \"fct\" is none of incast_flows");
     says("[[grids]]\nload = [0.4]", "grids[0]: name: is \"\"");

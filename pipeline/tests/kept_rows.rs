@@ -9,6 +9,7 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, TraceBatches, TraceRows};
 use dropcast_pipeline::train::{OpenRoles, train_on};
 use dropcast_simulate::LeafWorkload;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,7 +37,8 @@ fn trained(trace: &LabelledTrace, most_kept_bytes: usize) -> (String, String, us
     let (traces, chosen) = roles.divided(&settings, most_kept_bytes, &Silent).expect("valid");
     let fitted = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent);
     let model = fitted.expect("valid").model;
-    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed).expect("valid");
+    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, NonZeroUsize::MIN)
+        .expect("valid");
     (model.to_json(), format!("{gain:?}"), rows.reads.load(Ordering::Relaxed))
 }
 

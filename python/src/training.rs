@@ -77,7 +77,10 @@ pub(crate) fn train(
         let (traces, chosen) = open.divided(&settings, resources.kept_bytes(), progress)?;
         let model = train_on(&traces, &chosen, &settings, &resources, progress)?.model;
         let gain: Option<GainSection> = match with_gain {
-            true => oracle_gain(&model, &traces, &chosen.split, settings.seed)?.ok(),
+            true => {
+                oracle_gain(&model, &traces, &chosen.split, settings.seed, resources.threads())?
+                    .ok()
+            }
             false => None,
         };
         Ok((model, gain))

@@ -3,6 +3,7 @@
 
 use crate::arrival::{Arrival, ReplayError};
 use crate::replay::ReplayOptions;
+use alpha_lanes::AlphaLanes;
 use batch_scores::{BatchScores, KnownScores, ScoredForest};
 use dropcast_data::{
     ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
@@ -62,6 +63,7 @@ pub struct ForestReplay {
     /// What was transmitted of the counted rows that were not replayed.
     unreplayed: Sent,
     groups: Vec<LaneGroup>,
+    alphas: Option<AlphaLanes>,
     /// Memory for what is found out about a batch.
     marks: Vec<bool>,
     scores: KnownScores,
@@ -127,6 +129,7 @@ impl ForestReplay {
             threads: Threads::new(threads),
             rows: 0,
             groups: groups.collect(),
+            alphas: None,
             marks: Vec::new(),
             scores: KnownScores::default(),
         })
@@ -137,6 +140,24 @@ impl ForestReplay {
     pub fn with_baselines(mut self) -> Self {
         self.groups[0].has_baselines = true;
         self
+    }
+
+    /// Also replays Dynamic Thresholds with these alphas, and with an infinite one. The smaller the least, the more arrivals
+    /// have to be replayed.
+    ///
+    /// # Panics
+    /// If one is not a positive number.
+    #[must_use]
+    pub fn with_alphas(mut self, alphas: &[f64]) -> Self {
+        self.alphas = Some(AlphaLanes::new(alphas));
+        self
+    }
+
+    /// The same; without LQD if there are no lanes of forests.
+    #[must_use]
+    pub fn with_alphas_alone(mut self, alphas: &[f64]) -> Self {
+        self.groups.retain(|group| !group.lanes.is_empty());
+        self.with_alphas(alphas)
     }
 
     /// The next rows, in order of arrival, and whether each counts: the others only occupy the
@@ -165,6 +186,7 @@ impl ForestReplay {
             specs: &self.specs,
             has_pauses: !self.pauses.is_empty(),
             follows: self.follows,
+            least_alpha: self.alphas.as_ref().and_then(AlphaLanes::least),
             sites: &mut self.sites,
             pending: &mut self.pending,
         };
@@ -204,8 +226,12 @@ impl ForestReplay {
             SwitchLanes::new(spec, &self.options, &drain, policies, has_baselines)
         };
         let (specs, lowest) = (&self.specs, &self.lowest);
-        self.threads.map(self.groups.iter_mut().collect(), |group: &mut LaneGroup| {
-            group.arrive(ready, lowest, specs, new_switch);
+        let (options, pauses) = (&self.options, self.pauses.as_slice());
+        let alphas = self.alphas.iter_mut().map(Lanes::OfAlphas);
+        let lanes = self.groups.iter_mut().map(Lanes::OfForests).chain(alphas).collect();
+        self.threads.map(lanes, |lanes| match lanes {
+            Lanes::OfForests(group) => group.arrive(ready, lowest, specs, new_switch),
+            Lanes::OfAlphas(alphas) => alphas.arrive(ready, specs, options, pauses),
         });
     }
 
@@ -218,13 +244,21 @@ impl ForestReplay {
         let places: Vec<Vec<usize>> =
             self.groups.iter().map(|group| group.places.clone()).collect();
         let groups = self.threads.map(self.groups, LaneGroup::finish);
-        let mut sent = LanesSent { lanes: vec![Sent::default(); lanes], ..groups[0].clone() };
+        let first = groups.first().cloned().unwrap_or_default();
+        let mut sent = LanesSent { lanes: vec![Sent::default(); lanes], ..first };
         for (places, group) in places.iter().zip(&groups) {
             places.iter().zip(&group.lanes).for_each(|(&place, lane)| sent.lanes[place] = *lane);
         }
+        sent.alphas = self.alphas.map(AlphaLanes::finish);
         sent.add_to_all(self.unreplayed);
         sent
     }
+}
+
+/// What one thread replays.
+enum Lanes<'a> {
+    OfForests(&'a mut LaneGroup),
+    OfAlphas(&'a mut AlphaLanes),
 }
 
 /// The rows of a batch, before any is replayed.
@@ -260,6 +294,7 @@ struct OpenRows<'a> {
     specs: &'a SwitchSpecs,
     has_pauses: bool,
     follows: bool,
+    least_alpha: Option<f64>,
     sites: &'a mut BTreeMap<u16, Site>,
     pending: &'a mut PendingRows,
 }
@@ -280,7 +315,7 @@ impl OpenRows<'_> {
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
             let spec = spec.map_err(failed(rows.number(row)))?;
             let site = self.sites.entry(switch_id).or_insert_with(|| Site {
-                relevance: Relevance::new(spec, self.has_pauses, self.follows),
+                relevance: Relevance::new(spec, self.has_pauses, self.follows, self.least_alpha),
                 last_ns: 0,
             });
             for row in row..row + same.len() {
@@ -371,6 +406,7 @@ impl LaneGroup {
         let mut sum = LanesSent {
             lqd: Sent::default(),
             baselines: self.has_baselines.then(BaselinesSent::default),
+            alphas: None,
             lanes: vec![Sent::default(); self.lanes.len()],
         };
         for switch in self.switches.into_values() {
@@ -383,6 +419,7 @@ impl LaneGroup {
 /// Rows are replayed, whether they matter or not, if so many wait.
 const MOST_PENDING: u64 = 1 << 20;
 
+mod alpha_lanes;
 mod batch_scores;
 mod credence_lanes;
 mod given_threshold;

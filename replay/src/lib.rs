@@ -40,7 +40,7 @@ mod rival_switch;
 mod rivals;
 
 pub use arrival::{Arrival, ArrivalChecker, ReplayError};
-pub use forest_replay::lanes_sent::{BaselinesSent, LanesSent};
+pub use forest_replay::lanes_sent::{AlphasSent, BaselinesSent, LanesSent};
 pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use optimum::{OptimumReplay, OptimumSent};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};

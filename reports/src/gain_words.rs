@@ -4,7 +4,7 @@ use crate::numbers::count;
 use dropcast_pipeline::report::{Gain, GainSection};
 
 /// Two sentences, in packets and in bytes: what Credence with the model transmits against Credence
-/// without predictions, FollowLQD and Complete Sharing.
+/// without predictions, the best alpha of Dynamic Thresholds and Complete Sharing.
 pub fn gain_sentences(gain: &GainSection) -> [String; 2] {
     [
         sentence(gain, "packet", gain.lqd.packets, |gain| gain.packets),
@@ -14,11 +14,15 @@ pub fn gain_sentences(gain: &GainSection) -> [String; 2] {
 
 fn sentence(gain: &GainSection, unit: &str, lqd: u64, of: fn(Gain) -> i64) -> String {
     let first = against(of(gain.always_accept), Some(unit), "with no oracle (always accept)");
-    let second = against(of(gain.follow_lqd), None, "FollowLQD");
+    let best = gain.best_alpha.as_ref().and_then(|best| {
+        let other = format!("Dynamic Thresholds with the best alpha ({})", best.alpha?);
+        Some(format!("{}, ", against(of(best.gain), None, &other)))
+    });
+    // The best may be Complete Sharing.
+    let second = best.unwrap_or_default();
     let third = against(of(gain.complete_sharing), None, "Complete Sharing");
     format!(
-        "Credence with this model transmits {first}, {second}, {third}, of {} {} that LQD \
-         transmits.",
+        "Credence with this model transmits {first}, {second}{third}, of {} {} that LQD transmits.",
         count(lqd),
         plural(unit, lqd)
     )
@@ -42,6 +46,7 @@ fn plural(unit: &str, size: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropcast_pipeline::report::AlphaGain;
 
     #[test]
     fn more_fewer_and_as_many_are_told_apart() {
@@ -51,17 +56,17 @@ mod tests {
             always_accept: gain(1_039),
             follow_lqd: gain(0),
             complete_sharing: gain(-7),
-            best_alpha: None,
+            best_alpha: Some(AlphaGain { alpha: Some(16.0), gain: gain(0) }),
         };
         assert_eq!(
             gain_sentences(&section),
             [
                 "Credence with this model transmits 1,039 packets more than with no oracle \
-                 (always accept), as many as FollowLQD (no difference), 7 fewer than Complete \
-                 Sharing, of 524,101 packets that LQD transmits.",
+                 (always accept), as many as Dynamic Thresholds with the best alpha (16) (no \
+                 difference), 7 fewer than Complete Sharing, of 524,101 packets that LQD transmits.",
                 "Credence with this model transmits 1,039,000 bytes more than with no oracle \
-                 (always accept), as many as FollowLQD (no difference), 7,000 fewer than Complete \
-                 Sharing, of 700,000,000 bytes that LQD transmits."
+                 (always accept), as many as Dynamic Thresholds with the best alpha (16) (no \
+                 difference), 7,000 fewer than Complete Sharing, of 700,000,000 bytes that LQD transmits."
             ]
         );
     }

@@ -80,9 +80,9 @@ pub use splits::{
 };
 pub use sweep::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
-    SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAxes, SweepBest, SweepGroup, SweepPart,
-    SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting, SweepSummary,
-    SweepTable, SweepTimings, assemble,
+    SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAlpha, SweepAxes, SweepBest, SweepGroup,
+    SweepPart, SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting,
+    SweepSummary, SweepTable, SweepTimings, assemble,
 };
 pub use threads::Threads;
 pub use votes::{

@@ -15,6 +15,6 @@ pub use part::{SweepPart, SweepPartError, assemble};
 pub use plan::{MOST_SWEEP_ROWS, SweepGroup, SweepPlan};
 pub use table::{
     ForestSize, FrontMeasure, FrontPart, FrontRule, PartSize, SWEEP_FORMAT_VERSION, Spread,
-    SpreadScores, SweepBest, SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary,
-    SweepTable, SweepTimings,
+    SpreadScores, SweepAlpha, SweepBest, SweepParts, SweepRow, SweepScores, SweepSetting,
+    SweepSummary, SweepTable, SweepTimings,
 };

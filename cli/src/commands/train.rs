@@ -45,7 +45,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     let resources = resources(args);
     let (traces, chosen) = roles.open(&settings.features, &choice, &resources, progress)?;
     let model = train_on(&traces, &chosen, settings, &resources, progress)?.model;
-    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed)?;
+    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, resources.threads())?;
     write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
     let ChosenSplit { split, passed_over } = &chosen;
@@ -54,16 +54,12 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);
         let gain = match &gain {
-            Ok(gain) => format!("{}\n{AGAINST_ALPHAS}", gain_sentences(gain).join("\n")),
+            Ok(gain) => gain_sentences(gain).join("\n"),
             Err(reason) => format!("What the oracle gains is not known, because {reason}."),
         };
         format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(&model), output::shown(&args.output))
     })
 }
-
-/// Where the gain over what every switch has is told.
-const AGAINST_ALPHAS: &str =
-    "`dropcast report` tells the gain over a tuned alpha, which every switch has.";
 
 /// The printed result of a forest.
 #[derive(Serialize)]

@@ -43,3 +43,17 @@ fn a_map_is_a_table_a_summary_and_pictures() {
     let json = room.good("map small.toml --threads 1 --format json");
     assert_eq!(json.trim_end(), text("map.json"));
 }
+
+#[test]
+fn a_network_without_grids_is_one_point_with_advice() {
+    let room = Room::new();
+    let (network, _) = MAP.split_once("    [[grids]]").unwrap();
+    room.write("mine.toml", network);
+    let said = room.good("map mine.toml");
+    assert!(said.contains("2 pairs of a point and a measure, 2 runs."), "{said}");
+    let (_, advice) = said.split_once("\nWhat to deploy\n").expect("a map ends with advice");
+    assert!(advice.starts_with("Set complete-sharing: ") || advice.starts_with("Set dt:alpha=8: "));
+    // Two runs tell nothing.
+    assert!(advice.contains("\nAdd no oracle: none is better anywhere.\n"), "{said}");
+    assert!(room.read("runs/mine/map.csv").starts_with(b"grid,"));
+}

@@ -2,6 +2,7 @@
 
 use crate::bad_input::refuse;
 use crate::room::Room;
+use dropcast_train::SWEEP_FORMAT_VERSION;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -242,7 +243,14 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     let said = refuse(&room, "inspect all");
     assert!(said.contains("all: is the folder of a sweep; inspect all/sweep.json"), "{said}");
     let old = String::from_utf8(room.read("all/sweep.json")).unwrap();
-    room.write("old.json", old.replacen("\"format_version\": 3", "\"format_version\": 1", 1));
+    room.write(
+        "old.json",
+        old.replacen(
+            &format!("\"format_version\": {SWEEP_FORMAT_VERSION}"),
+            "\"format_version\": 1",
+            1,
+        ),
+    );
     let said = refuse(&room, "inspect old.json");
     assert!(said.contains("old.json: the sweep has format_version 1"), "{said}");
 }

@@ -279,7 +279,7 @@ impl Tally {
         let plain = all.first().map_or_else(Vec::new, |first| first.regrets.keys().collect());
         let mut settings: Vec<_> =
             plain.into_iter().map(|policy| SettingTally::count(policy, &all)).collect();
-        settings.sort_by_key(|own| own.worse_by_a_tenth);
+        settings.sort_by_key(|own| (own.worse_by_a_tenth, std::cmp::Reverse(own.best)));
         let names = all.first().map_or(&[][..], |first| &first.policies);
         let tally = |own: &Compared| PolicyTally::count(&own.policy, &all);
         Tally {

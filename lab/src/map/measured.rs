@@ -1,5 +1,6 @@
 //! Runs of every policy under every condition.
 
+use super::advice::Advice;
 use super::conditions::Condition;
 use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
 use super::settings::{MapSettings, Measure, Subject};
@@ -27,6 +28,8 @@ pub struct Map {
     pub settings: MapSettings,
     /// How many points and measures hold a gain, and how many by chance.
     pub tally: Tally,
+    /// What to deploy.
+    pub advice: Advice,
     /// By point, in the order of the grids.
     pub points: Vec<MapPoint>,
 }
@@ -99,7 +102,8 @@ pub fn map(
     judge(&mut all);
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
     let tally = Tally::count(&findings);
-    Ok(Map { settings: settings.clone(), tally, points })
+    let advice = Advice::new(&tally.settings, &tally.policies, &settings.subjects());
+    Ok(Map { settings: settings.clone(), tally, advice, points })
 }
 
 /// Like [`map`]; also writes `files` of it into `folder`, in place of those of an earlier map.

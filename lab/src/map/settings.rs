@@ -42,7 +42,7 @@ pub struct MapSettings {
     pub fabric: FabricConfig,
     /// The traffic, where a grid does not change it.
     pub traffic: TrafficConfig,
-    /// The points.
+    /// The points; without any, one, with fabric and traffic as they are.
     pub grids: Vec<Grid>,
 }
 
@@ -89,7 +89,7 @@ impl Measure {
 }
 
 impl Default for MapSettings {
-    /// No points; 50 ms of the Credence artifact's traffic.
+    /// One point: 50 ms of the Credence artifact's traffic.
     fn default() -> Self {
         let measures = [
             "short_slowdown_p99",
@@ -143,7 +143,7 @@ impl MapSettings {
     /// The points of all grids.
     ///
     /// # Errors
-    /// If there are none, a measure is unknown, or too few runs are asked for.
+    /// If a measure is unknown, or too few runs are asked for.
     pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
         for (name, runs) in [("runs", self.runs), ("choosing_runs", self.choosing_runs)] {
             if !(2..=MOST_RUNS).contains(&runs) {
@@ -161,21 +161,26 @@ impl MapSettings {
             fabric: self.fabric.clone(),
             traffic: self.traffic.clone(),
         };
-        if self.grids.is_empty() {
-            let problem = "is empty; give at least one grid, such as [[grids]] with load = [0.8]";
-            return Err(PipelineError::setting("grids", problem));
-        }
-        for (place, grid) in self.grids.iter().enumerate() {
+        let grids = self.all_grids();
+        for (place, grid) in grids.iter().enumerate() {
             self.check_grid(place, grid)?;
         }
-        let points: usize = self.grids.iter().map(Grid::len).fold(0, usize::saturating_add);
+        let points: usize = grids.iter().map(Grid::len).fold(0, usize::saturating_add);
         if points > MOST_POINTS {
             let problem = format!("have {points} points, expected at most {MOST_POINTS}");
             return Err(PipelineError::setting("grids", problem));
         }
         let policies = self.subjects().into_iter().map(|subject| subject.policy).collect();
         let base = Experiment { policies, ..base };
-        Ok(self.grids.iter().flat_map(|grid| grid.points(&base)).collect())
+        Ok(grids.iter().flat_map(|grid| grid.points(&base)).collect())
+    }
+
+    /// The grids; without any, the one point that fabric and traffic describe.
+    pub fn all_grids(&self) -> Vec<Grid> {
+        match self.grids.as_slice() {
+            [] => vec![Grid { name: "network".to_owned(), ..Grid::default() }],
+            grids => grids.to_vec(),
+        }
     }
 
     fn check_policies(&self) -> Result<(), PipelineError> {

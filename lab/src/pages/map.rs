@@ -2,8 +2,8 @@
 
 use super::metric_words::metric_words;
 use crate::map::{
-    Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint, Measure,
-    PolicyValues, Verdict,
+    Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
+    Measure, PolicyValues, SettingTally, Verdict,
 };
 use dropcast_reports::ExportError;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
@@ -96,6 +96,36 @@ pub fn summary(map: &Map) -> String {
     text.push_str(&gains(map));
     text.push_str(&verdicts(map, Verdict::Better));
     text.push_str(&verdicts(map, Verdict::Worse));
+    text.push_str(&advice(map));
+    text
+}
+
+/// What to deploy.
+fn advice(map: &Map) -> String {
+    let Map { advice, tally, .. } = map;
+    let mut text = "\nWhat to deploy\n".to_owned();
+    if let Some(SettingTally { policy, best, worse_by_a_tenth, .. }) = &advice.setting {
+        let pairs = tally.pairs;
+        let _ = writeln!(
+            text,
+            "Set {policy}: the best that predicts nothing in {best} of {pairs} pairs of a point and a measure, worse than \
+             the best by more than a tenth in {worse_by_a_tenth}."
+        );
+    }
+    let found = |Advised { policy, counts: Counts { better, worse, .. }, .. }: &Advised| {
+        format!("{policy} is better than that best in {better} pairs, worse in {worse}")
+    };
+    let _ = match &advice.addition {
+        None => writeln!(text, "Add no oracle: none is better anywhere."),
+        Some(rule) if rule.is_harmless => {
+            writeln!(text, "Or deploy {}: {}.", rule.policy, found(rule))
+        }
+        Some(rule) => writeln!(text, "Add no oracle: each does harm. {}.", found(rule)),
+    };
+    let _ = match &advice.push_out {
+        None => writeln!(text, "A chip that pushes packets out gains nothing."),
+        Some(chip) => writeln!(text, "A chip that pushes packets out: {}.", found(chip)),
+    };
     text
 }
 

@@ -3,7 +3,7 @@
 use super::calibration::calibration;
 use super::curve::curve_section;
 use super::distribution::feature_section;
-use super::gain::GainSection;
+use super::gain::{BestAlpha, GainSection};
 use super::importance::ImportanceSample;
 use super::leaf_counts::LeafCounts;
 use super::model_replay::ModelReplay;
@@ -182,7 +182,8 @@ impl<'m> ReportBuilder<'m> {
             self.judge.zip(by_switch).map(|(judge, by_switch)| judge.finish_beside(by_switch));
         let total = replay.as_ref().ok().map(|replay| &replay.total);
         let best_alpha = verdict.as_ref().and_then(|verdict| verdict.rivals.best_alpha());
-        let gain = total.and_then(|total| GainSection::new(total, best_alpha.map(|of| of.sent)));
+        let best_alpha = best_alpha.map(|best| BestAlpha { alpha: best.alpha, sent: best.sent });
+        let gain = total.and_then(|total| GainSection::new(total, best_alpha));
         let one_comparison = verdict.as_ref().zip(total).and_then(OneComparison::new);
         let resources = table_resources(self.model);
         Report {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What Credence with the model transmits more than policies without predictions, on the measured
 /// rows of all switches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GainSection {
     /// What push-out LQD transmits.
     pub lqd: Sent,
@@ -16,9 +16,27 @@ pub struct GainSection {
     pub follow_lqd: Gain,
     /// Over Complete Sharing.
     pub complete_sharing: Gain,
-    /// Over Dynamic Thresholds with the best alpha of the verdict ([`crate::report::verdict::RivalsSection::best_alpha`]). Null
-    /// without a verdict: after training, as these replays take nearly as long as the training.
-    pub best_alpha: Option<Gain>,
+    /// Over Dynamic Thresholds with the best alpha: in a report that of the verdict
+    /// ([`crate::report::verdict::RivalsSection::best_alpha`]), null without one.
+    pub best_alpha: Option<AlphaGain>,
+}
+
+/// What is transmitted more than with one alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlphaGain {
+    /// The alpha; null if it is infinite, which is Complete Sharing.
+    pub alpha: Option<f64>,
+    /// The gain over it.
+    #[serde(flatten)]
+    pub gain: Gain,
+}
+
+/// The best alpha, and what Dynamic Thresholds transmit with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BestAlpha {
+    /// Infinite if none.
+    pub(crate) alpha: Option<f64>,
+    pub(crate) sent: Sent,
 }
 
 /// What is transmitted more; negative where it is less.
@@ -33,7 +51,7 @@ pub struct Gain {
 impl GainSection {
     /// The gain in a replay, and over what Dynamic Thresholds transmits with the best alpha; none if one of the policies
     /// is missing from the replay.
-    pub fn new(totals: &ReplayTotals, best_alpha: Option<Sent>) -> Option<Self> {
+    pub(crate) fn new(totals: &ReplayTotals, best_alpha: Option<BestAlpha>) -> Option<Self> {
         let sent = |policy| {
             let mut sections = totals.policies.iter();
             sections.find(|section| section.policy == policy).map(|section| section.sent)
@@ -45,21 +63,33 @@ impl GainSection {
             always_accept: over(ReplayPolicy::AlwaysAccept)?,
             follow_lqd: over(ReplayPolicy::FollowLqd)?,
             complete_sharing: over(ReplayPolicy::CompleteSharing)?,
-            best_alpha: best_alpha.map(|theirs| Gain::between(credence, theirs)),
+            best_alpha: best_alpha.map(|best| best.gain_of(credence)),
         })
     }
 }
 
 impl GainSection {
     /// The gain of Credence with an oracle, which transmits `credence`.
-    pub(crate) fn over(lqd: Sent, credence: Sent, baselines: &BaselinesSent) -> Self {
+    pub(crate) fn over(
+        lqd: Sent,
+        credence: Sent,
+        baselines: &BaselinesSent,
+        complete_sharing: Sent,
+        best_alpha: BestAlpha,
+    ) -> Self {
         GainSection {
             lqd,
             always_accept: Gain::between(credence, baselines.always_accept),
             follow_lqd: Gain::between(credence, baselines.follow_lqd),
-            complete_sharing: Gain::between(credence, baselines.complete_sharing),
-            best_alpha: None,
+            complete_sharing: Gain::between(credence, complete_sharing),
+            best_alpha: Some(best_alpha.gain_of(credence)),
         }
+    }
+}
+
+impl BestAlpha {
+    fn gain_of(self, credence: Sent) -> AlphaGain {
+        AlphaGain { alpha: self.alpha, gain: Gain::between(credence, self.sent) }
     }
 }
 
@@ -101,9 +131,11 @@ mod tests {
             (ReplayPolicy::FollowLqd, 95),
             (ReplayPolicy::CompleteSharing, 97),
         ];
-        let best_alpha = Sent { packets: 96, bytes: 94_000 };
+        let best_sent = Sent { packets: 96, bytes: 94_000 };
+        let best_alpha = BestAlpha { alpha: Some(16.0), sent: best_sent };
         let gain = GainSection::new(&totals(&sent), Some(best_alpha)).unwrap();
-        assert_eq!(gain.best_alpha, Some(Gain { packets: -1, bytes: 1_000 }));
+        let gain_over = Gain { packets: -1, bytes: 1_000 };
+        assert_eq!(gain.best_alpha, Some(AlphaGain { alpha: Some(16.0), gain: gain_over }));
         assert_eq!(gain.lqd.packets, 100);
         assert_eq!(gain.always_accept, Gain { packets: 5, bytes: 5_000 });
         assert_eq!(gain.follow_lqd, Gain { packets: 0, bytes: 0 });

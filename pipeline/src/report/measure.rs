@@ -109,7 +109,7 @@ fn add_trace(
             "the test rows of {shown}, split at random, are not consecutive arrivals"
         ));
     }
-    for rows in rows_to_replay(&one, features.len(), split, seed, part)? {
+    for rows in rows_to_replay(&one, features.len(), split, seed, vec![part])? {
         let ReplayRows { rows, are_of_part, .. } = rows?;
         progress.advance(rows.batch.len());
         check(progress)?;

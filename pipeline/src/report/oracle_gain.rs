@@ -1,15 +1,16 @@
 //! What the oracle gains on the rows that were kept for testing.
 
-use super::{GainSection, TraceSource};
+use super::{BestAlpha, GainSection, TraceSource};
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_replay::{ForestReplay, LanesSent};
-use dropcast_train::{Model, Part, ReplayRows, Split, VoteLane, VotePolicy, rows_to_replay};
+use crate::train::replays::{Replays, alpha, best_alpha, sent_with};
+use dropcast_replay::{ForestReplayError, LanesSent};
+use dropcast_train::{Model, Part, Split};
 use std::num::NonZeroUsize;
 
 /// What Credence with `model` transmits more than policies without predictions, on the test rows of
-/// `split` with this seed; or why that is not known. The traces are on the scale of the model's
-/// buffer.
+/// `split` with this seed; or why that is not known. The best alpha is the one with most bytes of the rows that are not
+/// for testing. The traces are on the scale of the model's buffer.
 ///
 /// # Errors
 /// If a trace cannot be read, or lacks a feature of the model.
@@ -18,51 +19,51 @@ pub fn oracle_gain(
     traces: &LabelledTraces,
     split: &Split,
     seed: u64,
+    threads: NonZeroUsize,
 ) -> Result<Result<GainSection, String>, PipelineError> {
+    if let Some(reason) = why_unknown(traces, split) {
+        return Ok(Err(reason));
+    }
+    let replays = Replays { traces, split, seed, threads };
+    let LanesSent { lqd, baselines, alphas, lanes } =
+        match replays.beside_alphas(&[Part::Test], &model.forest) {
+            Err(PipelineError::Replay { trace, source: ForestReplayError::NoArrivals }) => {
+                let problem = "does not say when and where its packets arrived";
+                return Ok(Err(format!("trace {trace} {problem}")));
+            }
+            sent => sent?,
+        };
+    let (Some(baselines), Some(alphas), Some(&credence)) = (baselines, alphas, lanes.first())
+    else {
+        return Ok(Err("there are no arrivals".to_owned()));
+    };
+    if lqd.packets == 0 {
+        return Ok(Err("there are no arrivals".to_owned()));
+    }
+    let chosen_on = replays.alphas(&[Part::Train, Part::Validation])?;
+    let place = best_alpha(&chosen_on, |sent| sent.bytes);
+    let best = BestAlpha { alpha: alpha(place), sent: sent_with(&alphas, place) };
+    Ok(Ok(GainSection::over(lqd, credence, &baselines, alphas.complete_sharing, best)))
+}
+
+/// Why the test rows cannot be replayed, if so.
+fn why_unknown(traces: &LabelledTraces, split: &Split) -> Option<String> {
     if !split.keeps(Part::Test) {
-        return Ok(Err("no rows are kept for testing".to_owned()));
+        return Some("no rows are kept for testing".to_owned());
     }
     if split.is_random() {
-        let reason = "rows that are split at random are not consecutive arrivals";
-        return Ok(Err(reason.to_owned()));
+        return Some("rows that are split at random are not consecutive arrivals".to_owned());
     }
-    let forest = &model.forest;
-    let threshold = forest.vote_threshold;
-    let lanes = [VoteLane { forest: 0, threshold, policy: VotePolicy::Credence }];
-    let (mut sum, mut counts) = (LanesSent::default(), false);
-    for one in traces.one_by_one() {
-        let LabelledTrace { origin, meta, name, .. } = &one.traces()[0];
-        if split.part_of_run(origin.run).is_some_and(|part| part != Part::Test) {
-            continue;
-        }
-        let columns = one.features().names();
-        let source = TraceSource {
-            name: origin.name.clone(),
-            meta: meta.clone(),
-            columns: columns.clone(),
+    let of_test = |trace: &&LabelledTrace| {
+        split.part_of_run(trace.origin.run).is_none_or(|part| part == Part::Test)
+    };
+    traces.traces().iter().filter(of_test).find_map(|trace| {
+        TraceSource {
+            name: trace.origin.name.clone(),
+            meta: trace.meta.clone(),
+            columns: Vec::new(),
             held_out: true,
-        };
-        if let Some(reason) = source.why_not_replayed() {
-            return Ok(Err(reason));
         }
-        let failed = |source| PipelineError::Replay { trace: name.clone(), source };
-        let replay = ForestReplay::new(meta, &columns, &[forest], &lanes, NonZeroUsize::MIN);
-        let mut replay = replay.map_err(failed)?.with_baselines();
-        for rows in rows_to_replay(&one, columns.len(), split, seed, Part::Test)? {
-            let ReplayRows { rows, are_of_part, goes_on } = rows?;
-            if rows.batch.arrivals.is_none() && !rows.batch.is_empty() {
-                let problem = "does not say when and where its packets arrived";
-                return Ok(Err(format!("trace {} {problem}", origin.name)));
-            }
-            counts |= are_of_part.contains(&true);
-            replay.add(&rows.batch, &are_of_part).map_err(failed)?;
-            if !goes_on && !replay.holds_counted() {
-                break;
-            }
-        }
-        sum.add(&replay.finish());
-    }
-    let gain = sum.baselines.filter(|_| counts).zip(sum.lanes.first());
-    let gain = gain.map(|(baselines, &credence)| GainSection::over(sum.lqd, credence, &baselines));
-    Ok(gain.ok_or_else(|| "there are no arrivals".to_owned()))
+        .why_not_replayed()
+    })
 }

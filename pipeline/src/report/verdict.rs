@@ -66,7 +66,8 @@ pub fn judge(
         let unfit = |problem: &str| PipelineError::unfit(&trace.name, problem);
         let specs = trace.meta.switches.as_ref().ok_or_else(|| unfit(NO_SWITCH))?;
         judge.begin_trace(&shown, &trace.meta, specs).map_err(named)?;
-        for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, Part::Train)? {
+        for rows in rows_to_replay(&one, one.features().len(), &Split::None, 0, vec![Part::Train])?
+        {
             let ReplayRows { rows, are_of_part, .. } = rows?;
             let batch = &rows.batch;
             if batch.arrivals.is_none() {

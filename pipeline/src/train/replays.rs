@@ -4,13 +4,36 @@ use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::LabelledBatch;
 use dropcast_forest::Forest;
-use dropcast_replay::{ForestReplay, LanesSent};
-use dropcast_train::{Part, ReplayRows, Sent, Split, VoteLane, VoteReplay, rows_to_replay};
+use dropcast_replay::{AlphasSent, ForestReplay, LanesSent};
+use dropcast_train::{
+    Part, ReplayRows, Sent, Split, VoteLane, VotePolicy, VoteReplay, rows_to_replay,
+};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 /// Lanes of one pass at most: each holds the packets of a buffer, or two.
 const MOST_LANES: usize = 512;
+
+/// The alphas of Dynamic Thresholds that forests are compared with, beside an infinite one: those of SAI that drop nothing
+/// before the buffer is two thirds full. With smaller ones nearly all arrivals would have to be replayed.
+const ALPHAS: [f64; 6] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+
+/// The alpha with which most is transmitted, `amount` of it, and its place; infinite if none. Of equals the highest: doing
+/// nothing if that is as good.
+pub(crate) fn best_alpha(sent: &AlphasSent, amount: impl Fn(Sent) -> u64) -> Option<usize> {
+    let places = (0..sent.by_alpha.len()).map(Some).chain([None]);
+    places.max_by_key(|place| amount(sent_with(sent, *place))).flatten()
+}
+
+/// The alpha with this place; null if it is infinite.
+pub(crate) fn alpha(place: Option<usize>) -> Option<f64> {
+    place.and_then(|place| ALPHAS.get(place).copied())
+}
+
+/// What is transmitted with the alpha with this place.
+pub(crate) fn sent_with(sent: &AlphasSent, place: Option<usize>) -> Sent {
+    place.and_then(|place| sent.by_alpha.get(place).copied()).unwrap_or(sent.complete_sharing)
+}
 
 /// Traces whose arrivals are replayed as a split divides them.
 pub(crate) struct Replays<'a> {
@@ -71,31 +94,68 @@ impl Replays<'_> {
             let lanes: Vec<VoteLane> =
                 lanes.iter().map(|lane| VoteLane { forest: place(lane.forest), ..*lane }).collect();
             let forests: Vec<&Forest> = used.iter().map(|&forest| forests[forest]).collect();
-            let LanesSent { lqd, lanes, .. } = self.pass(part, &forests, &lanes, switches)?;
+            let LanesSent { lqd, lanes, .. } =
+                self.pass(&[part], &forests, &lanes, switches, |replay| replay)?;
             all.lqd = lqd;
             all.lanes.extend(lanes);
         }
         Ok(all)
     }
 
+    /// What Credence transmits with a forest of the rows of `parts`, and its baselines, and Dynamic Thresholds with
+    /// [`ALPHAS`].
+    pub(crate) fn beside_alphas(
+        &self,
+        parts: &[Part],
+        forest: &Forest,
+    ) -> Result<LanesSent, PipelineError> {
+        let threshold = forest.vote_threshold;
+        let lanes = [VoteLane { forest: 0, threshold, policy: VotePolicy::Credence }];
+        self.pass(parts, &[forest], &lanes, None, |replay| {
+            replay.with_baselines().with_alphas(&ALPHAS)
+        })
+    }
+
+    /// What Dynamic Thresholds transmit of the rows of `parts` with [`ALPHAS`].
+    pub(crate) fn alphas(&self, parts: &[Part]) -> Result<AlphasSent, PipelineError> {
+        let alone = |replay: ForestReplay| replay.with_alphas_alone(&ALPHAS);
+        Ok(self.pass(parts, &[], &[], None, alone)?.alphas.unwrap_or_default())
+    }
+
+    /// The same, and what LQD transmits.
+    pub(crate) fn lqd_and_alphas(
+        &self,
+        parts: &[Part],
+    ) -> Result<(Sent, AlphasSent), PipelineError> {
+        let sent = self.pass(parts, &[], &[], None, |replay| replay.with_alphas(&ALPHAS))?;
+        Ok((sent.lqd, sent.alphas.unwrap_or_default()))
+    }
+
+    /// Replays of the rows of `parts`, with more lanes than those of forests.
     fn pass(
         &self,
-        part: Part,
+        parts: &[Part],
         forests: &[&Forest],
         lanes: &[VoteLane],
         switches: Option<&BTreeSet<u16>>,
+        with_more: impl Fn(ForestReplay) -> ForestReplay,
     ) -> Result<LanesSent, PipelineError> {
         let mut sum = LanesSent::default();
         for one in self.traces.one_by_one() {
             let trace = &one.traces()[0];
-            if self.split.part_of_run(trace.origin.run).is_some_and(|of_run| of_run != part) {
+            if self
+                .split
+                .part_of_run(trace.origin.run)
+                .is_some_and(|of_run| !parts.contains(&of_run))
+            {
                 continue;
             }
             let failed = |source| PipelineError::Replay { trace: trace.name.clone(), source };
             let columns = one.features().names();
-            let mut replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads)
-                .map_err(failed)?;
-            for rows in rows_to_replay(&one, columns.len(), self.split, self.seed, part)? {
+            let replay = ForestReplay::new(&trace.meta, &columns, forests, lanes, self.threads);
+            let mut replay = with_more(replay.map_err(failed)?);
+            let rows = rows_to_replay(&one, columns.len(), self.split, self.seed, parts.to_vec())?;
+            for rows in rows {
                 let ReplayRows { mut rows, mut are_of_part, goes_on } = rows?;
                 if let Some(switches) = switches {
                     keep_switches(&mut rows.to_mut().batch, &mut are_of_part, switches);

@@ -2,8 +2,8 @@
 
 use dropcast_train::{
     ClassWeight, Criterion, DataOrigin, ForestSize, FrontMeasure, FrontPart, FrontRule,
-    MaxFeatures, PartSize, SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepBest,
-    SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, VoteRule,
+    MaxFeatures, PartSize, SWEEP_FORMAT_VERSION, Split, Spread, SpreadScores, SweepAlpha,
+    SweepBest, SweepParts, SweepRow, SweepScores, SweepSetting, SweepSummary, SweepTable, VoteRule,
 };
 
 fn scores(setting: &SweepSetting, seed: u64, part: f64) -> SweepScores {
@@ -96,6 +96,11 @@ pub fn sweep() -> SweepTable {
         },
         front: FrontRule { part: FrontPart::Validation, measure: FrontMeasure::EtaPackets },
         budget: Some("ternary-entries=64".parse().expect("a budget")),
+        best_alpha: Some(SweepAlpha {
+            alpha: Some(16.0),
+            validation: Some(1.000_25),
+            test: Some(1.000_5),
+        }),
         best: vec![best],
         rows,
         summary,

@@ -65,7 +65,9 @@ impl Lane<GivenThreshold> {
         }
         asks
     }
+}
 
+impl<P: Policy> Lane<P> {
     /// Whether both transmit and count the same from now on, given the same packets and thresholds.
     pub(super) fn continues_like(&self, other: &Self, now_ns: u64) -> bool {
         let (a, b) = (self.switch.buffer(), other.switch.buffer());

@@ -9,6 +9,8 @@ pub struct LanesSent {
     pub lqd: Sent,
     /// By policies without predictions; none unless [asked for](super::ForestReplay::with_baselines).
     pub baselines: Option<BaselinesSent>,
+    /// With alphas of Dynamic Thresholds; none unless [asked for](super::ForestReplay::with_alphas).
+    pub alphas: Option<AlphasSent>,
     /// In each lane.
     pub lanes: Vec<Sent>,
 }
@@ -20,7 +22,14 @@ pub struct BaselinesSent {
     pub always_accept: Sent,
     /// FollowLQD.
     pub follow_lqd: Sent,
-    /// Complete Sharing.
+}
+
+/// What Dynamic Thresholds transmit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlphasSent {
+    /// With each alpha, in the order in which they were given.
+    pub by_alpha: Vec<Sent>,
+    /// With an infinite one.
     pub complete_sharing: Sent,
 }
 
@@ -32,6 +41,9 @@ impl LanesSent {
         if let Some(baselines) = &mut self.baselines {
             baselines.each().into_iter().for_each(|sum| sum.add(sent));
         }
+        if let Some(alphas) = &mut self.alphas {
+            alphas.each().for_each(|sum| sum.add(sent));
+        }
     }
 
     /// Adds the totals of the same lanes elsewhere.
@@ -41,6 +53,12 @@ impl LanesSent {
             let own = self.baselines.get_or_insert_default();
             let mut more = *more;
             own.each().into_iter().zip(more.each()).for_each(|(sum, sent)| sum.add(*sent));
+        }
+        if let Some(more) = &more.alphas {
+            let own = self.alphas.get_or_insert_default();
+            own.by_alpha.resize(more.by_alpha.len(), Sent::default());
+            let mut more = more.clone();
+            own.each().zip(more.each()).for_each(|(sum, sent)| sum.add(*sent));
         }
         self.lanes.resize(self.lanes.len().max(more.lanes.len()), Sent::default());
         self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
@@ -55,8 +73,14 @@ impl LanesSent {
 }
 
 impl BaselinesSent {
-    fn each(&mut self) -> [&mut Sent; 3] {
-        [&mut self.always_accept, &mut self.follow_lqd, &mut self.complete_sharing]
+    fn each(&mut self) -> [&mut Sent; 2] {
+        [&mut self.always_accept, &mut self.follow_lqd]
+    }
+}
+
+impl AlphasSent {
+    fn each(&mut self) -> impl Iterator<Item = &mut Sent> {
+        self.by_alpha.iter_mut().chain([&mut self.complete_sharing])
     }
 }
 

@@ -10,6 +10,10 @@
 //! each port has been idle once. Before it, the arrivals of the busy periods that go on are what the
 //! buffers hold.
 //!
+//! Dynamic Thresholds drop a packet before the buffer is full. With an `alpha` of at least `a` they do not while less than
+//! `a / (1 + a)` of the buffer is taken: no queue is longer than what all hold, and that is below `a` times what is free. So with
+//! such lanes a packet may be dropped from there on.
+//!
 //! Nor does Credence ask for a prediction while its longest queue is shorter than B/N (line 7 of Algorithm 1),
 //! which it is wherever no port has more work than that.
 
@@ -19,7 +23,8 @@ use dropcast_data::SwitchSpec;
 pub(super) struct Relevance {
     ports: Vec<Port>,
     wires: Vec<WireTimes>,
-    buffer_bytes: u64,
+    /// While less waits, no lane drops a packet without a prediction.
+    room_bytes: u64,
     /// At most so many bytes wait, without what has left since they were counted.
     bound_bytes: u64,
     /// No port has work for B/N bytes from then on, without further arrivals.
@@ -84,8 +89,19 @@ const RATE_BITS: u32 = 16;
 const TABLED_BYTES: usize = 1 << 11;
 
 impl Relevance {
-    /// Of an empty switch; `follows` if a lane follows predictions without Algorithm 1.
-    pub(super) fn new(spec: &SwitchSpec, has_pauses: bool, follows: bool) -> Self {
+    /// Of an empty switch; `follows` if a lane follows predictions without Algorithm 1, `least_alpha` of lanes with
+    /// Dynamic Thresholds, if there are any.
+    pub(super) fn new(
+        spec: &SwitchSpec,
+        has_pauses: bool,
+        follows: bool,
+        least_alpha: Option<f64>,
+    ) -> Self {
+        let buffer_bytes = f64::from(spec.buffer_bytes);
+        let room_bytes = match least_alpha {
+            Some(alpha) => (buffer_bytes * alpha / (1.0 + alpha)).floor() as u64,
+            None => spec.buffer_bytes.into(),
+        };
         let rates = &spec.line_rate_bps;
         let short_bytes = u64::from(spec.buffer_bytes).div_ceil(rates.len().max(1) as u64);
         let mut wires: Vec<WireTimes> = Vec::new();
@@ -111,7 +127,7 @@ impl Relevance {
             needs_all: has_pauses || ports.iter().any(|port| port.rate > 1 << 27),
             ports,
             wires,
-            buffer_bytes: spec.buffer_bytes.into(),
+            room_bytes,
             bound_bytes: 0,
             short_ns: 0,
             follows,
@@ -180,9 +196,9 @@ impl Relevance {
         self.needs_all || self.is_counting
     }
 
-    /// Whether a packet fits into the buffer whatever happened before.
+    /// Whether a packet fits into the buffer, and below every threshold, whatever happened before.
     fn fits(&mut self, size_bytes: u32, now_ns: u64) -> bool {
-        let has_room = |held: u64| held.saturating_add(size_bytes.into()) < self.buffer_bytes;
+        let has_room = |held: u64| held.saturating_add(size_bytes.into()) < self.room_bytes;
         if has_room(self.bound_bytes) {
             return true;
         }

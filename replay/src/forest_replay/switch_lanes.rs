@@ -11,7 +11,7 @@ use super::lanes_sent::{BaselinesSent, LanesSent};
 use crate::arrival::is_counted;
 use crate::replay::{Lane, PredictedLane, ReplayOptions, predicted_drop};
 use dropcast_data::SwitchSpec;
-use dropcast_switch::{CompleteSharing, FollowLqd, LineRate, Lqd, Packet};
+use dropcast_switch::{FollowLqd, LineRate, Lqd, Packet};
 use dropcast_train::{Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
@@ -37,7 +37,6 @@ const JOIN_EVERY: u64 = 8;
 /// Policies without predictions, beside the switch that always accepts.
 struct Baselines {
     follow_lqd: Lane<GivenThreshold>,
-    complete_sharing: Lane<CompleteSharing>,
 }
 
 impl SwitchLanes {
@@ -65,10 +64,7 @@ impl SwitchLanes {
             lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
             accepting: given(Rule::Credence),
             follow_lqd: (!followed.is_empty()).then(|| Lane::following_lqd(spec, options, drain)),
-            baselines: has_baselines.then(|| Baselines {
-                follow_lqd: given(Rule::FollowLqd),
-                complete_sharing: Lane::of_switch(spec, options, drain, CompleteSharing),
-            }),
+            baselines: has_baselines.then(|| Baselines { follow_lqd: given(Rule::FollowLqd) }),
             followed,
             credence: CredenceLanes::new(of(VotePolicy::Credence)),
             counted: false,
@@ -108,10 +104,9 @@ impl SwitchLanes {
         if let Some(follow_lqd) = follow_lqd {
             follow_lqd.arrive(packet, time_ns);
         }
-        if let Some(Baselines { follow_lqd, complete_sharing }) = baselines {
+        if let Some(Baselines { follow_lqd }) = baselines {
             follow_lqd.switch.policy_mut().threshold_bytes = threshold_bytes;
             follow_lqd.arrive(packet, time_ns);
-            complete_sharing.arrive(packet, time_ns);
         }
         self.arrived += 1;
         if self.arrived.is_multiple_of(JOIN_EVERY) {
@@ -132,8 +127,12 @@ impl SwitchLanes {
         let baselines = |baselines: Baselines| BaselinesSent {
             always_accept: accepting.sent,
             follow_lqd: baselines.follow_lqd.finish().sent,
-            complete_sharing: baselines.complete_sharing.finish().sent,
         };
-        LanesSent { lqd: self.lqd.finish().sent, baselines: self.baselines.map(baselines), lanes }
+        LanesSent {
+            lqd: self.lqd.finish().sent,
+            baselines: self.baselines.map(baselines),
+            alphas: None,
+            lanes,
+        }
     }
 }

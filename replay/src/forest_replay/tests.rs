@@ -117,6 +117,7 @@ proptest! {
         cut in 0_usize..60,
         threads in 1_usize..4,
         follows in any::<bool>(),
+        alphas in prop::collection::vec(prop::sample::select(vec![0.25, 1.0, 2.0, 5.0, 64.0]), 0..4),
     ) {
         // Scores of the first are 30, 120, 210 and 300: thresholds differ in some predictions only.
         let trees = [2, 4, 6].into_iter().flat_map(|at| forest("a", at).trees).collect();
@@ -132,13 +133,13 @@ proptest! {
                 policies.iter().map(move |&policy| VoteLane { forest, threshold, policy })
             })
             .collect();
-        let mut meta = meta_of(spec);
+        let mut meta = meta_of(spec.clone());
         meta.set_pauses(pauses.into_iter().map(Pause::from).collect());
         let columns = meta.features.clone();
         let batch = |rows: &_, from_ns| batch_for(2, rows, from_ns);
         let threads = NonZeroUsize::new(threads).expect("not 0");
         let replay = ForestReplay::new(&meta, &columns, &[&a, &b], &lanes, threads).unwrap();
-        let mut replay = replay.with_baselines();
+        let mut replay = replay.with_baselines().with_alphas(&alphas);
         let (head, tail) = rows.split_at(cut.min(rows.len()));
         let head = batch(head, 0);
         let end_ns = head.arrivals.as_ref().unwrap().time_ns.last().copied().unwrap_or(0);
@@ -147,13 +148,24 @@ proptest! {
         let sent = replay.finish();
 
         let whole = batch(&rows, 0);
-        let mut baselines = BaselinesSent::default();
+        let (mut baselines, mut complete_sharing) = (BaselinesSent::default(), Sent::default());
         for Replayed { sent, .. } in one_by_one(&meta, &whole, &counted, |_| false) {
             baselines.always_accept.add(sent[2]);
             baselines.follow_lqd.add(sent[3]);
-            baselines.complete_sharing.add(sent[6]);
+            complete_sharing.add(sent[6]);
         }
         prop_assert_eq!(sent.baselines, Some(baselines));
+        let tuned = sent.alphas.expect("asked for");
+        prop_assert_eq!(tuned.complete_sharing, complete_sharing);
+        for (alpha, found) in alphas.iter().zip(&tuned.by_alpha) {
+            let spec = SwitchSpec { dt_alpha: vec![*alpha], ..spec.clone() };
+            let meta = TraceMeta { switches: Some(SwitchSpecs::Same(spec)), ..meta.clone() };
+            let mut expected = Sent::default();
+            for Replayed { sent, .. } in one_by_one(&meta, &whole, &counted, |_| false) {
+                expected.add(sent[4]);
+            }
+            prop_assert_eq!(*found, expected, "alpha {}", alpha);
+        }
         for (lane, found) in lanes.iter().zip(&sent.lanes) {
             let forest = [&a, &b][lane.forest];
             let expected = one_by_one(&meta, &whole, &counted, |values| {
@@ -264,7 +276,7 @@ fn what_cannot_be_replayed_is_refused() {
 fn predictions_are_asked_for_only_where_credence_may_ask() {
     let spec = SwitchSpec::uniform(2, 8_000_000_000, 100, 1_000);
     let asked = |follows: bool, is_counted: bool| {
-        let mut relevance = Relevance::new(&spec, false, follows);
+        let mut relevance = Relevance::new(&spec, false, follows, None);
         let mut asked = Vec::new();
         for row in 0..8 {
             let met = Met { row, time_ns: 0, port: 0, size_bytes: 10, is_counted };
@@ -284,8 +296,18 @@ fn predictions_are_asked_for_only_where_credence_may_ask() {
 fn what_lanes_transmit_adds_up() {
     let sent = |packets| Sent { packets, bytes: 9 * packets };
     let mut sum = LanesSent::default();
-    sum.add(&LanesSent { lqd: sent(30), baselines: None, lanes: vec![sent(20), sent(0)] });
-    sum.add(&LanesSent { lqd: sent(30), baselines: None, lanes: vec![sent(28), sent(0)] });
+    sum.add(&LanesSent {
+        lqd: sent(30),
+        baselines: None,
+        alphas: None,
+        lanes: vec![sent(20), sent(0)],
+    });
+    sum.add(&LanesSent {
+        lqd: sent(30),
+        baselines: None,
+        alphas: None,
+        lanes: vec![sent(28), sent(0)],
+    });
     assert_eq!(sum.lqd_to_lane(0), Some(1.25));
     assert_eq!(sum.lqd_to_lane(1), None, "nothing was transmitted");
     assert_eq!(sum.lqd_to_lane(2), None);

@@ -13,6 +13,7 @@ use super::table::Cell;
 use crate::ExportError;
 use crate::plot::escape;
 use crate::sweep_view::{Measure, Recipe, part_name, recipe_name, recipes, shown_part};
+use crate::words::sweep::alpha_sentence;
 use dropcast_train::{PartSize, SweepRow, SweepTable};
 use std::cmp::Ordering;
 
@@ -59,6 +60,9 @@ fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
          otherwise. Scores of a configuration are means over its seeds."
     ));
     parts(page, sweep);
+    if let Some(sentence) = alpha_sentence(sweep) {
+        page.paragraph(&sentence);
+    }
     if front == shown && front == "test" {
         page.warning(
             "There are no validation rows: the best forest was chosen on the rows that score it, \

@@ -28,6 +28,9 @@ pub fn sweep_tables(table: &SweepTable) -> String {
             ));
         }
     }
+    if let Some(sentence) = alpha_sentence(table) {
+        text.push_str(&format!("{sentence}\n"));
+    }
     text.push_str(&format!(
         "{} {}; the Pareto-optimal ones by {measure} on {} rows and by ternary entries:\n\n\
          {:>7} {:>8} {:>8} {:>8} {:>8}  configuration\n",
@@ -44,6 +47,22 @@ pub fn sweep_tables(table: &SweepTable) -> String {
     text.push_str(&knee(table));
     text.push_str(&best_models(table));
     text
+}
+
+/// What every switch could do without a forest, if that is known.
+pub(crate) fn alpha_sentence(table: &SweepTable) -> Option<String> {
+    let best = table.best_alpha.as_ref()?;
+    let to_lqd = |part: &str, of: Option<f64>| of.map(|of| format!("{of:.5} on {part} rows"));
+    let known = [to_lqd("validation", best.validation), to_lqd("test", best.test)];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    let alpha = best.alpha.map_or_else(|| "infinite".to_owned(), |alpha| alpha.to_string());
+    (!known.is_empty()).then(|| {
+        format!(
+            "Without a forest: LQD transmits {} times as many packets as Dynamic Thresholds with the best alpha \
+             ({alpha}); compare eta.",
+            known.join(", ")
+        )
+    })
 }
 
 /// The Pareto-optimal forests, one on each line.

@@ -37,6 +37,13 @@ impl DynamicThresholds {
     }
 }
 
+impl DynamicThresholds {
+    /// What they decide with this `alpha` for the packet's queue.
+    pub fn decide_at(alpha: f64, buffer: &Buffer, packet: &Packet) -> Decision {
+        decide_below(buffer, packet, alpha * free_bytes(buffer))
+    }
+}
+
 /// Parameters of [`DynamicThresholds`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -74,6 +81,6 @@ pub(crate) fn free_bytes(buffer: &Buffer) -> f64 {
 impl Policy for DynamicThresholds {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let alpha = self.alpha.at(packet.queue % buffer.queues_per_port());
-        decide_below(buffer, packet, alpha * free_bytes(buffer))
+        DynamicThresholds::decide_at(alpha, buffer, packet)
     }
 }

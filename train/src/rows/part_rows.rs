@@ -18,7 +18,7 @@ pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     seed: u64,
     part: Part,
 ) -> Result<impl Iterator<Item = Result<RunBatch, TrainError>> + 'a, TrainError> {
-    let marked = marked_rows(source, features, split, seed, part)?;
+    let marked = marked_rows(source, features, split, seed, vec![part])?;
     Ok(marked.map(|marked| {
         let ReplayRows { rows, are_of_part, .. } = marked?;
         let mut rows = rows.into_owned();
@@ -27,18 +27,18 @@ pub fn rows_of_part<'a, S: BatchSource + ?Sized>(
     }))
 }
 
-/// Rows of a run, some of which belong to the replayed part.
+/// Rows of a run, some of which belong to the replayed parts.
 #[derive(Clone, Debug)]
 pub struct ReplayRows<'a> {
     /// The rows; borrowed if the source has them in memory.
     pub rows: Cow<'a, RunBatch>,
-    /// Whether each belongs to the part.
+    /// Whether each belongs to one of the parts.
     pub are_of_part: Vec<bool>,
-    /// Whether later rows may belong to it.
+    /// Whether later rows may.
     pub goes_on: bool,
 }
 
-/// As [`rows_of_part`], but with all arrivals at the same switches: a replay of the part alone
+/// As [`rows_of_part`], of some parts together, but with all arrivals at the same switches: a replay of the part alone
 /// would start each stretch with empty buffers, and drop different packets than the labels say.
 ///
 /// # Errors
@@ -48,16 +48,16 @@ pub fn rows_to_replay<'a, S: BatchSource + ?Sized>(
     features: usize,
     split: &'a Split,
     seed: u64,
-    part: Part,
+    parts: Vec<Part>,
 ) -> Result<impl Iterator<Item = Result<ReplayRows<'a>, TrainError>> + 'a, TrainError> {
-    let marked = marked_rows(source, features, split, seed, part)?;
+    let marked = marked_rows(source, features, split, seed, parts.clone())?;
     Ok(marked.map(move |marked| {
         let mut marked = marked?;
         if let Some(arrivals) = &marked.rows.batch.arrivals {
             let part_of = |switch| split.part_of_switch(marked.rows.run, switch);
             let mut keep = Vec::with_capacity(marked.are_of_part.len());
             for same in arrivals.switch_id.chunk_by(|a, b| a == b) {
-                let is_kept = part_of(same[0]).is_none_or(|of| of == part);
+                let is_kept = part_of(same[0]).is_none_or(|of| parts.contains(&of));
                 keep.extend(std::iter::repeat_n(is_kept, same.len()));
             }
             if keep.contains(&false) {
@@ -76,7 +76,7 @@ fn marked_rows<'a, S: BatchSource + ?Sized>(
     features: usize,
     split: &'a Split,
     seed: u64,
-    part: Part,
+    parts: Vec<Part>,
 ) -> Result<impl Iterator<Item = Result<ReplayRows<'a>, TrainError>> + 'a, TrainError> {
     let times = RunTimes::read(source, features, split)?;
     let plan = SplitPlan::new(split, seed, times);
@@ -85,7 +85,7 @@ fn marked_rows<'a, S: BatchSource + ?Sized>(
         let rows = RunRows::from(batch);
         rows.check(features)?;
         let numbers = if plan.needs_numbers() { numbers.number(&rows) } else { Vec::new() };
-        Ok(plan.parts(&rows, &numbers)?.are(part, rows.len()))
+        Ok(plan.parts(&rows, &numbers)?.are(&parts, rows.len()))
     };
     let (mut kept, mut read) = (None, None);
     match source.kept() {
@@ -140,7 +140,7 @@ mod tests {
                 let rows = rows_of_part(&source[..], 1, &split, 3, part).unwrap();
                 let own: Vec<u32> =
                     rows.flat_map(|rows| rows.unwrap().batch.features[0].clone()).collect();
-                let rows = rows_to_replay(&source[..], 1, &split, 3, part).unwrap();
+                let rows = rows_to_replay(&source[..], 1, &split, 3, vec![part]).unwrap();
                 let rows: Vec<(u32, bool)> = rows
                     .flat_map(|rows| {
                         let ReplayRows { rows, are_of_part, .. } = rows.unwrap();
@@ -175,7 +175,7 @@ mod tests {
             .collect();
         let split = Split::time();
         for (part, last) in [(Part::Train, 5), (Part::Validation, 0), (Part::Test, 9)] {
-            let rows = rows_to_replay(&pieces[..], 1, &split, 3, part).unwrap();
+            let rows = rows_to_replay(&pieces[..], 1, &split, 3, vec![part]).unwrap();
             for (piece, rows) in rows.map(Result::unwrap).enumerate() {
                 assert!(matches!(rows.rows, Cow::Borrowed(_)));
                 assert_eq!(rows.goes_on, piece < last, "{part:?} {piece}");

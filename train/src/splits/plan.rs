@@ -145,11 +145,11 @@ impl Parts {
         }
     }
 
-    /// Whether each of `rows` rows is of `part`.
-    pub(crate) fn are(&self, part: Part, rows: usize) -> Vec<bool> {
+    /// Whether each of `rows` rows is of one of `wanted`.
+    pub(crate) fn are(&self, wanted: &[Part], rows: usize) -> Vec<bool> {
         match self {
-            Parts::All(of_all) => vec![*of_all == part; rows],
-            Parts::Each(parts) => parts.iter().map(|of| *of == part).collect(),
+            Parts::All(of_all) => vec![wanted.contains(of_all); rows],
+            Parts::Each(parts) => parts.iter().map(|of| wanted.contains(of)).collect(),
         }
     }
 }

@@ -118,6 +118,7 @@ pub fn assemble(
         parts: rows_by_part,
         front,
         budget: None,
+        best_alpha: None,
         best,
         summary: summaries(&rows, seeds.len()),
         rows,

@@ -5,7 +5,7 @@ use dropcast_forest::PartMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].
-pub const SWEEP_FORMAT_VERSION: u32 = 3;
+pub const SWEEP_FORMAT_VERSION: u32 = 4;
 
 /// The result of a sweep: a row for each configuration and seed, and a summary of each
 /// configuration over its seeds. It holds no time of day and no path, and interruptions do not
@@ -27,12 +27,28 @@ pub struct SweepTable {
     pub front: FrontRule,
     /// What the models of [`SweepTable::best`] were squeezed into; null if they are as grown.
     pub budget: Option<Budget>,
+    /// What every switch could do without a forest; null without replays.
+    pub best_alpha: Option<SweepAlpha>,
     /// The best model of each feature set, in the order of the axis.
     pub best: Vec<SweepBest>,
     /// One for each configuration and seed, in the order of the axes.
     pub rows: Vec<SweepRow>,
     /// One for each configuration, in the order of the axes.
     pub summary: Vec<SweepSummary>,
+}
+
+/// Dynamic Thresholds with the alpha that transmits most packets of the rows that votes are chosen on; of those that drop
+/// nothing before the buffer is two thirds full.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepAlpha {
+    /// The alpha; null if it is infinite, which is Complete Sharing.
+    pub alpha: Option<f64>,
+    /// LQD's packets over those with this alpha, on the validation rows, as `eta` of forests
+    /// ([`SweepScores::eta_packets`]); null without any.
+    pub validation: Option<f64>,
+    /// The same on the test rows.
+    pub test: Option<f64>,
 }
 
 /// The rows of a sweep by part; null for a part without rows.

@@ -225,7 +225,8 @@ impl Sweep {
         }
         let seed = plan.groups.first().map_or(0, |group| self.rows.split_seed(group.seed));
         let split = (split.clone(), part_sizes(traces, split, seed)?);
-        let (table, models) = assemble(plan, finished, traces.origins(), split, self.front)?;
+        let (mut table, models) = assemble(plan, finished, traces.origins(), split, self.front)?;
+        table.best_alpha = self.rows.best_alpha(seed)?;
         progress.end(&format!("{} forests", plan.rows));
         Ok((table, models, timings))
     }

@@ -2,9 +2,12 @@
 
 use crate::PipelineError;
 use crate::traces::LabelledTraces;
-use crate::train::replays::Replays;
+use crate::train::replays::{Replays, alpha, best_alpha, sent_with};
 use dropcast_forest::PartMetrics;
-use dropcast_train::{ChosenSplit, Fitted, Model, Part, Split, SweepScores, VoteLane, VotePolicy};
+use dropcast_replay::{AlphasSent, Sent};
+use dropcast_train::{
+    ChosenSplit, Fitted, Model, Part, Split, SweepAlpha, SweepScores, VoteLane, VotePolicy,
+};
 use std::num::NonZeroUsize;
 
 /// The rows, and what is measured on them.
@@ -58,6 +61,32 @@ impl SweptRows {
         let fitted = (0..forests).flat_map(|nth| by_vote.iter().map(move |fitted| &fitted[nth]));
         let etas = validation.into_iter().zip(test);
         Ok(fitted.zip(etas).map(|(fitted, etas)| part_scores(&fitted.model, etas)).collect())
+    }
+
+    /// What every switch could do without a forest, where `eta` is wanted and rows are kept to choose on; `seed` is that
+    /// of the split.
+    pub(super) fn best_alpha(&self, seed: u64) -> Result<Option<SweepAlpha>, PipelineError> {
+        if !self.eta {
+            return Ok(None);
+        }
+        let split = self.split();
+        let replays = Replays { traces: &self.traces, split, seed, threads: self.threads };
+        let kept = |part| split.keeps(part).then(|| replays.lqd_and_alphas(&[part])).transpose();
+        let (validation, test) = (kept(Part::Validation)?, kept(Part::Test)?);
+        let chosen_on = match &validation {
+            Some((_, validation)) => validation.clone(),
+            None => replays.alphas(&[Part::Train])?,
+        };
+        let place = best_alpha(&chosen_on, |sent| sent.packets);
+        let to_lqd = |(lqd, sent): &(Sent, AlphasSent)| {
+            let of_alpha = sent_with(sent, place).packets;
+            (of_alpha > 0).then(|| lqd.packets as f64 / of_alpha as f64)
+        };
+        Ok(Some(SweepAlpha {
+            alpha: alpha(place),
+            validation: validation.as_ref().and_then(to_lqd),
+            test: test.as_ref().and_then(to_lqd),
+        }))
     }
 
     /// The exact `eta` of each forest with each threshold on the rows of `part`, where it is wanted
