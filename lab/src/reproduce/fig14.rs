@@ -115,13 +115,19 @@ pub struct Fig14Options {
 
 impl Default for Fig14Options {
     fn default() -> Self {
-        let policies =
-            ["credence", "dt", "complete-sharing", "follow-lqd", "payback-credence", "follow-max"];
+        let policies = vec![
+            PolicySpec::Credence(Default::default()),
+            PolicySpec::DynamicThresholds(Default::default()),
+            PolicySpec::CompleteSharing(Default::default()),
+            PolicySpec::FollowLqd(Default::default()),
+            PolicySpec::PaybackCredence(Default::default()),
+            PolicySpec::FollowMax(Default::default()),
+        ];
         Fig14Options {
             flip_probabilities: FLIP_PROBABILITIES.to_vec(),
             repetitions: 5,
             seed: 1,
-            policies: policies.map(|name| name.parse().expect("a known policy")).to_vec(),
+            policies,
         }
     }
 }

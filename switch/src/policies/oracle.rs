@@ -5,8 +5,8 @@
 
 use super::real_queues::RealQueues;
 use crate::{
-    Asked, Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite, PolicySpec, Predictor,
-    Service,
+    Alphas, Asked, Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite, PolicySpec,
+    Predictor, Service,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -138,7 +138,8 @@ pub struct OracleParameters {
 
 impl Default for OracleParameters {
     fn default() -> Self {
-        let base = Box::new("dt:alpha=16".parse().expect("a policy"));
+        let alpha = Alphas::try_from(16.0).expect("16 is positive");
+        let base = Box::new(PolicySpec::dt(alpha));
         OracleParameters { base, model: None, horizon_ns: None, gate: None }
     }
 }

@@ -96,6 +96,43 @@ fn texts_and_tables_say_the_same() {
 }
 
 #[test]
+fn a_text_is_written_as_it_is_read() {
+    for name in PolicySpec::NAMES {
+        let policy: PolicySpec = name.parse().expect("a name");
+        assert_eq!(policy.to_string().parse(), Ok(policy), "{name}");
+    }
+    for text in [
+        "follow-lqd",
+        "lqd",
+        "lqd:end=head",
+        "dt:alpha=16",
+        "dt:alpha=[64,0.5]",
+        "oracle:base=dt:alpha=16",
+        "oracle:base=complete-sharing",
+        "oracle:base=dt:alpha=[64,16],gate=0.25,model=leaf.json",
+        "credence:fallback=true,features=real-queues,flip_probability=0.01,model=a/leaf.dct",
+        "abm:alpha=[64,0.5],counting=artifact,first_rtt_alpha=1024",
+        "dt:alpha=0.5",
+    ] {
+        let policy: PolicySpec = text.parse().expect("valid");
+        assert_eq!(policy.to_string(), text);
+    }
+    // Two settings of a base would end where the first does.
+    let table = "name = 'oracle'\nbase = { name = 'abm', alpha = [64, 8], first_rtt_alpha = 3.5 }";
+    let policy: PolicySpec = toml::from_str(table).expect("valid");
+    assert_eq!(policy.to_string().parse(), Ok(policy));
+}
+
+#[test]
+fn a_model_is_given_to_policies_that_can_have_one() {
+    for name in PolicySpec::NAMES {
+        let policy: PolicySpec = name.parse().expect("a name");
+        let with = policy.clone().with_model("leaf.json");
+        assert_eq!(with.model(), policy.takes_model().then_some("leaf.json"), "{name}");
+    }
+}
+
+#[test]
 fn mistakes_are_named() {
     let check = |text: &str, says: &str| {
         let error = text.parse::<PolicySpec>().expect_err("has a mistake").to_string();
