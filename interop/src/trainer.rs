@@ -22,7 +22,7 @@ use method::Method;
 use rows::FloatRows;
 
 pub use error::TrainerError;
-pub use kind::Trainer;
+pub use kind::TrainerCrate;
 pub use params::Unsupported;
 
 /// Trains a forest on the training rows of `source` with another crate, makes it our integer forest,
@@ -36,7 +36,7 @@ pub use params::Unsupported;
 /// [`TrainerError::NotBuilt`] without the trainer's cargo feature; where the trainer lacks what the
 /// task asks for or the rows are too many for it; and what [`dropcast_train::fit`] refuses.
 pub fn train<S: BatchSource + ?Sized>(
-    trainer: Trainer,
+    trainer: TrainerCrate,
     source: &S,
     task: &FitTask,
 ) -> Result<Fitted, TrainerError> {
@@ -87,14 +87,14 @@ fn measure<S: BatchSource + ?Sized>(
 }
 
 /// How `trainer` goes about `task`.
-fn method_of(trainer: Trainer, task: &FitTask) -> Result<Method, TrainerError> {
+fn method_of(trainer: TrainerCrate, task: &FitTask) -> Result<Method, TrainerError> {
     #[cfg(any(feature = "linfa", feature = "smartcore"))]
     let unsupported = |problem| TrainerError::Unsupported { trainer, problem };
     match trainer {
         #[cfg(feature = "linfa")]
-        Trainer::Linfa => linfa::method(task).map_err(unsupported),
+        TrainerCrate::Linfa => linfa::method(task).map_err(unsupported),
         #[cfg(feature = "smartcore")]
-        Trainer::Smartcore => smartcore::method(task).map_err(unsupported),
+        TrainerCrate::Smartcore => smartcore::method(task).map_err(unsupported),
         #[cfg(not(all(feature = "linfa", feature = "smartcore")))]
         _ => {
             let _ = task;

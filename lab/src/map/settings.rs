@@ -7,7 +7,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_simulate::{
-    DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
+    FabricConfig, FabricDropReason, Incast, PoissonFlows, RunSummary, TrafficConfig,
 };
 use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ const MOST_POINTS: usize = 10_000;
 impl Measure {
     /// The names of all.
     pub(super) fn known() -> Vec<String> {
-        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
+        let drops = FabricDropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
         let known = RunSummary { drops, ..RunSummary::default() }.metrics();
         known.into_iter().map(|(name, _)| name).collect()
     }

@@ -6,7 +6,7 @@ use dropcast_features::BufferView;
 use dropcast_switch::aqm::Aqm;
 use dropcast_switch::policies::ndt::{Network, NetworkShape};
 use dropcast_switch::{
-    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, Model, NoObserver, Policy, PolicySite,
+    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, NoObserver, Policy, PolicyModel, PolicySite,
     PolicySpec, Switch,
 };
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn spec() -> SwitchSpec {
 
 fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
     let network = Network::neutral(NetworkShape::default()).expect("valid");
-    let model = (name == "ndt").then_some(Model::Network(network));
+    let model = (name == "ndt").then_some(PolicyModel::Network(network));
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }
 
@@ -84,7 +84,7 @@ fn texts_and_tables_say_the_same() {
         let table = toml::to_string(&policy).expect("a table");
         assert!(table.contains("flip_probability = 0.5"), "{table}");
         let spec = spec();
-        let model = Some(Model::Predictor(Box::new(AlwaysAccept)));
+        let model = Some(PolicyModel::Predictor(Box::new(AlwaysAccept)));
         assert!(policy.build(PolicySite { model, ..PolicySite::new(&spec, 1) }).is_ok());
     }
     let over: PolicySpec = "oracle:base=dt:alpha=8,model=leaf.json".parse().expect("valid");
@@ -194,7 +194,7 @@ fn mistakes_are_named() {
 fn credence_takes_its_predictor() {
     let credence: PolicySpec = "credence:model=a.dct,flip_probability=0.5".parse().expect("valid");
     let spec = spec();
-    let model = Some(Model::Predictor(Box::new(AlwaysAccept)));
+    let model = Some(PolicyModel::Predictor(Box::new(AlwaysAccept)));
     assert!(credence.build(PolicySite { model, ..PolicySite::new(&spec, 1) }).is_ok());
 }
 

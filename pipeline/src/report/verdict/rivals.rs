@@ -2,7 +2,7 @@
 
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use crate::named_policy::NamedPolicy;
-use crate::report::{BuildError, ratio};
+use crate::report::{ReportError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
     Arrival, OptimumSent, ReplayError, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent,
@@ -180,7 +180,7 @@ impl Rivals {
         trace: &str,
         meta: &TraceMeta,
         specs: &SwitchSpecs,
-    ) -> Result<Option<TraceRivals>, BuildError> {
+    ) -> Result<Option<TraceRivals>, ReportError> {
         let each: Vec<&SwitchSpec> = match specs {
             SwitchSpecs::Same(spec) => vec![spec],
             SwitchSpecs::Each(specs) => specs.values().collect(),
@@ -189,7 +189,7 @@ impl Rivals {
             each.iter().flat_map(|spec| self.asked.iter().map(move |of| (spec, of)))
         {
             asked.policy.spec.build(PolicySite::new(spec, 0)).map_err(|source| {
-                BuildError::Policy {
+                ReportError::Policy {
                     trace: trace.to_owned(),
                     policy: asked.policy.label.clone(),
                     source,
