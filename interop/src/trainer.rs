@@ -69,7 +69,7 @@ fn measure<S: BatchSource + ?Sized>(
     task: &FitTask,
 ) -> Result<Fitted, TrainError> {
     let forest = &model.forest;
-    let seed = task.params.get().random_state;
+    let seed = task.params.get().seed;
     let scores = |part: Part| -> Result<ScoreHistogram, TrainError> {
         let mut scores = ScoreHistogram::new(forest.trees.len());
         let mut row = vec![0; task.features.len()];

@@ -35,7 +35,7 @@ impl FloatRows {
         if features == 0 {
             return Err(TrainError::NoFeatures.into());
         }
-        let seed = task.params.get().random_state;
+        let seed = task.params.get().seed;
         let mut rows = FloatRows { values: Vec::new(), drop: Vec::new() };
         for batch in rows_of_part(source, features, &task.split, seed, Part::Train)? {
             let batch = batch?.batch;

@@ -73,6 +73,7 @@ fn deep_forests_learn_what_is_there() {
         n_estimators: 9,
         max_depth: 6,
         max_features: MaxFeatures::All,
+        seed: 0,
         ..ForestParams::default()
     };
     for trainer in built() {
