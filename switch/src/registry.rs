@@ -61,8 +61,8 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
     read().map_err(|error| NameError { text: text.to_owned(), problem: error.message().to_owned() })
 }
 
-/// Parameters that are written even with their defaults, since they tell policies of one name apart.
-const ALWAYS_WRITTEN: [&str; 2] = ["alpha", "base"];
+/// Parameters that are written even with their defaults: nobody speaks of these policies without.
+const ALWAYS_WRITTEN: [(&str, &str); 2] = [("dt", "alpha"), ("oracle", "base")];
 
 /// The text that [`parse`] reads as this: the name, the parameters that differ from their defaults, and those of
 /// [`ALWAYS_WRITTEN`].
@@ -71,7 +71,7 @@ pub(crate) fn spelled<T: Serialize + DeserializeOwned>(spec: &T) -> Option<Strin
     let Some(Value::String(name)) = own.remove("name") else { return None };
     let defaults = toml::Table::try_from(parse::<T>(&name).ok()?).ok()?;
     own.retain(|key, value| {
-        ALWAYS_WRITTEN.iter().any(|&always| key == always) || defaults.get(key) != Some(value)
+        ALWAYS_WRITTEN.contains(&(&name, key)) || defaults.get(key) != Some(value)
     });
     let setting = |(key, value): (String, Value)| {
         let value = match value {
@@ -201,7 +201,7 @@ macro_rules! registry {
             }
         }
 
-        /// As users write it; parameters with their defaults are left out, but `alpha` and `base`.
+        /// As users write it; parameters with their defaults are left out, but for the alpha of `dt` and the base of `oracle`.
         impl std::fmt::Display for $spec {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&$crate::registry::spelled(self).ok_or(std::fmt::Error)?)

@@ -139,3 +139,27 @@ impl Experiment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_policies_are_called_as_users_write_them() {
+        let labels: Vec<String> = usual_policies().into_iter().map(String::from).collect();
+        let written = [
+            "complete-sharing",
+            "dt:alpha=2",
+            "dt:alpha=4",
+            "dt:alpha=8",
+            "dt:alpha=16",
+            "dt:alpha=32",
+            "oracle:base=dt:alpha=16",
+            "oracle:base=complete-sharing",
+            "lqd:end=head",
+            "occamy",
+        ];
+        assert_eq!(labels, written);
+        assert_eq!(lqd().label, "lqd");
+    }
+}

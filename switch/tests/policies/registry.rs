@@ -113,6 +113,8 @@ fn a_text_is_written_as_it_is_read() {
         "credence:fallback=true,features=real-queues,flip_probability=0.01,model=a/leaf.dct",
         "abm:alpha=[64,0.5],counting=artifact,first_rtt_alpha=1024",
         "dt:alpha=0.5",
+        "occamy",
+        "harmonic",
     ] {
         let policy: PolicySpec = text.parse().expect("valid");
         assert_eq!(policy.to_string(), text);
