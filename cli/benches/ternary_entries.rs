@@ -61,12 +61,8 @@ fn forest(seed: u64, trees: u16, depth: u8, features: &FeatureSet) -> Option<For
     let rows: Vec<RunBatch> = trace(tracer, arrivals)
         .map(|batch| RunBatch { run: seed, batch: batch.expect("generated events are valid") })
         .collect();
-    let params = ForestParams {
-        n_estimators: trees,
-        max_depth: depth,
-        random_state: seed,
-        ..ForestParams::default()
-    };
+    let params =
+        ForestParams { n_estimators: trees, max_depth: depth, seed, ..ForestParams::default() };
     let task = FitTask {
         features: features.clone(),
         params: params.check().expect("valid parameters"),

@@ -2,7 +2,7 @@
 
 use dropcast_data::{DataError, printable};
 use dropcast_pipeline::PipelineError;
-use dropcast_reports::ExportError;
+use dropcast_reports::PageError;
 use std::error::Error;
 use std::io::{self, Write};
 use std::thread;
@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     Output(#[source] io::Error),
     /// A page or figure cannot be made. A defect of ours.
     #[error(transparent)]
-    Page(#[from] ExportError),
+    Page(#[from] PageError),
     /// A result cannot be written as JSON. A defect of ours.
     #[error("the result cannot be written as JSON")]
     Json(#[from] serde_json::Error),

@@ -7,7 +7,7 @@
 //! A target is one file that turns a checked model into text or bytes, and one line in `targets.rs`.
 //!
 //! ```
-//! use dropcast_export::{Origin, Resources, export};
+//! use dropcast_export::{Origin, TableResources, export};
 //! use dropcast_features::FeatureSet;
 //! use dropcast_forest::{Forest, Node, Tree};
 //!
@@ -20,7 +20,7 @@
 //! let origin = Origin::new("queue", &"0".repeat(64), &features);
 //! let files = export(&forest, &origin, "p4".parse()?)?;
 //! assert!(files.iter().any(|file| file.name.ends_with(".p4")));
-//! assert_eq!(Resources::new(&forest, &origin)?.forest.thresholds[0].distinct, 1);
+//! assert_eq!(TableResources::new(&forest, &origin)?.forest.thresholds[0].distinct, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -60,7 +60,9 @@ pub use facts::{Facts, FeatureThresholds};
 pub use fixed_layout::FixedLayout;
 pub use json::JSON_TABLE_VERSION;
 pub use origin::{Column, Origin};
-pub use resources::{Encoding, FeatureResources, Measured, Resources, TableTotals, TreeResources};
+pub use resources::{
+    Encoding, FeatureResources, Measured, TableResources, TableTotals, TreeResources,
+};
 pub use rule::{Rule, RuleError};
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};

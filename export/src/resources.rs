@@ -18,7 +18,7 @@ use totals::VALUE_BITS;
 ///
 /// Logical estimates: what the tables hold, without a vendor compiler's placement and rounding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resources {
+pub struct TableResources {
     /// A note that these are estimates.
     pub note: Cow<'static, str>,
     /// The forest's sizes, independent of the target.
@@ -75,14 +75,14 @@ pub struct Measured {
     pub ns_per_prediction: Option<f64>,
 }
 
-/// The text of [`Resources::note`].
+/// The text of [`TableResources::note`].
 const NOTE: &str =
     "logical estimates: what the tables hold, not where a vendor's compiler places them";
 
 /// Bits of the weight of a leaf.
 const WEIGHT_BITS: usize = 8;
 
-impl Resources {
+impl TableResources {
     /// Counts all resources; measures nothing.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Resources {
         let trees: Vec<TreeResources> = tables.trees.iter().map(of_tree).collect();
         let shape = Shape::of_forest(&tables);
         let totals = totals(&features, &trees, TernaryEntries::count(forest)?, &shape);
-        Ok(Resources {
+        Ok(TableResources {
             note: NOTE.into(),
             encodings: encodings::all(&tables, &totals),
             forest: facts,

@@ -133,31 +133,8 @@ impl Part {
                 Cost { accesses: queues, comparators: queues - 1, stages: 1 + tree(queues), ..none }
             }
             Part::Gap => Cost { adders: 1, stages: 1 + tree(queues) + 1, ..none },
-            Part::Rank => Cost {
-                accesses: queues,
-                comparators: queues,
-                adders: queues - 1,
-                stages: 1 + 1 + tree(queues),
-                ..none
-            },
-            // Lookup of the own length, minima, an adder tree.
-            Part::Level | Part::LevelAhead(_) => Cost {
-                accesses: queues,
-                comparators: queues,
-                adders: queues - 1,
-                stages: 1 + 1 + tree(queues),
-                ..none
-            },
-            // Bytes and a time. At each event: elapsed time and its minimum with the window, the share
-            // that is forgotten, two sums.
-            Part::Arrivals => Cost {
-                queue_bytes: 4 + 8,
-                accesses: EVENTS,
-                adders: 3 * EVENTS,
-                comparators: EVENTS,
-                multipliers: 2 * EVENTS,
-                ..none
-            },
+            Part::Rank | Part::Level | Part::LevelAhead(_) => over_all(queues),
+            Part::Arrivals => arrivals(),
             // At each event: arrivals (shifted) and length are added, the drain is taken off, at least 0.
             Part::Expected(_) => Cost {
                 queue_bytes: 4,
@@ -174,82 +151,134 @@ impl Part {
                 stages: 1,
                 ..none
             },
-            // A count and a sum for each. At each event: two classes found, and both changed.
-            Part::Classes => Cost {
-                switch_bytes: classes * (4 + 8),
-                accesses: 2 * EVENTS,
-                adders: 4 * EVENTS,
-                comparators: 2 * EVENTS,
-                ..none
-            },
-            // The own length, its class, which side each class is on, two adder trees, n * q and a
-            // minimum for the own class, the count above times q, two sums.
-            Part::AllClasses => Cost {
-                accesses: classes,
-                adders: 2 * (classes - 1) + 2,
-                comparators: 1 + classes + 1,
-                multipliers: 2,
-                stages: 1 + 1 + 1 + tree(classes) + 1 + 2,
-                ..none
-            },
-            // At each event: the sides of two classes, and the sums there; both neighbours of the cut,
-            // a product, a sum and a comparison for each, and the sums of the side that grows.
-            Part::Cut => Cost {
-                switch_bytes: 8 + 4 + 4,
-                accesses: 3 * EVENTS,
-                adders: (2 + 2 * 2 + 2) * EVENTS,
-                comparators: (2 + 2) * EVENTS,
-                multipliers: 2 * EVENTS,
-                ..none
-            },
-            // The own length, its class, the class's sums and its place beside the cut, two products,
-            // a minimum, three sums of which two wait for each other.
-            Part::NearCut => Cost {
-                accesses: 2,
-                adders: 4,
-                comparators: 1 + 2 + 1,
-                multipliers: 2,
-                stages: 1 + 1 + 1 + 1 + 1 + 2,
-                ..none
-            },
-            // A side for each queue; two sums, the cut and whose turn it is, and the reciprocals of all
-            // numbers of queues. At each event, for each queue that is counted: its length, the side, and
-            // both sums; the old length and side of its own; what is left of the buffer, the reciprocal
-            // and a product, and three bounds of the cut.
-            Part::Spread => Cost {
-                queue_bytes: 1,
-                switch_bytes: 8 + 4 + 4 + 4 + 4 * queues,
-                accesses: (1 + QUEUES_AN_EVENT + 1) * EVENTS,
-                adders: (2 + 2 * (1 + QUEUES_AN_EVENT) + 1) * EVENTS,
-                comparators: (1 + QUEUES_AN_EVENT + 3) * EVENTS,
-                multipliers: EVENTS,
-                ..none
-            },
+            Part::Classes => length_classes(classes),
+            Part::AllClasses => all_classes(classes),
+            Part::Cut => cut(),
+            Part::NearCut => near_cut(),
+            Part::Spread => spread(queues),
             // The own length and the sums, a product, a sum.
             Part::NearSpread => {
                 Cost { accesses: 2, adders: 1, multipliers: 1, stages: 1 + 1 + 1, ..none }
             }
-            // A place for each queue, and for each place its queue and a sum of what is expected, in a
-            // Fenwick tree. At each event: the own place, entry and sums; for each place that it moves: the
-            // neighbour's length, its entry and place, and two sums.
-            Part::Order => Cost {
-                queue_bytes: 2 + 2 + 8,
-                accesses: (2 + tree(queues) + 4 * PLACES_AN_EVENT) * EVENTS,
-                adders: (1 + tree(queues) + 2 * PLACES_AN_EVENT) * EVENTS,
-                comparators: PLACES_AN_EVENT * EVENTS,
-                ..none
-            },
-            // The own place, the sums behind it and a tree that adds them, meanwhile the place times the own
-            // length and a minimum for the own queue, and two sums.
-            Part::Behind => Cost {
-                accesses: 1 + tree(queues),
-                adders: tree(queues) - 1 + 2,
-                comparators: 1,
-                multipliers: 1,
-                stages: 1 + 1 + tree(tree(queues)) + 2,
-                ..none
-            },
+            Part::Order => order(queues),
+            Part::Behind => behind(queues),
         }
+    }
+}
+
+/// Lookup of the own length, minima, an adder tree.
+fn over_all(queues: u32) -> Cost {
+    Cost {
+        accesses: queues,
+        comparators: queues,
+        adders: queues - 1,
+        stages: 1 + 1 + tree(queues),
+        ..Cost::default()
+    }
+}
+
+/// Bytes and a time. At each event: elapsed time and its minimum with the window, the share
+/// that is forgotten, two sums.
+fn arrivals() -> Cost {
+    Cost {
+        queue_bytes: 4 + 8,
+        accesses: EVENTS,
+        adders: 3 * EVENTS,
+        comparators: EVENTS,
+        multipliers: 2 * EVENTS,
+        ..Cost::default()
+    }
+}
+
+/// A count and a sum for each. At each event: two classes found, and both changed.
+fn length_classes(classes: u32) -> Cost {
+    Cost {
+        switch_bytes: classes * (4 + 8),
+        accesses: 2 * EVENTS,
+        adders: 4 * EVENTS,
+        comparators: 2 * EVENTS,
+        ..Cost::default()
+    }
+}
+
+/// The own length, its class, which side each class is on, two adder trees, n * q and a
+/// minimum for the own class, the count above times q, two sums.
+fn all_classes(classes: u32) -> Cost {
+    Cost {
+        accesses: classes,
+        adders: 2 * (classes - 1) + 2,
+        comparators: 1 + classes + 1,
+        multipliers: 2,
+        stages: 1 + 1 + 1 + tree(classes) + 1 + 2,
+        ..Cost::default()
+    }
+}
+
+/// At each event: the sides of two classes, and the sums there; both neighbours of the cut,
+/// a product, a sum and a comparison for each, and the sums of the side that grows.
+fn cut() -> Cost {
+    Cost {
+        switch_bytes: 8 + 4 + 4,
+        accesses: 3 * EVENTS,
+        adders: (2 + 2 * 2 + 2) * EVENTS,
+        comparators: (2 + 2) * EVENTS,
+        multipliers: 2 * EVENTS,
+        ..Cost::default()
+    }
+}
+
+/// The own length, its class, the class's sums and its place beside the cut, two products,
+/// a minimum, three sums of which two wait for each other.
+fn near_cut() -> Cost {
+    Cost {
+        accesses: 2,
+        adders: 4,
+        comparators: 1 + 2 + 1,
+        multipliers: 2,
+        stages: 1 + 1 + 1 + 1 + 1 + 2,
+        ..Cost::default()
+    }
+}
+
+/// A side for each queue; two sums, the cut and whose turn it is, and the reciprocals of all
+/// numbers of queues. At each event, for each queue that is counted: its length, the side, and
+/// both sums; the old length and side of its own; what is left of the buffer, the reciprocal
+/// and a product, and three bounds of the cut.
+fn spread(queues: u32) -> Cost {
+    Cost {
+        queue_bytes: 1,
+        switch_bytes: 8 + 4 + 4 + 4 + 4 * queues,
+        accesses: (1 + QUEUES_AN_EVENT + 1) * EVENTS,
+        adders: (2 + 2 * (1 + QUEUES_AN_EVENT) + 1) * EVENTS,
+        comparators: (1 + QUEUES_AN_EVENT + 3) * EVENTS,
+        multipliers: EVENTS,
+        ..Cost::default()
+    }
+}
+
+/// A place for each queue, and for each place its queue and a sum of what is expected, in a
+/// Fenwick tree. At each event: the own place, entry and sums; for each place that it moves: the
+/// neighbour's length, its entry and place, and two sums.
+fn order(queues: u32) -> Cost {
+    Cost {
+        queue_bytes: 2 + 2 + 8,
+        accesses: (2 + tree(queues) + 4 * PLACES_AN_EVENT) * EVENTS,
+        adders: (1 + tree(queues) + 2 * PLACES_AN_EVENT) * EVENTS,
+        comparators: PLACES_AN_EVENT * EVENTS,
+        ..Cost::default()
+    }
+}
+
+/// The own place, the sums behind it and a tree that adds them, meanwhile the place times the own
+/// length and a minimum for the own queue, and two sums.
+fn behind(queues: u32) -> Cost {
+    Cost {
+        accesses: 1 + tree(queues),
+        adders: tree(queues) - 1 + 2,
+        comparators: 1,
+        multipliers: 1,
+        stages: 1 + 1 + tree(tree(queues)) + 2,
+        ..Cost::default()
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Format {
 /// A name that no format has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format {0:?}; known are onnx, lightgbm, xgboost")]
-pub struct UnknownFormat(pub String);
+pub struct UnknownImportFormat(pub String);
 
 /// What to import, and as what.
 #[derive(Clone, Debug, Default)]
@@ -168,10 +168,10 @@ impl fmt::Display for Format {
 }
 
 impl FromStr for Format {
-    type Err = UnknownFormat;
+    type Err = UnknownImportFormat;
 
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+    fn from_str(name: &str) -> Result<Self, UnknownImportFormat> {
         let format = Format::ALL.into_iter().find(|format| format.name() == name);
-        format.ok_or_else(|| UnknownFormat(name.to_owned()))
+        format.ok_or_else(|| UnknownImportFormat(name.to_owned()))
     }
 }

@@ -52,5 +52,5 @@ mod values;
 mod weights;
 
 pub use error::ImportError;
-pub use import::{ArrayTree, Format, ImportTask, UnknownFormat, import, import_arrays};
-pub use trainer::{Trainer, TrainerError, Unsupported, train};
+pub use import::{ArrayTree, Format, ImportTask, UnknownImportFormat, import, import_arrays};
+pub use trainer::{TrainerCrate, TrainerError, Unsupported, train};

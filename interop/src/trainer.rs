@@ -22,7 +22,7 @@ use method::Method;
 use rows::FloatRows;
 
 pub use error::TrainerError;
-pub use kind::Trainer;
+pub use kind::TrainerCrate;
 pub use params::Unsupported;
 
 /// Trains a forest on the training rows of `source` with another crate, makes it our integer forest,
@@ -36,7 +36,7 @@ pub use params::Unsupported;
 /// [`TrainerError::NotBuilt`] without the trainer's cargo feature; where the trainer lacks what the
 /// task asks for or the rows are too many for it; and what [`dropcast_train::fit`] refuses.
 pub fn train<S: BatchSource + ?Sized>(
-    trainer: Trainer,
+    trainer: TrainerCrate,
     source: &S,
     task: &FitTask,
 ) -> Result<Fitted, TrainerError> {
@@ -69,7 +69,7 @@ fn measure<S: BatchSource + ?Sized>(
     task: &FitTask,
 ) -> Result<Fitted, TrainError> {
     let forest = &model.forest;
-    let seed = task.params.get().random_state;
+    let seed = task.params.get().seed;
     let scores = |part: Part| -> Result<ScoreHistogram, TrainError> {
         let mut scores = ScoreHistogram::new(forest.trees.len());
         let mut row = vec![0; task.features.len()];
@@ -87,14 +87,14 @@ fn measure<S: BatchSource + ?Sized>(
 }
 
 /// How `trainer` goes about `task`.
-fn method_of(trainer: Trainer, task: &FitTask) -> Result<Method, TrainerError> {
+fn method_of(trainer: TrainerCrate, task: &FitTask) -> Result<Method, TrainerError> {
     #[cfg(any(feature = "linfa", feature = "smartcore"))]
     let unsupported = |problem| TrainerError::Unsupported { trainer, problem };
     match trainer {
         #[cfg(feature = "linfa")]
-        Trainer::Linfa => linfa::method(task).map_err(unsupported),
+        TrainerCrate::Linfa => linfa::method(task).map_err(unsupported),
         #[cfg(feature = "smartcore")]
-        Trainer::Smartcore => smartcore::method(task).map_err(unsupported),
+        TrainerCrate::Smartcore => smartcore::method(task).map_err(unsupported),
         #[cfg(not(all(feature = "linfa", feature = "smartcore")))]
         _ => {
             let _ = task;

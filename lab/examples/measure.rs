@@ -145,8 +145,8 @@ fn fit(folder: &str, trees: &str, depth: &str, threads: &str, seed: &str) -> Out
     let threads = threads.parse()?;
     let columns = Columns::read(Path::new(folder))?;
     let mut task = forest_task(columns.features.len(), trees.parse()?, depth.parse()?)?;
-    let random_state = seed.parse()?;
-    task.params = ForestParams { random_state, ..task.params.get().clone() }.check()?;
+    let seed = seed.parse()?;
+    task.params = ForestParams { seed, ..task.params.get().clone() }.check()?;
     let before = restart_peak()?;
     let (start, cpu) = (Instant::now(), cpu_s()?);
     let rows = TrainingRows::read(&columns, read_task(columns.features.len(), threads)?)?;

@@ -17,7 +17,7 @@ pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
-pub(crate) use experiment::{known, usual_policies};
+pub(crate) use experiment::{lqd, usual_policies};
 pub use objective::{Objective, UnknownObjective};
 pub(crate) use oracles::refuse_own;
 pub use oracles::{Oracles, read_oracle};

@@ -3,7 +3,7 @@
 //! DCTCP, its packets are labelled, and forests are trained on them once, to be used unchanged under
 //! every other traffic.
 
-use crate::closed_loop::{Experiment, NamedPolicy};
+use crate::closed_loop::{Experiment, lqd};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
@@ -12,7 +12,6 @@ use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::{choose_split, train_on};
 use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
-use dropcast_switch::PolicySpec;
 use dropcast_train::Model;
 
 /// Seed of the traffic that oracles learn from; no experiment that counts its seeds from 1 meets it.
@@ -72,9 +71,4 @@ pub fn train_oracles<'a>(
         Ok(train_on(&traces, &split, settings, resources, progress)?.model)
     };
     settings.into_iter().map(train).collect()
-}
-
-fn lqd() -> NamedPolicy {
-    let spec: PolicySpec = "lqd".parse().expect("a known policy");
-    NamedPolicy { label: "lqd".to_owned(), spec }
 }

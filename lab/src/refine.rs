@@ -19,6 +19,7 @@ use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::sweep::LoopChoice;
 use dropcast_pipeline::train::train_on;
+use dropcast_switch::PolicySpec;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -334,14 +335,12 @@ impl Work<'_> {
     ) -> Result<Vec<LabelledTrace>, PipelineError> {
         let RefineTask { experiment, labelled_runs, train, .. } = self.task;
         let mut oracles = Oracles::default();
-        let policy = match oracle {
-            Some((_, model)) => {
-                oracles.insert("current", model.clone());
-                "credence:model=current"
-            }
-            None => "credence",
-        };
-        let policy: NamedPolicy = policy.parse().expect("a known policy");
+        let mut policy = PolicySpec::Credence(Default::default());
+        if let Some((_, model)) = oracle {
+            oracles.insert("current", model.clone());
+            policy = policy.with_model("current");
+        }
+        let policy = NamedPolicy::from(policy);
         let experiment = Experiment { policies: vec![policy.clone()], ..experiment.clone() };
         let prepared = experiment.prepare_with(oracles)?;
         let first = 2 * experiment.runs + (round - 1) * labelled_runs;

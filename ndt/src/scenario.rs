@@ -5,7 +5,7 @@ use dropcast_simulate::{
     TrafficConfig, Transport,
 };
 use dropcast_switch::policies::ndt::Network;
-use dropcast_switch::{AqmSpec, Model, PolicySite, PolicySpec};
+use dropcast_switch::{AqmSpec, PolicyModel, PolicySite, PolicySpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -120,7 +120,7 @@ impl Trace {
     /// If the policy is `ndt` and there is no network, or another that needs a model.
     pub fn fct_ns(&self, policy: &PolicySpec, network: Option<&Network>) -> Vec<u64> {
         let build = |_, site: PolicySite<'_>| {
-            policy.build(PolicySite { model: network.cloned().map(Model::Network), ..site })
+            policy.build(PolicySite { model: network.cloned().map(PolicyModel::Network), ..site })
         };
         let traffic = self.traffic.mix(&self.fabric).expect("traffic that fits the switch");
         let mut times = CompletionTimes::default();

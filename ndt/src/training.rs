@@ -2,8 +2,8 @@
 
 use crate::{Scenario, Trace};
 use cmaes::{CMAESOptions, DVector};
-use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::ndt::{Network, NetworkShape, WEIGHT_ONE};
+use dropcast_switch::{Alphas, PolicySpec};
 use dropcast_train::Threads;
 use std::num::NonZeroUsize;
 
@@ -108,7 +108,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(scenario: &Scenario, numbers: std::ops::Range<u64>, threads: &'a Threads) -> Self {
-        let dt: PolicySpec = "dt:alpha=[1.0]".parse().expect("a known policy");
+        let dt = PolicySpec::dt(Alphas::try_from(1.0).expect("1 is positive"));
         let traces = threads.map(numbers.collect(), |number| {
             let trace = scenario.trace(number);
             let mean = mean(&trace.fct_ns(&dt, None));

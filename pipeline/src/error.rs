@@ -1,6 +1,6 @@
 //! Why something could not be done.
 
-use crate::report::BuildError;
+use crate::report::ReportError;
 use dropcast_collect::CollectError;
 use dropcast_data::{DataError, printable_line};
 use dropcast_export::ExportError;
@@ -73,7 +73,7 @@ pub enum PipelineError {
     Verify(#[from] VerifyError),
     /// A model cannot be measured on a trace.
     #[error(transparent)]
-    Report(#[from] BuildError),
+    Report(#[from] ReportError),
     /// A trace cannot be replayed.
     #[error("{}: {source}", printable_line(trace))]
     Replay {

@@ -21,6 +21,13 @@ impl TryFrom<String> for NamedPolicy {
     }
 }
 
+impl From<PolicySpec> for NamedPolicy {
+    /// The policy under the name that is read as it.
+    fn from(spec: PolicySpec) -> Self {
+        NamedPolicy { label: spec.to_string(), spec }
+    }
+}
+
 impl From<NamedPolicy> for String {
     fn from(policy: NamedPolicy) -> String {
         policy.label

@@ -52,7 +52,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         RunSettings {
             name: "default".to_owned(),
-            seed: 1,
+            seed: ForestParams::default().seed,
             events: None,
             switch: None,
             columns: Vec::new(),
@@ -256,13 +256,13 @@ pub struct TrainSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refit_leaves: Option<f64>,
     /// Seed of everything random.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
-    #[serde(skip, default = "first_seed")]
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = TrainSettings::default().seed))]
+    #[serde(skip, default = "default_seed")]
     pub seed: u64,
 }
 
-fn first_seed() -> u64 {
-    1
+fn default_seed() -> u64 {
+    ForestParams::default().seed
 }
 
 impl Default for TrainSettings {
@@ -270,8 +270,8 @@ impl Default for TrainSettings {
         let params = ForestParams::default();
         TrainSettings {
             trainer: Trainer::default(),
-            n_estimators: 4,
-            max_depth: 4,
+            n_estimators: params.n_estimators,
+            max_depth: params.max_depth,
             features: FeatureSet::level4(),
             max_features: params.max_features,
             min_samples_leaf: params.min_samples_leaf,
@@ -279,13 +279,13 @@ impl Default for TrainSettings {
             criterion: params.criterion,
             class_weight: params.class_weight,
             max_bins: params.max_bins,
-            no_bootstrap: false,
+            no_bootstrap: !params.bootstrap,
             max_samples: params.max_samples,
             vote: None,
             split: SplitSettings::default(),
             budget: None,
             refit_leaves: None,
-            seed: first_seed(),
+            seed: params.seed,
         }
     }
 }
@@ -307,7 +307,7 @@ impl TrainSettings {
             bootstrap: !self.no_bootstrap,
             max_samples: self.max_samples,
             max_bins: self.max_bins,
-            random_state: self.seed,
+            seed: self.seed,
         };
         check_max_features(self.max_features, &self.features)?;
         if let Some(budget) = &self.budget {

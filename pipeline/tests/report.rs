@@ -5,7 +5,7 @@
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_pipeline::report::{BuildError, Gain, ModelSource, ReportBuilder};
+use dropcast_pipeline::report::{Gain, ModelSource, ReportBuilder, ReportError};
 
 #[test]
 fn numbers_worked_by_hand() {
@@ -128,7 +128,7 @@ fn a_forest_that_cannot_be_exported_has_a_report_without_tables() {
 fn rows_that_do_not_fit_are_refused() {
     let model = tiny::model();
     let mut builder = ReportBuilder::new("test", &model, ModelSource::default());
-    assert_eq!(builder.add(&tiny::batch()), Err(BuildError::NoTrace));
+    assert_eq!(builder.add(&tiny::batch()), Err(ReportError::NoTrace));
 
     let mut lacking = tiny::source(RowOrder::Arrival);
     lacking.columns = vec!["occupancy".to_owned()];

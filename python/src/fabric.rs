@@ -11,7 +11,7 @@ use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
 use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_lab::reproduce::Figure;
 use dropcast_pipeline::collect::generate::{
-    Topology, Workload, WorkloadChanges, generate as generate_file, generate_frame,
+    Topology, WorkloadChanges, WorkloadSettings, generate as generate_file, generate_frame,
 };
 use dropcast_pipeline::files::check_output;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub(crate) fn generate(
     let topology: Topology = word(py, "topology", topology)?;
     let changes: WorkloadChanges = parse(py, changes)?;
     work::run(py, bar, |progress| {
-        let described = Workload::read(topology, workload.as_deref())?.with(&changes);
+        let described = WorkloadSettings::read(topology, workload.as_deref())?.with(&changes);
         match output {
             None => Ok(Some(PyFrame(generate_frame(&described, progress)?))),
             Some(path) => {

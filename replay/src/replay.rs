@@ -6,9 +6,6 @@
 use crate::arrival::{Arrival, ReplayError, is_counted, is_dropped, is_predicted, number};
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
-use dropcast_switch::policies::credence::CredenceParameters;
-use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
-use dropcast_switch::policies::lqd::LqdParameters;
 use dropcast_switch::{
     Alphas, Buffer, BuildError, Credence, DynamicThresholds, Fit, FollowLqd, Held, LineRate,
     NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Recorded, Removal, Switch,
@@ -18,7 +15,8 @@ use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A row of reports: a policy of the registry, with or without predictions.
+/// A row of every report: a policy of the registry, with or without predictions. Reports compute with these rows; any
+/// other policy is a rival ([`crate::RivalReplay`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayPolicy {
@@ -61,17 +59,15 @@ impl ReplayPolicy {
         }
     }
 
-    /// The policy, as the registry has it.
+    /// The policy with its default parameters, as the registry has it.
     fn spec(self) -> PolicySpec {
         match self {
-            ReplayPolicy::Lqd => PolicySpec::Lqd(LqdParameters::default()),
+            ReplayPolicy::Lqd => PolicySpec::Lqd(Default::default()),
             ReplayPolicy::Credence | ReplayPolicy::AlwaysAccept => {
-                PolicySpec::Credence(CredenceParameters::default())
+                PolicySpec::Credence(Default::default())
             }
             ReplayPolicy::FollowLqd => PolicySpec::FollowLqd(NoParameters {}),
-            ReplayPolicy::DynamicThresholds => {
-                PolicySpec::DynamicThresholds(DynamicThresholdsParameters::default())
-            }
+            ReplayPolicy::DynamicThresholds => PolicySpec::DynamicThresholds(Default::default()),
             ReplayPolicy::Harmonic => PolicySpec::Harmonic(NoParameters {}),
             ReplayPolicy::CompleteSharing => PolicySpec::CompleteSharing(NoParameters {}),
             ReplayPolicy::CompletePartitioning => PolicySpec::CompletePartitioning(NoParameters {}),
@@ -81,12 +77,15 @@ impl ReplayPolicy {
     /// The policy at a switch: Dynamic Thresholds with its alpha ([`dt_alpha`]).
     fn at(self, switch: &SwitchSpec) -> PolicySpec {
         match self {
-            ReplayPolicy::DynamicThresholds => {
-                let alpha = dt_alpha(switch);
-                PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha })
-            }
+            ReplayPolicy::DynamicThresholds => PolicySpec::dt(dt_alpha(switch)),
             policy => policy.spec(),
         }
+    }
+
+    /// Whether copies of its switch go on with predictions, or without those that are predicted to be dropped.
+    fn is_copied(self) -> bool {
+        use ReplayPolicy::{AlwaysAccept, Credence, FollowLqd};
+        matches!(self, Credence | AlwaysAccept | FollowLqd)
     }
 }
 
@@ -217,8 +216,8 @@ struct SwitchReplay {
     spec: SwitchSpec,
     always_accept: Lane<RecordedCredence>,
     follow_lqd: Lane<FollowLqd<LineRate>>,
-    /// [`OTHERS`].
-    others: Vec<Lane<Box<dyn Policy + Send>>>,
+    /// Policies of which no copy begins with predictions.
+    others: Vec<(ReplayPolicy, Lane<Box<dyn Policy + Send>>)>,
     perfect: PredictedLane<RecordedCredence>,
     /// Whether there are predictions for these two.
     predicts: bool,
@@ -232,15 +231,6 @@ struct SwitchReplay {
     time_ns: u64,
 }
 
-/// Policies of which no copy begins with predictions.
-const OTHERS: [ReplayPolicy; 5] = [
-    ReplayPolicy::Lqd,
-    ReplayPolicy::DynamicThresholds,
-    ReplayPolicy::Harmonic,
-    ReplayPolicy::CompleteSharing,
-    ReplayPolicy::CompletePartitioning,
-];
-
 impl SwitchReplay {
     fn new(
         spec: &SwitchSpec,
@@ -249,20 +239,21 @@ impl SwitchReplay {
         predicts: bool,
     ) -> Result<Self, (&'static str, BuildError)> {
         let ReplayOptions { victim, fit } = *options;
-        let other = |policy: ReplayPolicy| {
+        let other = |row: ReplayPolicy| {
             let site = PolicySite { fit, victim, ..PolicySite::new(spec, 0) };
-            let policy = policy.at(spec);
+            let policy = row.at(spec);
             let built = policy.build(site.served_by(drain.clone()));
             let built = built.map_err(|error| (policy.name(), error))?;
-            Ok(Lane::of_switch(spec, options, drain, built))
+            Ok((row, Lane::of_switch(spec, options, drain, built)))
         };
+        let others = ReplayPolicy::ALL.into_iter().filter(|row| !row.is_copied());
         let predictions = Recorded(is_predicted as fn(u64) -> bool);
         let credence = Credence::new(spec, victim, fit, drain.clone(), predictions);
         Ok(SwitchReplay {
             spec: spec.clone(),
             always_accept: Lane::of_switch(spec, options, drain, credence),
             follow_lqd: Lane::following_lqd(spec, options, drain),
-            others: OTHERS.into_iter().map(other).collect::<Result<_, _>>()?,
+            others: others.map(other).collect::<Result<_, _>>()?,
             perfect: PredictedLane::default(),
             predicts,
             credence: PredictedLane::default(),
@@ -294,23 +285,21 @@ impl SwitchReplay {
         }
         always_accept.arrive(&unpredicted, time_ns);
         follow_lqd.arrive(&unpredicted, time_ns);
-        self.others.iter_mut().for_each(|lane| lane.arrive(&unpredicted, time_ns));
+        self.others.iter_mut().for_each(|(_, lane)| lane.arrive(&unpredicted, time_ns));
         Ok(())
     }
 
     fn finish(self) -> Replayed {
-        let others: Vec<Tally> = self.others.into_iter().map(Lane::finish).collect();
+        let others: BTreeMap<ReplayPolicy, Tally> =
+            self.others.into_iter().map(|(row, lane)| (row, lane.finish())).collect();
         let credence = self.credence.finish().sent;
         let always_accept = self.always_accept.finish().sent;
         let follow_lqd = self.follow_lqd.finish().sent;
-        let sent = |policy: ReplayPolicy| match policy {
+        let sent = |row: ReplayPolicy| match row {
             ReplayPolicy::Credence => credence,
             ReplayPolicy::AlwaysAccept => always_accept,
             ReplayPolicy::FollowLqd => follow_lqd,
-            other => {
-                let place = OTHERS.iter().position(|&of| of == other);
-                place.map_or_else(Sent::default, |place| others[place].sent)
-            }
+            other => others[&other].sent,
         };
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
@@ -320,7 +309,7 @@ impl SwitchReplay {
             sent: ReplayPolicy::ALL.map(sent),
             perfect_oracle: self.perfect.finish().sent,
             followed: self.followed.finish().sent,
-            agreement: others[0].labels,
+            agreement: others[&ReplayPolicy::Lqd].labels,
             confusion: self.confusion,
         }
     }

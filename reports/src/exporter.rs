@@ -8,21 +8,21 @@ pub trait Exporter {
     /// The report as text.
     ///
     /// # Errors
-    /// See [`ExportError`]; a report from a builder causes none that we know of.
-    fn export(&self, report: &Report) -> Result<String, ExportError>;
+    /// See [`PageError`]; a report from a builder causes none that we know of.
+    fn export(&self, report: &Report) -> Result<String, PageError>;
 }
 
 /// A report could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ExportError {
+pub enum PageError {
     /// The numbers could not be written.
     #[error("the report could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-impl From<ExportError> for PipelineError {
-    fn from(error: ExportError) -> Self {
+impl From<PageError> for PipelineError {
+    fn from(error: PageError) -> Self {
         PipelineError::Encode { what: "a page", problem: error.to_string() }
     }
 }

@@ -19,7 +19,7 @@ pub enum ReportFormat {
 /// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown report format {0:?}; known are json, html and text")]
-pub struct UnknownFormat(pub String);
+pub struct UnknownReportFormat(pub String);
 
 impl ReportFormat {
     /// Every format.
@@ -51,10 +51,10 @@ impl fmt::Display for ReportFormat {
 }
 
 impl FromStr for ReportFormat {
-    type Err = UnknownFormat;
+    type Err = UnknownReportFormat;
 
-    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+    fn from_str(text: &str) -> Result<Self, UnknownReportFormat> {
         let named = ReportFormat::ALL.into_iter().find(|format| format.name() == text);
-        named.ok_or_else(|| UnknownFormat(text.to_owned()))
+        named.ok_or_else(|| UnknownReportFormat(text.to_owned()))
     }
 }

@@ -22,7 +22,7 @@ mod throughput;
 mod timeline;
 mod verdict;
 
-use crate::{ExportError, Exporter, Json};
+use crate::{Exporter, Json, PageError};
 use body::Body;
 use document::Document;
 use dropcast_pipeline::report::Report;
@@ -35,7 +35,7 @@ pub use verdict::verdict_page;
 pub struct Html;
 
 impl Exporter for Html {
-    fn export(&self, report: &Report) -> Result<String, ExportError> {
+    fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut page = Body::default();
         summary::write(&mut page, report);
         if let Some(replay) = &report.replay {

@@ -1,6 +1,6 @@
 //! A report as JSON: all of it, versioned (`docs/report.md`).
 
-use crate::{ExportError, Exporter};
+use crate::{Exporter, PageError};
 use dropcast_pipeline::report::Report;
 
 /// Indented JSON with fields in a fixed order.
@@ -8,7 +8,7 @@ use dropcast_pipeline::report::Report;
 pub struct Json;
 
 impl Exporter for Json {
-    fn export(&self, report: &Report) -> Result<String, ExportError> {
+    fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut text = serde_json::to_string_pretty(report)?;
         text.push('\n');
         Ok(text)

@@ -51,8 +51,8 @@ mod verdict_figures;
 mod verdict_words;
 pub mod words;
 
-pub use exporter::{ExportError, Exporter};
-pub use format::{ReportFormat, UnknownFormat};
+pub use exporter::{Exporter, PageError};
+pub use format::{ReportFormat, UnknownReportFormat};
 pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;

@@ -1,6 +1,6 @@
 //! What a run ends with, in each format.
 
-use crate::{ExportError, ReportFormat, verdict_page, verdict_text};
+use crate::{PageError, ReportFormat, verdict_page, verdict_text};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::run::RunResult;
@@ -8,7 +8,7 @@ use dropcast_pipeline::run::RunResult;
 /// The pages of a run: `report.json` and `report.html`.
 ///
 /// # Errors
-/// See [`ExportError`].
+/// See [`PageError`].
 pub fn run_pages(result: &RunResult) -> Result<[String; 2], PipelineError> {
     Ok([run_page(result, ReportFormat::Json)?, run_page(result, ReportFormat::Html)?])
 }
@@ -16,8 +16,8 @@ pub fn run_pages(result: &RunResult) -> Result<[String; 2], PipelineError> {
 /// What a run ends with: a report, or where there is nothing to train on a verdict.
 ///
 /// # Errors
-/// See [`ExportError`].
-pub fn run_page(result: &RunResult, format: ReportFormat) -> Result<String, ExportError> {
+/// See [`PageError`].
+pub fn run_page(result: &RunResult, format: ReportFormat) -> Result<String, PageError> {
     match result {
         RunResult::Report(report) => format.exporter().export(report),
         RunResult::NoDrops(verdict) => verdict_in(verdict, format),
@@ -27,8 +27,8 @@ pub fn run_page(result: &RunResult, format: ReportFormat) -> Result<String, Expo
 /// A verdict in a format of reports.
 ///
 /// # Errors
-/// See [`ExportError`].
-pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, ExportError> {
+/// See [`PageError`].
+pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, PageError> {
     Ok(match format {
         ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
         ReportFormat::Html => verdict_page(verdict)?,

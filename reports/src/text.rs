@@ -3,7 +3,7 @@
 use crate::numbers::{count, optional};
 use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
-use crate::{ExportError, Exporter, gain_sentences, trace_sentences};
+use crate::{Exporter, PageError, gain_sentences, trace_sentences};
 use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -13,7 +13,7 @@ use dropcast_replay::{ReplayPolicy, Sent};
 pub struct Text;
 
 impl Exporter for Text {
-    fn export(&self, report: &Report) -> Result<String, ExportError> {
+    fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut lines = heading(report);
         lines.extend(predictions(report));
         match (&report.replay, &report.replay_omitted) {

@@ -11,8 +11,8 @@
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
 use dropcast_simulate::{
-    EventQueue, Fabric, FabricConfig, FlowList, Incast, Outcome, PoissonFlows, Simulation,
-    TrafficConfig, Transport, Unwatched, Workload,
+    EventQueue, Fabric, FabricConfig, FlowList, Incast, PoissonFlows, Simulation,
+    SimulationOutcome, TrafficConfig, Transport, Unwatched, Workload,
 };
 use dropcast_switch::PolicySpec;
 use std::cmp::Reverse;
@@ -71,7 +71,7 @@ fn artifact() -> TrafficConfig {
 }
 
 /// The outcome, and the least time of several runs, seconds.
-fn best(fabric: &Fabric, name: &str) -> (Outcome, f64) {
+fn best(fabric: &Fabric, name: &str) -> (SimulationOutcome, f64) {
     let runs = (0..RUNS).map(|_| {
         let flows = traffic(fabric);
         let clock = Clock::start();

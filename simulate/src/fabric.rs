@@ -2,7 +2,7 @@
 //! packet (`docs/fabric.md`).
 //!
 //! [`FabricConfig`] describes a fabric and is checked into a [`Fabric`]; a [`Workload`] gives flows;
-//! a [`Simulation`] runs them, reports events to a [`Sink`] and ends with an [`Outcome`]. One
+//! a [`Simulation`] runs them, reports events to a [`Sink`] and ends with an [`SimulationOutcome`]. One
 //! thread, integer nanoseconds, one seed: the same input gives the same bytes.
 
 mod config;
@@ -20,5 +20,7 @@ mod topology;
 pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use event_queue::EventQueue;
 pub use flow::{Flow, FlowClass, FlowRecord};
-pub use simulation::{FlowError, Outcome, Simulation};
-pub use sink::{DropReason, DroppedPacket, Occupancy, PacketEvents, Sink, Telemetry, Unwatched};
+pub use simulation::{FlowError, Simulation, SimulationOutcome};
+pub use sink::{
+    DroppedPacket, FabricDropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched,
+};

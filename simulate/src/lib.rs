@@ -29,9 +29,9 @@ mod transport;
 mod workloads;
 
 pub use fabric::{
-    DropReason, DroppedPacket, EventQueue, Fabric, FabricConfig, FabricError, Flow, FlowClass,
-    FlowError, FlowRecord, Occupancy, OnFull, Outcome, PacketEvents, Paths, Simulation, Sink,
-    Telemetry, Unwatched,
+    DroppedPacket, EventQueue, Fabric, FabricConfig, FabricDropReason, FabricError, Flow,
+    FlowClass, FlowError, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Simulation,
+    SimulationOutcome, Sink, Telemetry, Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{

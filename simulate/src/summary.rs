@@ -10,7 +10,8 @@ use percentiles::of_counts;
 pub use significance::{largest_discovery, p_value};
 
 use crate::fabric::{
-    DropReason, DroppedPacket, Fabric, FlowClass, FlowRecord, Occupancy, Outcome, Sink,
+    DroppedPacket, Fabric, FabricDropReason, FlowClass, FlowRecord, Occupancy, SimulationOutcome,
+    Sink,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ pub struct RunSummary {
     /// Its 99.99th percentile; null without samples.
     pub leaf_occupancy_p9999: Option<f64>,
     /// Packets dropped, by reason.
-    pub drops: BTreeMap<DropReason, u64>,
+    pub drops: BTreeMap<FabricDropReason, u64>,
     /// Packets dropped, as a share of those that servers sent; null if none were sent.
     pub drop_share: Option<f64>,
     /// Payload that arrived per time until the last event, bits per second; null if no time passed.
@@ -123,8 +124,8 @@ impl Summarizer {
     }
 
     /// The summary of a finished run.
-    pub fn finish(self, outcome: &Outcome) -> RunSummary {
-        let drops = DropReason::ALL.map(|reason| (reason, outcome.dropped(reason)));
+    pub fn finish(self, outcome: &SimulationOutcome) -> RunSummary {
+        let drops = FabricDropReason::ALL.map(|reason| (reason, outcome.dropped(reason)));
         let dropped = outcome.all_dropped();
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let short = self.short.finish();

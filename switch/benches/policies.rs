@@ -10,8 +10,8 @@ use dropcast_data::SwitchSpec;
 use dropcast_switch::aqm::{Action, Aqm};
 use dropcast_switch::policies::ndt::{Network, NetworkShape};
 use dropcast_switch::{
-    AqmSite, AqmSpec, Buffer, CompleteSharing, Decision, Fit, LineRate, Model, NoObserver,
-    Observer, OfflineOptimum, Packet, Policy, PolicySite, PolicySpec, Removal, Slotted, Switch,
+    AqmSite, AqmSpec, Buffer, CompleteSharing, Decision, Fit, LineRate, NoObserver, Observer,
+    OfflineOptimum, Packet, Policy, PolicyModel, PolicySite, PolicySpec, Removal, Slotted, Switch,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -92,7 +92,7 @@ fn leaf() -> SwitchSpec {
 
 fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
     let network = Network::neutral(NetworkShape::default()).expect("valid defaults");
-    let model = (name == "ndt").then_some(Model::Network(network));
+    let model = (name == "ndt").then_some(PolicyModel::Network(network));
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }
 

@@ -69,7 +69,7 @@ pub use policies::lqd::Lqd;
 pub use policies::offline_optimum::OfflineOptimum;
 pub use policies::payback_credence::PaybackCredence;
 pub use policy::{Decision, Packet, Policy};
-pub use policy_site::{Model, PolicySite};
+pub use policy_site::{PolicyModel, PolicySite};
 pub use policy_spec::{NoParameters, PolicySpec};
 pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
 pub use registry::{BuildError, NameError};

@@ -17,7 +17,7 @@ pub struct PolicySite<'a, S = LineRate> {
     /// Seed of the policy's randomness.
     pub seed: u64,
     /// The content of the file that [`crate::PolicySpec::model`] names.
-    pub model: Option<Model>,
+    pub model: Option<PolicyModel>,
 }
 
 impl<'a> PolicySite<'a> {
@@ -44,7 +44,7 @@ impl<'a, S> PolicySite<'a, S> {
         flip_probability: f64,
     ) -> Result<Box<dyn Predictor + Send>, BuildError> {
         let predictor: Box<dyn Predictor + Send> = match (self.model.take(), file) {
-            (Some(Model::Predictor(predictor)), _) => predictor,
+            (Some(PolicyModel::Predictor(predictor)), _) => predictor,
             (None, None) => Box::new(AlwaysAccept),
             _ => return Err(BuildError::NoModel { policy, expected: "drop oracle" }),
         };
@@ -59,7 +59,7 @@ impl<'a, S> PolicySite<'a, S> {
 }
 
 /// A trained model, read by the caller.
-pub enum Model {
+pub enum PolicyModel {
     /// An oracle, for Credence and its kin.
     Predictor(Box<dyn Predictor + Send>),
     /// A network, for NDT.

@@ -13,7 +13,9 @@ use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
-use crate::{CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite};
+use crate::{
+    Alphas, CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite,
+};
 use serde::{Deserialize, Serialize};
 
 registry! {
@@ -68,16 +70,50 @@ impl PolicySpec {
         matches!(self, PolicySpec::Lqd(_) | PolicySpec::Occamy(_))
     }
 
+    /// Dynamic Thresholds with these `alpha`.
+    pub fn dt(alpha: Alphas) -> Self {
+        PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha })
+    }
+
+    /// The untrained rule over a policy.
+    pub fn untrained_rule(base: PolicySpec) -> Self {
+        PolicySpec::Oracle(OracleParameters { base: Box::new(base), ..Default::default() })
+    }
+
     /// The file of the policy's model, if its parameters name one.
     pub fn model(&self) -> Option<&str> {
+        self.model_setting()?.as_deref()
+    }
+
+    /// Whether it can have a model.
+    pub fn takes_model(&self) -> bool {
+        self.model_setting().is_some()
+    }
+
+    fn model_setting(&self) -> Option<&Option<String>> {
         match self {
-            PolicySpec::Credence(own) => own.model.as_deref(),
-            PolicySpec::PaybackCredence(own) => own.model.as_deref(),
-            PolicySpec::FollowMax(own) => own.model.as_deref(),
-            PolicySpec::Oracle(own) => own.model.as_deref(),
-            PolicySpec::Ndt(own) => own.model.as_deref(),
+            PolicySpec::Credence(own) => Some(&own.model),
+            PolicySpec::PaybackCredence(own) => Some(&own.model),
+            PolicySpec::FollowMax(own) => Some(&own.model),
+            PolicySpec::Oracle(own) => Some(&own.model),
+            PolicySpec::Ndt(own) => Some(&own.model),
             _ => None,
         }
+    }
+
+    /// The same with this model, if it can have one.
+    #[must_use]
+    pub fn with_model(mut self, name: &str) -> Self {
+        let model = match &mut self {
+            PolicySpec::Credence(own) => &mut own.model,
+            PolicySpec::PaybackCredence(own) => &mut own.model,
+            PolicySpec::FollowMax(own) => &mut own.model,
+            PolicySpec::Oracle(own) => &mut own.model,
+            PolicySpec::Ndt(own) => &mut own.model,
+            _ => return self,
+        };
+        *model = Some(name.to_owned());
+        self
     }
 
     /// Its display name.
@@ -100,17 +136,5 @@ impl PolicySpec {
             PolicySpec::Smartbuf(_) => "Smartbuf",
             PolicySpec::Ndt(_) => "NDT",
         }
-    }
-
-    /// Whether it can have a model.
-    pub fn takes_model(&self) -> bool {
-        matches!(
-            self,
-            PolicySpec::Credence(_)
-                | PolicySpec::PaybackCredence(_)
-                | PolicySpec::FollowMax(_)
-                | PolicySpec::Oracle(_)
-                | PolicySpec::Ndt(_)
-        )
     }
 }

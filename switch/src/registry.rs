@@ -1,6 +1,8 @@
 //! Names and parameters of policies and AQMs.
 
+use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
+use toml::Value;
 
 /// Why a policy or an AQM cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,13 +61,54 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
     read().map_err(|error| NameError { text: text.to_owned(), problem: error.message().to_owned() })
 }
 
+/// Parameters that are written even with their defaults: nobody speaks of these policies without.
+const ALWAYS_WRITTEN: [(&str, &str); 2] = [("dt", "alpha"), ("oracle", "base")];
+
+/// The text that [`parse`] reads as this: the name, the parameters that differ from their defaults, and those of
+/// [`ALWAYS_WRITTEN`].
+pub(crate) fn spelled<T: Serialize + DeserializeOwned>(spec: &T) -> Option<String> {
+    let mut own = toml::Table::try_from(spec).ok()?;
+    let Some(Value::String(name)) = own.remove("name") else { return None };
+    let defaults = toml::Table::try_from(parse::<T>(&name).ok()?).ok()?;
+    own.retain(|key, value| {
+        ALWAYS_WRITTEN.contains(&(&name, key)) || defaults.get(key) != Some(value)
+    });
+    let setting = |(key, value): (String, Value)| {
+        let value = match value {
+            Value::Table(_) => {
+                let other: T = value.clone().try_into().ok()?;
+                // A comma would end the setting.
+                spelled(&other).filter(|text| split_outside_brackets(text).count() == 1)
+            }
+            _ => None,
+        }
+        .unwrap_or_else(|| value_text(&value));
+        Some(format!("{key}={value}"))
+    };
+    let settings: Vec<String> = own.into_iter().map(setting).collect::<Option<_>>()?;
+    Some(if settings.is_empty() { name } else { format!("{name}:{}", settings.join(",")) })
+}
+
+/// A value as users write it: text without quotes, whole numbers without a point.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(value_text).collect();
+            format!("[{}]", values.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// The parts between commas outside brackets; none for an empty text.
 fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |letter| {
         depth += match letter {
-            '[' => 1,
-            ']' => -1,
+            '[' | '{' => 1,
+            ']' | '}' => -1,
             _ => 0,
         };
         letter == ',' && depth == 0
@@ -155,6 +198,13 @@ macro_rules! registry {
                 }
 
                 input.deserialize_any(Visitor)
+            }
+        }
+
+        /// As users write it; parameters with their defaults are left out, but for the alpha of `dt` and the base of `oracle`.
+        impl std::fmt::Display for $spec {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&$crate::registry::spelled(self).ok_or(std::fmt::Error)?)
             }
         }
 

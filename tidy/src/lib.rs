@@ -2,7 +2,8 @@
 //!
 //! [`import_cycles`] finds the files of a crate that import each other. A path counts for the file
 //! that defines its target, even through a re-export; so a module that only declares and re-exports
-//! its children is never in a cycle.
+//! its children is never in a cycle. [`settings_struct`] and [`settings_enum`] read what structs of settings say of
+//! their fields.
 //!
 //! ```no_run
 //! let cycles = dropcast_tidy::import_cycles("train/src".as_ref())?;
@@ -14,11 +15,15 @@ mod cycles;
 mod imports;
 mod modules;
 mod resolve;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use modules::TidyError;
+pub use settings::{
+    SettingsEnum, SettingsField, SettingsStruct, TypeName, settings_enum, settings_struct,
+};
 
 /// The groups of files below `src` that import each other, directly or through others. `src` holds a
 /// crate's `lib.rs` or `main.rs`; the paths are relative to it.

@@ -15,7 +15,7 @@ mod work;
 
 pub use budget::{Budget, NotABudget, Resource};
 pub use cost::{ForestCost, TreeOutline};
-pub use objective::Objective;
+pub use objective::BudgetObjective;
 pub use refit::refit_leaves;
 pub use search::{Squeezed, Squeezing, squeeze};
 pub use states::ForestStates;

@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 pub struct FitTask {
     /// The features, in the order of the batches' columns.
     pub features: FeatureSet,
-    /// The forest's parameters; `random_state` seeds the split too.
+    /// The forest's parameters; `seed` seeds the split too.
     pub params: CheckedForestParams,
     /// Which rows train and which test.
     pub split: Split,
@@ -201,7 +201,7 @@ impl FitTask {
         ReadTask {
             features: self.features.clone(),
             split: self.split.clone(),
-            seed: params.random_state,
+            seed: params.seed,
             max_bins: params.max_bins,
             switch: self.switch.clone(),
             data: self.data.clone(),
@@ -296,8 +296,8 @@ impl ForestTask {
         }
         let what = if params.max_bins > read.max_bins {
             "max_bins"
-        } else if read.split.is_random() && params.random_state != read.seed {
-            "random_state (it seeds the random split)"
+        } else if read.split.is_random() && params.seed != read.seed {
+            "seed (it seeds the random split)"
         } else {
             return Ok(());
         };

@@ -59,7 +59,7 @@ mod threads;
 mod votes;
 
 pub use budgets::{
-    Budget, ForestCost, ForestStates, NotABudget, Objective, Resource, Squeezed, Squeezing,
+    Budget, BudgetObjective, ForestCost, ForestStates, NotABudget, Resource, Squeezed, Squeezing,
     TreeOutline, refit_leaves, squeeze,
 };
 pub use error::TrainError;

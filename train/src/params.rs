@@ -32,8 +32,9 @@ pub struct ForestParams {
     /// The mean number of draws per row, 0.001 to 1 (probabilities are rounded to 1/65,536); needs
     /// `bootstrap`.
     pub max_samples: Option<f64>,
-    /// The seed of all randomness.
-    pub random_state: u64,
+    /// The seed of all randomness; in files and Python it has scikit-learn's name.
+    #[serde(rename = "random_state")]
+    pub seed: u64,
     /// Maximum bins of a feature, 2 to 256. scikit-learn's forest has no bins; the name is from its
     /// histogram gradient boosting.
     pub max_bins: u16,
@@ -51,7 +52,7 @@ impl Default for ForestParams {
             class_weight: ClassWeight::None,
             bootstrap: true,
             max_samples: None,
-            random_state: 0,
+            seed: 1,
             max_bins: 255,
         }
     }

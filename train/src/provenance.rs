@@ -17,7 +17,7 @@ pub struct Provenance {
     pub tool: String,
     /// Where the labelled rows came from.
     pub data: Vec<DataOrigin>,
-    /// Parameters of the forest, and the seed (`random_state`).
+    /// Parameters of the forest, and the seed (`seed`).
     pub parameters: CheckedForestParams,
     /// Which rows trained and which tested.
     pub split: Split,

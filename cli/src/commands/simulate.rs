@@ -6,7 +6,7 @@ use crate::output;
 use dropcast_lab::closed_loop::{Experiment, RunFile};
 use dropcast_lab::pages::experiment_text;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::generate::{Workload, generate};
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     let output = args.output.as_deref().unwrap_or(Path::new("events.parquet"));
     output::check_data(output)?;
     check_output(output, &args.workload)?;
-    let workload = Workload::read(args.topology, args.workload.as_deref())?.with(&args.changes);
+    let workload =
+        WorkloadSettings::read(args.topology, args.workload.as_deref())?.with(&args.changes);
     let generated = generate(&workload, output, progress);
     let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
     output::print_beside(output, args.format, &generated, |generated| {

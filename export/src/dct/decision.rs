@@ -8,6 +8,33 @@ use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_oracle::Memory;
 
+/// What makes a decision of the constants and the memory.
+const INIT: &str = "\
+/// An empty switch. The arguments are the switch's constants: an error says which of them this file was
+/// not made for. `line_rate_bps` has a value for each port.
+pub fn init<'a>(
+    state: &'a mut State,
+    ports: u32,
+    queues_per_port: u32,
+    buffer_bytes: u64,
+    base_rtt_ns: u64,
+    line_rate_bps: &[u64],
+) -> Result<Credence<'a, Table<'a>>, NotReady> {
+    SWITCH.check(ports, queues_per_port, buffer_bytes, base_rtt_ns, line_rate_bps)?;
+    let memory = Memory {
+        ports: &mut state.ports,
+        queues: &mut state.queues,
+        packets: &mut state.packets,
+        heard_ns: &mut state.heard_ns,
+        classes: &mut state.classes,
+        averages: &mut state.averages,
+        rings: &mut state.rings,
+        deficits: &mut state.deficits,
+    };
+    Credence::with_table(SWITCH, memory, Table::parse(TABLE).map_err(NotReady::BadTable)?)
+}
+";
+
 /// `NAME_decision.rs`, beside the file `table`.
 pub(super) fn text(
     model: &Checked<'_>,
@@ -16,21 +43,6 @@ pub(super) fn text(
 ) -> Result<String, ExportError> {
     decision::check(model, switch, "dct")?;
     let sizes = Sizes::new(model, switch);
-    let what = format!(
-        "{}_decision.rs: Credence with {table} for a switch, see docs/oracle.md",
-        model.prefix
-    );
-    let mut lines = about(model, &what);
-    lines.push(format!(
-        "State: {} bytes, of which {} hold packets.",
-        sizes.bytes(),
-        8 * sizes.packets
-    ));
-    lines.push(format!(
-        "A queue may exceed its threshold by {} bytes, as reports replay it: slack_bytes of the switch's \
-         description.",
-        switch.slack_bytes
-    ));
     let quanta: Vec<String> = switch.quantum_bytes.iter().map(ToString::to_string).collect();
     let service = match switch.scheduler {
         Scheduler::RoundRobin => "RoundRobin".to_owned(),
@@ -90,31 +102,8 @@ impl State {{
     }};
 }}
 
-/// An empty switch. The arguments are the switch's constants: an error says which of them this file was
-/// not made for. `line_rate_bps` has a value for each port.
-pub fn init<'a>(
-    state: &'a mut State,
-    ports: u32,
-    queues_per_port: u32,
-    buffer_bytes: u64,
-    base_rtt_ns: u64,
-    line_rate_bps: &[u64],
-) -> Result<Credence<'a, Table<'a>>, NotReady> {{
-    SWITCH.check(ports, queues_per_port, buffer_bytes, base_rtt_ns, line_rate_bps)?;
-    let memory = Memory {{
-        ports: &mut state.ports,
-        queues: &mut state.queues,
-        packets: &mut state.packets,
-        heard_ns: &mut state.heard_ns,
-        classes: &mut state.classes,
-        averages: &mut state.averages,
-        rings: &mut state.rings,
-        deficits: &mut state.deficits,
-    }};
-    Credence::with_table(SWITCH, memory, Table::parse(TABLE).map_err(NotReady::BadTable)?)
-}}
-",
-        about = commented(&lines, "//"),
+{INIT}",
+        about = commented(&about_lines(model, switch, table, &sizes), "//"),
         queues_per_port = switch.queues_per_port,
         buffer_bytes = switch.buffer_bytes,
         base_rtt_ns = switch.base_rtt_ns,
@@ -132,6 +121,31 @@ pub fn init<'a>(
         rings = sizes.rings,
         deficits = sizes.deficits,
     ))
+}
+
+/// What the file is, how much memory it takes, and the slack.
+fn about_lines(
+    model: &Checked<'_>,
+    switch: &SwitchSpec,
+    table: &str,
+    sizes: &Sizes,
+) -> Vec<String> {
+    let what = format!(
+        "{}_decision.rs: Credence with {table} for a switch, see docs/oracle.md",
+        model.prefix
+    );
+    let mut lines = about(model, &what);
+    lines.push(format!(
+        "State: {} bytes, of which {} hold packets.",
+        sizes.bytes(),
+        8 * sizes.packets
+    ));
+    lines.push(format!(
+        "A queue may exceed its threshold by {} bytes, as reports replay it: slack_bytes of the switch's \
+         description.",
+        switch.slack_bytes
+    ));
+    lines
 }
 
 /// An array of line rates.

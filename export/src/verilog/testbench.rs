@@ -14,12 +14,22 @@ Stops with an error if rows that a reset should have cleared are answered, or if
 early, late or unknown.
 ";
 
+/// How answers are checked and written.
+const CHECKS: &str = "    always @(negedge clk) begin
+        if (!rst && valid_out !== expected[LATENCY-1])
+            $display(\"ERROR: valid_out is %b, should be %b\", valid_out, expected[LATENCY-1]);
+        if (valid_out && ^{score, drop} === 1'bx)
+            $display(\"ERROR: the prediction is %b %b\", score, drop);
+        if (valid_out)
+            $fdisplay(predictions, \"%0d %0d\", score, drop);
+    end
+";
+
 /// The whole file.
 pub(super) fn module(model: &Checked<'_>, pipeline: &Pipeline) -> String {
     let name = format!("{}_tb", predictor::name(model));
     let ports: Vec<String> = pipeline.features.iter().map(features::port).collect();
     let each = |text: &dyn Fn(&String) -> String| ports.iter().map(text).collect::<String>();
-    let formats = vec!["%h"; ports.len()].join(" ");
     format!(
         "\
 {about}
@@ -55,7 +65,27 @@ module {name};
     reg [8*4096-1:0] name;
     integer rows, predictions, read, pause;
 
-    // Inputs change and outputs are checked on falling edges.
+{stimulus}
+{CHECKS}
+endmodule
+
+`default_nettype wire
+",
+        about = about::about(model, &name, WHAT),
+        latency = pipeline.latency(),
+        registers = each(&|port| format!("    reg [31:0] {port};\n")),
+        score_top = pipeline.score_bits() - 1,
+        predictor = predictor::name(model),
+        connections = each(&|port| format!("        .{port}({port}),\n")),
+        stimulus = stimulus(&ports),
+    )
+}
+
+/// Feeds rows after a reset that clears some, and ends.
+fn stimulus(ports: &[String]) -> String {
+    let each = |text: &dyn Fn(&String) -> String| ports.iter().map(text).collect::<String>();
+    format!(
+        "    // Inputs change and outputs are checked on falling edges.
     initial begin
         if (!$value$plusargs(\"rows=%s\", name)) begin
             $display(\"ERROR: no +rows=FILE\");
@@ -100,27 +130,9 @@ module {name};
         $fclose(predictions);
         $finish;
     end
-
-    always @(negedge clk) begin
-        if (!rst && valid_out !== expected[LATENCY-1])
-            $display(\"ERROR: valid_out is %b, should be %b\", valid_out, expected[LATENCY-1]);
-        if (valid_out && ^{{score, drop}} === 1'bx)
-            $display(\"ERROR: the prediction is %b %b\", score, drop);
-        if (valid_out)
-            $fdisplay(predictions, \"%0d %0d\", score, drop);
-    end
-
-endmodule
-
-`default_nettype wire
 ",
-        about = about::about(model, &name, WHAT),
-        latency = pipeline.latency(),
-        registers = each(&|port| format!("    reg [31:0] {port};\n")),
-        score_top = pipeline.score_bits() - 1,
-        predictor = predictor::name(model),
-        connections = each(&|port| format!("        .{port}({port}),\n")),
         zeros = each(&|port| format!("        {port} = 32'd0;\n")),
+        formats = vec!["%h"; ports.len()].join(" "),
         arguments = each(&|port| format!(", {port}")),
         count = ports.len(),
     )

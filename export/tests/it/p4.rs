@@ -3,7 +3,7 @@
 use crate::forests::{Shape, example, origin_of, random_forest, shapes};
 use crate::p4_program::{Call, Program, RawEntry, RawTable};
 use crate::tools::{run, tool};
-use dropcast_export::{ExportError, Origin, Resources, Vectors, export};
+use dropcast_export::{ExportError, Origin, TableResources, Vectors, export};
 use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -269,7 +269,7 @@ fn stages_are_those_of_the_text() {
         let oracle = &files(&forest, &origin, "p4")["m_oracle.p4"];
         let stages = Program::parse(oracle, &[]).stages();
         let last = stages.iter().map(|(_, stage)| *stage).max().expect("there is the vote");
-        let totals = Resources::new(&forest, &origin).expect("sound").totals;
+        let totals = TableResources::new(&forest, &origin).expect("sound").totals;
         // A vote on a constant needs no table.
         assert_eq!(totals.stages, if depth == 0 { 0 } else { last }, "{stages:?}");
         assert!(totals.stages <= totals.tofino_stages && totals.tofino_stages <= most);

@@ -1,6 +1,6 @@
 //! Why another trainer could not train.
 
-use super::kind::Trainer;
+use super::kind::TrainerCrate;
 use super::params::Unsupported;
 use dropcast_train::TrainError;
 
@@ -12,12 +12,12 @@ pub enum TrainerError {
     #[error(
         "this program was built without {0}; build it with the cargo feature {0}, or train with our own trainer"
     )]
-    NotBuilt(Trainer),
+    NotBuilt(TrainerCrate),
     /// It does not support a parameter.
     #[error("{trainer} does not support a parameter: {problem}")]
     Unsupported {
         /// The trainer.
-        trainer: Trainer,
+        trainer: TrainerCrate,
         /// The parameter.
         problem: Unsupported,
     },
@@ -27,7 +27,7 @@ pub enum TrainerError {
     )]
     TooManyRows {
         /// The trainer.
-        trainer: Trainer,
+        trainer: TrainerCrate,
         /// How many rows were read before the limit.
         rows: usize,
         /// The limit.
@@ -37,7 +37,7 @@ pub enum TrainerError {
     #[error("{trainer} failed: {problem}")]
     Failed {
         /// The trainer.
-        trainer: Trainer,
+        trainer: TrainerCrate,
         /// Its message.
         problem: String,
     },

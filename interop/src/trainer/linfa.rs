@@ -80,7 +80,7 @@ fn grow(rows: FloatRows, task: &FitTask) -> Result<Vec<Tree>, String> {
         .map_err(|error| error.to_string())?;
     let dataset = Dataset::new(values, Array1::from_vec(rows.drop));
     let learner = TreeLearner::new(params);
-    let mut rng = ChaCha8Rng::seed_from_u64(params.random_state);
+    let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let trees = usize::from(params.n_estimators);
     let all: Vec<usize> = (0..features).collect();
     if !params.bootstrap {

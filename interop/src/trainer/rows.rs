@@ -1,7 +1,7 @@
 //! Labelled rows in memory as floats, the input of other trainers.
 
 use super::error::TrainerError;
-use super::kind::Trainer;
+use super::kind::TrainerCrate;
 use dropcast_train::{BatchSource, FitTask, Part, TrainError, rows_of_part};
 
 /// Most memory that another trainer may be expected to take.
@@ -26,7 +26,7 @@ pub(super) struct FloatRows {
 impl FloatRows {
     /// Reads the training rows, and stops where they become too many.
     pub(super) fn read<S: BatchSource + ?Sized>(
-        trainer: Trainer,
+        trainer: TrainerCrate,
         limits: Limits,
         source: &S,
         task: &FitTask,
@@ -35,7 +35,7 @@ impl FloatRows {
         if features == 0 {
             return Err(TrainError::NoFeatures.into());
         }
-        let seed = task.params.get().random_state;
+        let seed = task.params.get().seed;
         let mut rows = FloatRows { values: Vec::new(), drop: Vec::new() };
         for batch in rows_of_part(source, features, &task.split, seed, Part::Train)? {
             let batch = batch?.batch;
@@ -75,7 +75,7 @@ impl FloatRows {
     }
 }
 
-fn check_room(trainer: Trainer, limits: Limits, rows: usize) -> Result<(), TrainerError> {
+fn check_room(trainer: TrainerCrate, limits: Limits, rows: usize) -> Result<(), TrainerError> {
     let refuse = |why| Err(TrainerError::TooManyRows { trainer, rows, why });
     if rows > limits.most_rows {
         return refuse(format!(
@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn too_many_rows_are_refused_before_they_are_held() {
         let limits = Limits { most_rows: 1 << 24, bytes_per_row: 300 };
-        let fault = |rows| check_room(Trainer::Linfa, limits, rows).err().map(|e| e.to_string());
+        let fault =
+            |rows| check_room(TrainerCrate::Linfa, limits, rows).err().map(|e| e.to_string());
         assert_eq!(fault(10_000_000), None);
         assert!(fault(15_000_000).is_some_and(|fault| fault.contains("300 bytes")));
         assert!(fault((1 << 24) + 1).is_some_and(|fault| fault.contains("up to 16777216 rows")));

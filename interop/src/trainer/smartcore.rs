@@ -70,7 +70,7 @@ fn fit(rows: FloatRows, task: &FitTask) -> Result<TheirForest, String> {
         .with_min_samples_split(params.min_samples_split as usize)
         .with_n_trees(params.n_estimators)
         .with_m(params.max_features.count(features))
-        .with_seed(params.random_state);
+        .with_seed(params.seed);
     RandomForestClassifier::fit(&matrix, &labels, theirs).map_err(|error| error.to_string())
 }
 
@@ -134,6 +134,7 @@ mod tests {
                 n_estimators: trees,
                 max_depth: depth,
                 criterion,
+                seed: 0,
                 ..ForestParams::default()
             });
             let ours = Forest {

@@ -1,27 +1,27 @@
 //! Training with other crates: a measured model, the same every time, or a refusal that says why.
 
 use crate::rows::{rows, task};
-use dropcast_interop::{Trainer, TrainerError, train};
+use dropcast_interop::{TrainerCrate, TrainerError, train};
 use dropcast_train::{ClassWeight, Fitted, ForestParams, MaxFeatures, RunBatch, Split, fit};
 use std::slice::from_ref;
 
 /// The trainers that were built.
-fn built() -> Vec<Trainer> {
-    let all = Trainer::ALL.into_iter();
+fn built() -> Vec<TrainerCrate> {
+    let all = TrainerCrate::ALL.into_iter();
     all.filter(|trainer| match trainer {
-        Trainer::Linfa => cfg!(feature = "linfa"),
+        TrainerCrate::Linfa => cfg!(feature = "linfa"),
         _ => cfg!(feature = "smartcore"),
     })
     .collect()
 }
 
-fn trained(trainer: Trainer, params: ForestParams) -> Result<Fitted, TrainerError> {
+fn trained(trainer: TrainerCrate, params: ForestParams) -> Result<Fitted, TrainerError> {
     train(trainer, from_ref(&rows(3_000)), &task(params))
 }
 
 #[test]
 fn what_was_not_built_says_how_to_build_it() {
-    for trainer in Trainer::ALL {
+    for trainer in TrainerCrate::ALL {
         let outcome = trained(trainer, ForestParams::default());
         match (built().contains(&trainer), outcome) {
             (true, Ok(_)) => {}
@@ -73,6 +73,7 @@ fn deep_forests_learn_what_is_there() {
         n_estimators: 9,
         max_depth: 6,
         max_features: MaxFeatures::All,
+        seed: 0,
         ..ForestParams::default()
     };
     for trainer in built() {
@@ -115,8 +116,8 @@ fn parameters_that_a_trainer_lacks_are_refused() {
         let weight = refused(trainer, |p| p.class_weight = ClassWeight::Balanced);
         assert!(weight.contains("class_weight"), "{weight}");
     }
-    if built().contains(&Trainer::Smartcore) {
-        let share = refused(Trainer::Smartcore, |p| p.max_samples = Some(0.5));
+    if built().contains(&TrainerCrate::Smartcore) {
+        let share = refused(TrainerCrate::Smartcore, |p| p.max_samples = Some(0.5));
         assert!(share.contains("max_samples"), "{share}");
     }
 }
@@ -149,7 +150,7 @@ fn rows_that_nobody_can_learn_from_are_refused_as_by_our_trainer() {
 fn class_weights_reach_the_trees_of_linfas_forest() {
     let drops = |class_weight| {
         let params = ForestParams { class_weight, ..ForestParams::default() };
-        let metrics = trained(Trainer::Linfa, params).unwrap().model.metrics.unwrap();
+        let metrics = trained(TrainerCrate::Linfa, params).unwrap().model.metrics.unwrap();
         metrics.train.confusion.tp + metrics.train.confusion.fp
     };
     let plain = drops(ClassWeight::None);

@@ -8,6 +8,7 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_simulate::{Interval, paired_difference};
+use dropcast_switch::PolicySpec;
 use dropcast_train::{BatchSource, Model};
 use serde::Serialize;
 use std::ops::Range;
@@ -155,7 +156,7 @@ impl<'a> Chooser<'a> {
             let mut model = (*model).clone();
             model.forest.vote_threshold = point.threshold;
             let name = format!("candidate-{place}");
-            policies.push(format!("credence:model={name}").try_into().map_err(bad_policy)?);
+            policies.push(PolicySpec::Credence(Default::default()).with_model(&name).into());
             oracles.insert(name, model);
         }
         let experiment = Experiment { policies, ..self.experiment.clone() };
@@ -209,11 +210,7 @@ impl Choice {
 
 /// Credence without an oracle.
 pub(super) fn accepting() -> NamedPolicy {
-    "credence".parse().expect("a known policy")
-}
-
-fn bad_policy(error: dropcast_switch::NameError) -> PipelineError {
-    PipelineError::setting("policies", error.to_string())
+    PolicySpec::Credence(Default::default()).into()
 }
 
 fn is_beyond_noise(gain: Interval) -> bool {

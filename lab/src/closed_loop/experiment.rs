@@ -4,6 +4,8 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_simulate::{Fabric, FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
+use dropcast_switch::{Alphas, NoParameters, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -30,24 +32,27 @@ pub struct Experiment {
 /// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; the
 /// untrained rule over one of them and over none; and what chips do that push out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
+    let sharing = || PolicySpec::CompleteSharing(NoParameters {});
+    let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
+    let head = LqdParameters { end: QueueEnd::Head };
     let all = [
-        "complete-sharing",
-        "dt:alpha=2",
-        "dt:alpha=4",
-        "dt:alpha=8",
-        "dt:alpha=16",
-        "dt:alpha=32",
-        "oracle:base=dt:alpha=16",
-        "oracle:base=complete-sharing",
-        "lqd:end=head",
-        "occamy",
+        sharing(),
+        dt(2.0),
+        dt(4.0),
+        dt(8.0),
+        dt(16.0),
+        dt(32.0),
+        PolicySpec::untrained_rule(dt(16.0)),
+        PolicySpec::untrained_rule(sharing()),
+        PolicySpec::Lqd(head),
+        PolicySpec::Occamy(Default::default()),
     ];
-    all.map(known).to_vec()
+    all.map(NamedPolicy::from).to_vec()
 }
 
-/// A policy whose text is right.
-pub(crate) fn known(policy: &str) -> NamedPolicy {
-    policy.parse().expect("a known policy")
+/// LQD that pushes out tails.
+pub(crate) fn lqd() -> NamedPolicy {
+    PolicySpec::Lqd(Default::default()).into()
 }
 
 impl Default for Experiment {
@@ -55,7 +60,7 @@ impl Default for Experiment {
     /// traffic.
     fn default() -> Self {
         Experiment {
-            policies: std::iter::once(known("lqd")).chain(usual_policies()).collect(),
+            policies: std::iter::once(lqd()).chain(usual_policies()).collect(),
             runs: 1,
             flow_list: None,
             ns3_seed: None,
@@ -132,5 +137,29 @@ impl Experiment {
             (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
             (false, Some(_)) => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_policies_are_called_as_users_write_them() {
+        let labels: Vec<String> = usual_policies().into_iter().map(String::from).collect();
+        let written = [
+            "complete-sharing",
+            "dt:alpha=2",
+            "dt:alpha=4",
+            "dt:alpha=8",
+            "dt:alpha=16",
+            "dt:alpha=32",
+            "oracle:base=dt:alpha=16",
+            "oracle:base=complete-sharing",
+            "lqd:end=head",
+            "occamy",
+        ];
+        assert_eq!(labels, written);
+        assert_eq!(lqd().label, "lqd");
     }
 }

@@ -9,7 +9,7 @@ use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::read_text;
 use dropcast_simulate::Fabric;
 use dropcast_switch::policies::ndt::Network;
-use dropcast_switch::{Live, Model as SwitchModel, PolicySpec};
+use dropcast_switch::{Live, PolicyModel, PolicySpec};
 use dropcast_train::Model;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,16 +50,16 @@ impl Oracles {
         policy: &PolicySpec,
         fabric: &Fabric,
         switch_id: u16,
-    ) -> Option<SwitchModel> {
+    ) -> Option<PolicyModel> {
         if let PolicySpec::Ndt(_) = policy {
-            return self.networks.get(policy.model()?).cloned().map(SwitchModel::Network);
+            return self.networks.get(policy.model()?).cloned().map(PolicyModel::Network);
         }
         let model = self.models.get(policy.model()?)?;
         let buffer_bytes = fabric.switch_spec(switch_id).buffer_bytes;
         // Thresholds of a model that does not say its buffer are used as they are.
         let model = model.for_buffer(buffer_bytes).unwrap_or_else(|_| model.clone());
         let live = Live { features: model.features, oracle: model.forest };
-        Some(SwitchModel::Predictor(Box::new(live)))
+        Some(PolicyModel::Predictor(Box::new(live)))
     }
 }
 

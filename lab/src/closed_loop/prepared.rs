@@ -6,7 +6,8 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
-    Fabric, Flow, FlowList, Outcome, RunSummary, Simulation, Sink, Summarizer, Transport, Workload,
+    Fabric, Flow, FlowList, RunSummary, Simulation, SimulationOutcome, Sink, Summarizer, Transport,
+    Workload,
 };
 use dropcast_train::Threads;
 use std::fs::File;
@@ -126,7 +127,7 @@ impl Prepared {
         policy: &NamedPolicy,
         run: u32,
         sink: &mut impl Sink,
-    ) -> Result<Outcome, PipelineError> {
+    ) -> Result<SimulationOutcome, PipelineError> {
         let fabric = self.fabric(run)?;
         let traffic = self.traffic(&fabric, run)?;
         let outcome = self.simulation(policy, &fabric, traffic)?.run(sink);

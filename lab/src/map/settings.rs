@@ -1,13 +1,13 @@
 //! What a map compares, as a file says it.
 
 use super::conditions::{Condition, Grid};
-use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, known, usual_policies};
+use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, lqd, usual_policies};
 use crate::fabric_oracle::default_oracles;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_simulate::{
-    DropReason, FabricConfig, Incast, PoissonFlows, RunSummary, TrafficConfig,
+    FabricConfig, FabricDropReason, Incast, PoissonFlows, RunSummary, TrafficConfig,
 };
 use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ const MOST_POINTS: usize = 10_000;
 impl Measure {
     /// The names of all.
     pub(super) fn known() -> Vec<String> {
-        let drops = DropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
+        let drops = FabricDropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
         let known = RunSummary { drops, ..RunSummary::default() }.metrics();
         known.into_iter().map(|(name, _)| name).collect()
     }
@@ -106,9 +106,12 @@ impl Default for MapSettings {
             measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
             policies: usual_policies(),
             oracles: default_oracles().into_iter().collect(),
-            decisions: [("credence", "credence"), ("filter", "oracle:base=dt:alpha=16")]
-                .map(|(name, policy)| (name.to_owned(), known(policy)))
-                .into(),
+            decisions: [
+                ("credence", PolicySpec::Credence(Default::default())),
+                ("filter", PolicySpec::Oracle(Default::default())),
+            ]
+            .map(|(name, policy)| (name.to_owned(), policy.into()))
+            .into(),
             fabric: FabricConfig::default(),
             traffic: TrafficConfig {
                 duration_ns: 50_000_000,
@@ -132,7 +135,7 @@ impl MapSettings {
 
     /// Everything that runs at each point: LQD, the listed policies, each decision with each oracle.
     pub(super) fn subjects(&self) -> Vec<Subject> {
-        let lqd = Subject { name: LQD.to_owned(), kind: Kind::PushOut, policy: known(LQD) };
+        let lqd = Subject { name: LQD.to_owned(), kind: Kind::PushOut, policy: lqd() };
         let listed = self.policies.iter().filter(|policy| policy.label != LQD).map(Subject::listed);
         let asking = self.decisions.iter().flat_map(|(decision, policy)| {
             self.oracles.keys().map(move |oracle| Subject::asking(decision, policy, oracle))
@@ -347,7 +350,10 @@ impl Subject {
 
     fn asking(decision: &str, policy: &NamedPolicy, oracle: &str) -> Self {
         let separator = if policy.label.contains(':') { ',' } else { ':' };
-        let policy = known(&format!("{}{separator}model={oracle}", policy.label));
+        let policy = NamedPolicy {
+            label: format!("{}{separator}model={oracle}", policy.label),
+            spec: policy.spec.clone().with_model(oracle),
+        };
         Subject { name: format!("{decision}-{oracle}"), kind: Kind::Oracle, policy }
     }
 

@@ -5,7 +5,7 @@ use crate::map::{
     Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
     Measure, PolicyValues, SettingTally, Verdict,
 };
-use dropcast_reports::ExportError;
+use dropcast_reports::PageError;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
 use std::fmt::Write as _;
 
@@ -69,8 +69,8 @@ fn verdict(verdict: Verdict) -> &'static str {
 /// The files of a map, with their names: all values, and a picture for each measure.
 ///
 /// # Errors
-/// See [`ExportError`].
-pub fn files(map: &Map) -> Result<Vec<(String, String)>, ExportError> {
+/// See [`PageError`].
+pub fn files(map: &Map) -> Result<Vec<(String, String)>, PageError> {
     let mut files = vec![
         ("map.csv".to_owned(), csv(map)),
         ("map.json".to_owned(), serde_json::to_string_pretty(map)?),

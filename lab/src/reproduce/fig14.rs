@@ -9,8 +9,8 @@ use dropcast_data::random::mix;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
-    BuildError, Fit, Lqd, Model, Observer, OfflineOptimum, Packet, Policy, PolicySite, PolicySpec,
-    Recorded, Removal, Slotted, Switch, Victim,
+    BuildError, Fit, Lqd, Observer, OfflineOptimum, Packet, Policy, PolicyModel, PolicySite,
+    PolicySpec, Recorded, Removal, Slotted, Switch, Victim,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -115,13 +115,19 @@ pub struct Fig14Options {
 
 impl Default for Fig14Options {
     fn default() -> Self {
-        let policies =
-            ["credence", "dt", "complete-sharing", "follow-lqd", "payback-credence", "follow-max"];
+        let policies = vec![
+            PolicySpec::Credence(Default::default()),
+            PolicySpec::DynamicThresholds(Default::default()),
+            PolicySpec::CompleteSharing(Default::default()),
+            PolicySpec::FollowLqd(Default::default()),
+            PolicySpec::PaybackCredence(Default::default()),
+            PolicySpec::FollowMax(Default::default()),
+        ];
         Fig14Options {
             flip_probabilities: FLIP_PROBABILITIES.to_vec(),
             repetitions: 5,
             seed: 1,
-            policies: policies.map(|name| name.parse().expect("a known policy")).to_vec(),
+            policies,
         }
     }
 }
@@ -271,7 +277,7 @@ pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14E
                 let flips = Flips { seed: options.seed, repetition, probability };
                 let lqd = Arc::clone(&lqd);
                 let predicts = move |id: u64| !lqd[id as usize] ^ flips.flips(id);
-                runs.count_of(policy, Some(Model::Predictor(Box::new(Recorded(predicts)))))
+                runs.count_of(policy, Some(PolicyModel::Predictor(Box::new(Recorded(predicts)))))
             };
             let transmitted = match constant {
                 Some(transmitted) => vec![*transmitted],
@@ -396,7 +402,7 @@ struct Runs<'a> {
 
 impl Runs<'_> {
     /// What a policy of the registry transmits, with these predictions if it follows any.
-    fn count_of(&self, policy: &PolicySpec, model: Option<Model>) -> Result<u64, BuildError> {
+    fn count_of(&self, policy: &PolicySpec, model: Option<PolicyModel>) -> Result<u64, BuildError> {
         let site = PolicySite { model, ..PolicySite::new(&self.spec, 0) };
         Ok(self.count(policy.build(site.served_by(Slotted::default()))?))
     }

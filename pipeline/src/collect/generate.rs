@@ -50,14 +50,14 @@ pub struct WorkloadChanges {
 
 /// A workload of one of the topologies.
 #[derive(Clone, Debug)]
-pub enum Workload {
+pub enum WorkloadSettings {
     /// Of one leaf.
     Leaf(LeafWorkload),
     /// Of leaves and spines.
     LeafSpine(FabricWorkload),
 }
 
-impl Workload {
+impl WorkloadSettings {
     /// The workload that a file describes; all defaults without one.
     ///
     /// # Errors
@@ -69,18 +69,18 @@ impl Workload {
             file.map_or_else(|| Ok(T::default()), read_settings)
         }
         Ok(match topology {
-            Topology::Leaf => Workload::Leaf(settings(file)?),
-            Topology::LeafSpine => Workload::LeafSpine(settings(file)?),
+            Topology::Leaf => WorkloadSettings::Leaf(settings(file)?),
+            Topology::LeafSpine => WorkloadSettings::LeafSpine(settings(file)?),
         })
     }
 
     /// The workload with some settings changed.
     pub fn with(mut self, changes: &WorkloadChanges) -> Self {
         let (seed, load, burst, duration_ns) = match &mut self {
-            Workload::Leaf(of) => {
+            WorkloadSettings::Leaf(of) => {
                 (&mut of.seed, &mut of.load, &mut of.incast_burst, &mut of.duration_ns)
             }
-            Workload::LeafSpine(of) => {
+            WorkloadSettings::LeafSpine(of) => {
                 (&mut of.seed, &mut of.load, &mut of.incast_burst, &mut of.duration_ns)
             }
         };
@@ -95,15 +95,15 @@ impl Workload {
 
     fn switches(&self) -> Result<SwitchSpecs, PipelineError> {
         Ok(match self {
-            Workload::Leaf(of) => SwitchSpecs::Same(of.switch_spec()?),
-            Workload::LeafSpine(of) => of.switch_specs()?,
+            WorkloadSettings::Leaf(of) => SwitchSpecs::Same(of.switch_spec()?),
+            WorkloadSettings::LeafSpine(of) => of.switch_specs()?,
         })
     }
 
     fn arrivals(&self) -> Result<Box<dyn Iterator<Item = EventBatch>>, PipelineError> {
         Ok(match self {
-            Workload::Leaf(of) => Box::new(of.arrivals()?),
-            Workload::LeafSpine(of) => Box::new(of.arrivals()?),
+            WorkloadSettings::Leaf(of) => Box::new(of.arrivals()?),
+            WorkloadSettings::LeafSpine(of) => Box::new(of.arrivals()?),
         })
     }
 }
@@ -113,7 +113,7 @@ impl Workload {
 /// # Errors
 /// If a setting of the workload is wrong, or the file cannot be written.
 pub fn generate(
-    workload: &Workload,
+    workload: &WorkloadSettings,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Generated, PipelineError> {
@@ -128,7 +128,7 @@ pub fn generate(
 /// # Errors
 /// If a setting of the workload is wrong.
 pub fn generate_frame(
-    workload: &Workload,
+    workload: &WorkloadSettings,
     progress: &dyn Progress,
 ) -> Result<Frame, PipelineError> {
     let mut batches = Vec::new();
@@ -148,12 +148,12 @@ pub fn generate_leaf(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Generated, PipelineError> {
-    generate(&Workload::Leaf(workload.clone()), path, progress)
+    generate(&WorkloadSettings::Leaf(workload.clone()), path, progress)
 }
 
 /// Gives the arrivals to `keep`, and counts them.
 fn each_batch(
-    workload: &Workload,
+    workload: &WorkloadSettings,
     progress: &dyn Progress,
     mut keep: impl FnMut(EventBatch) -> Result<(), PipelineError>,
 ) -> Result<u64, PipelineError> {

@@ -3,7 +3,7 @@
 use super::models::ModelFile;
 use crate::PipelineError;
 use crate::progress::{Progress, check};
-use dropcast_export::{Measured, Origin, Resources, Target, Vectors, export};
+use dropcast_export::{Measured, Origin, TableResources, Target, Vectors, export};
 use dropcast_forest::Forest;
 use dropcast_verify::{Built, LogicCells, synthesise};
 
@@ -21,10 +21,10 @@ pub fn resources_of(
     file: &ModelFile,
     measure: bool,
     progress: &dyn Progress,
-) -> Result<Resources, PipelineError> {
+) -> Result<TableResources, PipelineError> {
     let ModelFile { model, sha256, .. } = file;
     let origin = Origin::of_model(model, "model", sha256);
-    let mut resources = Resources::new(&model.forest, &origin)?;
+    let mut resources = TableResources::new(&model.forest, &origin)?;
     if measure {
         resources.measured = measure_with_tools(&model.forest, &origin, progress)?;
     }

@@ -138,7 +138,7 @@ impl<'a> InspectedSummary<'a> {
             depth: forest.depth(),
             vote_threshold: forest.vote_threshold,
             vote: made.map(|made| made.vote),
-            seed: made.map(|made| made.parameters.get().random_state),
+            seed: made.map(|made| made.parameters.get().seed),
             split: made.map(|made| &made.split),
             data: made.map_or_else(Vec::new, |made| {
                 made.data.iter().map(|origin| origin.name.as_str()).collect()

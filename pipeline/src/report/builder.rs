@@ -10,7 +10,7 @@ use super::model_replay::ModelReplay;
 use super::one_comparison::OneComparison;
 use super::replay_section::ratio;
 use super::score_ranges::score_bins;
-use super::source::{BuildError, ModelSource, TraceSource};
+use super::source::{ModelSource, ReportError, TraceSource};
 use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
 use super::verdict::Judge;
@@ -85,7 +85,7 @@ impl<'m> ReportBuilder<'m> {
     ///
     /// # Errors
     /// If the trace lacks a feature of the model.
-    pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
+    pub fn begin_trace(&mut self, source: TraceSource) -> Result<(), ReportError> {
         let model_columns = source.places_of(&self.model.features.names())?;
         let columns = source.columns.iter();
         let places = columns.map(|column| place(&mut self.features, column)).collect();
@@ -111,7 +111,7 @@ impl<'m> ReportBuilder<'m> {
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
     /// replayed.
-    pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), BuildError> {
+    pub fn add(&mut self, batch: &LabelledBatch) -> Result<(), ReportError> {
         self.add_measured(batch, &vec![true; batch.len()])
     }
 
@@ -124,7 +124,7 @@ impl<'m> ReportBuilder<'m> {
         &mut self,
         batch: &LabelledBatch,
         measured: &[bool],
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), ReportError> {
         let predicted = self.replay.add(batch, measured)?;
         match &mut self.judge {
             Some(judge) if predicted.len() == batch.len() => {
@@ -287,8 +287,8 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
 }
 
 /// Counted, not measured: a report has nothing that depends on a machine.
-fn table_resources(model: &Model) -> Result<dropcast_export::Resources, ExportError> {
+fn table_resources(model: &Model) -> Result<dropcast_export::TableResources, ExportError> {
     // Of the origin only the features matter to what is counted.
     let unknown = "0".repeat(64);
-    dropcast_export::Resources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
+    dropcast_export::TableResources::new(&model.forest, &Origin::of_model(model, "model", &unknown))
 }

@@ -132,7 +132,7 @@ fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
 fn split_of(model: &Model, run: u64) -> Option<(&Split, u64)> {
     let provenance = model.provenance.as_ref()?;
     let is_known = provenance.data.iter().any(|origin| origin.run == run);
-    let seed = provenance.parameters.get().random_state;
+    let seed = provenance.parameters.get().seed;
     let split = &provenance.split;
     (is_known && tests(split, run)).then_some((split, seed))
 }

@@ -31,7 +31,7 @@ pub use one_comparison::OneComparison;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
 pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes, ratio};
 pub use score_ranges::ScoreBin;
-pub use source::{BuildError, ModelSource, TraceSource};
+pub use source::{ModelSource, ReportError, TraceSource};
 pub use value::{
     LabelSection, ModelSection, PredictionSection, REPORT_SCHEMA_VERSION, ReplaySection, Report,
     SwitchSection, TraceSection,

@@ -1,7 +1,7 @@
 //! A model's predictions replayed: the arrivals of labelled traces through every policy.
 
 use super::replay_section::{common_dt_alpha, common_slack_bytes, totals};
-use super::source::{BuildError, TraceSource};
+use super::source::{ReportError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
 use super::verdict::ReplayedSwitches;
 use dropcast_data::LabelledBatch;
@@ -48,7 +48,7 @@ impl<'m> ModelReplay<'m> {
     ///
     /// # Errors
     /// If the trace lacks a feature of the model.
-    pub(super) fn begin_trace(&mut self, source: TraceSource) -> Result<(), BuildError> {
+    pub(super) fn begin_trace(&mut self, source: TraceSource) -> Result<(), ReportError> {
         self.end_trace();
         let columns = source.places_of(&self.model.features.names())?;
         self.omitted = self.omitted.take().or_else(|| source.why_not_replayed());
@@ -78,8 +78,8 @@ impl<'m> ModelReplay<'m> {
         &mut self,
         batch: &LabelledBatch,
         counted: &[bool],
-    ) -> Result<Vec<bool>, BuildError> {
-        let trace = self.trace.as_mut().ok_or(BuildError::NoTrace)?;
+    ) -> Result<Vec<bool>, ReportError> {
+        let trace = self.trace.as_mut().ok_or(ReportError::NoTrace)?;
         trace.source.check(batch)?;
         let (Some(replay), Some(arrivals)) = (&mut trace.replay, &batch.arrivals) else {
             if trace.replay.is_some() {
@@ -100,7 +100,7 @@ impl<'m> ModelReplay<'m> {
             let arrival = Arrival { predicted, counted: counted[row], ..known };
             replay.arrive(&arrival).map_err(|source| {
                 let row = trace.rows + row as u64;
-                BuildError::Replay { trace: trace.source.name.clone(), row, source }
+                ReportError::Replay { trace: trace.source.name.clone(), row, source }
             })?;
         }
         trace.rows += batch.len() as u64;

@@ -30,7 +30,7 @@ pub struct TraceSource {
 /// Why there is no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum ReportError {
     /// Rows before a trace was named.
     #[error("rows were given before their trace was begun")]
     NoTrace,
@@ -86,11 +86,11 @@ pub enum BuildError {
 
 impl TraceSource {
     /// The column of each of these features.
-    pub(crate) fn places_of(&self, features: &[String]) -> Result<Vec<usize>, BuildError> {
+    pub(crate) fn places_of(&self, features: &[String]) -> Result<Vec<usize>, ReportError> {
         let place = |feature: &String| {
             self.columns.iter().position(|column| column == feature).ok_or_else(|| {
                 let (trace, has) = (self.name.clone(), self.columns.clone());
-                BuildError::MissingFeature { trace, feature: feature.clone(), has }
+                ReportError::MissingFeature { trace, feature: feature.clone(), has }
             })
         };
         features.iter().map(place).collect()
@@ -109,10 +109,10 @@ impl TraceSource {
     }
 
     /// Refuses a batch whose columns differ in length or number.
-    pub(crate) fn check(&self, batch: &LabelledBatch) -> Result<(), BuildError> {
+    pub(crate) fn check(&self, batch: &LabelledBatch) -> Result<(), ReportError> {
         let rows = batch.len();
         let uneven = |problem: String| {
-            Err(BuildError::UnevenBatch { trace: self.name.clone(), rows, problem })
+            Err(ReportError::UnevenBatch { trace: self.name.clone(), rows, problem })
         };
         let (columns, expected) = (batch.features.len(), self.columns.len());
         if columns != expected {

@@ -13,7 +13,7 @@ use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
 use super::verdict::Verdict;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
-use dropcast_export::Resources;
+use dropcast_export::TableResources;
 use dropcast_forest::{Confusion, ImportOrigin, Metrics, SwitchContext};
 use dropcast_switch::Alphas;
 use dropcast_train::Provenance;
@@ -59,7 +59,7 @@ pub struct Report {
     /// Why there is no replay; null where there is one.
     pub replay_omitted: Option<String>,
     /// Size of the forest as match-action tables; null if it cannot be exported.
-    pub resources: Option<Resources>,
+    pub resources: Option<TableResources>,
     /// Why it cannot be exported; null if it can.
     pub resources_omitted: Option<String>,
 }

@@ -33,7 +33,7 @@ pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 
-use super::BuildError;
+use super::ReportError;
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
@@ -57,8 +57,8 @@ pub fn judge(
     for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
         trace.check_expert()?;
-        let named = |error: BuildError| match error {
-            BuildError::Levels { source, .. } => {
+        let named = |error: ReportError| match error {
+            ReportError::Levels { source, .. } => {
                 PipelineError::Replay { trace: trace.name.clone(), source }
             }
             error => error.into(),

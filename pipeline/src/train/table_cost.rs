@@ -1,7 +1,7 @@
 //! What forests take of a device, by the tables they are exported as.
 
 use dropcast_data::sha256;
-use dropcast_export::{Facts, Origin, Resources, TernaryEntries};
+use dropcast_export::{Facts, Origin, TableResources, TernaryEntries};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use dropcast_train::{ForestCost, ForestSize, Resource, TreeOutline};
@@ -30,7 +30,7 @@ impl TableCost {
 impl ForestCost for TableCost {
     fn cost(&self, forest: &Forest, resource: Resource) -> Option<u64> {
         let facts = || Facts::new(forest, &self.origin).ok();
-        let totals = || Some(Resources::new(forest, &self.origin).ok()?.totals);
+        let totals = || Some(TableResources::new(forest, &self.origin).ok()?.totals);
         match resource {
             Resource::TernaryEntries => Some(TernaryEntries::count(forest).ok()?.minimised()),
             Resource::RangeEntries => Some(totals()?.range_entries as u64),

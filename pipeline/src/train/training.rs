@@ -14,8 +14,8 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
-    BatchSource, Budget, CheckedForestParams, ChosenSplit, FitTask, Fitted, ForestParams,
-    ForestStates, ForestTask, Model, NoReplay, Objective, Part, ReadTask, Split, SplitChoice,
+    BatchSource, Budget, BudgetObjective, CheckedForestParams, ChosenSplit, FitTask, Fitted,
+    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Split, SplitChoice,
     SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many, refit_leaves,
     rows_of_part, squeeze,
 };
@@ -355,9 +355,11 @@ impl<'a> Training<'a> {
     fn fit_whole(&self, split: &Split, vote: VoteRule) -> Result<Fitted, PipelineError> {
         match self.settings.trainer {
             Trainer::Dropcast => {}
-            Trainer::Linfa => return self.fit_by(dropcast_interop::Trainer::Linfa, split, vote),
+            Trainer::Linfa => {
+                return self.fit_by(dropcast_interop::TrainerCrate::Linfa, split, vote);
+            }
             Trainer::Smartcore => {
-                return self.fit_by(dropcast_interop::Trainer::Smartcore, split, vote);
+                return self.fit_by(dropcast_interop::TrainerCrate::Smartcore, split, vote);
             }
         }
         let task = ForestTask {
@@ -376,7 +378,7 @@ impl<'a> Training<'a> {
     /// Trains with another crate's trainer.
     fn fit_by(
         &self,
-        trainer: dropcast_interop::Trainer,
+        trainer: dropcast_interop::TrainerCrate,
         split: &Split,
         vote: VoteRule,
     ) -> Result<Fitted, PipelineError> {
@@ -440,7 +442,7 @@ impl<'a> Training<'a> {
         drop(rows);
         let states = self.states(&forests, split)?;
         let class_weight = self.settings.class_weight.weights(accepts, drops);
-        let objective = Objective::for_vote(vote, self.traces.switch_context().ports);
+        let objective = BudgetObjective::for_vote(vote, self.traces.switch_context().ports);
         let cost = TableCost::new(&self.settings.features);
         let squeezing = Squeezing {
             states: &states,

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
-use dropcast_export::{Encoding, FeatureResources, Resources, TableTotals};
+use dropcast_export::{Encoding, FeatureResources, TableResources, TableTotals};
 use dropcast_pipeline::report::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
@@ -76,7 +76,7 @@ fn features(page: &mut Body, features: &[FeatureResources]) {
 /// Forests may have thousands of trees; the JSON has all of them.
 const MOST_TREES: usize = 64;
 
-fn trees(page: &mut Body, resources: &Resources) {
+fn trees(page: &mut Body, resources: &TableResources) {
     let trees = &resources.trees;
     let row = |tree: usize| {
         let of = &trees[tree];

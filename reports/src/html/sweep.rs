@@ -10,7 +10,7 @@ mod shapes;
 use super::body::Body;
 use super::document::Document;
 use super::table::Cell;
-use crate::ExportError;
+use crate::PageError;
 use crate::plot::escape;
 use crate::sweep_view::{Measure, Recipe, part_name, recipe_name, recipes, shown_part};
 use crate::words::sweep::alpha_sentence;
@@ -21,8 +21,8 @@ use std::cmp::Ordering;
 /// sweep gives the same bytes.
 ///
 /// # Errors
-/// See [`ExportError`]; none that we know of.
-pub fn sweep_page(sweep: &SweepTable) -> Result<String, ExportError> {
+/// See [`PageError`]; none that we know of.
+pub fn sweep_page(sweep: &SweepTable) -> Result<String, PageError> {
     let mut page = Body::default();
     let recipes = recipes(sweep);
     let part = shown_part(sweep);

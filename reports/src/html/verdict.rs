@@ -6,15 +6,15 @@ use super::{queues, throughput, timeline};
 use crate::plot::escape;
 use crate::rival_words::{asked_sentences, rival_sentences};
 use crate::verdict_words::{cautions, slack_sentence};
-use crate::{ExportError, figures, trace_sentences, verdict_sentence};
+use crate::{PageError, figures, trace_sentences, verdict_sentence};
 use dropcast_pipeline::report::verdict::Verdict;
 
 /// One HTML file with the verdict, what every policy transmits, drops over time and by queue, and the
 /// JSON of all numbers.
 ///
 /// # Errors
-/// See [`ExportError`]; none is known to happen.
-pub fn verdict_page(verdict: &Verdict) -> Result<String, ExportError> {
+/// See [`PageError`]; none is known to happen.
+pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     let mut page = Body::default();
     page.section("verdict", "Is an oracle worth it here?");
     page.lead(&verdict_sentence(verdict));

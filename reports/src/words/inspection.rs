@@ -124,7 +124,7 @@ fn model_text(model: &Model) -> String {
     if let Some(made) = &model.provenance {
         let split = serde_json::to_string(&made.split).unwrap_or_default();
         let names: Vec<&str> = made.data.iter().map(|origin| origin.name.as_str()).collect();
-        let (seed, data) = (made.parameters.get().random_state, names.join(", "));
+        let (seed, data) = (made.parameters.get().seed, names.join(", "));
         text.push_str(&format!("seed: {seed}\nsplit: {split}\ndata: {data}\n"));
     }
     text + &model.metrics.as_ref().map_or_else(String::new, metrics_table)

@@ -1,9 +1,9 @@
 //! What a forest takes as tables.
 
-use dropcast_export::{Encoding, Measured, Resources};
+use dropcast_export::{Encoding, Measured, TableResources};
 
 /// The size of a forest as tables, in the encodings of others too, and what tools measured.
-pub fn resources_text(resources: &Resources) -> String {
+pub fn resources_text(resources: &TableResources) -> String {
     let (forest, totals) = (&resources.forest, &resources.totals);
     let share = totals.ternary_share.map_or_else(String::new, |share| {
         format!(" ({:.0} % of {} the naive way)", 100.0 * share, totals.naive_ternary_entries)

@@ -4,7 +4,7 @@ use super::config::{Fabric, OnFull, Paths};
 use super::event_queue::EventQueue;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
-use super::sink::{DropReason, DroppedPacket, Occupancy, Sink, Telemetry};
+use super::sink::{DroppedPacket, FabricDropReason, Occupancy, Sink, Telemetry};
 use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology, hash};
 use crate::open_loop::path_of;
@@ -50,7 +50,7 @@ pub(crate) struct Counts {
     /// Links crossed.
     pub(crate) hops: u64,
     pub(crate) marked: u64,
-    /// By [`DropReason`].
+    /// By [`FabricDropReason`].
     pub(crate) dropped: [u64; 4],
 }
 
@@ -229,13 +229,13 @@ impl Network {
         };
         let action = switch.judge(&arriving, now_ns);
         if action == Action::Drop {
-            return self.drop(id, queue, place, DropReason::Aqm, now_ns, sink);
+            return self.drop(id, queue, place, FabricDropReason::Aqm, now_ns, sink);
         }
         let fits = switch.buffer().fits(packet.size_bytes);
         let is_accepted = switch.admit(&arriving, now_ns);
         for nth in 0..switch.pushed_out.len() {
             let (held, queue) = self.switches[usize::from(id)].pushed_out[nth];
-            self.drop(id, queue, held.id as u32, DropReason::PushOut, now_ns, sink);
+            self.drop(id, queue, held.id as u32, FabricDropReason::PushOut, now_ns, sink);
         }
         if is_accepted {
             if action == Action::Mark {
@@ -244,7 +244,7 @@ impl Network {
             }
             self.serve_port(id, port, now_ns, sink);
         } else {
-            let reason = if fits { DropReason::Policy } else { DropReason::Full };
+            let reason = if fits { FabricDropReason::Policy } else { FabricDropReason::Full };
             self.drop(id, queue, place, reason, now_ns, sink);
         }
         while let Some(header) = self.trimmed.pop_front() {
@@ -324,7 +324,7 @@ impl Network {
         id: u16,
         queue: usize,
         place: u32,
-        reason: DropReason,
+        reason: FabricDropReason,
         now_ns: u64,
         sink: &mut S,
     ) {
@@ -349,7 +349,7 @@ impl Network {
             self.trails.release(packet.trail);
         }
         if let Some(size_bytes) = self.trims_to
-            && reason != DropReason::Aqm
+            && reason != FabricDropReason::Aqm
             && packet.kind == PacketKind::Data
         {
             let kind = PacketKind::Trimmed;

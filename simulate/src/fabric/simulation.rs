@@ -5,7 +5,7 @@ use super::flow::{Flow, FlowClass};
 use super::flow_state::{FlowState, Framing, Phase};
 use super::network::{Counts, Happening, Network};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
-use super::sink::{DropReason, Sink};
+use super::sink::{FabricDropReason, Sink};
 use super::topology::hash;
 use crate::open_loop::path_of;
 use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
@@ -14,7 +14,7 @@ use dropcast_switch::{BuildError, Policy, PolicySite};
 
 /// The totals of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SimulationOutcome {
     /// Time of the last event, nanoseconds.
     pub end_ns: u64,
     /// Events that were processed.
@@ -38,9 +38,9 @@ pub struct Outcome {
     dropped: [u64; 4],
 }
 
-impl Outcome {
+impl SimulationOutcome {
     /// Packets dropped for a reason.
-    pub fn dropped(&self, reason: DropReason) -> u64 {
+    pub fn dropped(&self, reason: FabricDropReason) -> u64 {
         self.dropped[reason as usize]
     }
 
@@ -145,7 +145,7 @@ impl<W: Workload> Simulation<W> {
     ///
     /// # Errors
     /// The workload started a flow that the fabric cannot carry.
-    pub fn run<S: Sink>(mut self, sink: &mut S) -> Result<Outcome, FlowError> {
+    pub fn run<S: Sink>(mut self, sink: &mut S) -> Result<SimulationOutcome, FlowError> {
         let mut now_ns = 0;
         self.begin();
         while let Some(time_ns) = self.step(sink)? {
@@ -450,9 +450,9 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    fn outcome(&self, end_ns: u64) -> Outcome {
+    fn outcome(&self, end_ns: u64) -> SimulationOutcome {
         let Counts { sent, delivered, hops, marked, dropped } = self.network.counts;
-        Outcome {
+        SimulationOutcome {
             end_ns,
             events: self.events,
             flows: self.started,

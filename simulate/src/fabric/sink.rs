@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Why a packet was dropped at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DropReason {
+pub enum FabricDropReason {
     /// It did not fit into the buffer.
     Full,
     /// It fitted, and the buffer-sharing policy rejected it.
@@ -18,18 +18,22 @@ pub enum DropReason {
     Aqm,
 }
 
-impl DropReason {
+impl FabricDropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 4] =
-        [DropReason::Full, DropReason::Policy, DropReason::PushOut, DropReason::Aqm];
+    pub const ALL: [FabricDropReason; 4] = [
+        FabricDropReason::Full,
+        FabricDropReason::Policy,
+        FabricDropReason::PushOut,
+        FabricDropReason::Aqm,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            DropReason::Full => "full",
-            DropReason::Policy => "policy",
-            DropReason::PushOut => "push-out",
-            DropReason::Aqm => "aqm",
+            FabricDropReason::Full => "full",
+            FabricDropReason::Policy => "policy",
+            FabricDropReason::PushOut => "push-out",
+            FabricDropReason::Aqm => "aqm",
         }
     }
 }
@@ -50,7 +54,7 @@ pub struct DroppedPacket {
     /// Bytes it takes in the buffer.
     pub size_bytes: u32,
     /// Why.
-    pub reason: DropReason,
+    pub reason: FabricDropReason,
     /// Length of its queue without it, bytes.
     pub queue_bytes: u32,
     /// Whether the queue was shorter than an equal share of the buffer, `B/N`.

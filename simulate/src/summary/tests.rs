@@ -89,8 +89,8 @@ fn run(policy: &str, seed: u64) -> RunSummary {
 fn a_run_adds_up_and_seeds_give_intervals() {
     let runs: Vec<RunSummary> = (1..=4).map(|seed| run("complete-partitioning", seed)).collect();
     for run in &runs {
-        assert!(run.drops[&DropReason::Policy] > 0, "{run:?}");
-        assert_eq!(run.drops[&DropReason::PushOut], 0);
+        assert!(run.drops[&FabricDropReason::Policy] > 0, "{run:?}");
+        assert_eq!(run.drops[&FabricDropReason::PushOut], 0);
         // Complete partitioning drops only at queues that are (nearly) full: of B/12, which is
         // below B/N for 6 ports of two queues.
         let all: u64 = run.drops.values().sum();
@@ -110,6 +110,6 @@ fn a_run_adds_up_and_seeds_give_intervals() {
 #[test]
 fn a_long_queue_pays_under_lqd_and_is_not_innocent() {
     let run = run("lqd", 1);
-    assert!(run.drops[&DropReason::PushOut] > 0);
+    assert!(run.drops[&FabricDropReason::PushOut] > 0);
     assert!(run.innocents.share_of_drops < Some(0.1), "{:?}", run.innocents);
 }

@@ -4,7 +4,7 @@
 pub(crate) mod network;
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
-use crate::{Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite};
+use crate::{Buffer, BuildError, Decision, Packet, Policy, PolicyModel, PolicySite};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 pub use network::{
@@ -192,7 +192,7 @@ impl NdtParameters {
     /// If there is none.
     pub fn policy<S>(&self, site: PolicySite<'_, S>) -> Result<Ndt, BuildError> {
         match site.model {
-            Some(Model::Network(network)) => Ok(Ndt::new(site.spec, network)),
+            Some(PolicyModel::Network(network)) => Ok(Ndt::new(site.spec, network)),
             _ => Err(BuildError::NoModel { policy: "ndt", expected: "network" }),
         }
     }

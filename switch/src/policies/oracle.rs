@@ -5,8 +5,8 @@
 
 use super::real_queues::RealQueues;
 use crate::{
-    Asked, Buffer, BuildError, Decision, Model, Packet, Policy, PolicySite, PolicySpec, Predictor,
-    Service,
+    Alphas, Asked, Buffer, BuildError, Decision, Packet, Policy, PolicyModel, PolicySite,
+    PolicySpec, Predictor, Service,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -138,7 +138,8 @@ pub struct OracleParameters {
 
 impl Default for OracleParameters {
     fn default() -> Self {
-        let base = Box::new("dt:alpha=16".parse().expect("a policy"));
+        let alpha = Alphas::try_from(16.0).expect("16 is positive");
+        let base = Box::new(PolicySpec::dt(alpha));
         OracleParameters { base, model: None, horizon_ns: None, gate: None }
     }
 }
@@ -170,7 +171,7 @@ impl OracleParameters {
                     let problem = "is of the untrained rule; leave it out, or leave out model";
                     return Err(BuildError::parameter("horizon_ns", problem));
                 }
-                (Some(Model::Predictor(predictor)), _, None) => (predictor, spec.base_rtt_ns),
+                (Some(PolicyModel::Predictor(predictor)), _, None) => (predictor, spec.base_rtt_ns),
                 (None, None, Some(0)) => {
                     return Err(BuildError::parameter("horizon_ns", "is 0, expected at least 1"));
                 }

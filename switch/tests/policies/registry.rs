@@ -6,7 +6,7 @@ use dropcast_features::BufferView;
 use dropcast_switch::aqm::Aqm;
 use dropcast_switch::policies::ndt::{Network, NetworkShape};
 use dropcast_switch::{
-    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, Model, NoObserver, Policy, PolicySite,
+    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, NoObserver, Policy, PolicyModel, PolicySite,
     PolicySpec, Switch,
 };
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn spec() -> SwitchSpec {
 
 fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
     let network = Network::neutral(NetworkShape::default()).expect("valid");
-    let model = (name == "ndt").then_some(Model::Network(network));
+    let model = (name == "ndt").then_some(PolicyModel::Network(network));
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }
 
@@ -84,7 +84,7 @@ fn texts_and_tables_say_the_same() {
         let table = toml::to_string(&policy).expect("a table");
         assert!(table.contains("flip_probability = 0.5"), "{table}");
         let spec = spec();
-        let model = Some(Model::Predictor(Box::new(AlwaysAccept)));
+        let model = Some(PolicyModel::Predictor(Box::new(AlwaysAccept)));
         assert!(policy.build(PolicySite { model, ..PolicySite::new(&spec, 1) }).is_ok());
     }
     let over: PolicySpec = "oracle:base=dt:alpha=8,model=leaf.json".parse().expect("valid");
@@ -93,6 +93,45 @@ fn texts_and_tables_say_the_same() {
     assert_eq!(over.model(), Some("leaf.json"));
     let text = toml::to_string(&credence).expect("a table");
     assert!(text.contains("fallback = true") && text.contains("slack_bytes = 1500"), "{text}");
+}
+
+#[test]
+fn a_text_is_written_as_it_is_read() {
+    for name in PolicySpec::NAMES {
+        let policy: PolicySpec = name.parse().expect("a name");
+        assert_eq!(policy.to_string().parse(), Ok(policy), "{name}");
+    }
+    for text in [
+        "follow-lqd",
+        "lqd",
+        "lqd:end=head",
+        "dt:alpha=16",
+        "dt:alpha=[64,0.5]",
+        "oracle:base=dt:alpha=16",
+        "oracle:base=complete-sharing",
+        "oracle:base=dt:alpha=[64,16],gate=0.25,model=leaf.json",
+        "credence:fallback=true,features=real-queues,flip_probability=0.01,model=a/leaf.dct",
+        "abm:alpha=[64,0.5],counting=artifact,first_rtt_alpha=1024",
+        "dt:alpha=0.5",
+        "occamy",
+        "harmonic",
+    ] {
+        let policy: PolicySpec = text.parse().expect("valid");
+        assert_eq!(policy.to_string(), text);
+    }
+    // Two settings of a base would end where the first does.
+    let table = "name = 'oracle'\nbase = { name = 'abm', alpha = [64, 8], first_rtt_alpha = 3.5 }";
+    let policy: PolicySpec = toml::from_str(table).expect("valid");
+    assert_eq!(policy.to_string().parse(), Ok(policy));
+}
+
+#[test]
+fn a_model_is_given_to_policies_that_can_have_one() {
+    for name in PolicySpec::NAMES {
+        let policy: PolicySpec = name.parse().expect("a name");
+        let with = policy.clone().with_model("leaf.json");
+        assert_eq!(with.model(), policy.takes_model().then_some("leaf.json"), "{name}");
+    }
 }
 
 #[test]
@@ -157,7 +196,7 @@ fn mistakes_are_named() {
 fn credence_takes_its_predictor() {
     let credence: PolicySpec = "credence:model=a.dct,flip_probability=0.5".parse().expect("valid");
     let spec = spec();
-    let model = Some(Model::Predictor(Box::new(AlwaysAccept)));
+    let model = Some(PolicyModel::Predictor(Box::new(AlwaysAccept)));
     assert!(credence.build(PolicySite { model, ..PolicySite::new(&spec, 1) }).is_ok());
 }
 

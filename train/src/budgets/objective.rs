@@ -5,7 +5,7 @@ use dropcast_forest::{Confusion, ScoreHistogram};
 
 /// The objective of a squeezed forest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Objective {
+pub enum BudgetObjective {
     /// The best F1 of any vote threshold.
     F1,
     /// The average precision.
@@ -24,17 +24,17 @@ pub enum Objective {
     },
 }
 
-impl Objective {
+impl BudgetObjective {
     /// The objective of a forest whose vote threshold is chosen by `vote`: the bound or the cost if
     /// `vote` uses one, else the average precision. The best F1 of a thousand forests, on the rows
     /// that chose it, is partly luck; average precision measures the ranking at every threshold.
     pub fn for_vote(vote: VoteRule, ports: Option<u16>) -> Self {
         match (vote, ports) {
-            (VoteRule::EtaBound, Some(ports)) => Objective::EtaBound { ports },
+            (VoteRule::EtaBound, Some(ports)) => BudgetObjective::EtaBound { ports },
             (VoteRule::Cost { false_drop, false_accept }, _) => {
-                Objective::Cost { false_drop, false_accept }
+                BudgetObjective::Cost { false_drop, false_accept }
             }
-            _ => Objective::AveragePrecision,
+            _ => BudgetObjective::AveragePrecision,
         }
     }
 
@@ -45,12 +45,14 @@ impl Objective {
             values.fold(f64::NEG_INFINITY, f64::max)
         };
         match self {
-            Objective::F1 => best(&|confusion| confusion.f1()),
-            Objective::AveragePrecision => scores.average_precision().unwrap_or(f64::NEG_INFINITY),
-            Objective::EtaBound { ports } => {
+            BudgetObjective::F1 => best(&|confusion| confusion.f1()),
+            BudgetObjective::AveragePrecision => {
+                scores.average_precision().unwrap_or(f64::NEG_INFINITY)
+            }
+            BudgetObjective::EtaBound { ports } => {
                 best(&|confusion| confusion.eta_bound(ports).map(|eta| 1.0 / eta))
             }
-            Objective::Cost { false_drop, false_accept } => best(&|confusion| {
+            BudgetObjective::Cost { false_drop, false_accept } => best(&|confusion| {
                 Some(-(confusion.fp as f64 * false_drop + confusion.fn_ as f64 * false_accept))
             }),
         }

@@ -172,7 +172,7 @@ fn add(to: &mut [f64], step: f64, direction: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Objective, Part};
+    use crate::{BudgetObjective, Part};
     use dropcast_forest::ScoreHistogram;
     use proptest::prelude::*;
 
@@ -205,7 +205,7 @@ mod tests {
     fn f1(forest: &Forest, rows: &[([u32; 2], bool)]) -> f64 {
         let mut scores = ScoreHistogram::new(forest.trees.len());
         rows.iter().for_each(|(row, drop)| scores.add(forest.score(row), *drop));
-        Objective::F1.value(&scores)
+        BudgetObjective::F1.value(&scores)
     }
 
     #[test]

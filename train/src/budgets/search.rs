@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::cost::ForestCost;
-use super::objective::Objective;
+use super::objective::BudgetObjective;
 use super::running_cost::RunningCost;
 use super::state_columns::StateColumns;
 use super::states::ForestStates;
@@ -21,7 +21,7 @@ pub struct Squeezing<'a> {
     /// The class weights that leaves were made with, of accepted and dropped rows.
     pub class_weight: [f64; 2],
     /// What to optimize.
-    pub objective: Objective,
+    pub objective: BudgetObjective,
     /// The limits to keep.
     pub budget: &'a Budget,
     /// Threads; they do not change the result.

@@ -104,7 +104,7 @@ fn scores(forest: &Forest, rows: &[Row], validates: bool) -> ScoreHistogram {
 /// The value on validation rows, or on training rows without them.
 fn value(forest: &Forest, rows: &[Row]) -> f64 {
     let validates = rows.iter().any(|row| row.2);
-    Objective::F1.value(&scores(forest, rows, validates))
+    BudgetObjective::F1.value(&scores(forest, rows, validates))
 }
 
 fn within(forest: &Forest, rows: &[Row], budget: &str) -> Option<Squeezed> {
@@ -121,7 +121,7 @@ fn within_by(
     let squeezing = Squeezing {
         states: &states,
         class_weight: [1.0, 2.0],
-        objective: Objective::F1,
+        objective: BudgetObjective::F1,
         budget: &budget,
         threads: NonZeroUsize::MIN,
         progress: &|_, _| {},

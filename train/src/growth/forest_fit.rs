@@ -174,7 +174,7 @@ impl Quad {
         let after = usize::from(plan.params.n_estimators).min(first + LANES);
         let depth = usize::from(plan.params.max_depth);
         let bootstrap =
-            Bootstrap { seed: plan.params.random_state, quad: quad as u64, poisson: plan.poisson };
+            Bootstrap { seed: plan.params.seed, quad: quad as u64, poisson: plan.poisson };
         let trees = (first..after).map(|tree| Growth::new(tree as u64, depth)).collect();
         Quad { bootstrap, trees }
     }
@@ -260,8 +260,7 @@ impl Growth {
             return;
         }
         let features = plan.columns.len();
-        let stream =
-            Purpose::FeatureOrder.stream(plan.params.random_state, &[self.number, number as u64]);
+        let stream = Purpose::FeatureOrder.stream(plan.params.seed, &[self.number, number as u64]);
         let order = stream.permutation(features);
         let tried = plan.params.max_features.count(features);
         let Some(split) = plan.rule.search(&histogram, &plan.bins, &order, tried) else { return };

@@ -163,7 +163,7 @@ proptest! {
             min_samples_leaf,
             bootstrap,
             max_bins,
-            random_state: seed,
+            seed,
             ..ForestParams::default()
         };
         let (runs, task) = (runs(seed, rows), task(split, params));

@@ -57,7 +57,7 @@ impl Default for SweepAxes {
             class_weight: vec![params.class_weight],
             min_samples_leaf: vec![params.min_samples_leaf],
             votes: vec![VoteRule::default()],
-            seeds: vec![1],
+            seeds: vec![params.seed],
         }
     }
 }

@@ -108,8 +108,11 @@ pub fn assemble(
     for best in &best {
         models.extend(texts[best.row].clone().map(|text| (best.model.clone(), text)));
     }
-    let seeds =
-        plan.groups.iter().map(|group| group.seed).collect::<std::collections::BTreeSet<_>>();
+    let seeds = plan
+        .groups
+        .iter()
+        .map(|group| group.forest.seed)
+        .collect::<std::collections::BTreeSet<_>>();
     let table = SweepTable {
         format_version: SWEEP_FORMAT_VERSION,
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -1,9 +1,7 @@
 //! Which forests a sweep trains, and which of them are grown together.
 
 use super::{SweepAxes, SweepSetting};
-use crate::{
-    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError, VoteRule,
-};
+use crate::{CheckedForestParams, ForestParams, ParamError, VoteRule};
 use dropcast_features::FeatureSet;
 use serde::Serialize;
 
@@ -25,18 +23,8 @@ pub struct SweepPlan {
 pub struct SweepGroup {
     /// The features.
     pub features: FeatureSet,
-    /// Maximum bins of a feature.
-    pub max_bins: u16,
-    /// How many features are drawn for a node.
-    pub max_features: MaxFeatures,
-    /// The impurity that splits lower.
-    pub criterion: Criterion,
-    /// Weights of the classes.
-    pub class_weight: ClassWeight,
-    /// Fewest distinct rows on either side of a split.
-    pub min_samples_leaf: u32,
-    /// `random_state`.
-    pub seed: u64,
+    /// The parameters of its forests, but for the number of trees and the depth.
+    pub forest: ForestParams,
     /// Numbers of trees.
     pub trees: Vec<u16>,
     /// Depths.
@@ -73,12 +61,13 @@ impl SweepPlan {
         let shared = axes.trees.len() * axes.max_depth.len() * axes.votes.len();
         let mut groups = vec![SweepGroup::new(axes)];
         groups = each(groups, &axes.features, |group, of| group.features = of.clone());
-        groups = each(groups, &axes.max_bins, |group, &of| group.max_bins = of);
-        groups = each(groups, &axes.max_features, |group, &of| group.max_features = of);
-        groups = each(groups, &axes.criterion, |group, &of| group.criterion = of);
-        groups = each(groups, &axes.class_weight, |group, &of| group.class_weight = of);
-        groups = each(groups, &axes.min_samples_leaf, |group, &of| group.min_samples_leaf = of);
-        groups = each(groups, &axes.seeds, |group, &of| group.seed = of);
+        groups = each(groups, &axes.max_bins, |group, &of| group.forest.max_bins = of);
+        groups = each(groups, &axes.max_features, |group, &of| group.forest.max_features = of);
+        groups = each(groups, &axes.criterion, |group, &of| group.forest.criterion = of);
+        groups = each(groups, &axes.class_weight, |group, &of| group.forest.class_weight = of);
+        groups =
+            each(groups, &axes.min_samples_leaf, |group, &of| group.forest.min_samples_leaf = of);
+        groups = each(groups, &axes.seeds, |group, &of| group.forest.seed = of);
         let seeds = axes.seeds.len();
         for (nth, group) in groups.iter_mut().enumerate() {
             let first = nth / seeds * seeds * shared + nth % seeds;
@@ -105,15 +94,9 @@ fn each<T>(
 impl SweepGroup {
     /// The group of all trees, depths and votes, with default parameters.
     fn new(axes: &SweepAxes) -> Self {
-        let params = ForestParams::default();
         SweepGroup {
             features: FeatureSet::paper4(),
-            max_bins: params.max_bins,
-            max_features: params.max_features,
-            criterion: params.criterion,
-            class_weight: params.class_weight,
-            min_samples_leaf: params.min_samples_leaf,
-            seed: params.random_state,
+            forest: ForestParams::default(),
             trees: axes.trees.clone(),
             max_depth: axes.max_depth.clone(),
             votes: axes.votes.clone(),
@@ -131,18 +114,8 @@ impl SweepGroup {
     /// # Errors
     /// If an axis has an invalid value.
     pub fn params(&self, (trees, depth): (u16, u8)) -> Result<CheckedForestParams, ParamError> {
-        let params = ForestParams {
-            n_estimators: trees,
-            max_depth: depth,
-            max_bins: self.max_bins,
-            max_features: self.max_features,
-            criterion: self.criterion,
-            class_weight: self.class_weight,
-            min_samples_leaf: self.min_samples_leaf,
-            random_state: self.seed,
-            ..ForestParams::default()
-        };
-        params.check()
+        let size = ForestParams { n_estimators: trees, max_depth: depth, ..self.forest.clone() };
+        size.check()
     }
 
     /// The setting of one of its rows.
@@ -151,11 +124,11 @@ impl SweepGroup {
             features: self.features.spelled(),
             trees,
             max_depth,
-            max_bins: self.max_bins,
-            max_features: self.max_features,
-            criterion: self.criterion,
-            class_weight: self.class_weight,
-            min_samples_leaf: self.min_samples_leaf,
+            max_bins: self.forest.max_bins,
+            max_features: self.forest.max_features,
+            criterion: self.forest.criterion,
+            class_weight: self.forest.class_weight,
+            min_samples_leaf: self.forest.min_samples_leaf,
             vote,
         }
     }

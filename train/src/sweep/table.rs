@@ -101,7 +101,7 @@ pub struct SweepRow {
     /// The configuration.
     #[serde(flatten)]
     pub setting: SweepSetting,
-    /// `random_state` of the forest.
+    /// `seed` of the forest.
     pub seed: u64,
     /// The chosen vote threshold.
     pub vote_threshold: u32,

@@ -73,7 +73,13 @@ fn every_combination_is_a_row_once() {
         for size in group.sizes() {
             for &vote in &group.votes {
                 let place = *places.next().unwrap();
-                rows.push((place, group.max_bins, size, vote.to_string(), group.seed));
+                rows.push((
+                    place,
+                    group.forest.max_bins,
+                    size,
+                    vote.to_string(),
+                    group.forest.seed,
+                ));
             }
         }
     }

@@ -37,7 +37,7 @@ fn tasks() -> Vec<FitTask> {
             criterion: Criterion::Entropy,
             class_weight: ClassWeight::Balanced,
             max_samples: Some(0.5),
-            random_state: 9,
+            seed: 9,
             ..ForestParams::default()
         },
     ];
@@ -121,8 +121,8 @@ fn many_rows_leave_no_trace_of_their_chunks() {
 #[test]
 fn the_seed_does() {
     let runs = runs();
-    let with_seed = |random_state: u64| {
-        let params = ForestParams { random_state, ..ForestParams::default() };
+    let with_seed = |seed: u64| {
+        let params = ForestParams { seed, ..ForestParams::default() };
         fit(&runs[..], &task(3, params.check().unwrap(), Split::None)).unwrap().model.forest
     };
     assert_ne!(with_seed(1).trees, with_seed(2).trees);

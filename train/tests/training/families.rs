@@ -146,8 +146,8 @@ fn check_refusals(split: Split) {
         let forest = ForestTask { features: like.features.clone(), params, vote: like.vote };
         fit_many(&rows, &[forest], NonZeroUsize::MIN).map(|_| ()).unwrap_err().to_string()
     };
-    let message = fault(ForestParams { random_state: 8, ..ForestParams::default() });
-    assert!(message.contains("random_state"), "{message}");
+    let message = fault(ForestParams { seed: 8, ..ForestParams::default() });
+    assert!(message.contains("seed"), "{message}");
     let message = fault(ForestParams { max_bins: 256, ..ForestParams::default() });
     assert!(message.contains("max_bins"), "{message}");
 }

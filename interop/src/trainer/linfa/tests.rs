@@ -72,7 +72,7 @@ fn a_forest_votes_as_linfa_ensembles_does() {
         task(ForestParams { n_estimators: trees, max_depth: depth, ..ForestParams::default() });
     let params = task.params.get();
     let data = dataset(1_200);
-    let rng = || ChaCha8Rng::seed_from_u64(params.random_state);
+    let rng = || ChaCha8Rng::seed_from_u64(params.seed);
     let theirs = EnsembleLearnerParams::new_fixed_rng(TreeLearner::new(params).params, rng())
         .ensemble_size(usize::from(trees))
         .feature_proportion(0.5)

@@ -8,6 +8,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{FlowRecord, Interval, RunSummary, Sink, Summarizer};
+use dropcast_switch::PolicySpec;
 use dropcast_train::Threads;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -160,13 +161,14 @@ impl Plan {
             for &point in figure.points {
                 let experiment = place(&mut plan.experiments, scale.experiment(figure, point));
                 for (policy, spec) in POLICIES {
-                    let flips =
-                        figure.vary == Vary::Flips && point > 0.0 && spec.starts_with("credence");
-                    let named = match flips {
-                        true => format!("{spec},flip_probability={point:?}"),
-                        false => spec.to_owned(),
-                    };
-                    let named = named.parse().expect("a known policy");
+                    let mut named: NamedPolicy = spec.parse().expect("a known policy");
+                    if let PolicySpec::Credence(own) = &mut named.spec
+                        && figure.vary == Vary::Flips
+                        && point > 0.0
+                    {
+                        own.flip_probability = point;
+                        named.label = format!("{spec},flip_probability={point:?}");
+                    }
                     let job = place(&mut plan.jobs, Job { experiment, policy: named });
                     cells.push(Planned { point, policy, job });
                 }

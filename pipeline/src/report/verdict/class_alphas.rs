@@ -2,7 +2,6 @@
 
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, ReplayError, ReplayOptions, RivalReplay, RivalSent};
-use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use dropcast_switch::{Alphas, PolicySpec};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -43,7 +42,7 @@ pub(super) struct FoundAlphas {
 impl FoundAlphas {
     pub(super) fn spec(alphas: &[f64]) -> Option<PolicySpec> {
         let alpha = Alphas::new(alphas.to_vec()).ok()?;
-        Some(PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha }))
+        Some(PolicySpec::dt(alpha))
     }
 }
 

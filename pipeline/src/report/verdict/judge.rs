@@ -11,7 +11,7 @@ use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::named_policy::NamedPolicy;
-use crate::report::{BuildError, ReplayTotals, common_dt_alpha, common_slack_bytes, ratio};
+use crate::report::{ReplayTotals, ReportError, common_dt_alpha, common_slack_bytes, ratio};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::collections::BTreeMap;
@@ -82,19 +82,19 @@ impl Judge {
     /// The batches that follow belong to a trace of these switches, which begin with empty buffers.
     ///
     /// # Errors
-    /// [`BuildError::Levels`] if they cannot be replayed, [`BuildError::Policy`] if they cannot have a policy that was
+    /// [`ReportError::Levels`] if they cannot be replayed, [`ReportError::Policy`] if they cannot have a policy that was
     /// asked for.
     pub fn begin_trace(
         &mut self,
         name: &str,
         meta: &TraceMeta,
         specs: &SwitchSpecs,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), ReportError> {
         self.end_trace();
         let levels = self
             .thresholds
             .begin(meta, self.threads, self.is_beside_model)
-            .map_err(|source| BuildError::Levels { trace: name.to_owned(), source })?;
+            .map_err(|source| ReportError::Levels { trace: name.to_owned(), source })?;
         let options = ReplayOptions::for_trace(meta);
         let rivals = self.rivals.begin(name, meta, specs)?;
         let replay = Replay::new(specs.clone(), options).without_predictions();
@@ -122,8 +122,8 @@ impl Judge {
         batch: &LabelledBatch,
         counted: &[bool],
         predicted: Option<&[bool]>,
-    ) -> Result<(), BuildError> {
-        let trace = self.open.as_mut().ok_or(BuildError::NoTrace)?;
+    ) -> Result<(), ReportError> {
+        let trace = self.open.as_mut().ok_or(ReportError::NoTrace)?;
         let Some(columns) = &batch.arrivals else { return Ok(()) };
         let place = self.names.len() - 1;
         let name = &self.names[place];
@@ -135,7 +135,7 @@ impl Judge {
             if let Some(replay) = &mut trace.replay {
                 replay.arrive(&arrival).map_err(|source| {
                     let row = trace.rows + at as u64;
-                    BuildError::Replay { trace: name.clone(), row, source }
+                    ReportError::Replay { trace: name.clone(), row, source }
                 })?;
             }
             arrivals.push(arrival);
@@ -165,7 +165,7 @@ impl Judge {
             }
         }
         if let Some(rivals) = &mut trace.rivals {
-            self.rivals.add(rivals, &arrivals).map_err(|source| BuildError::Replay {
+            self.rivals.add(rivals, &arrivals).map_err(|source| ReportError::Replay {
                 trace: name.clone(),
                 row: trace.rows,
                 source,
@@ -175,7 +175,7 @@ impl Judge {
         trace
             .levels
             .add(batch, &all_met, counted)
-            .map_err(|source| BuildError::Levels { trace: name.clone(), source })
+            .map_err(|source| ReportError::Levels { trace: name.clone(), source })
     }
 
     /// The trace has no more rows: drains its buffers.

@@ -2,13 +2,11 @@
 
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use crate::named_policy::NamedPolicy;
-use crate::report::{BuildError, ratio};
+use crate::report::{ReportError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
     Arrival, OptimumSent, ReplayError, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent,
 };
-use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
-use dropcast_switch::policies::oracle::OracleParameters;
 use dropcast_switch::{Alphas, NoParameters, PolicySite, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -130,9 +128,7 @@ struct Tried {
     kind: RivalKind,
     /// Infinite if none.
     alpha: Option<f64>,
-    spec: PolicySpec,
-    /// As users write it.
-    text: String,
+    policy: NamedPolicy,
 }
 
 impl Tried {
@@ -140,21 +136,16 @@ impl Tried {
         let alpha = exponent.map(|exponent| f64::from(exponent).exp2());
         let base = alpha
             .and_then(|alpha| Alphas::try_from(alpha).ok())
-            .map_or(PolicySpec::CompleteSharing(NoParameters {}), |alpha| {
-                PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha })
-            });
-        let text = alpha.map_or("complete-sharing".to_owned(), |of| format!("dt:alpha={of}"));
-        if kind == RivalKind::Alpha {
-            return Tried { kind, alpha, spec: base, text };
-        }
-        let base = Box::new(base);
-        let spec = PolicySpec::Oracle(OracleParameters { base, ..OracleParameters::default() });
-        Tried { kind, alpha, spec, text: format!("oracle:base={text}") }
+            .map_or(PolicySpec::CompleteSharing(NoParameters {}), PolicySpec::dt);
+        let spec = match kind {
+            RivalKind::UntrainedRule => PolicySpec::untrained_rule(base),
+            _ => base,
+        };
+        Tried { kind, alpha, policy: spec.into() }
     }
 
-    fn asked(NamedPolicy { label, spec }: &NamedPolicy) -> Self {
-        let (spec, text) = (spec.clone(), label.clone());
-        Tried { kind: RivalKind::Asked, alpha: None, spec, text }
+    fn asked(policy: &NamedPolicy) -> Self {
+        Tried { kind: RivalKind::Asked, alpha: None, policy: policy.clone() }
     }
 }
 
@@ -189,7 +180,7 @@ impl Rivals {
         trace: &str,
         meta: &TraceMeta,
         specs: &SwitchSpecs,
-    ) -> Result<Option<TraceRivals>, BuildError> {
+    ) -> Result<Option<TraceRivals>, ReportError> {
         let each: Vec<&SwitchSpec> = match specs {
             SwitchSpecs::Same(spec) => vec![spec],
             SwitchSpecs::Each(specs) => specs.values().collect(),
@@ -197,10 +188,12 @@ impl Rivals {
         for (spec, asked) in
             each.iter().flat_map(|spec| self.asked.iter().map(move |of| (spec, of)))
         {
-            asked.spec.build(PolicySite::new(spec, 0)).map_err(|source| BuildError::Policy {
-                trace: trace.to_owned(),
-                policy: asked.text.clone(),
-                source,
+            asked.policy.spec.build(PolicySite::new(spec, 0)).map_err(|source| {
+                ReportError::Policy {
+                    trace: trace.to_owned(),
+                    policy: asked.policy.label.clone(),
+                    source,
+                }
             })?;
         }
         if each.iter().any(|spec| spec.queues() > MOST_QUEUES) && !self.is_large {
@@ -213,7 +206,7 @@ impl Rivals {
             return Ok(None);
         }
         let all = self.tried.iter().chain(&self.asked);
-        let policies: Vec<PolicySpec> = all.map(|tried| tried.spec.clone()).collect();
+        let policies: Vec<PolicySpec> = all.map(|tried| tried.policy.spec.clone()).collect();
         let options = ReplayOptions::for_trace(meta);
         let specs = specs.clone();
         self.class_alphas.begin(meta, &specs);
@@ -259,7 +252,7 @@ impl Rivals {
         };
         let section = |tried: &Tried, sent: &RivalSent| RivalSection {
             kind: tried.kind,
-            policy: tried.text.clone(),
+            policy: tried.policy.label.clone(),
             alpha: tried.alpha,
             sent: sent.counted,
             bytes_to_lqd: ratio(sent.counted.bytes, lqd.bytes),
@@ -301,9 +294,7 @@ impl Rivals {
         let common = self.tried[best].alpha.or(grid.last().copied())?;
         // The arrivals were replayed before.
         let found = self.class_alphas.search((common, sent), &grid, bytes, self.threads).ok()??;
-        let spec = FoundAlphas::spec(&found.alphas)?;
-        let alphas: Vec<String> = found.alphas.iter().map(f64::to_string).collect();
-        let text = format!("dt:alpha=[{}]", alphas.join(","));
-        Some((Tried { kind: RivalKind::ClassAlphas, alpha: None, spec, text }, found.sent))
+        let policy = FoundAlphas::spec(&found.alphas)?.into();
+        Some((Tried { kind: RivalKind::ClassAlphas, alpha: None, policy }, found.sent))
     }
 }

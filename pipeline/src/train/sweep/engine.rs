@@ -223,7 +223,7 @@ impl Sweep {
             }
             finished.push(part);
         }
-        let seed = plan.groups.first().map_or(0, |group| self.rows.split_seed(group.seed));
+        let seed = plan.groups.first().map_or(0, |group| self.rows.split_seed(group.forest.seed));
         let split = (split.clone(), part_sizes(traces, split, seed)?);
         let (mut table, models) = assemble(plan, finished, traces.origins(), split, self.front)?;
         table.best_alpha = self.rows.best_alpha(seed)?;
@@ -240,7 +240,7 @@ impl Sweep {
         folder: &SweepFolder,
         kept: &'r mut Option<TrainingRows>,
     ) -> Result<&'r TrainingRows, PipelineError> {
-        let seed = self.rows.split_seed(group.seed);
+        let seed = self.rows.split_seed(group.forest.seed);
         // Other rows go before these come.
         kept.take_if(|rows| rows.task().seed != seed);
         if kept.is_none() {
@@ -248,7 +248,7 @@ impl Sweep {
                 features: self.features.clone(),
                 split: self.rows.split().clone(),
                 seed,
-                max_bins: plan.groups.iter().map(|group| group.max_bins).max().unwrap_or(2),
+                max_bins: plan.groups.iter().map(|group| group.forest.max_bins).max().unwrap_or(2),
                 switch: self.rows.traces.switch_context(),
                 data: self.rows.traces.origins(),
                 threads: self.rows.threads,
@@ -263,7 +263,7 @@ impl Sweep {
 
     /// Groups that train on the same rows, as many at once as fit into memory with their scores.
     fn batches(&self, plan: &SweepPlan, mut pending: Vec<usize>) -> Vec<Vec<usize>> {
-        let seed = |at: usize| self.rows.split_seed(plan.groups[at].seed);
+        let seed = |at: usize| self.rows.split_seed(plan.groups[at].forest.seed);
         let trees =
             |at: usize| plan.groups[at].sizes().map(|(trees, _)| usize::from(trees)).sum::<usize>();
         pending.sort_by_key(|&at| seed(at));
@@ -308,7 +308,7 @@ impl Sweep {
 
     /// Chooses the votes of a group's forests, and measures them.
     fn measure(&self, group: &SweepGroup, grown: &[Fitted]) -> Result<SweepPart, PipelineError> {
-        let replays = self.rows.replays(group.seed);
+        let replays = self.rows.replays(group.forest.seed);
         let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
         for &vote in &group.votes {
             let mut fitted = grown.to_vec();
@@ -327,7 +327,7 @@ impl Sweep {
             let forest = &fitted.model.forest;
             SweepRow {
                 setting: group.setting(size, vote),
-                seed: group.seed,
+                seed: group.forest.seed,
                 vote_threshold: forest.vote_threshold,
                 train,
                 validation,

@@ -218,7 +218,7 @@ fn an_unresponsive_sender_keeps_its_rate_and_repeats_nothing() {
         assert_eq!((record.slowdown().is_some(), record.retransmissions), (is_complete, 0));
     }
     assert!(outcome.completed < 2 && sink.flows.len() == 2);
-    let dropped = outcome.dropped(DropReason::PushOut);
+    let dropped = outcome.dropped(FabricDropReason::PushOut);
     assert!((1_800..2_000).contains(&dropped), "{dropped}: half, less the buffer");
 }
 

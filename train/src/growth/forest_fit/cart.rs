@@ -75,7 +75,7 @@ fn best_split(rows: &[Row], number: usize, rules: &Rules) -> Option<(usize, u32,
     let params = &rules.params;
     let features = rules.values.len();
     let key = [rules.tree, number as u64];
-    let order = Purpose::FeatureOrder.stream(params.random_state, &key).permutation(features);
+    let order = Purpose::FeatureOrder.stream(params.seed, &key).permutation(features);
     let mut best: Option<(Fraction, (usize, u32, u32))> = None;
     for (nth, &feature) in order.iter().enumerate() {
         if nth >= params.max_features.count(features) && best.is_some() {
@@ -163,14 +163,14 @@ fn params() -> impl Strategy<Value = ForestParams> {
         Just(MaxFeatures::Count(2.try_into().unwrap())),
     ];
     (1_u8..=6, max_features, 1_u32..4, 2_u32..6, any::<bool>(), any::<u64>()).prop_map(
-        |(max_depth, max_features, leaf, split, bootstrap, random_state)| ForestParams {
+        |(max_depth, max_features, leaf, split, bootstrap, seed)| ForestParams {
             n_estimators: 5,
             max_depth,
             max_features,
             min_samples_leaf: leaf,
             min_samples_split: split,
             bootstrap,
-            random_state,
+            seed,
             ..ForestParams::default()
         },
     )
@@ -208,7 +208,7 @@ proptest! {
         for (number, tree) in (0..).zip(&forest.trees) {
             let mut drawn = rows.clone();
             if params.bootstrap {
-                draw(&mut drawn, number, params.random_state);
+                draw(&mut drawn, number, params.seed);
             }
             drawn.retain(|row| row.draws > 0);
             let rules = Rules { params: params.clone(), tree: number, values: values.clone() };
@@ -218,7 +218,7 @@ proptest! {
 
     #[test]
     fn bins_decide_as_values_do(rows in rows(3), max_bins in 2_u16..20, seed in 0_u64..100) {
-        let params = ForestParams { max_bins, random_state: seed, ..ForestParams::default() };
+        let params = ForestParams { max_bins, seed, ..ForestParams::default() };
         let fitted = fitted(&rows, &params);
         let mut scores = ScoreHistogram::new(4);
         for row in &rows {
