@@ -67,7 +67,7 @@ impl Advised {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::closed_loop::known;
+    use crate::closed_loop::lqd;
 
     fn tally(policy: &str, better: u64, worse: u64) -> PolicyTally {
         let over_plain = Counts { better, worse, tests: 20 };
@@ -76,7 +76,7 @@ mod tests {
     }
 
     fn subject(name: &str, kind: Kind) -> Subject {
-        Subject { name: name.to_owned(), kind, policy: known("lqd") }
+        Subject { name: name.to_owned(), kind, policy: lqd() }
     }
 
     fn advice(tallies: &[PolicyTally]) -> Advice {
