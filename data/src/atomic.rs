@@ -1,4 +1,7 @@
 //! Files that appear whole or not at all.
+//!
+//! This is not the `atomic-write-file` crate because symlinks are followed, devices and pipes are refused, and a target
+//! may be an object of a store. The temporary files are `tempfile`'s where the system has none without a name.
 
 mod temporary;
 

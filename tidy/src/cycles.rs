@@ -1,4 +1,6 @@
 //! Strongly connected files.
+//!
+//! This is not `petgraph`'s algorithm in linear time because a crate has a few hundred files: a search from each will do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

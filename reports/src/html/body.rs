@@ -1,4 +1,7 @@
 //! The body of a page: sections, tables and figures.
+//!
+//! This is not a template (`maud`, `askama`) because a page is mostly tables and figures, each made by one function.
+//! What comes from outside goes through [`escape`].
 
 use super::table::{Cell, data_table, table};
 use crate::plot::{BarFigure, HeatFigure, LineFigure, Page, PanelFigure, escape};
