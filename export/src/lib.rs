@@ -61,7 +61,7 @@ pub use fixed_layout::FixedLayout;
 pub use json::JSON_TABLE_VERSION;
 pub use origin::{Column, Origin};
 pub use resources::{Encoding, FeatureResources, Measured, Resources, TableTotals, TreeResources};
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, RuleEvent, RulePackets};
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};
 pub use targets::TargetError;
