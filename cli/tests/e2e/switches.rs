@@ -181,13 +181,19 @@ fn the_untrained_rule_is_exported_as_code() {
     let room = room_with_a_leaf();
     let said =
         room.good("export --policy oracle:base=dt:alpha=8,gate=0.5 --switch leaf.toml -o rule");
-    for name in
-        ["rule.h", "rule.v", "rule_tb.v", "rule_config.h", "rule_config.rs", "rule_config.vh"]
-    {
+    for name in [
+        "rule.h",
+        "rule.bpf.c",
+        "rule.v",
+        "rule_tb.v",
+        "rule_config.h",
+        "rule_config.rs",
+        "rule_config.vh",
+    ] {
         assert!(said.contains(&format!("dropcast_{name} (")), "{said}");
     }
     let config = String::from_utf8(room.read("rule/dropcast_rule_config.h")).unwrap();
-    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u}"), "{config}");
+    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u, 1024u"), "{config}");
     assert!(config.contains("#define DROPCAST_RULE_GATE 32768u"), "{config}");
     let refusals = [
         ("--policy dt --switch leaf.toml", "policy: dt: only the untrained rule is exported"),

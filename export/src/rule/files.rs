@@ -6,8 +6,9 @@ use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
 
 /// What is the same for every switch.
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 4] = [
     ("dropcast_rule.h", include_str!("dropcast_rule.h")),
+    ("dropcast_rule.bpf.c", include_str!("dropcast_rule.bpf.c")),
     ("dropcast_rule.v", include_str!("dropcast_rule.v")),
     ("dropcast_rule_tb.v", include_str!("dropcast_rule_tb.v")),
 ];
@@ -34,6 +35,12 @@ impl Rule {
     }
 
     fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+        let queues_per_port = usize::from(spec.queues_per_port);
+        let by_queue = |number: &dyn Fn(usize) -> u32| {
+            let numbers: Vec<String> =
+                (0..spec.queues()).map(|queue| format!("{}u", number(queue))).collect();
+            format!("{{{}}}", numbers.join(", "))
+        };
         let defined = [
             ("QUEUES", spec.queues().to_string()),
             ("PORTS", spec.ports().to_string()),
@@ -41,8 +48,8 @@ impl Rule {
             ("BUFFER_BYTES", format!("{}u", spec.buffer_bytes)),
             ("WINDOW_NS", format!("{}u", constants.window_ns)),
             ("GATE", format!("{}u", constants.gate)),
-            ("ALPHA_128", list(&constants.alpha_128)),
-            ("DRAIN_BYTES", list(&constants.drain_bytes)),
+            ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
+            ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
         ];
         let mut text = format!(
             "/* Constants of a switch for dropcast_rule.h: a horizon of {} ns. */\n#ifndef DROPCAST_RULE_CONFIG_H\n\
@@ -117,9 +124,4 @@ impl Rule {
             packed(&constants.drain_bytes),
         )
     }
-}
-
-fn list(numbers: &[u32]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|number| format!("{number}u")).collect();
-    format!("{{{}}}", numbers.join(", "))
 }

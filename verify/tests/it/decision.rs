@@ -2,7 +2,7 @@
 
 pub(crate) mod in_c;
 mod in_dpdk;
-mod in_ebpf;
+pub(crate) mod in_ebpf;
 pub(crate) mod in_rust;
 pub(crate) mod in_verilog;
 

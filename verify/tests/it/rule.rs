@@ -1,5 +1,6 @@
 //! The exported untrained rule decides about every packet as `dropcast_switch`'s does.
 
+mod in_ebpf;
 mod in_rust;
 mod in_verilog;
 
@@ -93,6 +94,8 @@ fn agree(spec: &SwitchSpec, rule: &Rule, arrivals: &Arrivals, tools: &[Tool]) ->
     let expected: Vec<u8> = packets.verdicts().map(u8::from).collect();
     if tools.len() > 1 {
         assert!(in_rust::compiled(&files, spec, &packets) == expected, "{rule:?}, {spec:?}");
+        let in_kernel = in_ebpf::decide(&files, &records);
+        assert!(in_kernel.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
         let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR, 6);
         assert!(simulated.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
     }
@@ -192,7 +195,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 16] = [
+const CHANGES: [(&str, &str); 17] = [
     ("since_ns >= DROPCAST_RULE_WINDOW_NS", "since_ns >= 2 * DROPCAST_RULE_WINDOW_NS"),
     ("2 * (uint64_t)queue->recent_bytes", "(uint64_t)queue->recent_bytes"),
     ("coming - drain", "coming"),
@@ -210,6 +213,20 @@ const CHANGES: [(&str, &str); 16] = [
     ("with_packet + state->phantom_bytes >", "with_packet >"),
     ("state->phantom_bytes -= queue->phantom_bytes;", ""),
     ("state->predictions -= queue->predictions;", ""),
-    ("number % DROPCAST_RULE_QUEUES_PER_PORT", "0"),
+    ("dropcast_rule_alpha_128[number]", "dropcast_rule_alpha_128[0]"),
+    ("dropcast_rule_drain_bytes[number]", "dropcast_rule_drain_bytes[number] / 2"),
     ("state->confirmed >= dropcast_rule_gate", "1"),
 ];
+
+/// The kernel's verifier looks at every queue that a scan passes.
+#[test]
+fn the_kernel_takes_the_rule_of_256_queues() {
+    let spec = SwitchSpec::uniform(256, 100_000_000_000, 4_000_000, 8_000);
+    let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
+    let packets = RulePackets::golden(&rule, &spec).expect("a switch that it knows");
+    let expected: Vec<u8> = packets.verdicts().map(u8::from).collect();
+    assert!(expected.contains(&0));
+    let files = rule.files(&spec).expect("a switch that it knows");
+    let in_kernel = in_ebpf::decide(&files, &records(&packets));
+    assert!(in_kernel.is_none_or(|verdicts| verdicts == expected));
+}
