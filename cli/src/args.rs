@@ -390,7 +390,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
     /// A decision without a model in place of one: the untrained rule over Dynamic Thresholds, such as
-    /// oracle:gate=0.5, as C for the switch (docs/rule.md).
+    /// oracle:gate=0.5, as code for the switch (docs/rule.md).
     #[arg(long, value_name = "POLICY", conflicts_with_all = ["model", "target"], requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
@@ -427,7 +427,7 @@ fn targets() -> String {
 }
 
 /// Build a model's exports with the tools of this machine, run them, and compare every answer with
-/// the model's (docs/verify.md).
+/// the model's (docs/verify.md); or compare your own code's verdicts with a policy's.
 ///
 /// The rows distinguish a forest from any other that differs in one place: both sides of every
 /// threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the rows
@@ -437,13 +437,29 @@ fn targets() -> String {
 #[command(after_long_help = "\
 Examples:
   dropcast verify model.json --target c dct
-  dropcast verify model.json --target c --trace trace.parquet --time")]
+  dropcast verify model.json --target c --trace trace.parquet --time
+  dropcast verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
     /// The model.
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
+    #[arg(value_name = "MODEL", required_unless_present = "policy")]
+    pub(crate) model: Option<PathBuf>,
+    /// Check verdicts of the untrained rule instead, as `dropcast export` was given it.
+    #[arg(
+        long,
+        value_name = "POLICY",
+        conflicts_with_all = ["model", "target", "rows", "trace", "seed", "time"],
+        requires_all = ["switch", "verdicts"]
+    )]
+    pub(crate) policy: Option<NamedPolicy>,
+    /// Switch description that `dropcast export` was given with the policy.
+    #[arg(long, value_name = "FILE.toml", requires = "policy")]
+    pub(crate) switch: Option<PathBuf>,
+    /// What your code decided about the exported `dropcast_rule_packets.csv`: for each packet that arrives a line with 1
+    /// (accepted) or 0.
+    #[arg(long, value_name = "FILE", requires = "policy")]
+    pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.
-    #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required_unless_present = "policy", num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]

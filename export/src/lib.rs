@@ -63,7 +63,7 @@ pub use origin::{Column, Origin};
 pub use resources::{
     Encoding, FeatureResources, Measured, TableResources, TableTotals, TreeResources,
 };
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, RuleEvent, RulePackets};
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};
 pub use targets::TargetError;

@@ -9,7 +9,7 @@
 //! that the caller owns: virtual LQD at line rate, whose queue lengths are the thresholds, the
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
-//! `docs/oracle.md` shows both.
+//! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`).
 //!
 //! ```
 //! use dropcast_oracle::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
@@ -60,6 +60,7 @@
 mod average;
 mod checksum;
 mod classes;
+mod confirmation;
 mod credence;
 mod decision;
 mod drift;
@@ -67,6 +68,7 @@ mod drop_oracle;
 mod layout;
 mod memory;
 mod row;
+mod rule;
 mod service;
 mod switch_constants;
 mod table;
@@ -75,12 +77,14 @@ mod virtual_lqd;
 pub use average::Average;
 pub use checksum::crc32;
 pub use classes::ClassState;
+pub use confirmation::{Confirmation, Waiting};
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use memory::{Memory, PacketState, PortState, QueueState};
+pub use rule::{Rule, RuleConstants, RuleQueue};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};
 

@@ -163,6 +163,15 @@ pub(crate) fn recent_bytes(
     elapsed_ns: u64,
 ) -> u32 {
     let window_ns = (switch.base_rtt_ns / 8).max(1);
-    let forgotten = u64::from(recent_bytes) * elapsed_ns.min(window_ns) / window_ns;
-    (recent_bytes - forgotten as u32).saturating_add(arrived_bytes)
+    decayed(recent_bytes, elapsed_ns, window_ns).saturating_add(arrived_bytes)
+}
+
+/// What is left of recent arrivals after `elapsed_ns`; the window is at least 1 and below 2^32.
+pub(crate) fn decayed(recent_bytes: u32, elapsed_ns: u64, window_ns: u64) -> u32 {
+    if elapsed_ns >= window_ns {
+        return 0;
+    }
+    let forgotten = u64::from(recent_bytes) * elapsed_ns / window_ns;
+    // Less than there were.
+    recent_bytes - forgotten as u32
 }

@@ -34,7 +34,15 @@ FUNCTIONS = {
 RENAMED = {("import", "from"): "format", ("collect", "events"): "events"}
 # Arguments that a function does without: what it returns is not printed or written.
 # The rule of a switch without a model is no method of models.
-WITHOUT = {("import", "output"), ("rescale", "output"), ("rescale", "model"), ("export", "policy")}
+WITHOUT = {
+    ("import", "output"),
+    ("rescale", "output"),
+    ("rescale", "model"),
+    ("export", "policy"),
+    ("verify", "policy"),
+    ("verify", "switch"),
+    ("verify", "verdicts"),
+}
 
 
 def test_it_has_a_version():

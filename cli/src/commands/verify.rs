@@ -3,17 +3,35 @@
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_pipeline::export::models::ModelFile;
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::export::models::{ModelFile, the_switch};
+use dropcast_pipeline::export::rule::{VerdictCheck, check_verdicts};
 use dropcast_pipeline::export::verification::{
     VectorSummary, Verification, VerificationTask, verify,
 };
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let file = ModelFile::read(&args.model)?;
+    match (&args.model, &args.policy, &args.switch, &args.verdicts) {
+        (Some(model), ..) => model_as_exported(args, model, progress),
+        (None, Some(policy), Some(switch), Some(verdicts)) => {
+            let check = check_verdicts(&policy.spec, &the_switch(switch)?, verdicts)?;
+            output::print(args.format, &check, verdicts_text)?;
+            check.failure().map_or(Ok(()), |failure| Err(Failure::NotVerified(failure)))
+        }
+        _ => Err(PipelineError::setting("model", "is missing").into()),
+    }
+}
+
+fn model_as_exported(
+    args: &VerifyArgs,
+    model: &Path,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
+    let file = ModelFile::read(model)?;
     let open = |path: &PathBuf| LabelledTrace::open(path, &file.model.features.names());
     let task = VerificationTask {
         targets: args.target.clone(),
@@ -28,6 +46,28 @@ pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Fail
         failures if failures.is_empty() => Ok(()),
         failures => Err(Failure::NotVerified(failures.join(", "))),
     }
+}
+
+fn verdicts_text(of: &VerdictCheck) -> String {
+    let mut text = format!(
+        "{}: {} packets arrive, {} of them are dropped\n{}\n",
+        output::shown(&of.verdicts),
+        of.packets,
+        of.dropped,
+        counted(of.mismatches, "other verdict"),
+    );
+    for mismatch in &of.first_mismatches {
+        text += &format!(
+            "  line {}: port {}, queue {}, {} bytes at {} ns: expected {}\n",
+            mismatch.line,
+            mismatch.port,
+            mismatch.queue,
+            mismatch.size_bytes,
+            mismatch.time_ns,
+            u8::from(mismatch.expected_accepted),
+        );
+    }
+    text
 }
 
 fn text(of: &Verification) -> String {

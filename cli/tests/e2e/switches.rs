@@ -167,17 +167,33 @@ fn reports_and_exported_decisions_have_the_same_slack() {
     assert_eq!(differing, [1, 2], "{sent:?}");
 }
 
-/// The untrained rule is exported for a switch; what is no such rule is refused.
-#[test]
-fn the_untrained_rule_is_exported_as_c() {
+/// A room with the sample's switch.
+fn room_with_a_leaf() -> Room {
     let room = Room::new();
     let leaf = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/samples/leaf.toml");
     room.write("leaf.toml", std::fs::read(leaf).unwrap());
+    room
+}
+
+/// The untrained rule is exported for a switch; what is no such rule is refused.
+#[test]
+fn the_untrained_rule_is_exported_as_code() {
+    let room = room_with_a_leaf();
     let said =
         room.good("export --policy oracle:base=dt:alpha=8,gate=0.5 --switch leaf.toml -o rule");
-    assert!(said.contains("dropcast_rule.h") && said.contains("dropcast_rule_config.h"), "{said}");
+    for name in [
+        "rule.h",
+        "rule.bpf.c",
+        "rule.v",
+        "rule_tb.v",
+        "rule_config.h",
+        "rule_config.rs",
+        "rule_config.vh",
+    ] {
+        assert!(said.contains(&format!("dropcast_{name} (")), "{said}");
+    }
     let config = String::from_utf8(room.read("rule/dropcast_rule_config.h")).unwrap();
-    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u}"), "{config}");
+    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u, 1024u"), "{config}");
     assert!(config.contains("#define DROPCAST_RULE_GATE 32768u"), "{config}");
     let refusals = [
         ("--policy dt --switch leaf.toml", "policy: dt: only the untrained rule is exported"),
@@ -196,4 +212,49 @@ fn the_untrained_rule_is_exported_as_c() {
         assert!(said.code == Some(1) && said.stderr.contains(why), "{arguments}: {said}");
         assert!(!room.path("other").exists());
     }
+}
+
+/// Verdicts of the user's code are compared with the policy's, packet by packet.
+#[test]
+fn verdicts_of_the_untrained_rule_are_verified() {
+    let room = room_with_a_leaf();
+    room.good("export --policy oracle:gate=0.5 --switch leaf.toml -o rule");
+    let packets = String::from_utf8(room.read("rule/dropcast_rule_packets.csv")).unwrap();
+    let arrivals: Vec<Vec<&str>> = packets
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<&str>>())
+        .filter(|fields| fields[1] == "0")
+        .collect();
+    let mut verdicts: Vec<&str> = arrivals.iter().map(|fields| fields[5]).collect();
+    room.write("mine.txt", verdicts.join("\n"));
+    let check = "verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt";
+    let said = room.good(check);
+    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
+
+    // The packets are events that other commands read, all of them.
+    let read = room.dropcast("inspect --check rule/dropcast_rule_packets.csv --switch leaf.toml");
+    let rows = packets.lines().count() - 1;
+    assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
+
+    verdicts[7] = if verdicts[7] == "1" { "0" } else { "1" };
+    room.write("mine.txt", verdicts.join("\n"));
+    let said = room.dropcast(check);
+    assert_eq!(said.code, Some(1), "{said}");
+    let (time, port) = (arrivals[7][0], arrivals[7][2]);
+    let expected = format!(
+        "line 8: port {port}, queue {}, {} bytes at {time} ns: expected {}",
+        arrivals[7][3], arrivals[7][4], arrivals[7][5]
+    );
+    assert!(said.stdout.contains(&expected), "{said}");
+    assert!(said.stderr.contains("1 verdict is not the policy's"), "{said}");
+
+    room.write("mine.txt", verdicts[1..].join("\n"));
+    let said = room.dropcast(check);
+    assert!(said.stderr.contains("19999 verdicts, expected 20000"), "{said}");
+    room.write("mine.txt", "1\naccepted\n");
+    let said = room.dropcast(check);
+    assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
+    let other = room.dropcast(&check.replace("gate=0.5", "horizon_ns=1000"));
+    assert_eq!(other.code, Some(1), "{other}");
 }

@@ -40,8 +40,9 @@ typedef struct {
     uint32_t confirmed;       /* share of predictions that came true, in 65,536ths */
 } dropcast_rule;
 
-static const uint32_t dropcast_rule_alpha_128[DROPCAST_RULE_QUEUES_PER_PORT] = DROPCAST_RULE_ALPHA_128;
-static const uint32_t dropcast_rule_drain_bytes[DROPCAST_RULE_PORTS] = DROPCAST_RULE_DRAIN_BYTES;
+/* By queue: no division finds its port, whose bounds the verifier of eBPF would not know. */
+static const uint32_t dropcast_rule_alpha_128[DROPCAST_RULE_QUEUES] = DROPCAST_RULE_ALPHA_128;
+static const uint32_t dropcast_rule_drain_bytes[DROPCAST_RULE_QUEUES] = DROPCAST_RULE_DRAIN_BYTES;
 
 static const uint32_t dropcast_rule_gate = DROPCAST_RULE_GATE;
 
@@ -74,7 +75,7 @@ static inline void dropcast_rule_changed(dropcast_rule *state, uint32_t number, 
 
     uint64_t expected = 0;
     if (queue->length_bytes > 0) {
-        const uint64_t drain = dropcast_rule_drain_bytes[number / DROPCAST_RULE_QUEUES_PER_PORT];
+        const uint64_t drain = dropcast_rule_drain_bytes[number];
         const uint64_t coming = queue->length_bytes + 2 * (uint64_t)queue->recent_bytes;
         expected = coming > drain ? coming - drain : 0;
         expected = expected > UINT32_MAX ? UINT32_MAX : expected;
@@ -128,7 +129,7 @@ static inline int dropcast_rule_decide(dropcast_rule *state, uint32_t number, ui
             state->queues[queue].phantom_bytes = 0;
         }
     }
-    const uint64_t alpha_128 = dropcast_rule_alpha_128[number % DROPCAST_RULE_QUEUES_PER_PORT];
+    const uint64_t alpha_128 = dropcast_rule_alpha_128[number];
     const uint64_t free_bytes = DROPCAST_RULE_BUFFER_BYTES - state->occupancy_bytes;
     if (128 * (uint64_t)state->queues[number].length_bytes >= alpha_128 * free_bytes) {
         return 0;

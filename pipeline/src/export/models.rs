@@ -4,10 +4,8 @@ use crate::PipelineError;
 use crate::files::work_folder::WorkFolder;
 use crate::files::{check_replaced, read_text, spare_inputs};
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
-use dropcast_export::{EmittedFile, Origin, Rule, Target, export};
+use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, import};
-use dropcast_switch::PolicySpec;
-use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
 use dropcast_train::Model;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -146,51 +144,9 @@ impl ModelFile {
     }
 }
 
-/// Writes the untrained rule over Dynamic Thresholds as code for a switch into `folder`.
-///
-/// # Errors
-/// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace
-/// one of `inputs`.
-pub fn export_policy(
-    policy: &PolicySpec,
-    spec: &SwitchSpec,
-    inputs: &[PathBuf],
-    folder: &Path,
-) -> Result<Vec<Written>, PipelineError> {
-    let unfit = |problem: String| PipelineError::setting("policy", problem);
-    let rule = rule_of(policy, spec).map_err(unfit)?;
-    let files = rule.files(spec).map_err(|error| unfit(error.to_string()))?;
-    for file in &files {
-        spare_inputs(&folder.join(&file.name), inputs)?;
-    }
-    write_folder(folder, &files)?;
-    let written =
-        |file: EmittedFile| Written { path: folder.join(file.name), bytes: file.bytes.len() };
-    Ok(files.into_iter().map(written).collect())
-}
-
-fn rule_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<Rule, String> {
-    let PolicySpec::Oracle(OracleParameters { base, model: None, horizon_ns, gate }) = policy
-    else {
-        return Err(format!(
-            "{}: only the untrained rule is exported, such as oracle:gate=0.5",
-            policy.name()
-        ));
-    };
-    let PolicySpec::DynamicThresholds(base) = &**base else {
-        return Err(format!(
-            "base {}: expected Dynamic Thresholds, such as oracle:base=dt:alpha=16",
-            base.name()
-        ));
-    };
-    let alpha = (0..usize::from(spec.queues_per_port)).map(|queue| base.alpha.at(queue)).collect();
-    let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
-    Ok(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) })
-}
-
 /// Writes files into a folder, which is replaced at once, whatever happens meanwhile; its other files stay.
 /// Where that cannot be, or folders of the user's are in it, the files are moved there.
-fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
+pub(super) fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
     check_replaced(folder, files.iter().map(|file| &file.name))?;
     // Folders would be moved. This one may be any, such as that of a project at which others are at work.
     let holds_folders = std::fs::read_dir(folder).is_ok_and(|mut entries| {
@@ -209,7 +165,6 @@ fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineErro
     Ok(work.finish(|_| false)?)
 }
 
-/// The one switch that a file describes.
 /// The one switch that a file describes.
 ///
 /// # Errors

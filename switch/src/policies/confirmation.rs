@@ -1,38 +1,13 @@
-//! Which predictions come true, told from the switch's own queues.
+//! Which predictions come true: that of devices, for a switch's buffer.
 
 use crate::{Buffer, BuildError, Packet};
+use dropcast_oracle::Waiting;
 
-/// Follows predictions only while enough of them are confirmed.
-///
-/// A predicted drop is *confirmed* if the buffer then overflows, where packets that were dropped on predictions count as
-/// held (phantoms) until their queue is empty. It is wrong if its queue is empty first. While predictions are not followed
-/// they are counted all the same, so that they can be followed again.
-///
-/// No virtual LQD is needed: two counters for each queue, three for the switch.
+/// Follows predictions only while enough of them are confirmed ([`dropcast_oracle::Confirmation`]).
 #[derive(Clone, Debug)]
-pub struct Confirmation {
-    /// Predictions are followed while `share` is at least this.
-    gate: u32,
-    /// The share of confirmed predictions, a moving average, in [`Confirmation::ONE`]s.
-    share: u32,
-    /// By queue: predictions of which is not known whether they come true, and the phantoms among them, bytes.
-    waiting: Vec<Waiting>,
-    /// Sums of `waiting`.
-    all: Waiting,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
-    predictions: u32,
-    phantom_bytes: u32,
-}
+pub struct Confirmation(dropcast_oracle::Confirmation<Vec<Waiting>>);
 
 impl Confirmation {
-    /// A share of 1.
-    const ONE: u32 = 1 << 16;
-    /// The average moves a sixteenth of the way, rounded down.
-    const WEIGHT_BITS: u32 = 4;
-
     /// Follows predictions while at least `gate` of them, 0 to 1, are confirmed; at first it does.
     ///
     /// # Errors
@@ -42,42 +17,25 @@ impl Confirmation {
             let problem = format!("is {gate}, expected 0 to 1");
             return Err(BuildError::parameter("gate", problem));
         }
-        let gate = (gate * f64::from(Self::ONE)) as u32;
-        let waiting = vec![Waiting::default(); queues];
-        Ok(Confirmation { gate, share: gate, waiting, all: Waiting::default() })
+        let gate = (gate * f64::from(dropcast_oracle::Confirmation::ONE)) as u32;
+        let waiting = vec![Waiting::NOTHING; queues];
+        Ok(Confirmation(dropcast_oracle::Confirmation::new(gate, waiting)))
     }
 
     /// A packet arrives: if it overflows the buffer with all phantoms, what waits is confirmed.
     pub(crate) fn arrives(&mut self, buffer: &Buffer, packet: &Packet) {
-        let bytes = packet.size_bytes.saturating_add(self.all.phantom_bytes);
-        if self.all.predictions > 0 && !buffer.fits(bytes) {
-            self.share += (Self::ONE - self.share) >> Self::WEIGHT_BITS;
-            self.all = Waiting::default();
-            self.waiting.fill(Waiting::default());
-        }
+        self.0.arrives(packet.size_bytes, |bytes| buffer.fits(bytes));
     }
 
     /// The packet is predicted to be dropped. Returns whether to drop it.
     pub(crate) fn predicted(&mut self, packet: &Packet) -> bool {
-        let is_followed = self.share >= self.gate;
-        let phantom_bytes = if is_followed { packet.size_bytes } else { 0 };
-        for waiting in [&mut self.waiting[packet.queue], &mut self.all] {
-            waiting.predictions = waiting.predictions.saturating_add(1);
-            waiting.phantom_bytes = waiting.phantom_bytes.saturating_add(phantom_bytes);
-        }
-        is_followed
+        self.0.predicted(packet.queue, packet.size_bytes)
     }
 
     /// A packet left `queue`.
     pub(crate) fn departed(&mut self, buffer: &Buffer, queue: usize) {
-        if buffer.lengths()[queue] > 0 {
-            return;
-        }
-        let Waiting { predictions, phantom_bytes } = std::mem::take(&mut self.waiting[queue]);
-        if predictions > 0 {
-            self.share -= self.share >> Self::WEIGHT_BITS;
-            self.all.predictions = self.all.predictions.saturating_sub(predictions);
-            self.all.phantom_bytes = self.all.phantom_bytes.saturating_sub(phantom_bytes);
+        if buffer.lengths()[queue] == 0 {
+            self.0.emptied(queue);
         }
     }
 }

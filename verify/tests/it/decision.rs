@@ -2,9 +2,9 @@
 
 pub(crate) mod in_c;
 mod in_dpdk;
-mod in_ebpf;
-mod in_rust;
-mod in_verilog;
+pub(crate) mod in_ebpf;
+pub(crate) mod in_rust;
+pub(crate) mod in_verilog;
 
 use crate::agreement::missing;
 use crate::event_log::sample;

@@ -23,7 +23,7 @@ pub(crate) fn decide(
     falls_back: bool,
 ) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (clang, gcc) = (found(CLANG)?, found(GCC)?);
+    let clang = found(CLANG)?;
     for file in files {
         fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
     }
@@ -40,8 +40,14 @@ pub(crate) fn decide(
         .replace("SWITCH_BUFFER", &spec.buffer_bytes.to_string())
         .replace("SWITCH_RTT", &spec.base_rtt_ns.to_string())
         .replace("LINE_RATES", &rates.join(", "));
-    fs::write(folder.path().join("loader.c"), loader).expect("written");
-    let mut compile = gcc.in_folder(folder.path());
+    build_loader(folder.path(), &loader)?;
+    run(folder.path(), records, falls_back)
+}
+
+/// Compiles a program that loads another into the kernel; `None` without gcc or libbpf.
+pub(crate) fn build_loader(folder: &Path, text: &str) -> Option<()> {
+    fs::write(folder.join("loader.c"), text).expect("written");
+    let mut compile = found(GCC)?.in_folder(folder);
     compile.args(["-O1", "-Wall", "-Wextra", "loader.c", "-o", "loader", "-lbpf"]);
     let output = compile.output().expect("it starts");
     if !output.status.success() {
@@ -50,10 +56,11 @@ pub(crate) fn decide(
         missing(&VerifyError::missing("libbpf", "libbpf-dev"));
         return None;
     }
-    run(folder.path(), records, falls_back)
+    Some(())
 }
 
-fn run(folder: &Path, records: &[[u32; 6]], falls_back: bool) -> Option<Vec<u8>> {
+/// Runs it on records; `None` if the kernel does not permit it.
+pub(crate) fn run(folder: &Path, records: &[[u32; 6]], falls_back: bool) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
     fs::write(folder.join("records"), bytes).expect("written");
     let mut loader = Command::new(folder.join("loader"));

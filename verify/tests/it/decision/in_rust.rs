@@ -133,14 +133,6 @@ pub(crate) fn compiled(
     records: &[[u32; 6]],
 ) -> (usize, Vec<u8>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["build", "--release", "--locked", "--offline", "--lib", "--package"])
-        .args(["dropcast-oracle", "--target-dir"])
-        .arg(&library)
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
-    succeed(&mut cargo);
     for file in files {
         fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
     }
@@ -152,14 +144,7 @@ pub(crate) fn compiled(
         .replace("SWITCH_RTT", &spec.base_rtt_ns.to_string())
         .replace("LINE_RATES", &rates.join(", "));
     fs::write(folder.path().join("main.rs"), program).expect("written");
-    let rlib = library.join("release/libdropcast_oracle.rlib");
-    let mut rustc = Command::new("rustc");
-    rustc
-        .args(["--edition", "2024", "-O", "-D", "warnings", "--extern"])
-        .arg(format!("dropcast_oracle={}", rlib.display()))
-        .args(["main.rs", "-o", "decide"])
-        .current_dir(folder.path());
-    succeed(&mut rustc);
+    build_program(folder.path());
     let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
     fs::write(folder.path().join("records"), bytes).expect("written");
     let mut program = Command::new(folder.path().join("decide"));
@@ -170,7 +155,27 @@ pub(crate) fn compiled(
     (size, printed[line + 1..].to_vec())
 }
 
-fn succeed(command: &mut Command) -> Vec<u8> {
+/// Compiles `main.rs` in a folder to `decide`, with `dropcast-oracle`.
+pub(crate) fn build_program(folder: &Path) {
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--release", "--locked", "--offline", "--lib", "--package"])
+        .args(["dropcast-oracle", "--target-dir"])
+        .arg(&library)
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    succeed(&mut cargo);
+    let rlib = library.join("release/libdropcast_oracle.rlib");
+    let mut rustc = Command::new("rustc");
+    rustc
+        .args(["--edition", "2024", "-O", "-D", "warnings", "--extern"])
+        .arg(format!("dropcast_oracle={}", rlib.display()))
+        .args(["main.rs", "-o", "decide"])
+        .current_dir(folder);
+    succeed(&mut rustc);
+}
+
+pub(crate) fn succeed(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");

@@ -28,7 +28,6 @@ pub(crate) fn decide(
     packets: usize,
     falls_back: bool,
 ) -> Option<Vec<u8>> {
-    let tool = found(simulator)?;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path();
     for file in files {
@@ -47,32 +46,8 @@ pub(crate) fn decide(
     }
     fs::write(path.join("packets.hex"), text).expect("written");
     let sources = modules(files).chain(["m_decision_tb.v"]);
-    let set = format!("-Pm_decision_tb.PACKETS={packets}");
-    let mut build = tool.in_folder(path);
-    let mut run = if simulator.command == "iverilog" {
-        build
-            .args(["-g2001", "-Wall", "-s", "m_decision_tb", &set, "-o", "simulate"])
-            .args(sources);
-        let mut run = Command::new("vvp");
-        run.args(["-n", "simulate"]);
-        run
-    } else {
-        with_runtime(&path.join("built"));
-        build.args(["--binary", "--timing", "-Wall", "-Mdir", "built"]);
-        build.args(["-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"]);
-        build.args(["-o", "simulate", "--top-module", "m_decision_tb"]);
-        build.arg(format!("-GPACKETS={packets}")).args(sources);
-        Command::new(path.join("built/simulate"))
-    };
-    succeed(&mut build);
-    if simulator.command == "verilator" {
-        RUNTIME.get_or_init(|| {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            copy_runtime(&path.join("built"), folder.path());
-            folder
-        });
-    }
-    run.current_dir(path).args(["+packets=packets.hex", "+verdicts=verdicts"]);
+    let mut run = built(simulator, path, "m_decision_tb", ("PACKETS", packets), sources)?;
+    run.args(["+packets=packets.hex", "+verdicts=verdicts"]);
     let printed = succeed(run.args(falls_back.then_some("+fall_back")));
     assert!(!printed.contains("ERROR"), "{packets} places, {most} at most: {printed}");
     let stderr = &mut std::io::stderr();
@@ -82,6 +57,42 @@ pub(crate) fn decide(
     let arrivals = records.iter().filter(|record| record[0] == 0).count();
     assert_eq!(verdicts.len(), arrivals);
     Some(verdicts)
+}
+
+/// A program that simulates a testbench with a parameter, in the folder of its sources; `None` without the simulator.
+pub(crate) fn built<'a>(
+    simulator: Tool,
+    path: &Path,
+    top: &str,
+    (parameter, value): (&str, usize),
+    sources: impl IntoIterator<Item = &'a str>,
+) -> Option<Command> {
+    let mut build = found(simulator)?.in_folder(path);
+    let is_interpreter = simulator.command == "iverilog";
+    let mut run = if is_interpreter {
+        let set = format!("-P{top}.{parameter}={value}");
+        build.args(["-g2001", "-Wall", "-s", top, &set, "-o", "simulate"]).args(sources);
+        let mut run = Command::new("vvp");
+        run.args(["-n", "simulate"]);
+        run
+    } else {
+        with_runtime(&path.join("built"));
+        build.args(["--binary", "--timing", "-Wall", "-Mdir", "built"]);
+        build.args(["-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"]);
+        build.args(["-o", "simulate", "--top-module", top]);
+        build.arg(format!("-G{parameter}={value}")).args(sources);
+        Command::new(path.join("built/simulate"))
+    };
+    succeed(&mut build);
+    if !is_interpreter {
+        RUNTIME.get_or_init(|| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            copy_runtime(&path.join("built"), folder.path());
+            folder
+        });
+    }
+    run.current_dir(path);
+    Some(run)
 }
 
 /// Verilator's own objects, which are the same in every build and take most of its time.
@@ -113,27 +124,32 @@ fn modules(files: &[EmittedFile]) -> impl Iterator<Item = &str> {
 
 /// Checks with Yosys that a module is logic and memories.
 pub(crate) fn synthesisable(files: &[EmittedFile]) {
-    const YOSYS: Tool = Tool { command: "yosys", version_arguments: &["-V"], package: "yosys" };
-    let Some(yosys) = found(YOSYS) else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     for file in files {
         fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
     }
     let modules: Vec<&str> = modules(files).collect();
+    is_logic_and_memories(folder.path(), &modules, "m_decision");
+}
+
+/// Checks with Yosys that the modules of a folder are.
+pub(crate) fn is_logic_and_memories(folder: &Path, modules: &[&str], top: &str) {
+    const YOSYS: Tool = Tool { command: "yosys", version_arguments: &["-V"], package: "yosys" };
+    let Some(yosys) = found(YOSYS) else { return };
     let script = format!(
-        "read_verilog {}; hierarchy -check -top m_decision; proc; flatten; opt -fast; memory -nomap; \
+        "read_verilog {}; hierarchy -check -top {top}; proc; flatten; opt -fast; memory -nomap; \
          check -assert; select -assert-none t:$dlatch t:$_DLATCH_*; select -assert-min 1 t:$mem_v2",
         modules.join(" ")
     );
-    succeed(yosys.in_folder(folder.path()).args(["-q", "-p", &script]));
+    succeed(yosys.in_folder(folder).args(["-q", "-p", &script]));
 }
 
-fn read(path: &Path) -> Vec<u8> {
+pub(crate) fn read(path: &Path) -> Vec<u8> {
     let text = fs::read_to_string(path).expect("written by the simulation");
     text.lines().map(|line| line.parse().expect("a verdict")).collect()
 }
 
-fn succeed(command: &mut Command) -> String {
+pub(crate) fn succeed(command: &mut Command) -> String {
     let output = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");

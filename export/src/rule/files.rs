@@ -1,0 +1,127 @@
+//! The files of the rule for a switch.
+
+use super::packets::RulePackets;
+use super::parameters::{Rule, RuleConstants, RuleError};
+use crate::target::EmittedFile;
+use dropcast_data::SwitchSpec;
+
+/// What is the same for every switch.
+const SOURCES: [(&str, &str); 4] = [
+    ("dropcast_rule.h", include_str!("dropcast_rule.h")),
+    ("dropcast_rule.bpf.c", include_str!("dropcast_rule.bpf.c")),
+    ("dropcast_rule.v", include_str!("dropcast_rule.v")),
+    ("dropcast_rule_tb.v", include_str!("dropcast_rule_tb.v")),
+];
+
+impl Rule {
+    /// The code, the switch's constants, and packets to check it with.
+    ///
+    /// # Errors
+    /// If the switch or a parameter is not what the code can do.
+    pub fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, RuleError> {
+        let constants = self.constants(spec)?;
+        let file = |name: &str, text: String| EmittedFile {
+            name: name.to_owned(),
+            bytes: text.into_bytes(),
+        };
+        let sources = SOURCES.map(|(name, text)| file(name, text.to_owned()));
+        let of_the_switch = [
+            file("dropcast_rule_config.h", self.c_config(spec, &constants)),
+            file("dropcast_rule_config.rs", self.rust_config(spec, &constants)),
+            file("dropcast_rule_config.vh", self.verilog_config(spec, &constants)),
+            file("dropcast_rule_packets.csv", RulePackets::golden(self, spec)?.to_csv()),
+        ];
+        Ok(sources.into_iter().chain(of_the_switch).collect())
+    }
+
+    fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+        let queues_per_port = usize::from(spec.queues_per_port);
+        let by_queue = |number: &dyn Fn(usize) -> u32| {
+            let numbers: Vec<String> =
+                (0..spec.queues()).map(|queue| format!("{}u", number(queue))).collect();
+            format!("{{{}}}", numbers.join(", "))
+        };
+        let defined = [
+            ("QUEUES", spec.queues().to_string()),
+            ("PORTS", spec.ports().to_string()),
+            ("QUEUES_PER_PORT", spec.queues_per_port.to_string()),
+            ("BUFFER_BYTES", format!("{}u", spec.buffer_bytes)),
+            ("WINDOW_NS", format!("{}u", constants.window_ns)),
+            ("GATE", format!("{}u", constants.gate)),
+            ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
+            ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
+        ];
+        let mut text = format!(
+            "/* Constants of a switch for dropcast_rule.h: a horizon of {} ns. */\n#ifndef DROPCAST_RULE_CONFIG_H\n\
+             #define DROPCAST_RULE_CONFIG_H\n\n",
+            self.horizon_ns
+        );
+        for (name, value) in defined {
+            text.push_str(&format!("#define DROPCAST_RULE_{name} {value}\n"));
+        }
+        text.push_str("\n#endif\n");
+        text
+    }
+}
+
+impl Rule {
+    fn rust_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+        let queues = spec.queues();
+        format!(
+            "\
+//! The untrained rule for a switch, in Rust without std: a horizon of {horizon_ns} ns.
+
+use dropcast_oracle::{{NotReady, Rule, RuleConstants, RuleQueue, Waiting}};
+
+/// The switch, and the rule's parameters.
+pub const CONSTANTS: RuleConstants<&'static [u32]> = RuleConstants {{
+    buffer_bytes: {buffer_bytes},
+    window_ns: {window_ns},
+    gate: {gate},
+    alpha_128: &{alpha_128:?},
+    drain_bytes: &{drain_bytes:?},
+}};
+
+/// The rule with its memory.
+pub type SwitchRule = Rule<&'static [u32], [RuleQueue; {queues}], [Waiting; {queues}]>;
+
+/// An empty switch.
+pub fn init() -> Result<SwitchRule, NotReady> {{
+    Rule::new(CONSTANTS, [RuleQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}])
+}}
+",
+            horizon_ns = self.horizon_ns,
+            buffer_bytes = spec.buffer_bytes,
+            window_ns = constants.window_ns,
+            gate = constants.gate,
+            alpha_128 = constants.alpha_128,
+            drain_bytes = constants.drain_bytes,
+        )
+    }
+}
+
+impl Rule {
+    fn verilog_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+        let packed = |numbers: &[u32]| {
+            let words: Vec<String> =
+                numbers.iter().rev().map(|number| format!("32'd{number}")).collect();
+            format!("{{{}}}", words.join(", "))
+        };
+        format!(
+            "\
+// Parameters of dropcast_rule for a switch: a horizon of {} ns.
+`define DROPCAST_RULE_PARAMETERS .PORTS({}), .QUEUES_PER_PORT({}), .BUFFER_BYTES(32'd{}), \\
+    .WINDOW_NS(32'd{}), .GATE(17'd{}), .ALPHA_128({}), \\
+    .DRAIN_BYTES({})
+",
+            self.horizon_ns,
+            spec.ports(),
+            spec.queues_per_port,
+            spec.buffer_bytes,
+            constants.window_ns,
+            constants.gate,
+            packed(&constants.alpha_128),
+            packed(&constants.drain_bytes),
+        )
+    }
+}
