@@ -70,7 +70,7 @@ def test_few_rows(trace):
         (lambda model: model.verify("c", rows=-1), "rows: is -1, expected a whole number from 0"),
         (lambda model: model.scores(np.full((1, 4), None)), "is of type object"),
         (lambda model: dropcast.report(None, model=model), "data: expected at least one"),
-        (lambda model: dropcast.map({}), "grids: is empty"),
+        (lambda model: dropcast.map({"runs": 1}), "runs: is 1, expected at least 2"),
         (lambda model: dropcast.run(name="a/b"), "is not the name of a folder"),
     ],
 )
