@@ -112,19 +112,23 @@ fn advice(map: &Map) -> String {
              the best by more than a tenth in {worse_by_a_tenth}."
         );
     }
-    let found = |Advised { policy, counts: Counts { better, worse, .. }, .. }: &Advised| {
-        format!("{policy} is better than that best in {better} pairs, worse in {worse}")
+    let found = |Advised { counts: Counts { better, worse, .. }, .. }: &Advised| {
+        format!("better than that best in {better} of {} pairs, worse in {worse}", tally.pairs)
     };
     let _ = match &advice.addition {
         None => writeln!(text, "Add no oracle: none is better anywhere."),
         Some(rule) if rule.is_harmless => {
             writeln!(text, "Or deploy {}: {}.", rule.policy, found(rule))
         }
-        Some(rule) => writeln!(text, "Add no oracle: each does harm. {}.", found(rule)),
+        Some(rule) => {
+            writeln!(text, "Add no oracle: each does harm. {}: {}.", rule.policy, found(rule))
+        }
     };
     let _ = match &advice.push_out {
         None => writeln!(text, "A chip that pushes packets out gains nothing."),
-        Some(chip) => writeln!(text, "A chip that pushes packets out: {}.", found(chip)),
+        Some(chip) => {
+            writeln!(text, "A chip that pushes packets out ({}): {}.", chip.policy, found(chip))
+        }
     };
     text
 }
