@@ -279,7 +279,11 @@ def check(room, job, fresh, what, again):
     if "several" in what and not job.makes_folder and not files:
         return f"{what}: none of the jobs has come to its end"
     if again or hidden:
-        room.good(room.command(job, "b"))
+        before = sorted(path.name for path in room.folder.glob(".out*"))
+        try:
+            room.good(room.command(job, "b"))
+        except subprocess.CalledProcessError as error:
+            return f"{what}: run again beside {before}, it ends with {error.returncode}"
         files, hidden = contents(room.folder / job.results)
         if job.name == "sweep":
             # Parts of another sweep stay.

@@ -113,7 +113,7 @@ impl Drop for FolderLock {
     }
 }
 
-/// The files of the locks that this process holds.
+/// The files of the locks that this process holds. Nobody makes folders while this is held.
 pub(crate) fn held() -> MutexGuard<'static, Vec<PathBuf>> {
     static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
@@ -129,7 +129,7 @@ pub fn read_settings<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, P
     toml::from_str(&text).map_err(|source| PipelineError::Toml { file: file(), source })
 }
 
-/// Creates a folder for output, and those it lies in.
+/// Creates a folder for output, and those it lies in. Waits forever where the process is ending: what was cleared stays so.
 ///
 /// # Errors
 /// If it cannot be created.
@@ -143,6 +143,7 @@ pub fn create_folder(path: &Path) -> Result<(), DataError> {
     }
     let failed =
         |source| DataError::Io { file: path.display().to_string(), doing: "be created", source };
+    let _held = held();
     std::fs::create_dir_all(path).map_err(failed)
 }
 

@@ -47,16 +47,15 @@ fn places() -> MutexGuard<'static, Vec<Place>> {
 /// Removes the working folders and locks of all jobs of this process, and then calls `end`, which ends it. No
 /// result takes its place meanwhile; one that is just doing so does it first.
 pub fn leave_nothing(end: impl FnOnce()) {
-    let places = places();
+    let (places, held) = (places(), held());
     for place in places.iter() {
-        // Other threads still write there.
+        // Other threads still write there, but make no folders.
         for _ in 0..100 {
             if place.clear().is_err() || !place.path.exists() {
                 break;
             }
         }
     }
-    let held = held();
     let is_needed = |lock: &&PathBuf| places.iter().any(|at| at.lock == **lock && at.path.exists());
     for lock in held.iter().filter(|lock| !is_needed(lock)) {
         let _ = std::fs::remove_file(lock);
@@ -264,7 +263,9 @@ impl Place {
             if !from.exists() {
                 continue;
             }
-            let moved = create_folder(&self.target).is_ok() && std::fs::rename(&from, to).is_ok();
+            // Not `create_folder`, which waits for the end of the process that may be at this.
+            let made = std::fs::create_dir_all(&self.target);
+            let moved = made.and_then(|()| std::fs::rename(&from, to)).is_ok();
             if !moved {
                 return Err(DataError::File {
                     file: from.display().to_string(),
