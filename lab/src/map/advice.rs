@@ -10,7 +10,8 @@ pub struct Advice {
     /// The policy that predicts nothing to set everywhere: the one that is worse than the best of a pair by more than a
     /// tenth in the fewest.
     pub setting: Option<SettingTally>,
-    /// What is added to it, if anything: the untrained rule, or a policy with an oracle.
+    /// What is added to it, if anything: the untrained rule, or a policy with an oracle. It is chosen on the runs that it is
+    /// compared on, and so looks better than it is.
     pub addition: Option<Advised>,
     /// The best policy that a chip must push packets out for.
     pub push_out: Option<Advised>,

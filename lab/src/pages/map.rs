@@ -118,7 +118,12 @@ fn advice(map: &Map) -> String {
     let _ = match &advice.addition {
         None => writeln!(text, "Add no oracle: none is better anywhere."),
         Some(rule) if rule.is_harmless => {
-            writeln!(text, "Or deploy {}: {}.", rule.policy, found(rule))
+            writeln!(
+                text,
+                "Or deploy {}: {}. It is the best of several on these runs: first run the map with another seed.",
+                rule.policy,
+                found(rule)
+            )
         }
         Some(rule) => {
             writeln!(text, "Add no oracle: each does harm. {}: {}.", rule.policy, found(rule))
