@@ -88,6 +88,7 @@ fn every_axis_changes_the_runs() {
     for axis in [
         "load = [0.9]",
         "burst = [1.5]",
+        "fan_in = [4]",
         "buffer_kb = [0.5]",
         "transports = ['dctcp+new-reno']",
         "ecn = [false]",

@@ -41,11 +41,11 @@ impl Confirmation<()> {
 }
 
 impl<M: AsMut<[Waiting]>> Confirmation<M> {
-    /// Follows predictions while at least `gate` of them, in [`Confirmation::ONE`]s, are confirmed; at first it does.
+    /// Follows predictions while at least `gate` of them, in [`Confirmation::ONE`]s, are confirmed; at first none is.
     /// `waiting` has an element for each queue; it is overwritten.
     pub fn new(gate: u32, mut waiting: M) -> Self {
         waiting.as_mut().fill(Waiting::NOTHING);
-        Confirmation { gate, share: gate, waiting, all: Waiting::NOTHING }
+        Confirmation { gate, share: 0, waiting, all: Waiting::NOTHING }
     }
 
     /// A packet arrives: if it overflows the buffer with all phantoms, what waits is confirmed.

@@ -6,7 +6,7 @@
 #include "dropcast_rule.h"
 
 /* One switch; no lock, so let one CPU handle it. */
-static dropcast_rule state = {.confirmed = DROPCAST_RULE_GATE};
+static dropcast_rule state;
 
 /* A frame: an Ethernet header of the type for local experiments, then the packet, big-endian. */
 struct dropcast_rule_event {

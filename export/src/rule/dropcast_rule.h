@@ -57,7 +57,7 @@ static inline void dropcast_rule_init(dropcast_rule *state)
     state->long_queues = 0;
     state->predictions = 0;
     state->phantom_bytes = 0;
-    state->confirmed = dropcast_rule_gate;
+    state->confirmed = 0;
 }
 
 /* An event of a queue, whose length has changed: what it is expected to hold. */

@@ -327,7 +327,7 @@ module dropcast_rule #(
             phantom_bytes <= {B{1'b0}};
             long_queues <= {(Q+1){1'b0}};
             waits <= {QUEUES{1'b0}};
-            share <= GATE;
+            share <= 17'd0;
         end
     end
 

@@ -96,6 +96,7 @@ fn policy(rule: &Rule, spec: &SwitchSpec) -> Result<AnyOracle, RuleError> {
         model: None,
         horizon_ns: Some(rule.horizon_ns),
         gate: Some(rule.gate),
+        told_late_ns: 0,
     };
     let service = LineRate::new(spec);
     let (fit, victim) = (Fit::Exact, Victim::default());

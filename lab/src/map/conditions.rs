@@ -19,6 +19,8 @@ pub struct Grid {
     pub load: Vec<f64>,
     /// Payload of all answers to a request, as a share of a leaf's buffer.
     pub burst: Vec<f64>,
+    /// Servers that answer a request, each with an equal part of the burst.
+    pub fan_in: Vec<u16>,
     /// Buffer of a leaf, kilobytes (1,000 bytes) per port per Gbps; spines' buffers scale with it.
     pub buffer_kb: Vec<f64>,
     /// Transports of the flows; requests are answered with the first.
@@ -71,6 +73,7 @@ enum Setting {
     Buffer(f64),
     Load(f64),
     Burst(f64),
+    FanIn(u16),
     Transports(TransportMix),
     Ecn(bool),
     Priorities(Priorities),
@@ -118,6 +121,7 @@ impl Grid {
         let axes = [
             all(&self.load, Setting::Load),
             all(&self.burst, Setting::Burst),
+            all(&self.fan_in, Setting::FanIn),
             all(&self.buffer_kb, Setting::Buffer),
             all(&self.transports, Setting::Transports),
             all(&self.ecn, Setting::Ecn),
@@ -176,6 +180,7 @@ impl Setting {
             Setting::Buffer(_) => "buffer_kb",
             Setting::Load(_) => "load",
             Setting::Burst(_) => "burst",
+            Setting::FanIn(_) => "fan_in",
             Setting::Transports(_) => "transports",
             Setting::Ecn(_) => "ecn",
             Setting::Priorities(_) => "priorities",
@@ -192,6 +197,7 @@ impl Setting {
             Setting::Buffer(_) => "buffer, KB per port per Gbps",
             Setting::Load(_) => "load, share of the uplinks",
             Setting::Burst(_) => "burst, share of the buffer",
+            Setting::FanIn(_) => "servers that answer",
             Setting::Transports(_) => "transports",
             Setting::Ecn(_) => "marking",
             Setting::Priorities(_) => "queues",
@@ -209,12 +215,13 @@ impl Setting {
             Setting::Buffer(_) => 2,
             Setting::Load(_) => 3,
             Setting::Burst(_) => 4,
-            Setting::Transports(_) => 5,
-            Setting::Ecn(_) => 6,
-            Setting::Priorities(_) => 7,
-            Setting::MinRto(_) => 8,
-            Setting::OnFull(_) => 9,
-            Setting::Paths(_) => 10,
+            Setting::FanIn(_) => 5,
+            Setting::Transports(_) => 6,
+            Setting::Ecn(_) => 7,
+            Setting::Priorities(_) => 8,
+            Setting::MinRto(_) => 9,
+            Setting::OnFull(_) => 10,
+            Setting::Paths(_) => 11,
         }
     }
 
@@ -242,6 +249,9 @@ impl Setting {
             }
             Setting::Burst(burst) => {
                 traffic.incasts.iter_mut().for_each(|incast| incast.burst = *burst);
+            }
+            Setting::FanIn(servers) => {
+                traffic.incasts.iter_mut().for_each(|incast| incast.fan_in = *servers);
             }
             Setting::Transports(mix) => {
                 let part = |flows: &PoissonFlows, (transport, share): &(Transport, f64)| {
@@ -323,7 +333,7 @@ impl Priorities {
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Setting::Servers(servers) => write!(f, "{servers}"),
+            Setting::Servers(servers) | Setting::FanIn(servers) => write!(f, "{servers}"),
             Setting::Oversubscription(value)
             | Setting::Buffer(value)
             | Setting::Load(value)

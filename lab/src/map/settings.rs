@@ -274,6 +274,12 @@ impl MapSettings {
                 format!("incasts to set; add {incasts}"),
             ),
             (
+                "fan_in",
+                !grid.fan_in.is_empty(),
+                has_incasts,
+                format!("incasts to set; add {incasts}"),
+            ),
+            (
                 "transports",
                 !grid.transports.is_empty(),
                 has_load,

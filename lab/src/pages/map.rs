@@ -10,9 +10,10 @@ use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
 use std::fmt::Write as _;
 
 /// The axes of a grid, by name.
-const AXES: [&str; 11] = [
+const AXES: [&str; 12] = [
     "load",
     "burst",
+    "fan_in",
     "buffer_kb",
     "transports",
     "ecn",

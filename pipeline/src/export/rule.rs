@@ -137,10 +137,16 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
 }
 
 fn rule_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<Rule, PipelineError> {
-    let PolicySpec::Oracle(OracleParameters { base, model: None, horizon_ns, gate }) = policy
+    let PolicySpec::Oracle(OracleParameters {
+        base,
+        model: None,
+        horizon_ns,
+        gate,
+        told_late_ns: 0,
+    }) = policy
     else {
         return Err(unfit(format!(
-            "{}: only the untrained rule is exported, such as oracle:gate=0.5",
+            "{}: only the untrained rule, told of departures in time, is exported; such as oracle:gate=0.5",
             policy.name()
         )));
     };

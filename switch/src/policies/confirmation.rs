@@ -1,6 +1,6 @@
 //! Which predictions come true: that of devices, for a switch's buffer.
 
-use crate::{Buffer, BuildError, Packet};
+use crate::{BuildError, Packet};
 use dropcast_oracle::Waiting;
 
 /// Follows predictions only while enough of them are confirmed ([`dropcast_oracle::Confirmation`]).
@@ -8,7 +8,7 @@ use dropcast_oracle::Waiting;
 pub struct Confirmation(dropcast_oracle::Confirmation<Vec<Waiting>>);
 
 impl Confirmation {
-    /// Follows predictions while at least `gate` of them, 0 to 1, are confirmed; at first it does.
+    /// Follows predictions while at least `gate` of them, 0 to 1, are confirmed; at first none is.
     ///
     /// # Errors
     /// If `gate` is no share.
@@ -22,9 +22,10 @@ impl Confirmation {
         Ok(Confirmation(dropcast_oracle::Confirmation::new(gate, waiting)))
     }
 
-    /// A packet arrives: if it overflows the buffer with all phantoms, what waits is confirmed.
-    pub(crate) fn arrives(&mut self, buffer: &Buffer, packet: &Packet) {
-        self.0.arrives(packet.size_bytes, |bytes| buffer.fits(bytes));
+    /// A packet arrives: if it overflows the buffer with all phantoms, what waits is confirmed. Whether so many bytes more
+    /// fit is what `fits` tells.
+    pub(crate) fn arrives(&mut self, packet: &Packet, fits: impl FnOnce(u32) -> bool) {
+        self.0.arrives(packet.size_bytes, fits);
     }
 
     /// The packet is predicted to be dropped. Returns whether to drop it.
@@ -32,10 +33,8 @@ impl Confirmation {
         self.0.predicted(packet.queue, packet.size_bytes)
     }
 
-    /// A packet left `queue`.
-    pub(crate) fn departed(&mut self, buffer: &Buffer, queue: usize) {
-        if buffer.lengths()[queue] == 0 {
-            self.0.emptied(queue);
-        }
+    /// The last packet of `queue` left.
+    pub(crate) fn emptied(&mut self, queue: usize) {
+        self.0.emptied(queue);
     }
 }

@@ -20,3 +20,4 @@ pub mod payback_credence;
 mod predicted_follow_lqd;
 mod real_queues;
 pub mod smartbuf;
+mod told_late;

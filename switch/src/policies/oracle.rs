@@ -4,6 +4,7 @@
 //! policy that the switch has, usually Dynamic Thresholds, and the oracle sees the switch's own queues.
 
 use super::real_queues::RealQueues;
+use super::told_late::ToldLate;
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, Packet, Policy, PolicyModel, PolicySite,
     PolicySpec, Predictor, Service,
@@ -20,6 +21,13 @@ pub use super::confirmation::Confirmation;
 #[derive(Clone, Debug)]
 pub struct Oracle<B, P> {
     base: B,
+    filter: Filter<P>,
+    told_late: Option<ToldLate>,
+}
+
+/// What predicts, and what it knows of the queues.
+#[derive(Clone, Debug)]
+struct Filter<P> {
     predictor: P,
     real: RealQueues,
     gate: Option<Confirmation>,
@@ -29,13 +37,48 @@ impl<B: Policy, P: Predictor> Oracle<B, P> {
     /// Over `base`; `time_constant_ns` takes the place of the base RTT in the predictor's features.
     pub fn new(spec: &SwitchSpec, base: B, predictor: P, time_constant_ns: u64) -> Self {
         let real = RealQueues::new(spec, predictor.features(), time_constant_ns);
-        Oracle { base, predictor, real, gate: None }
+        Oracle { base, filter: Filter { predictor, real, gate: None }, told_late: None }
     }
 
     /// Follows predictions only while enough of them are confirmed.
     pub fn gated(mut self, gate: Confirmation) -> Self {
-        self.gate = Some(gate);
+        self.filter.gate = Some(gate);
         self
+    }
+
+    /// Predictor and gate hear of departures from the switch's `queues` queues `delay_ns` late; until then the bytes count as
+    /// held. The base, which the switch itself runs, knows its queues.
+    pub fn told_late(mut self, delay_ns: u64, queues: usize) -> Self {
+        self.told_late = Some(ToldLate::new(delay_ns, queues));
+        self
+    }
+}
+
+impl<P: Predictor> Filter<P> {
+    /// A packet arrives; whether so many bytes more fit is what `fits` tells.
+    fn arrives(&mut self, packet: &Packet, fits: impl FnOnce(u32) -> bool) {
+        if let Some(gate) = &mut self.gate {
+            gate.arrives(packet, fits);
+        }
+    }
+
+    /// Whether a packet that the base accepts is dropped.
+    fn drops(&mut self, buffer: &impl BufferView, packet: &Packet, ports: usize) -> bool {
+        let (longest, capacity) = (buffer.longest_queue_bytes(), buffer.capacity_bytes());
+        if u64::from(longest) * (ports as u64) < u64::from(capacity) {
+            return false;
+        }
+        let features = self.real.observe(buffer, packet);
+        self.predictor.predicts_drop(Asked { packet, features })
+            && self.gate.as_mut().is_none_or(|gate| gate.predicted(packet))
+    }
+
+    /// It hears of a packet that left `queue`.
+    fn departed(&mut self, buffer: &impl BufferView, queue: usize, is_empty: bool, told_ns: u64) {
+        self.real.departed(buffer, queue, told_ns);
+        if let (Some(gate), true) = (&mut self.gate, is_empty) {
+            gate.emptied(queue);
+        }
     }
 }
 
@@ -50,32 +93,40 @@ impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let decision = self.base.decide(buffer, packet, now);
-        if let Some(gate) = &mut self.gate {
-            gate.arrives(buffer, packet);
-        }
-        let (longest, ports) = (buffer.longest_queue_bytes(), buffer.ports() as u64);
-        let is_safe = u64::from(longest) * ports < u64::from(buffer.capacity_bytes());
-        if decision != Decision::Accept || is_safe {
-            return decision;
-        }
-        let features = self.real.observe(buffer, packet);
-        let predicts_drop = self.predictor.predicts_drop(Asked { packet, features });
-        if !predicts_drop {
-            return Decision::Accept;
-        }
-        let is_followed = self.gate.as_mut().is_none_or(|gate| gate.predicted(packet));
-        if is_followed { Decision::Reject } else { Decision::Accept }
+        let is_accepted = decision == Decision::Accept;
+        let (filter, ports) = (&mut self.filter, buffer.ports());
+        let is_dropped = match &mut self.told_late {
+            None => {
+                filter.arrives(packet, |bytes| buffer.fits(bytes));
+                is_accepted && filter.drops(buffer, packet, ports)
+            }
+            Some(late) => {
+                while let Some((queue, told_ns)) = late.next(now) {
+                    let view = late.view(buffer);
+                    filter.departed(&view, queue, view.is_empty(queue), told_ns);
+                }
+                let view = late.view(buffer);
+                filter.arrives(packet, |bytes| view.fits(bytes));
+                is_accepted && filter.drops(&view, packet, ports)
+            }
+        };
+        if is_dropped { Decision::Reject } else { decision }
     }
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
-        self.real.settled(buffer, packet, now);
+        match &self.told_late {
+            None => self.filter.real.settled(buffer, packet, now),
+            Some(late) => self.filter.real.settled(&late.view(buffer), packet, now),
+        }
         self.base.settled(buffer, packet, accepted, now);
     }
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
-        self.real.departed(buffer, queue, time);
-        if let Some(gate) = &mut self.gate {
-            gate.departed(buffer, queue);
+        match &mut self.told_late {
+            None => {
+                self.filter.departed(buffer, queue, buffer.lengths()[queue] == 0, time);
+            }
+            Some(late) => late.left(queue, size_bytes, time),
         }
         self.base.departed(buffer, queue, size_bytes, time);
     }
@@ -134,13 +185,15 @@ pub struct OracleParameters {
     /// The share of predictions, 0 to 1, that must be confirmed for them to be followed ([`Confirmation`]); all are
     /// followed if not given.
     pub gate: Option<f64>,
+    /// How late predictor and gate hear of departures, ns ([`Oracle::told_late`]).
+    pub told_late_ns: u64,
 }
 
 impl Default for OracleParameters {
     fn default() -> Self {
         let alpha = Alphas::try_from(16.0).expect("16 is positive");
         let base = Box::new(PolicySpec::dt(alpha));
-        OracleParameters { base, model: None, horizon_ns: None, gate: None }
+        OracleParameters { base, model: None, horizon_ns: None, gate: None, told_late_ns: 0 }
     }
 }
 
@@ -183,7 +236,10 @@ impl OracleParameters {
                 _ => return Err(BuildError::NoModel { policy: "oracle", expected: "drop oracle" }),
             };
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
-        let oracle = Oracle::new(spec, base, predictor, time_constant_ns);
+        let mut oracle = Oracle::new(spec, base, predictor, time_constant_ns);
+        if self.told_late_ns > 0 {
+            oracle = oracle.told_late(self.told_late_ns, spec.queues());
+        }
         Ok(match self.gate {
             None => oracle,
             Some(gate) => oracle.gated(Confirmation::new(gate, spec.queues())?),

@@ -1,9 +1,9 @@
 //! The features of a switch's own queues.
 
+use crate::Packet;
 use crate::virtual_lqd::history;
-use crate::{Buffer, Packet};
 use dropcast_data::SwitchSpec;
-use dropcast_features::{FeatureSet, History};
+use dropcast_features::{BufferView, FeatureSet, History};
 
 /// Features of the switch's own queues, and the memory behind them.
 #[derive(Clone, Debug)]
@@ -24,18 +24,18 @@ impl RealQueues {
     }
 
     /// The features of a packet that arrives, before it is added.
-    pub(crate) fn observe(&mut self, buffer: &Buffer, packet: &Packet) -> &[u32] {
+    pub(crate) fn observe(&mut self, buffer: &impl BufferView, packet: &Packet) -> &[u32] {
         self.features.observe(buffer, &self.history, packet.queue, &mut self.values);
         &self.values
     }
 
     /// A packet arrived at `now` and was added or dropped; `buffer` is the state after that.
-    pub(crate) fn settled(&mut self, buffer: &Buffer, packet: &Packet, now: u64) {
+    pub(crate) fn settled(&mut self, buffer: &impl BufferView, packet: &Packet, now: u64) {
         self.history.arrived(buffer, packet.queue, packet.size_bytes, now);
     }
 
     /// A packet left `queue` at `time`; `buffer` is the state after that.
-    pub(crate) fn departed(&mut self, buffer: &Buffer, queue: usize, time: u64) {
+    pub(crate) fn departed(&mut self, buffer: &impl BufferView, queue: usize, time: u64) {
         self.history.removed(buffer, queue, time);
     }
 }

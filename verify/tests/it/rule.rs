@@ -195,7 +195,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 17] = [
+const CHANGES: [(&str, &str); 18] = [
     ("since_ns >= DROPCAST_RULE_WINDOW_NS", "since_ns >= 2 * DROPCAST_RULE_WINDOW_NS"),
     ("2 * (uint64_t)queue->recent_bytes", "(uint64_t)queue->recent_bytes"),
     ("coming - drain", "coming"),
@@ -216,6 +216,7 @@ const CHANGES: [(&str, &str); 17] = [
     ("dropcast_rule_alpha_128[number]", "dropcast_rule_alpha_128[0]"),
     ("dropcast_rule_drain_bytes[number]", "dropcast_rule_drain_bytes[number] / 2"),
     ("state->confirmed >= dropcast_rule_gate", "1"),
+    ("state->confirmed = 0;", "state->confirmed = dropcast_rule_gate;"),
 ];
 
 /// The kernel's verifier looks at every queue that a scan passes.
