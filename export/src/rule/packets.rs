@@ -36,7 +36,7 @@ const ARRIVALS: usize = 20_000;
 
 impl RulePackets {
     /// Bursts of up to one and a half buffers towards one to seven queues, or all, at rates from that of a port to 32 times as much,
-    /// with packets for a queue of the burst before and for others between them.
+    /// with packets for a queue of the burst before and for others between them. One burst in three is of two buffers.
     ///
     /// # Errors
     /// If the switch or a parameter is not what the code can do.
@@ -142,6 +142,11 @@ fn bursts(spec: &SwitchSpec, random: &mut SplitMix) -> Vec<(u64, usize, u32)> {
                 more => [hot[0], hot[1].saturating_add(more).min(last_queue)],
             };
             speed = 1_u128 << random.between(0, 5);
+            if random.between(0, 2) == 0 {
+                // Eight queues overflow: predictions come true, and are followed.
+                (hot[1], speed) = (hot[0].saturating_add(7).min(last_queue), 32);
+                left_bytes = 2 * u64::from(buffer_bytes);
+            }
             // A port alone takes longer to send a full buffer than all together.
             now += u64::from(random.between(0, drain_ns)) << (2 * random.between(0, 3));
         }
