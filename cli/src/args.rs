@@ -10,7 +10,7 @@ use crate::output::Format;
 use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
-use dropcast_lab::closed_loop::{NamedPolicy, RunFile};
+use dropcast_lab::closed_loop::{NamedPolicy, Part, RunFile};
 use dropcast_lab::refine::RefineSettings;
 use dropcast_lab::reproduce::Figure;
 use dropcast_pipeline::PipelineError;
@@ -122,6 +122,13 @@ pub(crate) struct SimulateArgs {
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Add each run that ends to this file, and do not repeat those that it has: an experiment that was stopped goes
+    /// on (docs/fabric.md).
+    #[arg(long, value_name = "RUNS.jsonl", requires = "experiment", conflicts_with = "output", conflicts_with_all = OF_WORKLOAD)]
+    pub(crate) keep: Option<PathBuf>,
+    /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
+    #[arg(long, value_name = "K/N", requires = "keep")]
+    pub(crate) part: Option<Part>,
     /// Files of each run; all but telemetry unless given.
     #[arg(
         long,
@@ -353,6 +360,13 @@ pub(crate) struct MapArgs {
     /// Threads; what is found is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Add each run that ends to this file, and do not repeat those that it has: a job that was stopped goes on
+    /// (docs/fabric.md).
+    #[arg(long, value_name = "RUNS.jsonl")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
+    #[arg(long, value_name = "K/N", requires = "keep", conflicts_with = "output")]
+    pub(crate) part: Option<Part>,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

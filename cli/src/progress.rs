@@ -1,13 +1,13 @@
-//! Progress on stderr, if it is a terminal.
+//! Progress on stderr: drawn on a terminal, a line now and then elsewhere.
 
 use dropcast_data::printable_line;
 use dropcast_pipeline::progress::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Draws the current stage: a spinner with a name and a count of rows. Notes are always printed.
+/// Tells the current stage: its name, a count of rows, and a share of its work. Notes are always printed.
 #[derive(Default)]
 pub(crate) struct Terminal {
     stage: Mutex<Option<Stage>>,
@@ -16,6 +16,30 @@ pub(crate) struct Terminal {
 struct Stage {
     bar: ProgressBar,
     name: &'static str,
+    /// What is done, in percent.
+    percent: Option<u64>,
+    /// When the last line was written where there is no terminal.
+    told: Instant,
+}
+
+/// Lines where there is no terminal are so far apart.
+const LINES: Duration = Duration::from_secs(10);
+
+impl Stage {
+    /// Writes a line, if there is no terminal and it is time.
+    fn tell(&mut self) {
+        if !self.bar.is_hidden() || self.told.elapsed() < LINES {
+            return;
+        }
+        self.told = Instant::now();
+        let rows = self.bar.position();
+        let rows = (rows > 0).then(|| format!("{} rows", HumanCount(rows)));
+        let percent = self.percent.map(|percent| format!("{percent} %"));
+        let done: Vec<String> = rows.into_iter().chain(percent).collect();
+        let (name, elapsed) = (self.name, self.bar.elapsed().as_secs());
+        // Failed progress output is not an error.
+        let _ = writeln!(std::io::stderr(), "  {name:10} {}  ({elapsed} s)", done.join(", "));
+    }
 }
 
 impl Terminal {
@@ -43,21 +67,24 @@ impl Progress for Terminal {
         if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        *self.stage() = Some(Stage { bar, name });
+        *self.stage() = Some(Stage { bar, name, percent: None, told: Instant::now() });
     }
 
     fn advance(&self, rows: usize) {
-        if let Some(stage) = &*self.stage() {
+        if let Some(stage) = &mut *self.stage() {
             stage.bar.inc(rows as u64);
+            stage.tell();
         }
     }
 
     fn estimate(&self, done: u64, all: u64) {
-        if let Some(stage) = &*self.stage() {
+        if let Some(stage) = &mut *self.stage() {
             let percent = 100 * done.min(all) / all.max(1);
             // Only some stages read rows.
             let rows = if stage.bar.position() > 0 { "rows, " } else { "" };
             stage.bar.set_message(format!("{rows}{percent} %"));
+            stage.percent = Some(percent);
+            stage.tell();
         }
     }
 
@@ -68,7 +95,7 @@ impl Progress for Terminal {
     }
 
     fn end(&self, done: &str) {
-        let Some(Stage { bar, name }) = self.stage().take() else { return };
+        let Some(Stage { bar, name, .. }) = self.stage().take() else { return };
         bar.finish_and_clear();
         if !bar.is_hidden() {
             let elapsed = bar.elapsed();

@@ -15,5 +15,5 @@ pub use findings::{
     Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,
     SubjectShare, Tally, Verdict,
 };
-pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into};
+pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into, simulate_part};
 pub use settings::{MapSettings, Measure};

@@ -40,7 +40,7 @@ fn settings(text: &str) -> MapSettings {
 
 fn run(settings: &MapSettings, threads: usize) -> Map {
     let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
-    map(settings, &resources, &Silent).expect("valid settings")
+    map(settings, None, &resources, &Silent).expect("valid settings")
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn every_axis_changes_the_runs() {
 fn mistakes_are_named() {
     let says = |text: &str, expected: &str| {
         let error = match toml::from_str::<MapSettings>(text) {
-            Ok(settings) => {
-                map(&settings, &Resources::default(), &Silent).expect_err(expected).to_string()
-            }
+            Ok(settings) => map(&settings, None, &Resources::default(), &Silent)
+                .expect_err(expected)
+                .to_string(),
             Err(error) => error.to_string(),
         };
         assert!(error.contains(expected), "{error:?} should say {expected:?}");

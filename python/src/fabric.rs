@@ -5,17 +5,21 @@ use crate::model::{Model, traces_of};
 use crate::settings::{Described, parse, parse_subcommand, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
-use dropcast_lab::closed_loop::{Experiment, NamedPolicy, RunFile};
-use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into};
+use dropcast_data::sha256_file;
+use dropcast_lab::closed_loop::{Experiment, KeptRuns, NamedPolicy, Part, RunFile};
+use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into, simulate_part};
 use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
 use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_lab::reproduce::Figure;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::generate::{
     Topology, WorkloadChanges, WorkloadSettings, generate as generate_file, generate_frame,
 };
 use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::progress::Progress;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Generates arrivals: into a file, or a frame without `output`.
 #[pyfunction]
@@ -42,6 +46,40 @@ pub(crate) fn generate(
     })
 }
 
+/// Where finished runs are kept, and which are simulated.
+#[derive(FromPyObject)]
+pub(crate) struct Keeping {
+    #[pyo3(item)]
+    keep: Option<PathBuf>,
+    #[pyo3(item)]
+    part: Option<String>,
+    /// The file of this program: runs of another one do not count.
+    #[pyo3(item)]
+    program: PathBuf,
+}
+
+impl Keeping {
+    fn part(&self, py: Python<'_>) -> PyResult<Option<Part>> {
+        self.part.as_ref().map(|part| text(py, "part", part)).transpose()
+    }
+
+    fn open(&self, progress: &dyn Progress) -> Result<Option<Arc<KeptRuns>>, PipelineError> {
+        let Some(path) = &self.keep else { return Ok(None) };
+        let (kept, cut_bytes) = KeptRuns::open(path, sha256_file(&self.program)?)?;
+        if cut_bytes > 0 {
+            let file = path.display();
+            progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
+        }
+        Ok(Some(Arc::new(kept)))
+    }
+}
+
+/// What was compared, or how many runs were simulated of a part of it.
+enum Done<T> {
+    All(T),
+    Part(usize),
+}
+
 /// How an experiment differs from its file.
 #[derive(FromPyObject)]
 pub(crate) struct Changes {
@@ -57,13 +95,14 @@ pub(crate) struct Changes {
     threads: Option<usize>,
 }
 
-/// Compares policies in the fabric. Returns the summary as JSON and as text.
+/// Compares policies in the fabric. Returns the summary as JSON and as text; of a part, the number of runs.
 #[pyfunction]
 pub(crate) fn experiment(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
     config: Option<Described>,
     changes: Changes,
+    keeping: Keeping,
     output: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     let read = |config: Described| config.read(py, "experiment", Experiment::read);
@@ -80,36 +119,61 @@ pub(crate) fn experiment(
     let files: Vec<RunFile> = changes.record.iter().map(read).collect::<PyResult<_>>()?;
     let files = if files.is_empty() { RunFile::USUAL.to_vec() } else { files };
     let resources = resources(py, changes.threads, None, None)?;
-    let summary = work::run(py, bar, |progress| {
-        let prepared = experiment.prepare()?;
-        match output {
-            Some(folder) => prepared.write(&files, &folder, &resources, progress),
-            None => Ok(prepared.compare(&resources, progress)?.summary(&experiment)),
+    let part = keeping.part(py)?;
+    let done = work::run(py, bar, |progress| {
+        let mut prepared = experiment.prepare()?;
+        if let Some(kept) = keeping.open(progress)? {
+            prepared = prepared.keeping(kept);
         }
+        Ok(match (output, part) {
+            (_, Some(part)) => Done::Part(prepared.simulate_part(part, &resources, progress)?),
+            (Some(folder), None) => {
+                Done::All(prepared.write(&files, &folder, &resources, progress)?)
+            }
+            (None, None) => Done::All(prepared.compare(&resources, progress)?.summary(&experiment)),
+        })
     })?;
-    Ok((errors::to_json(py, &summary)?, experiment_text(&summary)))
+    match done {
+        Done::All(summary) => Ok((errors::to_json(py, &summary)?, experiment_text(&summary))),
+        Done::Part(runs) => Ok((runs.to_string(), String::new())),
+    }
 }
 
 /// Compares policies over many conditions. The settings are a file's, or JSON. Returns what was
-/// found as JSON and as text; writes it into `folder`, if there is one.
+/// found as JSON and as text, of a part the number of runs; writes it into `folder`, if there is one.
 #[pyfunction]
 pub(crate) fn map(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
     config: Described,
     threads: Option<usize>,
+    keeping: Keeping,
     folder: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     let settings: MapSettings = config.read(py, "config", MapSettings::read)?;
     let resources = resources(py, threads, None, None)?;
-    let found = work::run(py, bar, |progress| {
+    let part = keeping.part(py)?;
+    let done = work::run(py, bar, |progress| {
+        let kept = keeping.open(progress)?;
         let files = |found: &_| Ok(dropcast_lab::pages::map::files(found)?);
-        match &folder {
-            Some(folder) => map_into(folder, &settings, &resources, progress, files),
-            None => find_where_it_pays(&settings, &resources, progress),
-        }
+        Ok(match (&folder, part, kept) {
+            (_, Some(part), Some(kept)) => {
+                Done::Part(simulate_part(&settings, part, kept, &resources, progress)?)
+            }
+            (Some(folder), _, kept) => {
+                Done::All(map_into(folder, &settings, kept, &resources, progress, files)?)
+            }
+            (None, _, kept) => {
+                Done::All(find_where_it_pays(&settings, kept, &resources, progress)?)
+            }
+        })
     })?;
-    Ok((errors::to_json(py, &found)?, dropcast_lab::pages::map::summary(&found)))
+    match done {
+        Done::All(found) => {
+            Ok((errors::to_json(py, &found)?, dropcast_lab::pages::map::summary(&found)))
+        }
+        Done::Part(runs) => Ok((runs.to_string(), String::new())),
+    }
 }
 
 /// What is refined besides the files in the settings.

@@ -1,12 +1,14 @@
 //! `dropcast map`.
 
+use super::kept_runs::{self, SimulatedPart};
 use crate::args::MapArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_lab::map::{MapSettings, map_into};
+use dropcast_lab::map::{MapSettings, map_into, simulate_part};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let settings = MapSettings::read(&args.config)?;
@@ -15,8 +17,14 @@ pub(crate) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure
         None => PathBuf::from("runs").join(args.config.file_stem().unwrap_or_default()),
     };
     let resources = Resources { threads: args.threads, memory: None };
+    let kept = args.keep.as_deref().map(|path| kept_runs::open(path, progress)).transpose()?;
+    if let (Some(part), Some(keep), Some(kept)) = (args.part, &args.keep, &kept) {
+        let runs = simulate_part(&settings, part, Arc::clone(kept), &resources, progress)?;
+        let done = SimulatedPart { runs, keep: keep.clone() };
+        return output::print(args.format, &done, SimulatedPart::text);
+    }
     let files = |map: &_| Ok(dropcast_lab::pages::map::files(map)?);
-    let map = map_into(&folder, &settings, &resources, progress, files)?;
+    let map = map_into(&folder, &settings, kept, &resources, progress, files)?;
     output::print(args.format, &map, |map| {
         let summary = dropcast_lab::pages::map::summary(map);
         format!("{summary}\nAll of it is in {}.\n", output::shown(&folder))

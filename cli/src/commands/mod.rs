@@ -4,6 +4,7 @@ pub(crate) mod collect;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod inspect;
+mod kept_runs;
 pub(crate) mod map;
 pub(crate) mod refine;
 pub(crate) mod report;

@@ -1,5 +1,6 @@
 //! `dropcast simulate`.
 
+use super::kept_runs::{self, SimulatedPart};
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
@@ -42,8 +43,16 @@ fn closed_loop(
     if let Some(seed) = args.changes.seed {
         experiment.set_seed(seed);
     }
-    let prepared = experiment.prepare()?;
+    let mut prepared = experiment.prepare()?;
+    if let Some(path) = &args.keep {
+        prepared = prepared.keeping(kept_runs::open(path, progress)?);
+    }
     let resources = Resources { threads: args.threads, memory: None };
+    if let (Some(part), Some(keep)) = (args.part, &args.keep) {
+        let runs = prepared.simulate_part(part, &resources, progress)?;
+        let done = SimulatedPart { runs, keep: keep.clone() };
+        return output::print(args.format, &done, SimulatedPart::text);
+    }
     let files = if args.record.is_empty() { &RunFile::USUAL[..] } else { &args.record };
     let summary = match &args.output {
         Some(folder) if folder.as_os_str() == "-" => {

@@ -150,6 +150,28 @@ fn experiments_are_compared_in_tables() {
 }
 
 #[test]
+fn finished_runs_are_not_repeated() {
+    let room = room();
+    let run = "simulate --experiment loop.toml --runs 5";
+    let plain = room.good(run);
+    let kept = || String::from_utf8(room.read("runs.jsonl")).unwrap();
+    assert_eq!(
+        room.good(&format!("{run} --keep runs.jsonl --part 2/3")),
+        "5 runs are in runs.jsonl.\n"
+    );
+    let part = kept();
+    assert_eq!(part.lines().count(), 5);
+    for _ in 0..2 {
+        assert_eq!(room.good(&format!("{run} --keep runs.jsonl --threads 2")), plain);
+        assert!(kept().starts_with(&part));
+        assert_eq!(kept().lines().count(), 15);
+    }
+    // Other traffic is another run.
+    room.good(&format!("{run} --policy lqd --seed 9 --keep runs.jsonl"));
+    assert_eq!(kept().lines().count(), 20);
+}
+
+#[test]
 fn experiments_that_cannot_be() {
     let room = room();
     room.write("negative.toml", EXPERIMENT.replace("load = 0.8", "load = -0.8"));

@@ -32,10 +32,10 @@ fn a_map_is_a_table_a_summary_and_pictures() {
     assert!(said.contains("8 pairs of a point and a measure, 2 runs."), "{said}");
     let text = |file: &str| String::from_utf8(room.read(&format!("runs/small/{file}"))).unwrap();
     let csv = text("map.csv");
-    assert!(csv.starts_with("grid,load,burst,buffer_kb,transports,"), "{csv}");
+    assert!(csv.starts_with("grid,load,burst,fan_in,buffer_kb,transports,"), "{csv}");
     // Points, policies and measures.
     assert_eq!(csv.lines().count(), 1 + 4 * 4 * 2);
-    let lqd = "\nloads,0.8,,,cubic,,,,,,,,lqd,goodput_bps,";
+    let lqd = "\nloads,0.8,,,,cubic,,,,,,,,lqd,goodput_bps,";
     let line = csv.split(lqd).nth(1).and_then(|rest| rest.lines().next()).unwrap();
     assert!(line.ends_with(",unclear"), "{csv}");
     let picture = text("loads-goodput_bps-lqd.svg");
@@ -56,4 +56,53 @@ fn a_network_without_grids_is_one_point_with_advice() {
     // Two runs tell nothing.
     assert!(advice.contains("\nAdd no oracle: none is better anywhere.\n"), "{said}");
     assert!(room.read("runs/mine/map.csv").starts_with(b"grid,"));
+}
+
+/// A job that was stopped goes on, and machines share one: the same map, with no run twice.
+#[test]
+fn finished_runs_are_kept_and_joined() {
+    let room = Room::new();
+    room.write("small.toml", MAP);
+    let whole = room.good("map small.toml -o whole");
+    for part in ["1/2", "2/2"] {
+        let file = format!("part-{}.jsonl", &part[..1]);
+        let said = room.good(&format!("map small.toml --keep {file} --part {part}"));
+        // LQD runs twice at each of four points, and three rivals four times.
+        assert_eq!(said, format!("28 runs are in {file}.\n"));
+    }
+    let runs = |file: &str| String::from_utf8(room.read(file)).unwrap();
+    let both = runs("part-1.jsonl") + &runs("part-2.jsonl");
+    assert_eq!(both.lines().count(), 56);
+    // One of them was killed while it wrote its last line.
+    room.write("all.jsonl", &both[..both.len() - 10]);
+    let said = room.dropcast("map small.toml --keep all.jsonl -o joined");
+    let note = "note: all.jsonl: the last line was cut off; its run is repeated\n";
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), note), "{said}");
+    assert_eq!(runs("all.jsonl"), both);
+    assert_eq!(room.read("joined/map.json"), room.read("whole/map.json"));
+    assert_eq!(
+        room.good("map small.toml --keep all.jsonl -o joined"),
+        whole.replace("whole", "joined")
+    );
+    assert_eq!(runs("all.jsonl"), both);
+}
+
+#[test]
+fn files_that_hold_no_runs_are_left_alone() {
+    let room = Room::new();
+    room.write("small.toml", MAP);
+    room.write("notes.txt", "mine");
+    room.write("table.csv", "a,b\n1,2\n");
+    for (arguments, expected) in [
+        ("--keep notes.txt", "notes.txt: holds no finished runs"),
+        ("--keep table.csv", "table.csv: line 1 is no finished run"),
+        ("--part 1/2", "--keep"),
+        ("--keep runs.jsonl --part 3/2", "expected a part and their number, such as 2/4"),
+        ("--keep no-folder/runs.jsonl", "no-folder/runs.jsonl"),
+    ] {
+        let said = room.dropcast(&format!("map small.toml {arguments}"));
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stderr.contains(expected), "{said}");
+    }
+    assert_eq!(room.read("notes.txt"), b"mine");
 }

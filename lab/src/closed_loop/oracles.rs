@@ -1,5 +1,6 @@
 //! What policies were trained to, by name.
 
+use super::kept_runs::encoded;
 use dropcast_data::read_small;
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::{Forest, Node, SwitchContext, Tree};
@@ -42,6 +43,16 @@ impl Oracles {
             self.insert(name, model);
         }
         Ok(())
+    }
+
+    /// The model that a policy asks, as text; empty if it asks none.
+    pub(super) fn described(&self, policy: &PolicySpec) -> Result<String, PipelineError> {
+        let Some(name) = policy.model() else { return Ok(String::new()) };
+        match (self.models.get(name), self.networks.get(name)) {
+            (Some(model), _) => Ok(model.to_json()),
+            (None, Some(network)) => encoded(network),
+            (None, None) => Ok(String::new()),
+        }
     }
 
     /// What a policy asks at a switch: its model, with thresholds for the switch's buffer.

@@ -1,6 +1,7 @@
 //! A checked experiment, and its runs.
 
-use super::{Comparison, Experiment, NamedPolicy, Oracles, PolicyRuns};
+use super::kept_runs::encoded;
+use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
 use dropcast_data::DataError;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An [`Experiment`] that can run.
@@ -23,6 +25,7 @@ pub struct Prepared {
     oracles: Oracles,
     /// The flow list, if there is one.
     flows: Option<Vec<Flow>>,
+    kept: Option<Arc<KeptRuns>>,
 }
 
 impl Experiment {
@@ -70,7 +73,7 @@ impl Prepared {
             Some(path) => Some(read_flows(path, &experiment)?),
             None => None,
         };
-        let prepared = Prepared { experiment, oracles, flows };
+        let prepared = Prepared { experiment, oracles, flows, kept: None };
         // Whatever a run could find wrong is wrong in the first.
         let fabric = prepared.fabric(0)?;
         prepared.traffic(&fabric, 0)?;
@@ -78,6 +81,12 @@ impl Prepared {
             prepared.simulation(policy, &fabric, FlowList::new(Vec::new()))?;
         }
         Ok(prepared)
+    }
+
+    /// Runs that `kept` has are not repeated, and others are added to it.
+    pub fn keeping(mut self, kept: Arc<KeptRuns>) -> Self {
+        self.kept = Some(kept);
+        self
     }
 
     /// What it was made from.
@@ -140,8 +149,33 @@ impl Prepared {
     /// What one run of a policy was like.
     ///
     /// # Errors
-    /// If a flow does not fit the fabric.
+    /// If a flow does not fit the fabric, or a run cannot be kept.
     pub fn summarize(&self, policy: &NamedPolicy, run: u32) -> Result<RunSummary, PipelineError> {
+        let Some(kept) = &self.kept else { return self.summarize_anew(policy, run) };
+        let key = kept.key(&self.determines(policy, run)?);
+        if let Some(summary) = kept.get(&key) {
+            return Ok(summary);
+        }
+        let summary = self.summarize_anew(policy, run)?;
+        kept.add(key, &summary)?;
+        Ok(summary)
+    }
+
+    /// All that determines a run.
+    fn determines(&self, policy: &NamedPolicy, run: u32) -> Result<[String; 5], PipelineError> {
+        let Experiment { mut fabric, mut traffic, ns3_seed, .. } = self.experiment.clone();
+        fabric.seed = fabric.seed.wrapping_add(run.into());
+        traffic.seed = traffic.seed.wrapping_add(run.into());
+        Ok([
+            encoded(&fabric)?,
+            encoded(&traffic)?,
+            format!("{:?}, {ns3_seed:?}", self.flows),
+            encoded(&policy.spec)?,
+            self.oracles.described(&policy.spec)?,
+        ])
+    }
+
+    fn summarize_anew(&self, policy: &NamedPolicy, run: u32) -> Result<RunSummary, PipelineError> {
         let mut summarizer = Summarizer::new(&self.fabric(run)?);
         let outcome = self.run(policy, run, &mut summarizer)?;
         Ok(summarizer.finish(&outcome))
@@ -179,17 +213,12 @@ impl Prepared {
         progress: &dyn Progress,
         summarize: impl Fn(&NamedPolicy, u32) -> Result<RunSummary, PipelineError> + Sync,
     ) -> Result<Comparison, PipelineError> {
-        progress.begin("simulate");
         let policies = &self.experiment.policies;
+        let all = policies.len() * runs.len();
         let all_runs = |policy| runs.clone().map(move |run| (policy, run));
-        let tasks = policies.iter().flat_map(all_runs);
-        let tasks: Vec<_> = tasks.collect();
-        let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-        let summaries = Threads::new(resources.threads()).map(tasks, |(policy, run)| {
-            check(progress)?;
-            let summary = summarize(policy, run);
-            progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-            summary
+        let tasks = policies.iter().flat_map(all_runs).collect();
+        let summaries = in_parallel("simulate", tasks, resources, progress, |(policy, run)| {
+            summarize(policy, run)
         });
         let mut summaries = summaries.into_iter();
         let policies = policies.iter().map(|policy| {
@@ -200,6 +229,53 @@ impl Prepared {
         progress.end(&format!("{all} runs"));
         Ok(Comparison { policies })
     }
+
+    /// Simulates a part of the runs of [`Prepared::compare`] into the [`KeptRuns`], and tells how many they are.
+    ///
+    /// # Errors
+    /// If a flow does not fit the fabric, or a run cannot be kept.
+    pub fn simulate_part(
+        &self,
+        part: Part,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<usize, PipelineError> {
+        let all_runs = |policy| (0..self.experiment.runs).map(move |run| (policy, run));
+        let tasks = part.of(self.experiment.policies.iter().flat_map(all_runs).collect());
+        let runs = in_parallel("simulate", tasks, resources, progress, |(policy, run)| {
+            self.summarize(policy, run)
+        });
+        count_runs(runs, progress)
+    }
+}
+
+/// Runs, in order; `simulate` is called on several threads.
+pub(crate) fn in_parallel<T: Send>(
+    stage: &'static str,
+    tasks: Vec<T>,
+    resources: &Resources,
+    progress: &dyn Progress,
+    simulate: impl Fn(T) -> Result<RunSummary, PipelineError> + Sync,
+) -> Vec<Result<RunSummary, PipelineError>> {
+    progress.begin(stage);
+    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
+    Threads::new(resources.threads()).map(tasks, |task| {
+        check(progress)?;
+        let summary = simulate(task);
+        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        summary
+    })
+}
+
+/// How many runs there are, if none failed.
+pub(crate) fn count_runs(
+    runs: Vec<Result<RunSummary, PipelineError>>,
+    progress: &dyn Progress,
+) -> Result<usize, PipelineError> {
+    let count = runs.len();
+    runs.into_iter().try_for_each(|run| run.map(drop))?;
+    progress.end(&format!("{count} runs"));
+    Ok(count)
 }
 
 /// The first label that an earlier policy has, too.

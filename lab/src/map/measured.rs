@@ -4,19 +4,20 @@ use super::advice::Advice;
 use super::conditions::Condition;
 use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
 use super::settings::{MapSettings, Measure, Subject};
-use crate::closed_loop::{Comparison, Oracles, PolicyRuns, Prepared};
+use crate::closed_loop::{
+    Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, count_runs, in_parallel,
+};
 use crate::fabric_oracle::{train_oracles, training_experiment};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
-use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::Interval;
-use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 /// What every map has, beside its pictures.
 const FILES: [&str; 2] = ["map.csv", "map.json"];
@@ -65,15 +66,54 @@ pub struct MeasuredValues {
     pub runs: Vec<Option<f64>>,
 }
 
-/// Trains the oracles, and runs every policy at every point. The same with any number of threads.
+/// Trains the oracles, and runs every policy at every point, but for runs that are `kept`. The same with any number of threads.
 ///
 /// # Errors
 /// If a setting is wrong, before the first run.
 pub fn map(
     settings: &MapSettings,
+    kept: Option<Arc<KeptRuns>>,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Map, PipelineError> {
+    let prepared = prepare(settings, kept, resources, progress)?;
+    let mut points = measure(settings, prepared, resources, progress)?;
+    let mut all: Vec<&mut Finding> =
+        points.iter_mut().flat_map(|point| &mut point.findings).collect();
+    judge(&mut all);
+    let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
+    let tally = Tally::count(&findings);
+    let advice = Advice::new(&tally.settings, &tally.policies, &settings.subjects());
+    Ok(Map { settings: settings.clone(), tally, advice, points })
+}
+
+/// Simulates a part of the runs of [`map`] into `kept`, and tells how many they are.
+///
+/// # Errors
+/// If a setting is wrong, before the first run, or a run cannot be kept.
+pub fn simulate_part(
+    settings: &MapSettings,
+    part: Part,
+    kept: Arc<KeptRuns>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<usize, PipelineError> {
+    let prepared = prepare(settings, Some(kept), resources, progress)?;
+    let subjects = settings.subjects();
+    let tasks = part.of(tasks(settings, &subjects, &prepared));
+    let runs = in_parallel("map", tasks, resources, progress, |(prepared, policy, run)| {
+        prepared.summarize(policy, run)
+    });
+    count_runs(runs, progress)
+}
+
+/// Trains the oracles, and checks each point.
+fn prepare(
+    settings: &MapSettings,
+    kept: Option<Arc<KeptRuns>>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Vec<(Condition, Prepared)>, PipelineError> {
     let points = settings.points()?;
     let named: Vec<_> = settings.oracles.iter().collect();
     // What could be wrong with a point is found before the time for training is spent.
@@ -94,16 +134,30 @@ pub fn map(
     }
     let mut prepared = Vec::new();
     for (condition, experiment) in points {
-        prepared.push((condition, experiment.prepare_with(oracles.clone())?));
+        let point = experiment.prepare_with(oracles.clone())?;
+        prepared.push((
+            condition,
+            match &kept {
+                Some(kept) => point.keeping(Arc::clone(kept)),
+                None => point,
+            },
+        ));
     }
-    let mut points = measure(settings, prepared, resources, progress)?;
-    let mut all: Vec<&mut Finding> =
-        points.iter_mut().flat_map(|point| &mut point.findings).collect();
-    judge(&mut all);
-    let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
-    let tally = Tally::count(&findings);
-    let advice = Advice::new(&tally.settings, &tally.policies, &settings.subjects());
-    Ok(Map { settings: settings.clone(), tally, advice, points })
+    Ok(prepared)
+}
+
+/// Every run of every policy at every point.
+fn tasks<'a>(
+    settings: &MapSettings,
+    subjects: &'a [Subject],
+    prepared: &'a [(Condition, Prepared)],
+) -> Vec<(&'a Prepared, &'a NamedPolicy, u32)> {
+    let runs = |subject: &Subject| 0..subject.runs(settings);
+    prepared
+        .iter()
+        .flat_map(|(_, prepared)| subjects.iter().map(move |subject| (prepared, subject)))
+        .flat_map(|(prepared, own)| runs(own).map(move |run| (prepared, &own.policy, run)))
+        .collect()
 }
 
 /// Like [`map`]; also writes `files` of it into `folder`, in place of those of an earlier map.
@@ -113,13 +167,14 @@ pub fn map(
 pub fn map_into(
     folder: &Path,
     settings: &MapSettings,
+    kept: Option<Arc<KeptRuns>>,
     resources: &Resources,
     progress: &dyn Progress,
     files: impl Fn(&Map) -> Result<Vec<(String, String)>, PipelineError>,
 ) -> Result<Map, PipelineError> {
     check_replaced(folder, FILES)?;
     let work = WorkFolder::beside(folder)?;
-    let map = map(settings, resources, progress)?;
+    let map = map(settings, kept, resources, progress)?;
     write_files(work.path(), &files(&map)?)?;
     let measures: Vec<String> =
         Measure::known().iter().map(|measure| format!("-{measure}-")).collect();
@@ -137,20 +192,11 @@ fn measure(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Vec<MapPoint>, PipelineError> {
-    progress.begin("map");
     let subjects = settings.subjects();
-    let runs = |subject: &Subject| 0..subject.runs(settings);
-    let tasks: Vec<_> = prepared
-        .iter()
-        .flat_map(|(_, prepared)| subjects.iter().map(move |subject| (prepared, subject)))
-        .flat_map(|(prepared, own)| runs(own).map(move |run| (prepared, &own.policy, run)))
-        .collect();
-    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    let summaries = Threads::new(resources.threads()).map(tasks, |(prepared, policy, run)| {
-        check(progress)?;
-        let summary = prepared.summarize(policy, run);
-        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        summary
+    let tasks = tasks(settings, &subjects, &prepared);
+    let all = tasks.len();
+    let summaries = in_parallel("map", tasks, resources, progress, |(prepared, policy, run)| {
+        prepared.summarize(policy, run)
     });
     let mut summaries = summaries.into_iter();
     let mut points = Vec::new();

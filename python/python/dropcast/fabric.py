@@ -59,6 +59,8 @@ def simulate(
     threads: int | None = None,
     record: str | list[str] = (),  # type: ignore[assignment]
     output: Path | None = None,
+    keep: Path | None = None,
+    part: str | None = None,
     progress: bool | None = None,
 ) -> Any:
     """Generates packet arrivals that no sender reacts to, or runs policies in a fabric.
@@ -66,10 +68,14 @@ def simulate(
     Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
     whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
     :class:`Comparison` of policies under senders that react (docs/fabric.md).
+
+    Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
+    ``part``, such as "2/4", only that part of them is simulated, and their number returned.
     """
     path = None if output is None else os.fspath(output)
     if experiment is False:
         given = {"policy": policy, "runs": runs, "threads": threads, "record": record}
+        given |= {"keep": keep, "part": part}
         _refuse(given, "belongs to an experiment; give one, or leave it out")
         changes = as_arguments(
             {"seed": seed, "duration_ms": duration_ms, "load": load, "burst": burst}
@@ -87,8 +93,11 @@ def simulate(
         "threads": whole("threads", threads),
     }
     config = None if experiment is True else described(experiment)
-    found, text = _dropcast.experiment(Bar(progress), config, changed, path)
-    return Comparison(json.loads(found), text)
+    if keep is not None:
+        _refuse({"output": output, "record": record}, "holds whole runs, and keep only what they came to")
+    keeping = _keeping(keep, part)
+    found, text = _dropcast.experiment(Bar(progress), config, changed, keeping, path)
+    return json.loads(found) if part is not None else Comparison(json.loads(found), text)
 
 
 def map(
@@ -96,20 +105,36 @@ def map(
     *,
     output: Path | None = None,
     threads: int | None = None,
+    keep: Path | None = None,
+    part: str | None = None,
     progress: bool | None = None,
-) -> Described:
+) -> Any:
     """Finds where an oracle pays: compares policies in the fabric over many conditions.
 
     ``config`` is a ``map.toml``, or a dict with its fields. Returns what is in ``map.json``
     (docs/where-an-oracle-pays.md); printed, it is the summary. ``output`` is a folder for tables
     and pictures; without, a file's go to ``runs/`` and the name of the file, a dict's nowhere.
+
+    Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
+    ``part``, such as "2/4", only that part of them is simulated, and their number returned.
     """
     folder = output
     if not isinstance(config, Mapping) and output is None:
         stem = os.path.splitext(os.path.basename(os.fspath(config)))[0]
         folder = os.path.join("runs", stem)
     into, task = None if folder is None else os.fspath(folder), described(config)
-    return Described(*_dropcast.map(Bar(progress), task, whole("threads", threads), into))
+    if part is not None:
+        _refuse({"output": output}, "is of the whole map, and a part of it is simulated")
+    keeping = _keeping(keep, part)
+    found, text = _dropcast.map(Bar(progress), task, whole("threads", threads), keeping, into)
+    return json.loads(found) if part is not None else Described(found, text)
+
+
+def _keeping(keep: Path | None, part: str | None) -> dict[str, str | None]:
+    if part is not None and keep is None:
+        raise InputError("part is simulated into a file; name one as keep")
+    name = None if keep is None else os.fspath(keep)
+    return {"keep": name, "part": part, "program": _dropcast.__file__}
 
 
 @takes_settings_of("refine")

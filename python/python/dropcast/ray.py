@@ -30,10 +30,22 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
+from dropcast.fabric import map as find_where_it_pays
+from dropcast.fabric import simulate
 from dropcast.partitions import Training, open_partition, settings_json
 from dropcast.partitions import train as train_here
 
-__all__ = ["Collected", "Fold", "Trained", "collect", "leave_one_out", "sweep", "train"]
+__all__ = [
+    "Collected",
+    "Fold",
+    "Trained",
+    "collect",
+    "experiment",
+    "leave_one_out",
+    "map",
+    "sweep",
+    "train",
+]
 
 #: Answers that one task adds up. A level of the tree is as long as this many answers take.
 _FAN_IN = 16
@@ -135,7 +147,7 @@ def train(
         began = time.perf_counter()
         sent = [_replay.options(num_cpus=threads).remote(task, threads) for task in replays]
         training.tell_replayed(_merged(_merge_replays, sent))
-        steps.append(_step("replay", began, sum(map(len, replays)), 0))
+        steps.append(_step("replay", began, sum(len(task) for task in replays), 0))
         tell(f"train: {len(replays)} replays, {steps[-1]['seconds']:.2f} s")
     model = training.model_json
     assert model is not None, "a training without questions is done"
@@ -239,6 +251,81 @@ def sweep(
                 _dropcast.write_file(os.path.join(parts, name), content)
         tell(f"sweep: {tasks - len(waiting)} of {tasks} shares")
     return json.loads(_dropcast.finish_sweep(config, os.fspath(output), threads))
+
+
+def map(
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    keep: str | os.PathLike[str] | None = None,
+    parts: int | None = None,
+    progress: bool | Callable[[str], None] = True,
+) -> Any:
+    """Finds where an oracle pays: :func:`dropcast.map`, its runs in ``parts`` tasks.
+
+    As many parts as four for each CPU of the cluster, unless given. ``keep`` is a file of the driver's for
+    what runs came to: each part that ends is added to it, so a map that was stopped goes on.
+    """
+    return _simulated("map", config, output, keep, parts, progress)
+
+
+def experiment(
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    keep: str | os.PathLike[str] | None = None,
+    parts: int | None = None,
+    progress: bool | Callable[[str], None] = True,
+) -> Any:
+    """Compares policies: :func:`dropcast.simulate` of an experiment, its runs in ``parts`` tasks.
+
+    ``parts`` and ``keep`` as for :func:`map`.
+    """
+    return _simulated("experiment", config, None, keep, parts, progress)
+
+
+def _simulated(
+    what: str,
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    output: str | os.PathLike[str] | None,
+    keep: str | os.PathLike[str] | None,
+    parts: int | None,
+    progress: bool | Callable[[str], None],
+) -> Any:
+    _begin()
+    tell = _teller(progress)
+    parts = parts or 4 * _cpus(1)
+    config = config if isinstance(config, Mapping) else _everywhere(config)
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = pathlib.Path(keep or os.path.join(scratch, "runs.jsonl"))
+        kept = runs.read_bytes() if runs.exists() else b""
+        whole = kept[: kept.rfind(b"\n") + 1]
+        if whole != kept:
+            tell(f"{what}: the last line of {runs} was cut off; its run is repeated")
+            runs.write_bytes(whole)
+        known = ray.put(whole)
+        waiting = [_simulate.remote(what, config, f"{nth + 1}/{parts}", known) for nth in range(parts)]
+        while waiting:
+            done, waiting = ray.wait(waiting)
+            with runs.open("ab") as file:
+                file.writelines(ray.get(done))
+            tell(f"{what}: {parts - len(waiting)} of {parts} parts")
+        return _run(what, config, keep=runs, progress=False, output=output)
+
+
+def _run(what: str, config: Any, *, output: Any = None, **options: Any) -> Any:
+    if what == "map":
+        return find_where_it_pays(config, output=output, **options)
+    return simulate(experiment=config, **options)
+
+
+@ray.remote(**_TASK)
+def _simulate(what: str, config: Any, part: str, known: bytes) -> bytes:
+    """What the runs of a part came to, but for those that are known."""
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = pathlib.Path(scratch, "runs.jsonl")
+        runs.write_bytes(known)
+        _run(what, config, keep=runs, part=part, threads=1, progress=False)
+        return runs.read_bytes()[len(known) :]
 
 
 def leave_one_out(

@@ -1,0 +1,162 @@
+//! Finished runs in a file, so that a job that was stopped goes on and several machines share one.
+
+use dropcast_data::{DataError, sha256};
+use dropcast_pipeline::PipelineError;
+use dropcast_simulate::RunSummary;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Runs that are finished: a file with a line of JSON for each, added as it ends. A run that the file has is not repeated.
+///
+/// A run is known by all that determines it: fabric, traffic or flows, seeds, policy, model and the program. So a file may be
+/// used for several experiments and maps, and files of several machines are joined by putting one after the other. Another
+/// program (a new version) repeats all runs. No two jobs use one file at once.
+#[derive(Debug)]
+pub struct KeptRuns {
+    path: PathBuf,
+    program: String,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    runs: HashMap<String, RunSummary>,
+    file: File,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    /// SHA-256 of what determines the run.
+    run: String,
+    summary: RunSummary,
+}
+
+/// Part `number`, from 1, of `of` equal ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    number: NonZeroU32,
+    of: NonZeroU32,
+}
+
+impl Part {
+    /// Those of `tasks` that belong to this part.
+    pub(crate) fn of<T>(self, tasks: Vec<T>) -> Vec<T> {
+        let (first, step) = (self.number.get() as usize - 1, self.of.get() as usize);
+        tasks.into_iter().skip(first).step_by(step).collect()
+    }
+}
+
+/// A text that names no part.
+#[derive(Debug, thiserror::Error)]
+#[error("is {0:?}, expected a part and their number, such as 2/4")]
+pub struct NotAPart(String);
+
+impl FromStr for Part {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let parsed = text.split_once('/').and_then(|(number, of)| {
+            let part = Part { number: number.parse().ok()?, of: of.parse().ok()? };
+            (part.number <= part.of).then_some(part)
+        });
+        parsed.ok_or_else(|| NotAPart(text.to_owned()))
+    }
+}
+
+impl KeptRuns {
+    /// Opens a file, or makes it. `program` tells apart programs whose runs may differ, for example by a hash. Also returns
+    /// the bytes of a last line that was cut off, which is taken away: 0 if it is whole.
+    ///
+    /// # Errors
+    /// If it cannot be read and written, another job uses it, or it holds something else.
+    pub fn open(path: &Path, program: impl Into<String>) -> Result<(Self, u64), PipelineError> {
+        let file_name = || path.display().to_string();
+        let io = |doing| move |source| DataError::Io { file: file_name(), doing, source };
+        let options = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = options.map_err(io("be opened"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let problem =
+                    "another job adds its runs to it; wait, or keep these in another file";
+                return Err(PipelineError::unfit(path.display(), problem));
+            }
+            Err(TryLockError::Error(error)) => return Err(io("be locked")(error).into()),
+        }
+        let (mut runs, mut whole_bytes, mut cut_bytes) = (HashMap::new(), 0, 0);
+        let mut reader = BufReader::new(&file);
+        let mut text = Vec::new();
+        for number in 1_u64.. {
+            text.clear();
+            let read = reader.read_until(b'\n', &mut text).map_err(io("be read"))? as u64;
+            if text.last() != Some(&b'\n') {
+                cut_bytes = read;
+                break;
+            }
+            whole_bytes += read;
+            let Line { run, summary } = serde_json::from_slice(&text).map_err(|error| {
+                let problem =
+                    format!("line {number} is no finished run ({error}); name a file of --keep");
+                PipelineError::unfit(path.display(), problem)
+            })?;
+            runs.insert(run, summary);
+        }
+        // A file of something else is left alone.
+        if whole_bytes == 0 && cut_bytes > 0 && !text.starts_with(b"{\"run\":") {
+            return Err(PipelineError::unfit(
+                path.display(),
+                "holds no finished runs; name a file of --keep",
+            ));
+        }
+        if cut_bytes > 0 {
+            file.set_len(whole_bytes).map_err(io("be shortened"))?;
+            file.seek(SeekFrom::End(0)).map_err(io("be read"))?;
+        }
+        let known = Mutex::new(Known { runs, file });
+        Ok((KeptRuns { path: path.to_owned(), program: program.into(), known }, cut_bytes))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run with this key, if it is known.
+    pub(super) fn get(&self, key: &str) -> Option<RunSummary> {
+        self.known().runs.get(key).cloned()
+    }
+
+    /// Adds a run.
+    pub(super) fn add(&self, key: String, summary: &RunSummary) -> Result<(), PipelineError> {
+        let line = Line { run: key, summary: summary.clone() };
+        let mut text = encoded(&line)?;
+        text.push('\n');
+        let mut known = self.known();
+        known.file.write_all(text.as_bytes()).map_err(|source| {
+            let file = self.path.display().to_string();
+            DataError::Io { file, doing: "be written", source }
+        })?;
+        known.runs.insert(line.run, line.summary);
+        Ok(())
+    }
+
+    /// What determines a run, hashed.
+    pub(super) fn key(&self, parts: &[String]) -> String {
+        let all: Vec<&str> =
+            std::iter::once(&*self.program).chain(parts.iter().map(String::as_str)).collect();
+        sha256(all.join("\n").as_bytes())
+    }
+}
+
+/// As JSON.
+pub(super) fn encoded(value: &impl Serialize) -> Result<String, PipelineError> {
+    serde_json::to_string(value)
+        .map_err(|error| PipelineError::Encode { what: "a run", problem: error.to_string() })
+}
