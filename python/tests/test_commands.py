@@ -181,6 +181,31 @@ def test_maps_are_those_of_the_command(run):
     assert dropcast.map(MAP) == found and os.listdir("runs") == ["small"]
     with pytest.raises(InputError, match="config: unknown field `gird`"):
         dropcast.map({"gird": []})
+    runs = [dropcast.map(MAP, keep="runs.jsonl", part=part) for part in ("1/2", "2/2")]
+    kept = Path("runs.jsonl").read_bytes()
+    assert sum(runs) == kept.count(b"\n") > 2
+    assert dropcast.map(MAP, keep="runs.jsonl") == found
+    assert Path("runs.jsonl").read_bytes() == kept
+    for given, says in [
+        (dict(part="1/2"), "part is simulated into a file; name one as keep"),
+        (dict(part="2/1", keep="runs.jsonl"), "part: is \"2/1\", expected a part"),
+        (dict(part="1/2", keep="runs.jsonl", output="x"), "output: is of the whole map"),
+        (dict(keep="small.toml"), "small.toml: line 1 is no finished run"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            dropcast.map(MAP, **given)
+
+
+def test_kept_runs_of_experiments_are_not_repeated(run):
+    compared = dropcast.simulate(experiment=LOOP, runs=2)
+    assert dropcast.simulate(experiment=LOOP, runs=2, keep="runs.jsonl", part="1/1") > 0
+    kept = Path("runs.jsonl").read_bytes()
+    again = dropcast.simulate(experiment=LOOP, runs=2, keep="runs.jsonl")
+    assert again.summary == compared.summary and Path("runs.jsonl").read_bytes() == kept
+    with pytest.raises(InputError, match="output: holds whole runs"):
+        dropcast.simulate(experiment=LOOP, keep="runs.jsonl", output="x")
+    with pytest.raises(InputError, match="keep: belongs to an experiment"):
+        dropcast.simulate(keep="runs.jsonl")
 
 
 def test_figures_are_those_of_the_command(run):

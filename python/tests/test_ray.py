@@ -299,6 +299,62 @@ def test_folds_are_those_of_the_command(cluster, files):
         dropcast.ray.leave_one_out(paths[:1], progress=False)
 
 
+LOOP = {
+    "policies": ["lqd", "dt:alpha=8"],
+    "runs": 4,
+    "fabric": {"servers": 4, "spines": 2, "leaf_buffer_bytes": 100_000},
+    "traffic": {
+        "duration_ns": 4_000_000,
+        "flows": [{"load": 0.8}],
+        "incasts": [{"burst": 2.0, "fan_in": 4, "per_server_hz": 400.0}],
+    },
+}
+
+
+def test_experiments_and_maps_are_those_of_one_machine(cluster, tmp_path):
+    compared = dropcast.simulate(experiment=LOOP, progress=False)
+    keep, told = tmp_path / "runs.jsonl", []
+    made = dropcast.ray.experiment(LOOP, keep=keep, parts=3, progress=told.append)
+    assert made.summary == compared.summary
+    assert told[-1] == "experiment: 3 of 3 parts"
+    # One that was stopped goes on: no run is left to do but that of the line that was cut off.
+    kept = keep.read_bytes()
+    assert kept.count(b"\n") == 8
+    keep.write_bytes(kept[:-10])
+    assert dropcast.ray.experiment(LOOP, keep=keep, parts=2).summary == compared.summary
+    assert sorted(keep.read_bytes().splitlines()) == sorted(kept.splitlines())
+
+    grid = {**LOOP, "oracles": {}, "grids": [{"name": "loads", "load": [0.4, 0.8]}]}
+    grid |= {"runs": 2, "choosing_runs": 2}
+    found = dropcast.map(grid, progress=False)
+    assert dropcast.ray.map(grid, parts=3, output=tmp_path / "map") == found
+    assert json.loads((tmp_path / "map/map.json").read_text()) == found
+
+
+def test_a_killed_task_repeats_its_part(cluster, tmp_path):
+    """Parts are Ray's tasks: one that is lost runs again, and what it adds is the same."""
+    longer = {**LOOP, "runs": 12}
+    compared = dropcast.simulate(experiment=longer, progress=False)
+    killed = []
+
+    def kill():
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                title = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if title.startswith(b"ray::_simulate") and not killed:
+                os.kill(int(entry.name), signal.SIGKILL)
+                killed.append(entry.name)
+                return
+        if not killed:
+            threading.Timer(0.02, kill).start()
+
+    kill()
+    made = dropcast.ray.experiment(longer, parts=2, progress=False)
+    assert killed and made.summary == compared.summary
+
+
 def test_what_is_wrong_is_told(files):
     with pytest.raises(ValueError, match="max_depth"):
         Training([summarize(files / "leaf.parquet")], max_depth=99)
