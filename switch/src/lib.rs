@@ -38,6 +38,7 @@ mod alphas;
 pub mod aqm;
 mod aqm_spec;
 mod buffer;
+mod flow_table;
 mod fluid_optimum;
 mod future;
 mod longest;

@@ -6,11 +6,13 @@ use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use crate::policies::edt::EdtParameters;
 use crate::policies::fab::FabParameters;
 use crate::policies::follow_max::FollowMaxParameters;
+use crate::policies::intelligent_buffer::IntelligentBufferParameters;
 use crate::policies::lqd::LqdParameters;
 use crate::policies::ndt::NdtParameters;
 use crate::policies::occamy::OccamyParameters;
 use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
+use crate::policies::reverie::ReverieParameters;
 use crate::policies::smartbuf::SmartbufParameters;
 use crate::registry::registry;
 use crate::{
@@ -50,6 +52,10 @@ registry! {
         "abm" => Abm(AbmParameters): own.policy(site.spec)?,
         /// [`crate::policies::fab::Fab`].
         "fab" => Fab(FabParameters): own.policy()?,
+        /// [`crate::policies::intelligent_buffer::IntelligentBuffer`].
+        "ib" => IntelligentBuffer(IntelligentBufferParameters): own.policy(site.spec, site.seed)?,
+        /// [`crate::policies::reverie::Reverie`].
+        "reverie" => Reverie(ReverieParameters): own.policy(site.spec.queues())?,
         /// [`crate::policies::edt::Edt`].
         "edt" => Edt(EdtParameters): own.policy(site.spec)?,
         /// [`crate::policies::smartbuf::Smartbuf`].
@@ -132,6 +138,8 @@ impl PolicySpec {
             PolicySpec::Harmonic(_) => "Harmonic",
             PolicySpec::Abm(_) => "ABM",
             PolicySpec::Fab(_) => "FAB",
+            PolicySpec::IntelligentBuffer(_) => "Intelligent Buffer",
+            PolicySpec::Reverie(_) => "Reverie",
             PolicySpec::Edt(_) => "EDT",
             PolicySpec::Smartbuf(_) => "Smartbuf",
             PolicySpec::Ndt(_) => "NDT",

@@ -3,27 +3,25 @@
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
 use crate::alphas::is_alpha;
+use crate::flow_table::FlowTable;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use serde::{Deserialize, Serialize};
 
 /// Dynamic Thresholds with a larger `alpha` for the first bytes of a flow, so that short flows are
 /// accepted when long ones are not.
 ///
-/// A flow becomes new again after a silence. Flows are kept in a table of fixed size, like
-/// registers of a programmable switch, with one slot for all flows whose hashes agree in the last
-/// bits: a flow that takes another's slot is new, and so is the other when it returns. Packets of
+/// A flow becomes new again after a silence, and where another flow took its slot in the table of flows. Packets of
 /// unknown flows are first packets if they are flagged as of the first round-trip time.
 #[derive(Clone, Debug)]
 pub struct Fab {
     parameters: FabParameters,
-    flows: Vec<Flow>,
+    flows: FlowTable<Flow>,
     /// Whether the packet that arrived last is among the first of its flow.
     is_first: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    hash: u64,
     bytes: u64,
     seen_ns: u64,
 }
@@ -67,11 +65,7 @@ impl FabParameters {
         if !is_alpha(self.first_alpha) {
             return Err(BuildError::parameter("first_alpha", "expected a positive number"));
         }
-        if !self.flows.is_power_of_two() || self.flows > 1 << 24 {
-            let problem = format!("is {}, expected a power of two up to 2^24", self.flows);
-            return Err(BuildError::parameter("flows", problem));
-        }
-        let flows = vec![Flow::default(); self.flows];
+        let flows = FlowTable::new(self.flows)?;
         Ok(Fab { parameters: self.clone(), flows, is_first: false })
     }
 }
@@ -79,14 +73,13 @@ impl FabParameters {
 impl Fab {
     /// Counts a packet of a flow and returns whether it is among the flow's first.
     fn count(&mut self, packet: &Packet, now: u64) -> bool {
-        let place = packet.flow_hash & (self.flows.len() as u64 - 1);
-        let flow = &mut self.flows[place as usize];
-        let is_known = flow.hash == packet.flow_hash
-            && now.saturating_sub(flow.seen_ns) <= self.parameters.window_ns;
-        let before = if is_known { flow.bytes } else { 0 };
-        let bytes = before + u64::from(packet.size_bytes);
-        *flow = Flow { hash: packet.flow_hash, bytes, seen_ns: now };
-        bytes < self.parameters.first_bytes
+        let flow = self.flows.flow(packet.flow_hash);
+        if now.saturating_sub(flow.seen_ns) > self.parameters.window_ns {
+            flow.bytes = 0;
+        }
+        flow.bytes += u64::from(packet.size_bytes);
+        flow.seen_ns = now;
+        flow.bytes < self.parameters.first_bytes
     }
 }
 

@@ -1,0 +1,34 @@
+//! What a switch remembers of flows, in a table of fixed size.
+
+use crate::BuildError;
+
+/// A table of fixed size, like registers of a programmable switch, with one slot for all flows whose hashes agree in the last
+/// bits: a flow that takes another's slot is new, and so is the other when it returns.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowTable<T> {
+    slots: Vec<(u64, T)>,
+}
+
+impl<T: Clone + Default> FlowTable<T> {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// If the number of slots is no power of two up to 2^24.
+    pub(crate) fn new(slots: usize) -> Result<Self, BuildError> {
+        if !slots.is_power_of_two() || slots > 1 << 24 {
+            let problem = format!("is {slots}, expected a power of two up to 2^24");
+            return Err(BuildError::parameter("flows", problem));
+        }
+        Ok(FlowTable { slots: vec![(0, T::default()); slots] })
+    }
+
+    /// What is known of a flow, whose hash is not 0; what is known of none, if another flow had the slot.
+    pub(crate) fn flow(&mut self, hash: u64) -> &mut T {
+        let place = hash & (self.slots.len() as u64 - 1);
+        let (owner, known) = &mut self.slots[place as usize];
+        if *owner != hash {
+            (*owner, *known) = (hash, T::default());
+        }
+        known
+    }
+}
