@@ -6,7 +6,7 @@ use dropcast_simulate::{
 };
 use std::collections::BTreeMap;
 
-/// Payload's way through a leaf's uplinks, Gbit/s, while flows start.
+/// What a leaf's uplinks send while flows start, Gbit/s, the bytes of headers included.
 pub(super) const UPLINK_GBPS: &str = "uplink_gbps";
 
 /// Numbers of runs with different seeds, by name: all of [`dropcast_simulate::RunSummary::metrics`], the same of
