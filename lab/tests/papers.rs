@@ -4,7 +4,7 @@
 use dropcast_lab::closed_loop::Oracles;
 use dropcast_lab::fabric_oracle::training_experiment;
 use dropcast_lab::reproduce::fabric::{
-    FIGURES, FabricFigure, MeasuredFigure, Scale, abm, measure, oracles, pred,
+    FIGURES, FabricFigure, MeasuredFigure, Scale, abm, measure, oracles, pred, smartbuf,
 };
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
@@ -72,4 +72,19 @@ fn pred_settles_only_with_longer_trials() {
     assert!(rate > 9.7, "{rate} Gbit/s");
     let equation = queue(2.0, "Equation 1 for RED");
     assert!(equation > 2.0 * queue(2.0, "RED, lambda 0.2"), "equation 1 holds: {equation}");
+}
+
+/// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs.
+#[test]
+fn smartbuf_drops_incasts_that_dt_absorbs() {
+    let policies = &[("Smartbuf", "smartbuf"), ("DT, alpha 1", "dt:alpha=1")];
+    let all = &smartbuf::FIGURES[0];
+    let figure = FabricFigure { points: &[0.8], policies, claims: &[], ..all.clone() };
+    let figure: &'static FabricFigure = Box::leak(Box::new(figure));
+    let scale = Scale { duration_ns: 20_000_000, runs: 3, ..smartbuf::scale() };
+    let resources = Resources::default();
+    let measured = measure(&[figure], &scale, &Oracles::default(), &resources, &Silent);
+    let measured = &measured.expect("a valid scale")[0];
+    let late = |policy| mean(measured, 0.8, policy, "incast_over_10_ms");
+    assert!(late("Smartbuf") > late("DT, alpha 1"), "Smartbuf gains: {}", late("Smartbuf"));
 }
