@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Measures figures 6 to 13 again and puts their tables and pictures into docs/figures-closed-loop.md.
+"""Measures the figures of the fabric again and puts their tables and pictures into docs/figures-closed-loop.md and
+docs/figures-abm.md.
 
-Usage: figures.py DROPCAST FOLDER [SCALE ...]. SCALE is small or paper; both unless given. DROPCAST measures each into
-FOLDER/SCALE; a scale that is there already is not measured again. Then each table of the page between
+Usage: figures.py DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, or abm; all unless given.
+DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
+between
 
     <!-- SCALE FIGURE: title -->
     <!-- end -->
@@ -18,13 +20,18 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
-PAGE = DOCS / "figures-closed-loop.md"
+PAGES = [DOCS / "figures-closed-loop.md", DOCS / "figures-abm.md"]
+COMMANDS = {
+    "small": ["fabric", "--scale", "small"],
+    "paper": ["fabric", "--scale", "paper"],
+    "abm": ["abm"],
+}
 
 
 def measure(dropcast, folder, scale):
-    """Runs all figures at a scale, unless their last page is there."""
-    if not (folder / scale / "fig13.md").exists():
-        command = [dropcast, "reproduce", "fabric", "--scale", scale, "-o", str(folder / scale)]
+    """Runs all figures at a scale, unless their pages are there."""
+    if not list((folder / scale).glob("*.md")):
+        command = [dropcast, "reproduce", *COMMANDS[scale], "-o", str(folder / scale)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -38,10 +45,10 @@ def table(text, title):
 
 
 def main():
-    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= {"small", "paper"}:
+    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(COMMANDS):
         sys.exit(__doc__)
     dropcast, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    scales = sys.argv[3:] or ["small", "paper"]
+    scales = sys.argv[3:] or list(COMMANDS)
     for scale in scales:
         measure(dropcast, folder, scale)
 
@@ -52,12 +59,14 @@ def main():
         text = (folder / scale / f"{figure}.md").read_text()
         return f"<!-- {scale} {figure}: {title} -->\n\n{table(text, title)}\n<!-- end -->"
 
-    page = re.sub(r"<!-- (\w+) (fig\d+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->", renew, PAGE.read_text())
-    PAGE.write_text(page)
-    for scale, name in re.findall(r"\(figures/(\w+)/(fig[^)]*\.svg)\)", page):
-        if scale in scales:
-            (DOCS / "figures" / scale).mkdir(exist_ok=True)
-            shutil.copyfile(folder / scale / name, DOCS / "figures" / scale / name)
+    for path in PAGES:
+        block = r"<!-- (\w+) ((?:abm-)?fig\w+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->"
+        page = re.sub(block, renew, path.read_text())
+        path.write_text(page)
+        for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", page):
+            if scale in scales:
+                (DOCS / "figures" / scale).mkdir(exist_ok=True)
+                shutil.copyfile(folder / scale / name, DOCS / "figures" / scale / name)
 
 
 if __name__ == "__main__":

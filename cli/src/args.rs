@@ -570,7 +570,7 @@ pub(crate) struct InspectArgs {
     pub(crate) format: Format,
 }
 
-/// Reproduce a figure of the Credence paper: numbers as CSV, picture as SVG.
+/// Reproduce a figure of a paper: numbers as CSV, picture as SVG.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! Numerical figures of the Credence paper, measured again.
+//! Figures of papers, measured again.
 
 pub mod fabric;
 pub mod fig14;
@@ -6,5 +6,6 @@ pub mod fig15;
 mod figure;
 
 pub use figure::{
-    FabricFigureSettings, Fig14Settings, Fig15Settings, Figure, FigureScale, Reproduced,
+    FabricFigureSettings, Fig14Settings, Fig15Settings, Figure, FigureScale, OneScaleSettings,
+    Reproduced,
 };

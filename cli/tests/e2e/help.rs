@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 39] = [
     "",
     "run",
     "simulate",
@@ -34,6 +34,16 @@ const COMMANDS: [&str; 29] = [
     "reproduce fig13",
     "reproduce fig14",
     "reproduce fig15",
+    "reproduce abm",
+    "reproduce abm-fig6",
+    "reproduce abm-fig7",
+    "reproduce abm-fig8",
+    "reproduce abm-fig9",
+    "reproduce abm-fig11",
+    "reproduce pred-settling",
+    "reproduce smartbuf-fig3",
+    "reproduce smartbuf-fig5",
+    "reproduce smartbuf-fig6",
 ];
 
 #[test]

@@ -23,6 +23,7 @@ mod other_inputs;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
 mod other_trainers;
 mod own_features;
+mod papers;
 mod pipeline;
 mod pipes;
 mod realism;

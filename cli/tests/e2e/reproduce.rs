@@ -82,3 +82,19 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     let panel = texts(room.read("fig10/fig10-incast_slowdown_p95.svg"));
     assert!(panel.contains("Complete Sharing") && panel.contains("DT, alpha 8"), "{panel}");
 }
+
+/// A figure with a panel for each of two transports is two figures.
+#[test]
+fn a_figure_of_abm_is_a_table_and_a_page_for_each_panel() {
+    let room = Room::new();
+    let said = room.good_with_notes("reproduce abm-fig11 --runs 1 --duration-ms 1 -o abm");
+    assert!(said.starts_with("## ABM, figure 11a. "), "{said}");
+    let text = |file: &str| String::from_utf8(room.read(&format!("abm/{file}"))).unwrap();
+    assert!(said.starts_with(&(text("abm-fig11a.md") + &text("abm-fig11b.md"))), "{said}");
+    for name in ["abm-fig11a", "abm-fig11b"] {
+        // Buffers, policies and metrics.
+        assert_eq!(text(&format!("{name}.csv")).lines().count(), 1 + 6 * 7 * 2);
+        let panel = texts(room.read(&format!("abm/{name}-incast_slowdown_p99.svg")));
+        assert!(panel.contains("Complete Sharing") && panel.contains("DT, alpha 8"), "{panel}");
+    }
+}

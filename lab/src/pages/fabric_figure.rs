@@ -1,7 +1,9 @@
-//! Figures 6 to 13 of the Credence paper, as CSV, SVG and a page.
+//! Figures of policies in the fabric, as CSV, SVG and a page.
 
 use super::metric_words::metric_words;
-use crate::reproduce::fabric::{Cell, Claim, MeasuredFigure, Panels, Ratio, Vary};
+use crate::reproduce::fabric::{
+    Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary,
+};
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
 use std::fmt::Write as _;
 
@@ -95,19 +97,23 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
     };
     let x = Axis::new(figure.vary.label());
     LineFigure {
-        title: format!("{}: {}", number(figure.name), figure.title),
+        title: format!("{}: {}", number(figure), figure.title),
         description: format!(
             "{} against {}, by policy.",
             metric_words(metric),
             figure.vary.label()
         ),
         x: match figure.vary {
-            Vary::Load | Vary::Burst => x.unit(Unit::Percent),
-            Vary::BaseRtt => x,
+            Vary::Load | Vary::Burst | Vary::CubicLoad => x.unit(Unit::Percent),
+            Vary::BaseRtt | Vary::BufferPerPort | Vary::Flows | Vary::TimeMs => x,
             // 0 is drawn at the lower end.
             Vary::Flips => x.scale(Scale::Log10),
         },
-        y: Axis::new(label).unit(unit).scale(if is_share { Scale::Linear } else { Scale::Log10 }),
+        y: Axis::new(label).unit(unit).scale(if is_share || metric.ends_with("_gbps") {
+            Scale::Linear
+        } else {
+            Scale::Log10
+        }),
         series: measured.policies().iter().map(series).collect(),
         notes: notes(measured),
     }
@@ -123,7 +129,7 @@ fn distribution(measured: &MeasuredFigure, point: f64) -> LineFigure {
     let varied = figure.vary.label().split(',').next().unwrap_or_default();
     let at = shown_point(figure.vary, point);
     LineFigure {
-        title: format!("{}: {}, {varied} {at}", number(figure.name), figure.title),
+        title: format!("{}: {}, {varied} {at}", number(figure), figure.title),
         description: format!("Share of all flows within a slowdown, by policy, {varied} {at}."),
         x: Axis::new("slowdown (all flows)").scale(Scale::Log10),
         y: Axis::new("share of flows, %").unit(Unit::Percent).range(0.0, 1.0),
@@ -142,9 +148,16 @@ fn scale_words(measured: &MeasuredFigure) -> String {
         1 => "one run".to_owned(),
         runs => format!("mean of {runs} runs with 95% intervals"),
     };
+    if measured.figure.paper == Paper::Pred {
+        let half = if measured.figure.vary == Vary::Flows { ", the second half" } else { "" };
+        let ms = scale.duration_ns as f64 / 1e6;
+        return format!("DCTCP, 10 Gbps, base RTT 80 us; {ms} ms{half}; {runs}.");
+    }
     format!(
-        "{} leaves x 16 servers, 4 spines; {} ms, {} requests per second and server; {runs}.",
+        "{} leaves x {} servers, {} spines; {} ms, {} requests per second and server; {runs}.",
         scale.leaves,
+        scale.servers,
+        scale.spines,
         scale.duration_ns as f64 / 1e6,
         scale.per_server_hz
     )
@@ -154,23 +167,33 @@ fn is_share(metric: &str) -> bool {
     metric.starts_with("leaf_occupancy") || metric.contains("_over_")
 }
 
-/// `fig6` as `Figure 6`.
-fn number(name: &str) -> String {
-    name.replace("fig", "Figure ")
+/// `fig6` as `Figure 6`, `abm-fig9a` as `ABM, figure 9a`.
+fn number(figure: &FabricFigure) -> String {
+    match figure.paper {
+        Paper::Credence => figure.name.replace("fig", "Figure "),
+        Paper::Abm => figure.name.replace("abm-fig", "ABM, figure "),
+        Paper::Smartbuf => figure.name.replace("smartbuf-fig", "Smartbuf, figure "),
+        Paper::Pred => figure.name.replace("pred-settling", "PRED").replace("-time", " over time"),
+    }
 }
 
 fn shown_point(vary: Vary, point: f64) -> String {
     match vary {
-        Vary::Load | Vary::Burst => format!("{:.0}%", point * 100.0),
+        Vary::Load | Vary::Burst | Vary::CubicLoad => {
+            format!("{}%", (point * 1_000.0).round() / 10.0)
+        }
         Vary::BaseRtt => format!("{point} us"),
         Vary::Flips => format!("{point}"),
+        Vary::BufferPerPort => format!("{point} KB"),
+        Vary::Flows => format!("{point} flows"),
+        Vary::TimeMs => format!("{point} ms"),
     }
 }
 
 /// The figure as Markdown: what the paper says, and a table of what was measured.
 pub fn page(measured: &MeasuredFigure) -> String {
     let figure = measured.figure;
-    let mut out = format!("## {}. {}\n\n", number(figure.name), figure.title);
+    let mut out = format!("## {}. {}\n\n", number(figure), figure.title);
     let _ = writeln!(out, "Paper: {}.\n\n{}\n", figure.says, scale_words(measured));
     match figure.panels {
         Panels::Metrics(metrics) => {

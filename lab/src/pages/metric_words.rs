@@ -4,6 +4,10 @@
 pub(crate) fn metric_words(metric: &str) -> String {
     match metric {
         "goodput_bps" => return "goodput, bit/s".to_owned(),
+        "uplink_gbps" => return "throughput of a leaf's uplinks, Gbit/s".to_owned(),
+        "queue_packets_mean" => return "mean queue, packets".to_owned(),
+        "queue_packets_p99" => return "p99 of the queue, packets".to_owned(),
+        "bottleneck_gbps" => return "throughput, Gbit/s".to_owned(),
         "innocent_timeouts" => return "timeouts of innocent short flows".to_owned(),
         _ => {}
     }
@@ -12,6 +16,7 @@ pub(crate) fn metric_words(metric: &str) -> String {
     {
         if let Some((class, statistic)) = metric.split_once(part) {
             let statistic = if statistic == "p9999" { "p99.99" } else { statistic };
+            let class = class.replace('_', " ");
             return format!("{statistic} {before} {class}{after}");
         }
     }
@@ -35,6 +40,7 @@ mod tests {
             "incast_over_10_ms",
             "innocent_timeouts",
             "drops_full",
+            "cubic_short_slowdown_p99",
         ]
         .map(metric_words);
         let expected = [
@@ -43,6 +49,7 @@ mod tests {
             "share of incast flows of 10 ms or more",
             "timeouts of innocent short flows",
             "drops full",
+            "p99 slowdown of cubic short flows",
         ];
         assert_eq!(words, expected);
     }

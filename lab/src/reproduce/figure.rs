@@ -1,10 +1,12 @@
 //! A figure of the paper, as it is asked for and as it is measured.
 
-use super::fabric::{self, FabricFigure, MeasuredFigure, Scale};
+use super::fabric::{self, FabricFigure, MeasuredFigure, Paper, Scale};
 use super::fig14::{self, Fig14, Fig14Case, Fig14Options, Fig14SweepRow, Fig14Traffic};
 use super::fig15::{self, Fig15Row, Recipe};
 #[cfg(feature = "clap")]
 use crate::closed_loop::MOST_RUNS;
+use crate::closed_loop::Oracles;
+use crate::fabric_oracle::training_experiment;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, real, write_files};
@@ -40,11 +42,31 @@ pub enum Figure {
     Fig14(Fig14Settings),
     /// Figure 15: prediction scores against the number of trees, depth 4.
     Fig15(Fig15Settings),
+    /// The figures of the ABM paper at once: what they share is run once.
+    Abm(FabricFigureSettings),
+    /// ABM's figure 6: slowdowns, occupancy and throughput against load.
+    AbmFig6(FabricFigureSettings),
+    /// ABM's figure 7: slowdowns, occupancy and throughput against the size of requests.
+    AbmFig7(FabricFigureSettings),
+    /// ABM's figure 8: three transports in queues of their own, against the load of Cubic.
+    AbmFig8(FabricFigureSettings),
+    /// ABM's figure 9: slowdowns against the size of requests, with Cubic, DCTCP and PowerTCP.
+    AbmFig9(FabricFigureSettings),
+    /// ABM's figure 11: slowdowns against the buffer, with DCTCP and PowerTCP.
+    AbmFig11(FabricFigureSettings),
+    /// PRED's queue against the number of long flows, and over time.
+    PredSettling(OneScaleSettings),
+    /// Smartbuf's figure 3: slowdowns against load.
+    SmartbufFig3(OneScaleSettings),
+    /// Smartbuf's figure 5: slowdowns by the number of known bursts that a limit averages.
+    SmartbufFig5(OneScaleSettings),
+    /// Smartbuf's figure 6: slowdowns by sigma.
+    SmartbufFig6(OneScaleSettings),
 }
 
-/// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md).
+/// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md, docs/figures-abm.md).
 ///
-/// Oracles are trained first, on LQD in the artifact's fabric: websearch at 80%, bursts of 75%.
+/// Credence's oracles are trained first, on LQD in the artifact's fabric: websearch at 80%, bursts of 75%.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct FabricFigureSettings {
@@ -65,14 +87,32 @@ pub struct FabricFigureSettings {
     pub output: Option<PathBuf>,
 }
 
+/// How a figure is measured whose fabric has one scale (docs/figures-pred.md, docs/figures-smartbuf.md).
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct OneScaleSettings {
+    /// Runs of each scheme at each point, with other seeds.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
+    pub runs: u32,
+    /// Flows start in this time, PRED's long flows run for it; 50 ms, PRED's 200.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..)))]
+    pub duration_ms: Option<u64>,
+    /// Seed of the first run.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    pub seed: u64,
+    /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
+    #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
+    pub output: Option<PathBuf>,
+}
+
 /// How large a fabric is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum FigureScale {
-    /// 32 servers, 2 leaves, 4 spines: a minute or two.
+    /// 2 leaves, of 16 servers, ABM's of 32: minutes.
     #[default]
     Small,
-    /// 256 servers, 16 leaves, 4 spines.
+    /// 256 servers, on 16 leaves, ABM's on 8.
     Paper,
 }
 
@@ -130,7 +170,7 @@ pub struct Fig15Settings {
 /// A figure that was measured.
 #[derive(Clone, Debug)]
 pub enum Reproduced {
-    /// Figures 6 to 13, or one of them.
+    /// Figures of policies in the fabric.
     Fabric(Vec<MeasuredFigure>),
     /// Figure 14.
     Fig14 {
@@ -160,12 +200,35 @@ impl Figure {
             Figure::Fig13(_) => "fig13",
             Figure::Fig14(_) => "fig14",
             Figure::Fig15(_) => "fig15",
+            Figure::Abm(_) => "abm",
+            Figure::AbmFig6(_) => "abm-fig6",
+            Figure::AbmFig7(_) => "abm-fig7",
+            Figure::AbmFig8(_) => "abm-fig8",
+            Figure::AbmFig9(_) => "abm-fig9",
+            Figure::AbmFig11(_) => "abm-fig11",
+            Figure::PredSettling(_) => "pred-settling",
+            Figure::SmartbufFig3(_) => "smartbuf-fig3",
+            Figure::SmartbufFig5(_) => "smartbuf-fig5",
+            Figure::SmartbufFig6(_) => "smartbuf-fig6",
         }
     }
 
     /// The folder for its files.
     pub fn folder(&self) -> PathBuf {
         let given = match self {
+            Figure::Fig14(of) => Some(of.output.clone()),
+            Figure::Fig15(of) => Some(of.output.clone()),
+            _ => {
+                let of_one_scale = self.of_one_scale().and_then(|of| of.output.clone());
+                of_one_scale.or_else(|| self.of_the_fabric()?.output.clone())
+            }
+        };
+        given.unwrap_or_else(|| Path::new("runs").join(self.name()))
+    }
+
+    /// How it is measured, if it is of policies in the fabric.
+    fn of_the_fabric(&self) -> Option<&FabricFigureSettings> {
+        match self {
             Figure::Fabric(of)
             | Figure::Fig6(of)
             | Figure::Fig7(of)
@@ -174,11 +237,44 @@ impl Figure {
             | Figure::Fig10(of)
             | Figure::Fig11(of)
             | Figure::Fig12(of)
-            | Figure::Fig13(of) => of.output.clone(),
-            Figure::Fig14(of) => Some(of.output.clone()),
-            Figure::Fig15(of) => Some(of.output.clone()),
+            | Figure::Fig13(of)
+            | Figure::Abm(of)
+            | Figure::AbmFig6(of)
+            | Figure::AbmFig7(of)
+            | Figure::AbmFig8(of)
+            | Figure::AbmFig9(of)
+            | Figure::AbmFig11(of) => Some(of),
+            Figure::Fig14(_)
+            | Figure::Fig15(_)
+            | Figure::PredSettling(_)
+            | Figure::SmartbufFig3(_)
+            | Figure::SmartbufFig5(_)
+            | Figure::SmartbufFig6(_) => None,
+        }
+    }
+
+    /// How it is measured, if its fabric has one scale.
+    fn of_one_scale(&self) -> Option<&OneScaleSettings> {
+        match self {
+            Figure::PredSettling(of)
+            | Figure::SmartbufFig3(of)
+            | Figure::SmartbufFig5(of)
+            | Figure::SmartbufFig6(of) => Some(of),
+            _ => None,
+        }
+    }
+
+    /// The figures of policies in the fabric that it is; a figure of panels with other transports is several.
+    fn fabric_figures(&self) -> Vec<&'static FabricFigure> {
+        let all = fabric::FIGURES.iter().chain(&fabric::abm::FIGURES);
+        let all = all.chain(&fabric::smartbuf::FIGURES).chain(&fabric::pred::FIGURES);
+        let is_ours = |figure: &&FabricFigure| match self {
+            Figure::Fabric(_) => figure.paper == Paper::Credence,
+            Figure::Abm(_) => figure.paper == Paper::Abm,
+            Figure::PredSettling(_) => figure.paper == Paper::Pred,
+            _ => figure.name.trim_end_matches(|letter: char| letter.is_alphabetic()) == self.name(),
         };
-        given.unwrap_or_else(|| Path::new("runs").join(self.name()))
+        all.filter(is_ours).collect()
     }
 
     /// Measures it, and writes `files` of it into its [folder](Self::folder), in place of those of an earlier
@@ -221,29 +317,23 @@ impl Figure {
 
     /// The names of the figures that it is.
     fn figures(&self) -> Vec<&'static str> {
-        match self {
-            Figure::Fabric(_) => fabric::FIGURES.iter().map(|figure| figure.name).collect(),
-            _ => vec![self.name()],
+        let of_the_fabric = self.fabric_figures();
+        match of_the_fabric.is_empty() {
+            true => vec![self.name()],
+            false => of_the_fabric.iter().map(|figure| figure.name).collect(),
         }
     }
 
     /// Measures it. Only figure 15 writes files, those of the trace that it generates.
     fn measure(&self, folder: &Path, progress: &dyn Progress) -> Result<Reproduced, PipelineError> {
         match self {
-            Figure::Fabric(of)
-            | Figure::Fig6(of)
-            | Figure::Fig7(of)
-            | Figure::Fig8(of)
-            | Figure::Fig9(of)
-            | Figure::Fig10(of)
-            | Figure::Fig11(of)
-            | Figure::Fig12(of)
-            | Figure::Fig13(of) => {
-                let figures = self.figures().into_iter().filter_map(FabricFigure::named);
-                of.measure(&figures.collect::<Vec<_>>(), progress)
-            }
             Figure::Fig14(of) => of.measure(progress),
             Figure::Fig15(of) => of.measure(folder, progress),
+            _ => match (self.of_the_fabric(), self.of_one_scale()) {
+                (Some(of), _) => of.measure(&self.fabric_figures(), progress),
+                (None, Some(of)) => of.measure(&self.fabric_figures(), progress),
+                (None, None) => unreachable!("every figure has settings"),
+            },
         }
     }
 }
@@ -254,9 +344,12 @@ impl FabricFigureSettings {
         figures: &[&'static FabricFigure],
         progress: &dyn Progress,
     ) -> Result<Reproduced, PipelineError> {
-        let plain = match self.scale {
-            FigureScale::Small => Scale::small(),
-            FigureScale::Paper => Scale::paper(),
+        let is_abm = figures.iter().any(|figure| figure.paper == Paper::Abm);
+        let plain = match (self.scale, is_abm) {
+            (FigureScale::Small, false) => Scale::small(),
+            (FigureScale::Paper, false) => Scale::paper(),
+            (FigureScale::Small, true) => fabric::abm::small(),
+            (FigureScale::Paper, true) => fabric::abm::paper(),
         };
         let duration_ns = self.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
         let scale = Scale {
@@ -266,8 +359,35 @@ impl FabricFigureSettings {
             ..plain
         };
         let resources = Resources::default();
-        let oracles = fabric::oracles(&scale, &resources, progress)?;
+        let oracles = match is_abm {
+            true => Oracles::default(),
+            false => fabric::oracles(&training_experiment(), &resources, progress)?,
+        };
         let measured = fabric::measure(figures, &scale, &oracles, &resources, progress)?;
+        Ok(Reproduced::Fabric(measured))
+    }
+}
+
+impl OneScaleSettings {
+    fn measure(
+        &self,
+        figures: &[&'static FabricFigure],
+        progress: &dyn Progress,
+    ) -> Result<Reproduced, PipelineError> {
+        let is_pred = figures.iter().any(|figure| figure.paper == Paper::Pred);
+        let plain = if is_pred { fabric::pred::scale() } else { fabric::smartbuf::scale() };
+        let duration_ns = self.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
+        let scale = Scale {
+            runs: self.runs,
+            duration_ns: duration_ns.unwrap_or(plain.duration_ns),
+            seed: self.seed,
+            ..plain
+        };
+        let resources = Resources::default();
+        let measured = match is_pred {
+            true => fabric::pred::measure(&scale, &resources, progress)?,
+            false => fabric::measure(figures, &scale, &Oracles::default(), &resources, progress)?,
+        };
         Ok(Reproduced::Fabric(measured))
     }
 }

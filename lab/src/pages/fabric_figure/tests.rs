@@ -1,29 +1,42 @@
 //! Every figure to its end, tiny.
 
 use super::{csv, page, panels};
-use crate::reproduce::fabric::{FIGURES, Panels, Scale, measure, oracles};
+use crate::closed_loop::{Experiment, Oracles};
+use crate::fabric_oracle::training_experiment;
+use crate::reproduce::fabric::{FIGURES, MeasuredFigure, Panels, Scale, abm, measure, oracles};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_reports::plot::Page;
 use std::num::NonZeroUsize;
 
-/// A fabric that is busy for a millisecond, and oracles from 6 ms.
-fn tiny() -> Scale {
-    let mut scale =
-        Scale { duration_ns: 1_000_000, per_server_hz: 500.0, runs: 2, ..Scale::small() };
-    scale.training.traffic.duration_ns = 6_000_000;
-    let incast = &mut scale.training.traffic.incasts[0];
+/// A fabric that is busy for a millisecond.
+fn tiny(plain: Scale) -> Scale {
+    Scale { duration_ns: 1_000_000, per_server_hz: 500.0, runs: 2, ..plain }
+}
+
+/// 6 ms that oracles learn from.
+fn training() -> Experiment {
+    let mut training = training_experiment();
+    training.traffic.duration_ns = 6_000_000;
+    let incast = &mut training.traffic.incasts[0];
     (incast.per_server_hz, incast.burst) = (500.0, 1.5);
-    scale
+    training
 }
 
 #[test]
 fn every_figure_is_measured_and_drawn() {
-    let (scale, resources) = (tiny(), Resources::default());
-    let oracles = oracles(&scale, &resources, &Silent).expect("drops to learn from");
-    let figures: Vec<_> = FIGURES.iter().collect();
-    let all = measure(&figures, &scale, &oracles, &resources, &Silent).expect("a valid scale");
-    for (measured, figure) in all.into_iter().zip(figures) {
+    let resources = Resources::default();
+    let oracles = oracles(&training(), &resources, &Silent).expect("drops to learn from");
+    let measured = |figures: &'static [_], oracles, scale| {
+        let figures: Vec<_> = figures.iter().collect();
+        measure(&figures, &scale, oracles, &resources, &Silent).expect("a valid scale")
+    };
+    let credence = measured(&FIGURES, &oracles, tiny(Scale::small()));
+    let few_requests = Scale { per_server_hz: 100.0, ..tiny(abm::small()) };
+    let abm_figures = measured(&abm::FIGURES, &Oracles::default(), few_requests);
+    let all: Vec<MeasuredFigure> = credence.into_iter().chain(abm_figures).collect();
+    assert_eq!(all.len(), FIGURES.len() + abm::FIGURES.len());
+    for (measured, figure) in all.into_iter().zip(FIGURES.iter().chain(&abm::FIGURES)) {
         assert_eq!(measured.figure, figure);
         let policies = measured.policies();
         assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
@@ -46,13 +59,19 @@ fn every_figure_is_measured_and_drawn() {
             page.matches("left out").count(),
             figure.claims.iter().filter(|c| c.paper.is_none()).count()
         );
+        if let Panels::Metrics(metrics) = figure.panels {
+            let known =
+                |metric: &&str| measured.cells.iter().any(|c| c.runs.interval(metric, 1).is_some());
+            assert!(metrics.iter().all(known), "{}: a number that no run has", figure.name);
+        }
     }
 }
 
 #[test]
 fn a_figure_is_the_same_on_any_number_of_threads() {
-    let scale = tiny();
-    let oracles = oracles(&scale, &Resources::default(), &Silent).expect("drops to learn from");
+    let scale = tiny(Scale::small());
+    let oracles =
+        oracles(&training(), &Resources::default(), &Silent).expect("drops to learn from");
     let with_threads = |threads| {
         let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
         let measured = measure(&[&FIGURES[4]], &scale, &oracles, &resources, &Silent);

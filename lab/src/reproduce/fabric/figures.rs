@@ -1,4 +1,6 @@
-//! What each figure varies, what it shows, and what the paper says of it.
+//! What a figure varies, what it shows, and what its paper says of it; those of the Credence paper.
+
+use dropcast_simulate::Transport;
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,6 +9,10 @@ pub struct FabricFigure {
     pub name: &'static str,
     /// What it is called.
     pub title: &'static str,
+    /// Whose it is.
+    pub paper: Paper,
+    /// Its policies, by what it calls them.
+    pub policies: &'static [(&'static str, &'static str)],
     /// What varies.
     pub vary: Vary,
     /// Its values.
@@ -15,14 +21,27 @@ pub struct FabricFigure {
     pub load: f64,
     /// Burst of incasts, as a share of the buffer, where it does not vary.
     pub burst: f64,
-    /// PowerTCP instead of DCTCP.
-    pub is_power_tcp: bool,
+    /// How flows are sent, where one transport sends all.
+    pub transport: Transport,
     /// What is drawn.
     pub panels: Panels,
     /// What the paper says in words.
     pub says: &'static str,
     /// What it says in numbers.
     pub claims: &'static [Claim],
+}
+
+/// The papers whose figures are measured in the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// Credence (NSDI 2024).
+    Credence,
+    /// ABM (SIGCOMM 2022).
+    Abm,
+    /// PRED (NSDI 2025); its policies are AQMs.
+    Pred,
+    /// Smartbuf (IWQoS 2021).
+    Smartbuf,
 }
 
 /// What varies along a figure.
@@ -36,12 +55,20 @@ pub enum Vary {
     BaseRtt,
     /// Probability with which predictions are flipped.
     Flips,
+    /// Load of Cubic, as a share of the uplinks' rate, beside other transports.
+    CubicLoad,
+    /// Buffer per port and Gbps, KB.
+    BufferPerPort,
+    /// Flows to one receiver.
+    Flows,
+    /// Time since the start, milliseconds.
+    TimeMs,
 }
 
 /// What a figure draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Panels {
-    /// Each of these numbers of [`dropcast_simulate::RunSummary::metrics`] against what varies.
+    /// Each of these numbers of [`super::RunNumbers`] against what varies.
     Metrics(&'static [&'static str]),
     /// The distribution of slowdowns at each point.
     Cdf,
@@ -62,7 +89,8 @@ pub struct Claim {
     pub paper: Option<f64>,
 }
 
-const fn claim(
+/// A number of a paper.
+pub(super) const fn claim(
     metric: &'static str,
     policy: &'static str,
     than: &'static str,
@@ -90,20 +118,35 @@ const METRICS: Panels = Panels::Metrics(&[INCAST, LATE, SHORT, LONG, OCCUPANCY])
 const LOADS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 const BURSTS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 
+/// Policies of the Credence paper, and what needs no oracle. DT and ABM have the parameters of the artifact's runs;
+/// acknowledgements are in queue 0. The alpha of 8 is what production switches ship.
+static POLICIES: [(&str, &str); 8] = [
+    ("LQD", "lqd"),
+    ("Complete Sharing", "complete-sharing"),
+    ("DT, alpha 8", "dt:alpha=[64,8]"),
+    ("Untrained rule", "oracle:base=dt:alpha=[64,16]"),
+    ("Credence, level4", "credence:model=level4"),
+    ("Credence, paper4", "credence:model=paper4"),
+    ("DT", "dt:alpha=[64,0.5]"),
+    ("ABM", "abm:alpha=[64,0.5],first_rtt_alpha=1024,counting=artifact"),
+];
+
 const PLAIN: FabricFigure = FabricFigure {
     name: "",
     title: "",
+    paper: Paper::Credence,
+    policies: &POLICIES,
     vary: Vary::Load,
     points: &[],
     load: 0.4,
     burst: 0.5,
-    is_power_tcp: false,
+    transport: Transport::Dctcp,
     panels: METRICS,
     says: "",
     claims: &[],
 };
 
-/// All figures.
+/// Figures 6 to 13 of the Credence paper.
 pub static FIGURES: [FabricFigure; 8] = [
     FabricFigure {
         name: "fig6",
@@ -146,7 +189,7 @@ pub static FIGURES: [FabricFigure; 8] = [
         title: "Bursts, websearch at 40%, PowerTCP",
         vary: Vary::Burst,
         points: &BURSTS,
-        is_power_tcp: true,
+        transport: Transport::PowerTcp,
         says: "Even with advanced congestion control Credence outperforms DT and ABM for incast \
                flows and for long flows",
         claims: &[
@@ -212,7 +255,7 @@ pub static FIGURES: [FabricFigure; 8] = [
         title: "Slowdowns by burst, websearch at 40%, PowerTCP",
         vary: Vary::Burst,
         points: &[0.25, 0.5, 0.75, 1.0],
-        is_power_tcp: true,
+        transport: Transport::PowerTcp,
         panels: Panels::Cdf,
         says: "the distributions behind figure 8",
         ..PLAIN
@@ -220,7 +263,7 @@ pub static FIGURES: [FabricFigure; 8] = [
 ];
 
 impl FabricFigure {
-    /// The figure of this name.
+    /// The figure of the Credence paper of this name.
     pub fn named(name: &str) -> Option<&'static FabricFigure> {
         FIGURES.iter().find(|figure| figure.name == name)
     }
@@ -234,6 +277,10 @@ impl Vary {
             Vary::Burst => "burst, % of the buffer",
             Vary::BaseRtt => "base RTT, us",
             Vary::Flips => "probability that a prediction is flipped",
+            Vary::CubicLoad => "load of Cubic, % of the uplinks",
+            Vary::BufferPerPort => "buffer, KB per port per Gbps",
+            Vary::Flows => "flows",
+            Vary::TimeMs => "time, ms",
         }
     }
 
@@ -244,6 +291,10 @@ impl Vary {
             Vary::Burst => "burst",
             Vary::BaseRtt => "base_rtt_us",
             Vary::Flips => "flip_probability",
+            Vary::CubicLoad => "cubic_load",
+            Vary::BufferPerPort => "kb_per_port_gbps",
+            Vary::Flows => "flows",
+            Vary::TimeMs => "time_ms",
         }
     }
 }

@@ -1,30 +1,19 @@
 //! Running a figure.
 
-use super::figures::{Claim, FabricFigure, Vary};
+use super::figures::{Claim, FabricFigure, Paper, Vary};
+use super::observed::{Observed, Observer, RunNumbers};
 use super::scale::Scale;
-use crate::closed_loop::{Experiment, NamedPolicy, Oracles, PolicyRuns, Prepared};
+use super::{abm, smartbuf};
+use crate::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared};
 use crate::fabric_oracle::{default_oracles, train_oracles};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::{FlowRecord, Interval, RunSummary, Sink, Summarizer};
+use dropcast_simulate::Interval;
 use dropcast_switch::PolicySpec;
 use dropcast_train::Threads;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Policies by what figures call them. DT and ABM have the parameters of the artifact's runs;
-/// acknowledgements are in queue 0. The alpha of 8 is what production switches ship.
-const POLICIES: [(&str, &str); 8] = [
-    ("LQD", "lqd"),
-    ("Complete Sharing", "complete-sharing"),
-    ("DT, alpha 8", "dt:alpha=[64,8]"),
-    ("Untrained rule", "oracle:base=dt:alpha=[64,16]"),
-    ("Credence, level4", "credence:model=level4"),
-    ("Credence, paper4", "credence:model=paper4"),
-    ("DT", "dt:alpha=[64,0.5]"),
-    ("ABM", "abm:alpha=[64,0.5],first_rtt_alpha=1024,counting=artifact"),
-];
 
 /// A figure's numbers.
 #[derive(Clone, Debug)]
@@ -45,7 +34,7 @@ pub struct Cell {
     /// The policy, as figures call it.
     pub policy: &'static str,
     /// By run.
-    pub runs: PolicyRuns,
+    pub runs: RunNumbers,
     /// Flows of all runs.
     pub flows: u64,
     /// Slowdowns of those that completed, from the least.
@@ -61,18 +50,18 @@ pub struct Ratio {
     pub measured: Option<Interval>,
 }
 
-/// The oracles that the figures' policies ask, trained on the run of the scale.
+/// The oracles that the policies of the Credence paper ask, trained on a run of this experiment.
 ///
 /// # Errors
 /// If a forest cannot be trained on that run.
 pub fn oracles(
-    scale: &Scale,
+    training: &Experiment,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Oracles, PipelineError> {
     let named = default_oracles();
     let settings = named.iter().map(|(_, settings)| settings);
-    let models = train_oracles(&scale.training, settings, resources, progress)?;
+    let models = train_oracles(training, settings, resources, progress)?;
     let mut oracles = Oracles::default();
     for ((name, _), model) in named.iter().zip(models) {
         oracles.insert(name.as_str(), model);
@@ -85,6 +74,9 @@ pub fn oracles(
 ///
 /// # Errors
 /// If a number of the scale is out of range.
+///
+/// # Panics
+/// If a figure is PRED's: [`super::pred::measure`] measures those.
 pub fn measure(
     figures: &[&'static FabricFigure],
     scale: &Scale,
@@ -100,23 +92,20 @@ pub fn measure(
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
     let runs = Threads::new(resources.threads()).map(tasks, |(job, run)| {
         check(progress)?;
-        let outcome = observe(&prepared[job.experiment], &job.policy, run);
+        let observed = observe(&prepared[job.experiment], &job.policy, run, scale.duration_ns);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        outcome
+        observed
     });
     let runs = runs.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
     progress.end(&format!("{all} runs"));
-    let of_job = |(job, runs): (&Job, &[(RunSummary, Slowdowns)])| {
-        let mut slowdowns: Vec<f64> =
-            runs.iter().flat_map(|(_, of_run)| &of_run.completed).copied().collect();
+    let of_job = |runs: &[Observed]| {
+        let mut slowdowns: Vec<f64> = runs.iter().flat_map(|run| &run.slowdowns).copied().collect();
         slowdowns.sort_unstable_by(f64::total_cmp);
-        let flows = runs.iter().map(|(_, of_run)| of_run.flows).sum();
-        let runs = runs.iter().map(|(summary, _)| summary.clone()).collect();
-        let runs = PolicyRuns { policy: job.policy.label.clone(), runs };
+        let flows = runs.iter().map(|run| run.flows).sum();
+        let runs = RunNumbers(runs.iter().map(|run| run.numbers.clone()).collect());
         Cell { point: 0.0, policy: "", runs, flows, slowdowns: slowdowns.into() }
     };
-    let by_job: Vec<Cell> =
-        plan.jobs.iter().zip(runs.chunks(scale.runs as usize)).map(of_job).collect();
+    let by_job: Vec<Cell> = runs.chunks(scale.runs as usize).map(of_job).collect();
     let cell = |planned: &Planned| {
         let &Planned { point, policy, job } = planned;
         Cell { point, policy, ..by_job[job].clone() }
@@ -159,8 +148,14 @@ impl Plan {
         for figure in figures {
             let mut cells = Vec::new();
             for &point in figure.points {
-                let experiment = place(&mut plan.experiments, scale.experiment(figure, point));
-                for (policy, spec) in POLICIES {
+                let conditions = match figure.paper {
+                    Paper::Credence => scale.experiment(figure, point),
+                    Paper::Abm => abm::experiment(scale, figure, point),
+                    Paper::Smartbuf => smartbuf::experiment(scale, figure, point),
+                    Paper::Pred => panic!("{} is measured by pred::measure", figure.name),
+                };
+                let experiment = place(&mut plan.experiments, conditions);
+                for &(policy, spec) in figure.policies {
                     let mut named: NamedPolicy = spec.parse().expect("a known policy");
                     if let PolicySpec::Credence(own) = &mut named.spec
                         && figure.vary == Vary::Flips
@@ -200,30 +195,17 @@ fn observe(
     prepared: &Prepared,
     policy: &NamedPolicy,
     run: u32,
-) -> Result<(RunSummary, Slowdowns), PipelineError> {
-    let mut sinks = (Summarizer::new(&prepared.fabric(run)?), Slowdowns::default());
-    let outcome = prepared.run(policy, run, &mut sinks)?;
-    Ok((sinks.0.finish(&outcome), sinks.1))
-}
-
-/// The slowdowns of all flows.
-#[derive(Default)]
-struct Slowdowns {
-    flows: u64,
-    completed: Vec<f64>,
-}
-
-impl Sink for Slowdowns {
-    fn flow_ended(&mut self, record: &FlowRecord) {
-        self.flows += 1;
-        self.completed.extend(record.slowdown());
-    }
+    duration_ns: u64,
+) -> Result<Observed, PipelineError> {
+    let mut observer = Observer::new(&prepared.fabric(run)?, duration_ns);
+    let outcome = prepared.run(policy, run, &mut observer)?;
+    Ok(observer.finish(&outcome))
 }
 
 impl MeasuredFigure {
     /// Policies, in the order of the figure.
-    pub fn policies(&self) -> [&'static str; POLICIES.len()] {
-        POLICIES.map(|(policy, _)| policy)
+    pub fn policies(&self) -> Vec<&'static str> {
+        self.figure.policies.iter().map(|(policy, _)| *policy).collect()
     }
 
     /// One policy at one point.
@@ -268,10 +250,11 @@ mod tests {
         let plan = Plan::new(&all, &Scale::small());
         let cells: usize = plan.cells.iter().map(Vec::len).sum();
         let points: usize = FIGURES.iter().map(|figure| figure.points.len()).sum();
-        assert_eq!(cells, points * POLICIES.len());
+        let policies = FIGURES[0].policies.len();
+        assert_eq!(cells, points * policies);
         // Loads, bursts, bursts of PowerTCP, and base RTTs; but for the shared point.
         let experiments = 4 + (5 - 1) + 5 + (5 - 1);
         assert_eq!(plan.experiments.len(), experiments);
-        assert_eq!(plan.jobs.len(), experiments * POLICIES.len() + 5 * 2);
+        assert_eq!(plan.jobs.len(), experiments * policies + 5 * 2);
     }
 }

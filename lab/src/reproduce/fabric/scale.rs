@@ -2,8 +2,7 @@
 
 use super::figures::{FabricFigure, Vary};
 use crate::closed_loop::Experiment;
-use crate::fabric_oracle::training_experiment;
-use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Transport};
+use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 
 /// Buffer per port and Gbps, bytes (section 4.1).
 const BYTES_PER_PORT_GBPS: u32 = 5_120;
@@ -15,11 +14,15 @@ const LINK_DELAY_NS: u64 = 3_000;
 /// Links of a round trip.
 const LINKS: f64 = 8.0;
 
-/// The fabric of a figure, how often servers send requests, how long, and what oracles learn from.
+/// The fabric of a figure, how often servers send requests, and how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// Leaf switches, of 16 servers each.
+    /// Leaf switches.
     pub leaves: u16,
+    /// Servers of each leaf.
+    pub servers: u16,
+    /// Spine switches.
+    pub spines: u16,
     /// Requests per second of each server.
     pub per_server_hz: f64,
     /// Flows and requests start in this time, nanoseconds.
@@ -28,8 +31,6 @@ pub struct Scale {
     pub runs: u32,
     /// Seed; run `n` adds `n`.
     pub seed: u64,
-    /// The run that oracles are trained on.
-    pub training: Experiment,
 }
 
 impl Scale {
@@ -38,11 +39,12 @@ impl Scale {
     pub fn small() -> Self {
         Scale {
             leaves: 2,
+            servers: 16,
+            spines: 4,
             per_server_hz: 30.0,
             duration_ns: 50_000_000,
             runs: 5,
             seed: 1,
-            training: training_experiment(),
         }
     }
 
@@ -52,10 +54,10 @@ impl Scale {
         Scale { leaves: 16, per_server_hz: 2.0, duration_ns: 100_000_000, ..Scale::small() }
     }
 
-    /// The conditions of a point of a figure, without policies.
+    /// The conditions of a point of a figure of the Credence paper, without policies.
     pub(super) fn experiment(&self, figure: &FabricFigure, point: f64) -> Experiment {
         let pick = |vary, fixed| if figure.vary == vary { point } else { fixed };
-        let transport = if figure.is_power_tcp { Transport::PowerTcp } else { Transport::Dctcp };
+        let transport = figure.transport;
         let flows =
             PoissonFlows { load: pick(Vary::Load, figure.load), transport, ..Default::default() };
         let incast = Incast {
@@ -66,7 +68,13 @@ impl Scale {
         };
         let link_delay_ns = match figure.vary {
             Vary::BaseRtt => (point * 1_000.0 / LINKS) as u64,
-            Vary::Load | Vary::Burst | Vary::Flips => LINK_DELAY_NS,
+            Vary::Load
+            | Vary::Burst
+            | Vary::Flips
+            | Vary::CubicLoad
+            | Vary::BufferPerPort
+            | Vary::Flows
+            | Vary::TimeMs => LINK_DELAY_NS,
         };
         Experiment {
             policies: Vec::new(),
@@ -89,7 +97,9 @@ impl Scale {
         let bytes = |ports: u16| u32::from(ports) * LINK_GBPS * BYTES_PER_PORT_GBPS;
         FabricConfig {
             leaves: self.leaves,
-            leaf_buffer_bytes: bytes(plain.servers + plain.spines),
+            servers: self.servers,
+            spines: self.spines,
+            leaf_buffer_bytes: bytes(self.servers + self.spines),
             spine_buffer_bytes: bytes(self.leaves),
             server_delay_ns: link_delay_ns,
             uplink_delay_ns: link_delay_ns,

@@ -1,0 +1,341 @@
+//! The figures of the ABM paper (SIGCOMM 2022, section 4), in the fabric of its artifact.
+//!
+//! The artifact's scripts run 2 leaves of 32 servers with 8 uplinks, though the paper says 8 leaves; all
+//! servers of the other leaf answer a request, single flows begin with 55 segments, acknowledgements have an
+//! alpha of 1 (`examples/ABM` of inet-tub/ns3-datacenter).
+
+use super::figures::{Claim, FabricFigure, Panels, Paper, Vary, claim};
+use super::observed::UPLINK_GBPS;
+use super::scale::Scale;
+use crate::closed_loop::Experiment;
+use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Transport};
+use dropcast_switch::AqmSpec;
+use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
+
+/// Buffer per port and Gbps, KB, where it does not vary (section 4.1).
+const KB_PER_PORT_GBPS: f64 = 9.6;
+/// Rate of every link, Gbps.
+const LINK_GBPS: f64 = 10.0;
+/// Propagation delay of every link, nanoseconds.
+const LINK_DELAY_NS: u64 = 10_000;
+/// Load of DCTCP beside Cubic, figure 8 (`run-main.sh`).
+const DCTCP_LOAD: f64 = 0.1;
+/// Queues of figure 8: acknowledgements, Cubic, DCTCP, PowerTCP.
+const QUEUES: [(Transport, u8); 3] =
+    [(Transport::Cubic, 1), (Transport::Dctcp, 2), (Transport::PowerTcp, 3)];
+
+/// ABM and its rivals. The artifact gives acknowledgements, in queue 0, an alpha of 1.
+const POLICIES: [(&str, &str); 7] = [
+    (ABM, "abm:alpha=[1,0.5]"),
+    ("ABM, artifact", "abm:alpha=[1,0.5],first_rtt_alpha=1024,counting=artifact"),
+    (DT, "dt:alpha=[1,0.5]"),
+    ("FAB", "fab:alpha=[1,0.5]"),
+    (DT_8, "dt:alpha=8"),
+    (SHARING, "complete-sharing"),
+    ("LQD", "lqd"),
+];
+
+/// What sizes of requests and loads are compared with, besides: FAB that knows how much a first round trip carries, so
+/// DT with ABM's exception and without its counts.
+static POLICIES_AND_FAB: [(&str, &str); 8] = {
+    let [abm, artifact, dt, fab, dt_8, sharing, lqd] = POLICIES;
+    [abm, artifact, dt, fab, (FAB_100, "fab:alpha=[1,0.5],first_bytes=100000"), dt_8, sharing, lqd]
+};
+
+const ABM: &str = "ABM";
+const DT: &str = "DT";
+const DT_8: &str = "DT, alpha 8";
+const SHARING: &str = "Complete Sharing";
+const FAB_100: &str = "FAB, first 100 KB";
+
+const INCAST: &str = "incast_slowdown_p99";
+const SHORT: &str = "short_slowdown_p99";
+const LATE: &str = "incast_over_10_ms";
+const OCCUPANCY: &str = "leaf_occupancy_p99";
+const CUBIC_SHORT: &str = "cubic_short_slowdown_p99";
+const DCTCP_SHORT: &str = "dctcp_short_slowdown_p99";
+const POWER_INCAST: &str = "power-tcp_incast_slowdown_p99";
+
+/// A comparison with a rival that the paper leaves out, or gives no number for.
+const fn beside(metric: &'static str, than: &'static str) -> Claim {
+    Claim { metric, policy: ABM, than, at: None, paper: None }
+}
+
+const PLAIN: FabricFigure = FabricFigure {
+    name: "",
+    title: "",
+    paper: Paper::Abm,
+    policies: &POLICIES,
+    vary: Vary::Load,
+    points: &[],
+    load: 0.4,
+    burst: 0.3,
+    transport: Transport::Cubic,
+    panels: Panels::Metrics(&[INCAST, LATE, SHORT, OCCUPANCY, UPLINK_GBPS]),
+    says: "",
+    claims: &[],
+};
+
+const BURSTS: [f64; 5] = [0.125, 0.25, 0.375, 0.5, 0.75];
+
+const BY_TRANSPORT: FabricFigure = FabricFigure {
+    vary: Vary::Burst,
+    points: &BURSTS,
+    panels: Panels::Metrics(&[INCAST, LATE]),
+    ..PLAIN
+};
+
+const BY_BUFFER: FabricFigure = FabricFigure {
+    vary: Vary::BufferPerPort,
+    points: &[9.6, 8.0, 7.0, 6.0, 5.12, 3.44],
+    burst: 0.25,
+    panels: Panels::Metrics(&[INCAST, LATE]),
+    ..PLAIN
+};
+
+/// Figures of the paper that are measured.
+pub static FIGURES: [FabricFigure; 8] = [
+    FabricFigure {
+        name: "abm-fig6",
+        title: "Loads of websearch, requests of 30% of the buffer, Cubic",
+        policies: &POLICIES_AND_FAB,
+        points: &[0.2, 0.4, 0.6, 0.8],
+        says: "ABM has lower tails than DT, FAB, Complete Sharing and IB for incast and short flows, with less buffer \
+               and as much throughput",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.2), 0.126),
+            claim(INCAST, ABM, DT, Some(0.4), 0.9012),
+            claim(INCAST, ABM, DT, Some(0.8), 0.94),
+            claim(SHORT, ABM, DT, Some(0.2), 0.307),
+            claim(SHORT, ABM, DT, Some(0.8), 0.76),
+            claim(SHORT, ABM, SHARING, Some(0.2), 0.385),
+            claim(OCCUPANCY, ABM, DT, None, 0.542),
+            claim(OCCUPANCY, ABM, SHARING, None, 0.689),
+            beside(INCAST, SHARING),
+            beside(INCAST, DT_8),
+            beside(INCAST, "LQD"),
+            beside(INCAST, FAB_100),
+            beside(SHORT, DT_8),
+            beside(SHORT, FAB_100),
+        ],
+        ..PLAIN
+    },
+    FabricFigure {
+        name: "abm-fig7",
+        title: "Sizes of requests, websearch at 40%, Cubic",
+        policies: &POLICIES_AND_FAB,
+        vary: Vary::Burst,
+        points: &BURSTS,
+        says: "ABM has lower tails for incast and short flows at every size of request",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.125), 0.39),
+            claim(INCAST, ABM, "FAB", Some(0.125), 0.33),
+            claim(INCAST, ABM, SHARING, Some(0.125), 0.54),
+            claim(INCAST, ABM, DT, Some(0.5), 0.751),
+            claim(SHORT, ABM, DT, None, 0.418),
+            beside(INCAST, SHARING),
+            beside(INCAST, DT_8),
+            beside(INCAST, "LQD"),
+            beside(INCAST, FAB_100),
+        ],
+        ..PLAIN
+    },
+    FabricFigure {
+        name: "abm-fig8",
+        title: "Cubic beside DCTCP (10%) and requests of 30% of the buffer by PowerTCP, each in its own queue",
+        vary: Vary::CubicLoad,
+        points: &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        panels: Panels::Metrics(&[CUBIC_SHORT, DCTCP_SHORT, POWER_INCAST]),
+        says: "under DT the tails of DCTCP and theta-PowerTCP grow with the load of Cubic; under ABM they do not, and \
+               are up to 90.92% lower",
+        claims: &[
+            claim(POWER_INCAST, ABM, DT, Some(0.6), 0.9092),
+            Claim { at: Some(0.6), ..beside(POWER_INCAST, DT_8) },
+            Claim { at: Some(0.6), ..beside(POWER_INCAST, SHARING) },
+        ],
+        ..PLAIN
+    },
+    FabricFigure {
+        name: "abm-fig9a",
+        title: "Sizes of requests, websearch at 40%, Cubic",
+        says: "ABM's p99 of incast flows is 39.1% below DT's at requests of 12.5% of the buffer, 88% at 37.5%",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.125), 0.391),
+            claim(INCAST, ABM, DT, Some(0.375), 0.88),
+        ],
+        ..BY_TRANSPORT
+    },
+    FabricFigure {
+        name: "abm-fig9b",
+        title: "Sizes of requests, websearch at 40%, DCTCP",
+        transport: Transport::Dctcp,
+        says: "ABM's p99 of incast flows is 10.3% below DT's at requests of 12.5% of the buffer, 88% at 37.5%",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.125), 0.103),
+            claim(INCAST, ABM, DT, Some(0.375), 0.88),
+            beside(INCAST, DT_8),
+        ],
+        ..BY_TRANSPORT
+    },
+    FabricFigure {
+        name: "abm-fig9d",
+        title: "Sizes of requests, websearch at 40%, PowerTCP",
+        transport: Transport::PowerTcp,
+        says: "ABM gains nothing over DT up to requests of 37.5% of the buffer, 76% at 50%",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.375), 0.0),
+            claim(INCAST, ABM, DT, Some(0.5), 0.76),
+            beside(INCAST, DT_8),
+        ],
+        ..BY_TRANSPORT
+    },
+    FabricFigure {
+        name: "abm-fig11a",
+        title: "Buffers, websearch at 40%, requests of a quarter of the largest buffer, DCTCP",
+        transport: Transport::Dctcp,
+        says: "ABM's p99 of incast flows stays low down to 3.44 KB per port per Gbps, DT's grows tenfold at 7 KB",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(3.44), 0.96),
+            beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
+        ],
+        ..BY_BUFFER
+    },
+    FabricFigure {
+        name: "abm-fig11b",
+        title: "Buffers, websearch at 40%, requests of a quarter of the largest buffer, PowerTCP",
+        transport: Transport::PowerTcp,
+        says: "ABM's p99 of incast flows stays low down to 3.44 KB per port per Gbps, DT's grows at 5.12 KB",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(3.44), 0.92),
+            beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
+        ],
+        ..BY_BUFFER
+    },
+];
+
+/// The artifact's two leaves; ten times its requests, so that 50 ms hold about 64.
+pub fn small() -> Scale {
+    Scale { leaves: 2, servers: 32, spines: 8, per_server_hz: 20.0, ..Scale::small() }
+}
+
+/// The paper's 256 servers, and the artifact's 2 requests per second and server.
+pub fn paper() -> Scale {
+    Scale { leaves: 8, per_server_hz: 2.0, duration_ns: 100_000_000, ..small() }
+}
+
+/// The conditions of a point of a figure, without policies.
+pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Experiment {
+    let pick = |vary, fixed| if figure.vary == vary { point } else { fixed };
+    let kb_per_port_gbps = pick(Vary::BufferPerPort, KB_PER_PORT_GBPS);
+    let is_mixed = figure.vary == Vary::CubicLoad;
+    let queue_of = |transport| {
+        let own = QUEUES.iter().find(|(other, _)| *other == transport);
+        own.filter(|_| is_mixed).map_or(1, |(_, queue)| *queue)
+    };
+    let flows = |transport, load| {
+        let queue = queue_of(transport);
+        PoissonFlows { load, transport, queue, ..PoissonFlows::default() }
+    };
+    let of_incasts = if is_mixed { Transport::PowerTcp } else { figure.transport };
+    let incast = Incast {
+        // A request has the same bytes whatever the buffer is.
+        burst: pick(Vary::Burst, figure.burst) * KB_PER_PORT_GBPS / kb_per_port_gbps,
+        fan_in: scale.servers,
+        per_server_hz: scale.per_server_hz,
+        transport: of_incasts,
+        queue: queue_of(of_incasts),
+        ..Incast::default()
+    };
+    let flows = if is_mixed {
+        vec![flows(Transport::Cubic, point), flows(Transport::Dctcp, DCTCP_LOAD)]
+    } else {
+        vec![flows(figure.transport, pick(Vary::Load, figure.load))]
+    };
+    Experiment {
+        policies: Vec::new(),
+        runs: scale.runs,
+        flow_list: None,
+        ns3_seed: None,
+        fabric: fabric(scale, kb_per_port_gbps, if is_mixed { 4 } else { 2 }),
+        traffic: TrafficConfig {
+            duration_ns: scale.duration_ns,
+            seed: scale.seed,
+            flows,
+            incasts: vec![incast],
+            collectives: Vec::new(),
+        },
+    }
+}
+
+fn fabric(scale: &Scale, kb_per_port_gbps: f64, queues_per_port: u8) -> FabricConfig {
+    let plain = FabricConfig::default();
+    let bytes = |ports: u16| (f64::from(ports) * LINK_GBPS * kb_per_port_gbps * 1e3) as u32;
+    // 65 packets.
+    let threshold_bytes = 65 * (plain.segment_bytes + plain.header_bytes);
+    FabricConfig {
+        leaves: scale.leaves,
+        servers: scale.servers,
+        spines: scale.spines,
+        leaf_buffer_bytes: bytes(scale.servers + scale.spines),
+        spine_buffer_bytes: bytes(scale.leaves),
+        server_delay_ns: LINK_DELAY_NS,
+        uplink_delay_ns: LINK_DELAY_NS,
+        queues_per_port,
+        aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes, ..EcnThreshold::default() }),
+        initial_window_segments: 55,
+        sample_interval_ns: 10_000,
+        seed: scale.seed,
+        ..plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_simulate::Fabric;
+
+    /// Section 4.1: base RTT 80 us, 4 : 1, 3.84 MB for 40 ports; an answer of figure 6 has 36 KB, which all leave in
+    /// the first round trip, the paper's unscheduled packets.
+    #[test]
+    fn the_fabric_is_the_artifacts() {
+        let figure = &FIGURES[0];
+        for scale in [small(), paper()] {
+            let experiment = experiment(&scale, figure, 0.4);
+            let plain = experiment.fabric.clone();
+            let fabric = Fabric::try_from(experiment.fabric).expect("valid");
+            assert_eq!((fabric.base_rtt_ns(), fabric.bandwidth_delay_bytes()), (80_000, 100_000));
+            assert_eq!(fabric.oversubscription(), 4.0);
+            assert_eq!(plain.leaf_buffer_bytes, 3_840_000);
+            let incast = &experiment.traffic.incasts[0];
+            let answer_bytes = incast.burst * 3_840_000.0 / f64::from(incast.fan_in);
+            assert!((35_999.0..36_001.0).contains(&answer_bytes));
+        }
+    }
+
+    #[test]
+    fn requests_keep_their_bytes_as_the_buffer_shrinks() {
+        let figure = FIGURES.iter().find(|figure| figure.name == "abm-fig11a").expect("a figure");
+        let bytes = |point: f64| {
+            let Experiment { fabric, traffic, .. } = experiment(&small(), figure, point);
+            traffic.incasts[0].burst * f64::from(fabric.leaf_buffer_bytes)
+        };
+        for &point in figure.points {
+            assert!((bytes(point) - 960_000.0).abs() < 1.0, "{point}: {}", bytes(point));
+        }
+    }
+
+    /// Figure 8 separates the transports.
+    #[test]
+    fn each_transport_of_figure_8_has_its_queue() {
+        let figure = FIGURES.iter().find(|figure| figure.name == "abm-fig8").expect("a figure");
+        let Experiment { fabric, traffic, .. } = experiment(&small(), figure, 0.6);
+        let single = traffic.flows.iter().map(|flows| (flows.transport, flows.queue, flows.load));
+        let single: Vec<_> = single.collect();
+        assert_eq!(single, [(Transport::Cubic, 1, 0.6), (Transport::Dctcp, 2, 0.1)]);
+        let incast = &traffic.incasts[0];
+        assert_eq!((incast.transport, incast.queue), (Transport::PowerTcp, 3));
+        assert_eq!(fabric.queues_per_port, 4);
+    }
+}

@@ -1,0 +1,90 @@
+//! The main claim of each paper in the fabric, small: that it holds, or, where docs/papers.md says so, that it does not.
+//! NDT's is in ndt/tests/claim.rs.
+
+use dropcast_lab::closed_loop::Oracles;
+use dropcast_lab::fabric_oracle::training_experiment;
+use dropcast_lab::reproduce::fabric::{
+    FIGURES, FabricFigure, MeasuredFigure, Scale, abm, measure, oracles, pred, smartbuf,
+};
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::resources::Resources;
+
+/// A figure at one of its points.
+fn at(figure: &FabricFigure, points: &'static [f64]) -> &'static FabricFigure {
+    Box::leak(Box::new(FabricFigure { points, ..figure.clone() }))
+}
+
+/// The mean of a number over the runs.
+fn mean(measured: &MeasuredFigure, point: f64, policy: &str, metric: &str) -> f64 {
+    let cell = measured.cell(point, policy).expect("a policy of the figure");
+    cell.runs.interval(metric, 1).expect("flows of that class").mean
+}
+
+/// ABM absorbs the incasts that DT drops, and does so with a tuned alpha and Complete Sharing as rivals, too.
+#[test]
+fn abm_absorbs_incasts_beside_cubic() {
+    let figure = at(&abm::FIGURES[0], &[0.6]);
+    let scale = Scale { duration_ns: 20_000_000, runs: 2, ..abm::small() };
+    let resources = Resources::default();
+    let measured = measure(&[figure], &scale, &Oracles::default(), &resources, &Silent);
+    let measured = &measured.expect("a valid scale")[0];
+    let late = |policy| mean(measured, 0.6, policy, "incast_over_10_ms");
+    assert!(late("DT") > 0.03, "DT drops incasts: {}", late("DT"));
+    for rival in ["DT", "DT, alpha 8", "Complete Sharing"] {
+        assert!(late("ABM") < late(rival) / 2.0, "{}, {rival} {}", late("ABM"), late(rival));
+    }
+}
+
+/// Credence absorbs the bursts that DT and ABM drop. It gains nothing over DT with an alpha of 8.
+#[test]
+fn credence_absorbs_incasts_as_does_a_tuned_alpha() {
+    let figure = at(&FIGURES[0], &[0.4]);
+    let scale = Scale { duration_ns: 20_000_000, runs: 2, ..Scale::small() };
+    let mut training = training_experiment();
+    training.traffic.duration_ns = 20_000_000;
+    let resources = Resources::default();
+    let oracles = oracles(&training, &resources, &Silent).expect("drops to learn from");
+    let measured = measure(&[figure], &scale, &oracles, &resources, &Silent);
+    let measured = &measured.expect("a valid scale")[0];
+    let p95 = |policy| mean(measured, 0.4, policy, "incast_slowdown_p95");
+    let credence = p95("Credence, level4");
+    assert!(credence < p95("DT") / 5.0, "{credence}, DT {}", p95("DT"));
+    assert!(credence < p95("ABM") / 5.0, "{credence}, ABM {}", p95("ABM"));
+    let tuned = p95("DT, alpha 8");
+    assert!(credence > 0.95 * tuned, "Credence gains over alpha 8: {credence}, {tuned}");
+}
+
+/// FCS keeps the queue as N grows, if it counts for as long as a round trip takes with its queue. At the paper's T_QLA of
+/// 5 RTTs PRED's queue is longer than FCS's alone; at 40 RTTs it is shorter.
+#[test]
+fn pred_settles_only_with_longer_trials() {
+    let scale = Scale { duration_ns: 120_000_000, runs: 1, ..pred::scale() };
+    let measured = pred::measure(&scale, &Resources::default(), &Silent).expect("a valid scale");
+    let queue = |flows, scheme| mean(&measured[0], flows, scheme, "queue_packets_mean");
+    let growth = |scheme| queue(20.0, scheme) / queue(2.0, scheme);
+    assert!(growth("RED, lambda 0.2") > 2.0, "{}", growth("RED, lambda 0.2"));
+    assert!(growth("Only FCS, T_FCS 5 RTTs") < 1.3, "{}", growth("Only FCS, T_FCS 5 RTTs"));
+    let alone = queue(16.0, "Only FCS");
+    assert!(queue(16.0, "PRED") > 1.3 * alone, "PRED settles: {}, {alone}", queue(16.0, "PRED"));
+    let longer = queue(16.0, "PRED, T_QLA 40 RTTs");
+    assert!(longer < alone, "{longer}, {alone}");
+    let rate = mean(&measured[0], 16.0, "PRED, T_QLA 40 RTTs", "bottleneck_gbps");
+    assert!(rate > 9.7, "{rate} Gbit/s");
+    let equation = queue(2.0, "Equation 1 for RED");
+    assert!(equation > 2.0 * queue(2.0, "RED, lambda 0.2"), "equation 1 holds: {equation}");
+}
+
+/// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs.
+#[test]
+fn smartbuf_drops_incasts_that_dt_absorbs() {
+    let policies = &[("Smartbuf", "smartbuf"), ("DT, alpha 1", "dt:alpha=1")];
+    let all = &smartbuf::FIGURES[0];
+    let figure = FabricFigure { points: &[0.8], policies, claims: &[], ..all.clone() };
+    let figure: &'static FabricFigure = Box::leak(Box::new(figure));
+    let scale = Scale { duration_ns: 20_000_000, runs: 3, ..smartbuf::scale() };
+    let resources = Resources::default();
+    let measured = measure(&[figure], &scale, &Oracles::default(), &resources, &Silent);
+    let measured = &measured.expect("a valid scale")[0];
+    let late = |policy| mean(measured, 0.8, policy, "incast_over_10_ms");
+    assert!(late("Smartbuf") > late("DT, alpha 1"), "Smartbuf gains: {}", late("Smartbuf"));
+}
