@@ -103,7 +103,7 @@ impl Room {
             typed: typed.to_owned(),
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            stderr: without_progress(&String::from_utf8(output.stderr).unwrap()),
         }
     }
 
@@ -126,7 +126,7 @@ impl Room {
             typed: typed.to_owned(),
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            stderr: without_progress(&String::from_utf8(output.stderr).unwrap()),
         }
     }
 
@@ -176,6 +176,12 @@ impl Room {
     fn name_of(&self, path: &Path) -> String {
         path.strip_prefix(self.0.path()).unwrap().to_str().unwrap().to_owned()
     }
+}
+
+/// Without the lines that tell how far a long job is, as on a slow machine: `  name  42 %  (20 s)`.
+fn without_progress(stderr: &str) -> String {
+    let is_progress = |line: &&str| line.starts_with("  ") && line.trim_end().ends_with(" s)");
+    stderr.split_inclusive('\n').filter(|line| !is_progress(line)).collect()
 }
 
 /// Reports a skipped check on the real stderr, because the test harness captures `eprintln!`.

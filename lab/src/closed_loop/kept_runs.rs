@@ -4,7 +4,7 @@ use dropcast_data::{DataError, sha256};
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::RunSummary;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::num::NonZeroU32;
@@ -26,7 +26,7 @@ pub struct KeptRuns {
 
 #[derive(Debug)]
 struct Known {
-    runs: HashMap<String, RunSummary>,
+    runs: BTreeMap<String, RunSummary>,
     file: File,
 }
 
@@ -91,7 +91,7 @@ impl KeptRuns {
             }
             Err(TryLockError::Error(error)) => return Err(io("be locked")(error).into()),
         }
-        let (mut runs, mut whole_bytes, mut cut_bytes) = (HashMap::new(), 0, 0);
+        let (mut runs, mut whole_bytes, mut cut_bytes) = (BTreeMap::new(), 0, 0);
         let mut reader = BufReader::new(&file);
         let mut text = Vec::new();
         for number in 1_u64.. {

@@ -146,7 +146,7 @@ fn rule_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<Rule, PipelineError
     }) = policy
     else {
         return Err(unfit(format!(
-            "{}: only the untrained rule, told of departures in time, is exported; such as oracle:gate=0.5",
+            "{}: only the untrained rule is exported, such as oracle:gate=0.5; told_late_ns is for simulations",
             policy.name()
         )));
     };

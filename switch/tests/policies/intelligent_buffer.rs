@@ -44,8 +44,10 @@ fn accepts(own: &IntelligentBufferParameters, spec: &SwitchSpec, moment: &Moment
     let mut windows = Vec::new();
     for (_, time, lengths) in &arrivals {
         if time - began > own.window_ns {
-            let (length, reference) =
-                (f64::from(lengths[moment.packet.queue]), f64::from(own.reference_bytes.unwrap()));
+            let (length, reference) = (
+                f64::from(lengths[moment.packet.queue]),
+                f64::from(own.reference_bytes.expect("given")),
+            );
             let change = own.a2 * (before - reference) - own.a1 * (length - reference);
             fair = (fair + change).clamp(0.0, most);
             (before, began, window) = (length, *time, window + 1);
@@ -70,7 +72,7 @@ fn accepts(own: &IntelligentBufferParameters, spec: &SwitchSpec, moment: &Moment
             sent += u64::from(packet.size_bytes);
         }
     }
-    let is_first = moment.packet.flow_hash == 0 || packets <= own.first_packets.unwrap();
+    let is_first = moment.packet.flow_hash == 0 || packets <= own.first_packets.expect("given");
     let is_long =
         |(packet, _, lengths): &&(Packet, u64, Vec<u32>)| lengths[packet.queue] > own.least_bytes;
     if is_long(&arrivals.last().expect("its own")) {
