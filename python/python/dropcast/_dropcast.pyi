@@ -115,6 +115,7 @@ def experiment(
     bar: Any,
     config: Any,
     changes: dict[str, Any],
+    keeping: dict[str, Any],
     output: str | None,
 ) -> tuple[str, str]: ...
 def features(names: str | None) -> list[str]: ...
@@ -142,7 +143,7 @@ def integer_columns(table: Any, columns: list[str]) -> list[npt.NDArray[np.uint3
 def is_folder(path: str) -> bool: ...
 def is_object(path: str | os.PathLike[str]) -> bool: ...
 def map(
-    bar: Any, config: Any, threads: int | None, folder: str | None
+    bar: Any, config: Any, threads: int | None, keeping: dict[str, Any], folder: str | None
 ) -> tuple[str, str]: ...
 def refine(
     bar: Any,

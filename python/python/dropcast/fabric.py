@@ -74,8 +74,8 @@ def simulate(
     """
     path = None if output is None else os.fspath(output)
     if experiment is False:
-        given = {"policy": policy, "runs": runs, "threads": threads, "record": record}
-        given |= {"keep": keep, "part": part}
+        given = {"policy": policy, "runs": runs, "threads": threads, "record": record,
+                 "keep": keep, "part": part}
         _refuse(given, "belongs to an experiment; give one, or leave it out")
         changes = as_arguments(
             {"seed": seed, "duration_ms": duration_ms, "load": load, "burst": burst}
