@@ -7,7 +7,7 @@ Each trial begins with the whole results of a command on some inputs, runs the c
 lets it be killed (SIGKILL, SIGTERM or SIGHUP, at any time, or at any of its calls that touch files), or
 lets one such call fail (no space, input/output error), or runs several at the same time, on both inputs. Afterwards the results must be the old ones or the
 new ones, all of them; nothing else may be there but what begins with a dot: locks, working folders, the
-link of a file that was about to be renamed. In every tenth trial, and wherever there is such a thing, the
+link of a file that was about to be renamed. In every tenth trial, wherever there is such a thing, and for jobs that keep finished runs, the
 command runs again undisturbed: the results must be the new ones, and nothing may be left over.
 
 Needs strace. Prints what was tried and what failed; exit code 1 if anything did.
@@ -114,6 +114,8 @@ JOBS = [
     Job("simulate", "simulate --workload workload-{v}.toml -o out/events.parquet", makes_folder=False),
     Job("experiment", "simulate --experiment experiment-{v}.toml -o out"),
     Job("map", "map map-{v}.toml -o out"),
+    # Goes on with what it kept; the file is not a result.
+    Job("kept", "map map-{v}.toml -o out --keep kept.jsonl"),
     Job("fig14", "reproduce fig14 --slots {slots} --repetitions 1 -o out"),
     Job("fig15", "reproduce fig15 --data trace-{v}.parquet -o out"),
     Job("refine", "refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out"),
@@ -193,6 +195,7 @@ class Room:
     def begin(self, job, fresh):
         """The old results; or none at all."""
         self.clear(job)
+        (self.folder / "kept.jsonl").unlink(missing_ok=True)
         if not fresh:
             shutil.rmtree(self.folder / job.results, ignore_errors=True)
             shutil.copytree(self.folder / f"saved-{job.name}-a", self.folder / job.results)
@@ -278,7 +281,7 @@ def check(room, job, fresh, what, again):
         return f"{what}: neither the old nor the new results: {differ[:6]}"
     if "several" in what and not job.makes_folder and not files:
         return f"{what}: none of the jobs has come to its end"
-    if again or hidden:
+    if again or hidden or job.name == "kept":
         before = sorted(path.name for path in room.folder.glob(".out*"))
         try:
             room.good(room.command(job, "b"))

@@ -5,7 +5,6 @@ use crate::model::{Model, traces_of};
 use crate::settings::{Described, parse, parse_subcommand, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
-use dropcast_data::sha256_file;
 use dropcast_lab::closed_loop::{Experiment, KeptRuns, NamedPolicy, Part, RunFile};
 use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into, simulate_part};
 use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
@@ -65,12 +64,7 @@ impl Keeping {
 
     fn open(&self, progress: &dyn Progress) -> Result<Option<Arc<KeptRuns>>, PipelineError> {
         let Some(path) = &self.keep else { return Ok(None) };
-        let (kept, cut_bytes) = KeptRuns::open(path, sha256_file(&self.program)?)?;
-        if cut_bytes > 0 {
-            let file = path.display();
-            progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
-        }
-        Ok(Some(Arc::new(kept)))
+        Ok(Some(Arc::new(KeptRuns::open(path, &self.program, progress)?)))
     }
 }
 

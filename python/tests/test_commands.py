@@ -214,7 +214,7 @@ def test_figures_are_those_of_the_command(run):
     assert files("ours") == files("theirs")
     assert sorted(os.path.basename(path) for path in made) == sorted(files("theirs"))
     for given, says in [
-        (dict(figure="fig99"), "figure: 'fig99' is unknown, expected one of fig6, .*fig15"),
+        (dict(figure="fig99"), "figure: 'fig99' is unknown, expected one of abm, fig6, .*fig15, .*abm-fig6, .*smartbuf-fig6"),
         (dict(figure="fig14", scale="small"), "unexpected argument '--scale'"),
         (dict(figure="fig6", runs=0), "invalid value '0'"),
     ]:

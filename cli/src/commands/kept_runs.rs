@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::sha256_file;
 use dropcast_lab::closed_loop::KeptRuns;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
@@ -15,13 +14,7 @@ pub(crate) fn open(path: &Path, progress: &dyn Progress) -> Result<Arc<KeptRuns>
     let program = std::env::current_exe().map_err(|error| {
         PipelineError::setting("keep", format!("this program does not find its own file: {error}"))
     })?;
-    let program = sha256_file(&program)?;
-    let (kept, cut_bytes) = KeptRuns::open(path, program)?;
-    if cut_bytes > 0 {
-        let file = path.display();
-        progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
-    }
-    Ok(Arc::new(kept))
+    Ok(Arc::new(KeptRuns::open(path, &program, progress)?))
 }
 
 /// What a job that simulates a part of the runs did.

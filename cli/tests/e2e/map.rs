@@ -93,9 +93,11 @@ fn files_that_hold_no_runs_are_left_alone() {
     room.write("small.toml", MAP);
     room.write("notes.txt", "mine");
     room.write("table.csv", "a,b\n1,2\n");
+    room.write("long.bin", vec![b'{'; 2 << 20]);
     for (arguments, expected) in [
-        ("--keep notes.txt", "notes.txt: holds no finished runs"),
+        ("--keep notes.txt", "notes.txt: its last line is no finished run"),
         ("--keep table.csv", "table.csv: line 1 is no finished run"),
+        ("--keep long.bin", "long.bin: line 1 is no finished run"),
         ("--part 1/2", "--keep"),
         ("--keep runs.jsonl --part 3/2", "expected a part and their number, such as 2/4"),
         ("--keep no-folder/runs.jsonl", "no-folder/runs.jsonl"),

@@ -1,12 +1,13 @@
 //! Finished runs in a file, so that a job that was stopped goes on and several machines share one.
 
-use dropcast_data::{DataError, sha256};
+use dropcast_data::{DataError, sha256, sha256_file};
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::progress::Progress;
 use dropcast_simulate::RunSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs that are finished: a file with a line of JSON for each, added as it ends. A run that the file has is not repeated.
 ///
-/// A run is known by all that determines it: fabric, traffic or flows, seeds, policy, model and the program. So a file may be
+/// A run is known by all that determines it: fabric, traffic or flows, seeds, policy, model and the program's file. So a file may be
 /// used for several experiments and maps, and files of several machines are joined by putting one after the other. Another
 /// program (a new version) repeats all runs. No two jobs use one file at once.
 #[derive(Debug)]
@@ -28,7 +29,15 @@ pub struct KeptRuns {
 struct Known {
     runs: BTreeMap<String, RunSummary>,
     file: File,
+    /// Of whole lines in the file.
+    bytes: u64,
 }
+
+/// How a line of the file begins.
+const LINE_BEGINS: &[u8] = b"{\"run\":";
+
+/// No line is as long, in bytes: a summary has a few hundred numbers.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
@@ -72,16 +81,21 @@ impl FromStr for Part {
 }
 
 impl KeptRuns {
-    /// Opens a file, or makes it. `program` tells apart programs whose runs may differ, for example by a hash. Also returns
-    /// the bytes of a last line that was cut off, which is taken away: 0 if it is whole.
+    /// Opens a file, or makes it. Runs of another `program`, an executable or a library, do not count. A last line that was cut
+    /// off is taken away, with a note.
     ///
     /// # Errors
-    /// If it cannot be read and written, another job uses it, or it holds something else.
-    pub fn open(path: &Path, program: impl Into<String>) -> Result<(Self, u64), PipelineError> {
+    /// If a file cannot be read and written, another job uses it, or it holds something else.
+    pub fn open(
+        path: &Path,
+        program: &Path,
+        progress: &dyn Progress,
+    ) -> Result<Self, PipelineError> {
+        let program = sha256_file(program)?;
         let file_name = || path.display().to_string();
         let io = |doing| move |source| DataError::Io { file: file_name(), doing, source };
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let mut file = options.map_err(io("be opened"))?;
+        let file = options.map_err(io("be opened"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -91,37 +105,36 @@ impl KeptRuns {
             }
             Err(TryLockError::Error(error)) => return Err(io("be locked")(error).into()),
         }
-        let (mut runs, mut whole_bytes, mut cut_bytes) = (BTreeMap::new(), 0, 0);
+        let (mut runs, mut bytes) = (BTreeMap::new(), 0);
         let mut reader = BufReader::new(&file);
         let mut text = Vec::new();
         for number in 1_u64.. {
             text.clear();
-            let read = reader.read_until(b'\n', &mut text).map_err(io("be read"))? as u64;
-            if text.last() != Some(&b'\n') {
-                cut_bytes = read;
+            let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut text);
+            let read = read.map_err(io("be read"))? as u64;
+            if read < LONGEST_LINE && text.last() != Some(&b'\n') {
                 break;
             }
-            whole_bytes += read;
             let Line { run, summary } = serde_json::from_slice(&text).map_err(|error| {
                 let problem =
                     format!("line {number} is no finished run ({error}); name a file of --keep");
                 PipelineError::unfit(path.display(), problem)
             })?;
             runs.insert(run, summary);
+            bytes += read;
         }
-        // A file of something else is left alone.
-        if whole_bytes == 0 && cut_bytes > 0 && !text.starts_with(b"{\"run\":") {
-            return Err(PipelineError::unfit(
-                path.display(),
-                "holds no finished runs; name a file of --keep",
-            ));
+        if !text.is_empty() {
+            // A file of something else is left alone.
+            if text.iter().zip(LINE_BEGINS).any(|(own, begins)| own != begins) {
+                let problem = "its last line is no finished run; name a file of --keep";
+                return Err(PipelineError::unfit(path.display(), problem));
+            }
+            file.set_len(bytes).map_err(io("be shortened"))?;
+            let file = path.display();
+            progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
         }
-        if cut_bytes > 0 {
-            file.set_len(whole_bytes).map_err(io("be shortened"))?;
-            file.seek(SeekFrom::End(0)).map_err(io("be read"))?;
-        }
-        let known = Mutex::new(Known { runs, file });
-        Ok((KeptRuns { path: path.to_owned(), program: program.into(), known }, cut_bytes))
+        let known = Mutex::new(Known { runs, file, bytes });
+        Ok(KeptRuns { path: path.to_owned(), program, known })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -140,9 +153,12 @@ impl KeptRuns {
         text.push('\n');
         let mut known = self.known();
         known.file.write_all(text.as_bytes()).map_err(|source| {
+            // Other threads may still add theirs: no half line stays before them.
+            let _ = known.file.set_len(known.bytes);
             let file = self.path.display().to_string();
             DataError::Io { file, doing: "be written", source }
         })?;
+        known.bytes += text.len() as u64;
         known.runs.insert(line.run, line.summary);
         Ok(())
     }

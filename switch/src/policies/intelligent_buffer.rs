@@ -60,7 +60,7 @@ pub struct IntelligentBufferParameters {
     pub alpha: Alphas,
     /// Fair shares change, and flows are measured, once in this time, nanoseconds.
     pub window_ns: u64,
-    /// The length that a queue shall have; what a server's port sends in a base RTT if not given.
+    /// The length that a queue shall have; what the slowest port sends in a base RTT if not given.
     pub reference_bytes: Option<u32>,
     /// No packet is dropped for fairness while its queue holds less.
     pub least_bytes: u32,
