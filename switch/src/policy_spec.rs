@@ -14,6 +14,7 @@ use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
 use crate::policies::reverie::ReverieParameters;
 use crate::policies::smartbuf::SmartbufParameters;
+use crate::policies::spare_tails::SpareTailsParameters;
 use crate::registry::registry;
 use crate::{
     Alphas, CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite,
@@ -38,6 +39,8 @@ registry! {
         "follow-max" => FollowMax(FollowMaxParameters): own.policy(site)?,
         /// [`crate::policies::oracle::Oracle`].
         "oracle" => Oracle(OracleParameters): own.policy(site)?,
+        /// [`crate::policies::spare_tails::SpareTails`].
+        "spare-tails" => SpareTails(SpareTailsParameters): own.policy(site)?,
         /// [`CompleteSharing`].
         "complete-sharing" => CompleteSharing(NoParameters): CompleteSharing,
         /// [`CompletePartitioning`].
@@ -131,6 +134,7 @@ impl PolicySpec {
             PolicySpec::Credence(_) => "Credence",
             PolicySpec::PaybackCredence(_) => "Credence, pays back",
             PolicySpec::FollowMax(_) => "FollowMax",
+            PolicySpec::SpareTails(_) => "Spare Tails",
             PolicySpec::Oracle(_) => "Oracle",
             PolicySpec::CompleteSharing(_) => "Complete Sharing",
             PolicySpec::CompletePartitioning(_) => "Complete Partitioning",

@@ -73,7 +73,13 @@ mod tests {
     fn tally(policy: &str, better: u64, worse: u64) -> PolicyTally {
         let over_plain = Counts { better, worse, tests: 20 };
         let share_of_gain = Vec::new();
-        PolicyTally { policy: policy.to_owned(), over_plain, over_rival: None, share_of_gain }
+        PolicyTally {
+            policy: policy.to_owned(),
+            over_plain,
+            over_rival: None,
+            over_lqd: None,
+            share_of_gain,
+        }
     }
 
     fn subject(name: &str, kind: Kind) -> Subject {

@@ -3,7 +3,7 @@
 //! Rivals that need no training stand beside LQD and the oracles. The best rival of a point and a measure is
 //! chosen on other runs than those that are compared, so its mean is not the luckiest of many.
 
-use super::settings::{Kind, MapSettings, Measure, Subject};
+use super::settings::{Kind, LQD, MapSettings, Measure, Subject};
 use crate::closed_loop::Comparison;
 use dropcast_simulate::{Interval, largest_discovery, p_value};
 use serde::Serialize;
@@ -47,6 +47,8 @@ pub struct Compared {
     pub over_plain: Option<Difference>,
     /// Against the best rival; null for the untrained rules, which are rivals.
     pub over_rival: Option<Difference>,
+    /// Against LQD; null for LQD itself.
+    pub over_lqd: Option<Difference>,
     /// Its share of LQD's gain over the best policy that predicts nothing: 1 if it is as good as LQD, 0 if as
     /// that policy. Null unless LQD is found to be better.
     pub share_of_gain: Option<f64>,
@@ -115,6 +117,8 @@ pub struct PolicyTally {
     pub over_plain: Counts,
     /// Against the best rival; null for the untrained rules.
     pub over_rival: Option<Counts>,
+    /// Against LQD; null for LQD itself.
+    pub over_lqd: Option<Counts>,
     /// Pairs of a point and a measure in which LQD is better than the best policy that predicts nothing, and the
     /// median share of that gain that this policy has: of all, and by [`Measure::subject`].
     pub share_of_gain: Vec<SubjectShare>,
@@ -149,6 +153,7 @@ impl Finding {
         let point = Point { settings, measure, runs };
         let best_plain = point.best(&subjects, |kind| kind == Kind::Plain);
         let best_rival = point.best(&subjects, |kind| matches!(kind, Kind::Plain | Kind::Rule));
+        let lqd = subjects.iter().find(|subject| subject.name == LQD);
         let compared = |subject: &Subject| Compared {
             policy: subject.name.clone(),
             over_plain: best_plain.and_then(|best| point.difference(subject, best)),
@@ -156,6 +161,9 @@ impl Finding {
                 Kind::Rule => None,
                 _ => best_rival.and_then(|best| point.difference(subject, best)),
             },
+            over_lqd: lqd
+                .filter(|lqd| lqd.name != subject.name)
+                .and_then(|lqd| point.difference(subject, lqd)),
             share_of_gain: None,
         };
         let is_compared = |subject: &&Subject| subject.kind != Kind::Plain;
@@ -176,7 +184,7 @@ impl Finding {
 
     /// LQD against the best rivals.
     pub fn lqd(&self) -> Option<&Compared> {
-        self.policy(super::settings::LQD)
+        self.policy(LQD)
     }
 
     /// LQD's advantage over the best policy that predicts nothing, where it is found to be better.
@@ -188,8 +196,8 @@ impl Finding {
 
 /// Gives every difference its verdict, and then the shares of LQD's gains.
 pub(super) fn judge(findings: &mut [&mut Finding]) {
-    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 2] =
-        [|own| own.over_plain.as_mut(), |own| own.over_rival.as_mut()];
+    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 3] =
+        [|own| own.over_plain.as_mut(), |own| own.over_rival.as_mut(), |own| own.over_lqd.as_mut()];
     let policies = findings.first().map_or(0, |first| first.policies.len());
     for (policy, part) in (0..policies).flat_map(|policy| parts.map(|part| (policy, part))) {
         let of_policy = findings.iter_mut().filter_map(|own| part(&mut own.policies[policy]));
@@ -314,7 +322,10 @@ impl PolicyTally {
     fn count(policy: &str, all: &[&Finding]) -> Self {
         let own = || all.iter().filter_map(|finding| Some((*finding, finding.policy(policy)?)));
         let over_plain = own().filter_map(|(_, own)| own.over_plain.as_ref());
-        let over_rival: Vec<_> = own().filter_map(|(_, own)| own.over_rival.as_ref()).collect();
+        let counts = |part: fn(&Compared) -> Option<&Difference>| {
+            let differences: Vec<_> = own().filter_map(|(_, own)| part(own)).collect();
+            (!differences.is_empty()).then(|| Counts::of(differences.into_iter()))
+        };
         let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for (finding, own) in own() {
             if let Some(share) = own.share_of_gain {
@@ -330,7 +341,8 @@ impl PolicyTally {
         PolicyTally {
             policy: policy.to_owned(),
             over_plain: Counts::of(over_plain),
-            over_rival: (!over_rival.is_empty()).then(|| Counts::of(over_rival.into_iter())),
+            over_rival: counts(|own| own.over_rival.as_ref()),
+            over_lqd: counts(|own| own.over_lqd.as_ref()),
             share_of_gain: shares.into_iter().map(share).collect(),
         }
     }

@@ -328,7 +328,7 @@ pub(super) enum Kind {
     PushOut,
     /// A rival that predicts nothing.
     Plain,
-    /// A rival: the untrained rule over a base.
+    /// A rival: a rule over a base that drops early, untrained.
     Rule,
     /// It asks an oracle.
     Oracle,
@@ -348,7 +348,7 @@ impl Subject {
         let kind = match &policy.spec {
             spec if spec.pushes_out() => Kind::PushOut,
             spec if spec.model().is_some() => Kind::Oracle,
-            PolicySpec::Oracle(_) => Kind::Rule,
+            PolicySpec::Oracle(_) | PolicySpec::SpareTails(_) => Kind::Rule,
             _ => Kind::Plain,
         };
         Subject { name: policy.label.clone(), kind, policy: policy.clone() }

@@ -149,7 +149,7 @@ fn headline(map: &Map) -> String {
     let mut text = format!(
         "{} pairs of a point and a measure, {} runs. The best policy of each pair that predicts nothing (plain) was \
          chosen on {} other runs.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
-         expectation.\n\n{:<28} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
+         expectation.\n\n{:<28} {:>16} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
          plain: median (pairs)\n",
         tally.pairs,
         settings.runs,
@@ -158,18 +158,18 @@ fn headline(map: &Map) -> String {
         "pairs, against the best",
         "plain",
         "or untrained",
+        "LQD",
         "policy",
+        "better",
+        "worse",
         "better",
         "worse",
         "better",
         "worse",
     );
     for policy in &tally.policies {
-        let of_rival = |of: fn(&Counts) -> u64| {
-            policy
-                .over_rival
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), |counts| of(counts).to_string())
+        let count = |counts: &Option<Counts>, of: fn(&Counts) -> u64| {
+            counts.as_ref().map_or_else(|| "-".to_owned(), |counts| of(counts).to_string())
         };
         let shares: Vec<String> = policy
             .share_of_gain
@@ -178,12 +178,14 @@ fn headline(map: &Map) -> String {
             .collect();
         let _ = writeln!(
             text,
-            "{:<28} {:>8} {:>7} {:>8} {:>7}  {}",
+            "{:<28} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}  {}",
             policy.policy,
             policy.over_plain.better,
             policy.over_plain.worse,
-            of_rival(|counts| counts.better),
-            of_rival(|counts| counts.worse),
+            count(&policy.over_rival, |counts| counts.better),
+            count(&policy.over_rival, |counts| counts.worse),
+            count(&policy.over_lqd, |counts| counts.better),
+            count(&policy.over_lqd, |counts| counts.worse),
             shares.join(", "),
         );
     }

@@ -59,6 +59,10 @@ pub struct FabricConfig {
     pub initial_window_segments: u32,
     /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
+    /// Whether marks leave a sender's recovery from losses alone (RFC 6675). By default, as in ns-3, a sender that reduces its
+    /// window after a mark takes no duplicate acknowledgements for a loss, and a mark ends a recovery: it may wait for a
+    /// timeout then.
+    pub recovers_after_marks: bool,
     /// Resolution of round-trip times, nanoseconds, like that of TCP timestamps; the default is
     /// ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
     pub timestamp_ns: u64,
@@ -123,6 +127,7 @@ impl Default for FabricConfig {
             aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
             initial_window_segments: 22,
             min_rto_ns: 10_000_000,
+            recovers_after_marks: false,
             timestamp_ns: 1_000_000,
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
@@ -235,6 +240,7 @@ impl Fabric {
             line_rate_bps: self.config.server_rate_bps,
             base_rtt_ns: self.base_rtt_ns(),
             min_rto_ns: self.config.min_rto_ns,
+            recovers_after_marks: self.config.recovers_after_marks,
             timestamp_ns: self.config.timestamp_ns,
             segment_bytes: self.config.segment_bytes,
         }

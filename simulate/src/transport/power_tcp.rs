@@ -127,6 +127,7 @@ mod tests {
             line_rate_bps: RATE_BPS,
             base_rtt_ns: 30_000,
             min_rto_ns: 10_000_000,
+            recovers_after_marks: false,
             timestamp_ns: 1,
             segment_bytes: 1250,
         }

@@ -75,6 +75,7 @@ mod tests {
             line_rate_bps: 1,
             base_rtt_ns: 1,
             min_rto_ns: 1_000,
+            recovers_after_marks: false,
             timestamp_ns: 1,
             segment_bytes: 1,
         };

@@ -74,6 +74,7 @@ pub(crate) struct Sender {
     round_trip: RoundTrip,
     reduction: RateReduction,
     state: State,
+    recovers_after_marks: bool,
     /// The latest congestion event is over when this segment is acknowledged.
     recover: u32,
     is_recovering: bool,
@@ -125,6 +126,7 @@ impl Sender {
             round_trip: RoundTrip::new(tuning),
             reduction: RateReduction::default(),
             state: State::Open,
+            recovers_after_marks: tuning.recovers_after_marks,
             recover: 0,
             is_recovering: false,
             receiver_window_bytes: HANDSHAKE_WINDOW_BYTES,
@@ -280,7 +282,9 @@ impl Sender {
             if self.ecn_reported < ack.next {
                 self.ecn_reported = ack.next;
                 self.ecn = Ecn::Reported;
-                if self.state != State::Reduction {
+                let keeps_recovering = self.recovers_after_marks
+                    && matches!(self.state, State::Recovery | State::Loss);
+                if self.state != State::Reduction && !keeps_recovering {
                     self.enter_reduction(delivered);
                 }
             }
@@ -414,7 +418,8 @@ impl Sender {
         let acknowledged = self.board.first();
         let is_new_event = acknowledged >= self.recover || !self.is_recovering;
         let is_enough = self.duplicates == DUPLICATE_THRESHOLD && is_new_event;
-        if self.state == State::Disorder && (is_enough || self.board.is_lost(acknowledged + 1)) {
+        let may_recover = self.state == State::Disorder || self.recovers_after_marks;
+        if may_recover && (is_enough || self.board.is_lost(acknowledged + 1)) {
             self.recover(step, now_ns, send);
         }
     }

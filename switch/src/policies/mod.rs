@@ -22,4 +22,5 @@ mod predicted_follow_lqd;
 mod real_queues;
 pub mod reverie;
 pub mod smartbuf;
+pub mod spare_tails;
 mod told_late;

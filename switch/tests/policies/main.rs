@@ -19,4 +19,5 @@ mod red;
 mod registry;
 mod reverie;
 mod smartbuf;
+mod spare_tails;
 mod traffic;

@@ -7,6 +7,7 @@ fn tuning() -> Tuning {
         line_rate_bps: 10_000_000_000,
         base_rtt_ns: 32_000,
         min_rto_ns: 10_000_000,
+        recovers_after_marks: false,
         timestamp_ns: 1,
         segment_bytes: SEGMENT as u32,
     }
@@ -161,4 +162,25 @@ fn a_paced_sender_waits_between_segments() {
     let mut send = Vec::new();
     sender.fill_window(until_ns, &mut send);
     assert_eq!(numbers(&send), [1]);
+}
+
+/// Segment 2 of 10 is lost after segment 0 was marked: a sender like ns-3's, which reduces its window, waits for the timer; by
+/// RFC 6675 it repeats the segment. A mark later on leaves that recovery alone.
+#[test]
+fn a_sender_that_reduces_its_window_recovers_from_losses_if_it_may() {
+    let repeats = |recovers_after_marks: bool| {
+        let tuning = Tuning { recovers_after_marks, ..tuning() };
+        let mut sender = Sender::new(Transport::Dctcp, 10 * SEGMENT, 10, &tuning);
+        sender.fill_window(0, &mut Vec::new());
+        acknowledge(&mut sender, 40_000, 1, &[], true);
+        acknowledge(&mut sender, 41_000, 2, &[], true);
+        for arrived in 4..=10 {
+            acknowledge(&mut sender, 42_000, 2, &[(3, arrived)], false);
+        }
+        let is_recovering = sender.state == State::Recovery;
+        acknowledge(&mut sender, 43_000, 3, &[(4, 10)], true);
+        (sender.repeats(), is_recovering, is_recovering && sender.state == State::Recovery)
+    };
+    assert_eq!(repeats(false), (0, false, false));
+    assert_eq!(repeats(true), (1, true, true));
 }
