@@ -5,10 +5,12 @@ use crate::flow_table::FlowTable;
 use crate::{
     Alphas, Buffer, BuildError, Decision, Packet, Policy, PolicySite, PolicySpec, Service,
 };
+use dropcast_features::BufferView;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
-/// Drops one early packet of each flow of a burst, if bursts have overflowed and the flow's later packets will tell its sender.
+/// Drops one early packet of each flow of a burst that fills the buffer, if the flow's later packets will tell its sender.
 ///
 /// Where a burst overflows, a drop-tail switch drops the tails of its flows, and nothing follows a tail that would tell the
 /// sender: it waits for a timeout. A sender that lost an early packet learns of it within a round trip, and while it recovers
@@ -17,11 +19,10 @@ use std::collections::VecDeque;
 /// A *burst* is on while `burst_flows` new flows began within the last window. In a burst a packet is dropped that the base
 /// accepts, once for each flow, if
 ///
+/// - the buffer holds `least_held` of what it can;
 /// - its queue holds half of an equal share, `B / (2 N)`, or more;
-/// - at least `overflow_share` of the last bursts overflowed, as a moving average of weight 1/8, which begins at 0. A burst
-///   overflows if the base drops a packet, or a packet would not fit with the dropped ones held until the end of the burst;
-/// - of the flows that began in bursts and reached this packet, counted from their first, nine in ten reached the fourth after
-///   it: three that are acknowledged and one to spare.
+/// - of the flows of bursts that reached this packet, counted from their first, nine in ten reached the fourth after it: three that
+///   are acknowledged and one to spare. A flow is of a burst that is on within a window of its beginning.
 ///
 /// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct SpareTails<B> {
     bursts: Bursts,
     flows: FlowTable<Flow>,
     silence_ns: u64,
-    spared_packets: u32,
+    least_held_bytes: u32,
 }
 
 /// Shorter packets are neither counted nor dropped early.
@@ -40,9 +41,7 @@ pub const LEAST_BYTES: u32 = 512;
 const COUNTED: usize = 32;
 /// So many packets must come after the one that is dropped.
 const BEHIND: usize = 4;
-/// A share of 1.
-const ONE: u32 = 1 << 16;
-/// The weight of a burst, in the share of those that overflow and in the counts of packets: an eighth.
+/// The weight of a burst in the counts of packets: an eighth.
 const WEIGHT_BITS: u32 = 3;
 /// A burst that lasts so many windows counts as one, and another begins.
 const MOST_WINDOWS: u64 = 8;
@@ -51,10 +50,11 @@ const LEAST_FLOWS: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
+    began_ns: u64,
     seen_ns: u64,
     /// That arrived.
     packets: u32,
-    /// It began in a burst.
+    /// Its packets are in [`Bursts::reached`].
     is_counted: bool,
     /// It has given its packet.
     has_given: bool,
@@ -65,17 +65,10 @@ struct Flow {
 struct Bursts {
     window_ns: u64,
     flows: usize,
-    /// At least this share of bursts must overflow.
-    least_share: u32,
     /// When the last `flows` flows began.
     began_ns: VecDeque<u64>,
     /// When the burst began that is on.
     on_since_ns: Option<u64>,
-    overflows: bool,
-    /// Of packets that were dropped early in it.
-    dropped_bytes: u32,
-    /// The share of bursts that overflowed.
-    share: u32,
     /// Flows that sent so many packets, and one more.
     reached: [u32; COUNTED],
     /// Packets behind which others come; as of the last burst's end.
@@ -104,11 +97,14 @@ impl Bursts {
         is_on
     }
 
-    fn end(&mut self) {
-        self.share -= self.share >> WEIGHT_BITS;
-        if self.overflows {
-            self.share += ONE >> WEIGHT_BITS;
+    /// A flow of a burst sent these packets.
+    fn count(&mut self, packets: RangeInclusive<usize>) {
+        for reached in self.reached.get_mut(packets).unwrap_or_default() {
+            *reached = reached.saturating_add(1);
         }
+    }
+
+    fn end(&mut self) {
         let reached = &mut self.reached;
         let is_common = |flows: u32| flows >= LEAST_FLOWS && flows >= reached[0] / 8;
         for packet in 0..COUNTED - BEHIND {
@@ -119,7 +115,7 @@ impl Bursts {
         for flows in reached {
             *flows -= *flows >> WEIGHT_BITS;
         }
-        (self.on_since_ns, self.overflows, self.dropped_bytes) = (None, false, 0);
+        self.on_since_ns = None;
     }
 }
 
@@ -142,34 +138,26 @@ impl<B: Policy> Policy for SpareTails<B> {
         let bursts = &mut self.bursts;
         let is_on = bursts.arrives(is_new, now);
         if is_new {
-            *flow = Flow { is_counted: is_on, ..Flow::default() };
+            *flow = Flow { began_ns: now, ..Flow::default() };
         }
         let number = flow.packets as usize;
         (flow.seen_ns, flow.packets) = (now, flow.packets.saturating_add(1));
-        if let (true, Some(flows)) = (flow.is_counted, bursts.reached.get_mut(number)) {
-            *flows = flows.saturating_add(1);
+        let is_of_burst = is_on && now.saturating_sub(flow.began_ns) < bursts.window_ns;
+        let uncounted = if flow.is_counted { number } else { 0 };
+        flow.is_counted |= is_of_burst;
+        if flow.is_counted {
+            bursts.count(uncounted..=number.min(COUNTED - 1));
         }
-        if !is_on {
-            return decision;
-        }
-        let is_accepted = decision == Decision::Accept;
-        let with_dropped = packet.size_bytes.saturating_add(bursts.dropped_bytes);
-        bursts.overflows |= !is_accepted || !buffer.fits(with_dropped);
-        let held = u64::from(buffer.shared_lengths()[packet.queue]);
-        let is_long = held * 2 * buffer.ports() as u64 >= u64::from(buffer.capacity_bytes());
-        let is_safe = bursts.is_safe.get(number) == Some(&true);
-        let is_dropped = is_accepted
+        let held_bytes = u64::from(buffer.shared_lengths()[packet.queue]);
+        let is_long = held_bytes * 2 * buffer.ports() as u64 >= u64::from(buffer.capacity_bytes());
+        let gives = is_on
+            && decision == Decision::Accept
+            && buffer.occupancy_bytes() >= self.least_held_bytes
             && is_long
-            && is_safe
-            && number >= self.spared_packets as usize
-            && !flow.has_given
-            && bursts.share >= bursts.least_share;
-        if !is_dropped {
-            return decision;
-        }
-        flow.has_given = true;
-        bursts.dropped_bytes = bursts.dropped_bytes.saturating_add(packet.size_bytes);
-        Decision::Reject
+            && bursts.is_safe.get(number) == Some(&true)
+            && !flow.has_given;
+        flow.has_given |= gives;
+        if gives { Decision::Reject } else { decision }
     }
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
@@ -194,10 +182,8 @@ pub struct SpareTailsParameters {
     pub burst_flows: usize,
     /// The window, ns; four times [`drain_time_ns`] if not given.
     pub window_ns: Option<u64>,
-    /// The share of bursts, 0 to 1, that must overflow.
-    pub overflow_share: f64,
-    /// The first packets of a flow, which are never dropped early.
-    pub spared_packets: u32,
+    /// The share of the buffer, 0 to 1, that must be held.
+    pub least_held: f64,
     /// A flow is new after a silence longer than this, ns. Longer than a timeout, or a repeated packet is a flow's first.
     pub silence_ns: u64,
     /// Slots of the flow table; a power of two.
@@ -209,10 +195,9 @@ impl Default for SpareTailsParameters {
         let alpha = Alphas::try_from(8.0).expect("8 is positive");
         SpareTailsParameters {
             base: Box::new(PolicySpec::dt(alpha)),
-            burst_flows: 6,
+            burst_flows: 4,
             window_ns: None,
-            overflow_share: 0.05,
-            spared_packets: 0,
+            least_held: 0.5,
             silence_ns: 100_000_000,
             flows: 1 << 16,
         }
@@ -237,19 +222,15 @@ impl SpareTailsParameters {
             let problem = format!("is {}, expected 1 to 65536", self.burst_flows);
             return Err(BuildError::parameter("burst_flows", problem));
         }
-        if !(0.0..=1.0).contains(&self.overflow_share) {
-            let problem = format!("is {}, expected 0 to 1", self.overflow_share);
-            return Err(BuildError::parameter("overflow_share", problem));
+        if !(0.0..=1.0).contains(&self.least_held) {
+            let problem = format!("is {}, expected 0 to 1", self.least_held);
+            return Err(BuildError::parameter("least_held", problem));
         }
         let bursts = Bursts {
             window_ns: self.window_ns.unwrap_or_else(|| drain_time_ns(site.spec).saturating_mul(4)),
             flows: self.burst_flows,
-            least_share: (self.overflow_share * f64::from(ONE)) as u32,
             began_ns: VecDeque::with_capacity(self.burst_flows),
             on_since_ns: None,
-            overflows: false,
-            dropped_bytes: 0,
-            share: 0,
             reached: [0; COUNTED],
             is_safe: [false; COUNTED],
         };
@@ -257,7 +238,7 @@ impl SpareTailsParameters {
             bursts,
             flows: FlowTable::new(self.flows)?,
             silence_ns: self.silence_ns,
-            spared_packets: self.spared_packets,
+            least_held_bytes: (self.least_held * f64::from(site.spec.buffer_bytes)) as u32,
             base: self.base.build(site)?,
         })
     }

@@ -12,9 +12,6 @@ use proptest::prelude::*;
 struct Seen {
     flow: u64,
     now: u64,
-    size: u64,
-    held: u64,
-    is_accepted_by_base: bool,
     has_given: bool,
 }
 
@@ -74,46 +71,38 @@ impl Slow {
         bursts
     }
 
-    fn overflows(&self, first: usize, end: usize, capacity: u64) -> bool {
-        (first..end).any(|at| {
-            let given = self.seen[first..at].iter().filter(|packet| packet.has_given);
-            let phantoms: u64 = given.map(|packet| packet.size).sum();
-            let Seen { held, size, is_accepted_by_base, .. } = self.seen[at];
-            !is_accepted_by_base || held + phantoms + size > capacity
-        })
-    }
-
     /// Whether the last packet is dropped early, if the base accepts it and its queue is long.
-    fn gives(&self, capacity: u64) -> bool {
+    fn gives(&self) -> bool {
         let places = self.places();
         let Some(last) = places.len().checked_sub(1) else { return false };
-        let (mut share, mut reached, mut safe) = (0_u32, [0_u32; 32], [false; 32]);
+        let (mut reached, mut safe) = ([0_u32; 32], [false; 32]);
         let bursts = self.bursts(&places);
         for (index, place) in places.iter().enumerate() {
-            let ended = bursts.iter().find(|(_, end)| *end == Some(index));
-            if let Some(&(first, _)) = ended {
-                share -= share / 8;
-                share += if self.overflows(first, index, capacity) { 65_536 / 8 } else { 0 };
+            if bursts.iter().any(|(_, end)| *end == Some(index)) {
                 for packet in 0..28 {
                     let [here, behind] = [packet, packet + 4].map(|at: usize| reached[at]);
                     safe[packet] = here >= 8 && here >= reached[0] / 8 && 10 * behind >= 9 * here;
                 }
                 reached = reached.map(|flows| flows - flows / 8);
             }
-            if place.number < 32 && places[place.first].is_in_burst {
-                reached[place.number] += 1;
+            let own = (place.first..=index).filter(|&at| places[at].first == place.first);
+            let is_of_burst = |at: &usize| {
+                let since_ns = self.seen[*at].now - self.seen[place.first].now;
+                places[*at].is_in_burst && since_ns < self.window_ns
+            };
+            let counts_from = own.clone().find(is_of_burst);
+            for at in
+                own.filter(|&at| counts_from == Some(index) || counts_from.is_some() && at == index)
+            {
+                if let Some(flows) = reached.get_mut(places[at].number) {
+                    *flows += 1;
+                }
             }
         }
         let Place { first, number, is_in_burst } = places[last];
         let has_given =
             (first..last).any(|at| places[at].first == first && self.seen[at].has_given);
-        let least_share = (self.own.overflow_share * 65_536.0) as u32;
-        is_in_burst
-            && number < 32
-            && safe[number]
-            && number >= self.own.spared_packets as usize
-            && !has_given
-            && share >= least_share
+        is_in_burst && number < 32 && safe[number] && !has_given
     }
 }
 
@@ -122,16 +111,15 @@ impl Policy for Slow {
         let lengths = (0..buffer.queues()).map(|queue| u64::from(buffer.queue_bytes(queue)));
         let held: u64 = lengths.sum();
         let [size, capacity] = [packet.size_bytes, buffer.capacity_bytes()].map(u64::from);
-        let is_accepted_by_base = held + size <= capacity;
-        let base = if is_accepted_by_base { Decision::Accept } else { Decision::Reject };
+        let base = if held + size <= capacity { Decision::Accept } else { Decision::Reject };
         if packet.flow_hash == 0 || packet.size_bytes < LEAST_BYTES {
             return base;
         }
-        let flow = packet.flow_hash;
-        self.seen.push(Seen { flow, now, size, held, is_accepted_by_base, has_given: false });
+        self.seen.push(Seen { flow: packet.flow_hash, now, has_given: false });
         let queue_bytes = u64::from(buffer.queue_bytes(packet.queue));
         let is_long = 2 * queue_bytes * buffer.ports() as u64 >= capacity;
-        if is_accepted_by_base && is_long && self.gives(capacity) {
+        let is_held = held >= (self.own.least_held * capacity as f64) as u64;
+        if base == Decision::Accept && is_held && is_long && self.gives() {
             self.seen.last_mut().expect("just pushed").has_given = true;
             return Decision::Reject;
         }
@@ -181,13 +169,12 @@ proptest! {
         rounds in prop::collection::vec((1_u64..9, 4_u64..9, 400_u32..1_500), 1..16),
         apart_ns in prop_oneof![Just(3_000_u64), Just(20_000), Just(60_000)],
         burst_flows in 1_usize..5,
-        spared_packets in 0_u32..3,
         silence_ns in prop_oneof![Just(2_000_u64), Just(10_000_000)],
-        overflow_share in 0.0..0.6_f64,
+        least_held in 0.0..0.7_f64,
     ) {
         let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 24_000, 4_000);
         let own = SpareTailsParameters {
-            spared_packets, silence_ns, overflow_share, flows: 16, ..parameters(burst_flows)
+            silence_ns, least_held, flows: 16, ..parameters(burst_flows)
         };
         let arrivals = bursts(&rounds, apart_ns);
         let slow = Slow { own: own.clone(), window_ns: 5_000, seen: Vec::new() };
@@ -197,22 +184,21 @@ proptest! {
     }
 }
 
-/// Eight flows of six packets overflow 40,000 bytes. The first burst's drops are the base's, of tails; in the next, each
-/// flow gives its first packet that finds a long queue.
+/// Four flows of twelve packets overflow 40,000 bytes. The first burst's drops are the base's, of tails; in the next, each
+/// flow gives a packet when the buffer is half full, which four others follow.
 #[test]
-fn flows_of_a_burst_give_an_early_packet_once_bursts_overflow() {
+fn flows_of_a_burst_give_an_early_packet() {
     let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 40_000, 4_000);
-    let rounds = [(8, 6, 1_000); 3];
-    let arrivals = bursts(&rounds, 100_000);
-    let number = |id: u64| id % 48 / 8;
-    let dropped = dropped(&spec, &arrivals, &parameters(6));
-    let (first, later): (Vec<u64>, Vec<u64>) = dropped.into_iter().partition(|id| *id < 48);
-    assert!(!first.is_empty() && first.into_iter().all(|id| number(id) == 5));
-    for round in [48..96, 96..144] {
-        let own: Vec<u64> = later.iter().copied().filter(|id| round.contains(id)).collect();
-        // One of the eight was there before, and is past its early packets.
-        assert_eq!(own.len(), 7);
-        assert!(own.into_iter().all(|id| number(id) <= 2));
+    let arrivals = bursts(&[(4, 12, 1_000); 6], 100_000);
+    let number = |id: u64| id % 48 / 4;
+    let dropped = dropped(&spec, &arrivals, &parameters(3));
+    let of_round = |round: u64| dropped.iter().copied().filter(move |id| id / 48 == round);
+    assert!(of_round(0).count() > 0 && of_round(0).all(|id| number(id) >= 9));
+    for round in 4..6 {
+        let early: Vec<u64> = of_round(round).filter(|&id| number(id) < 9).collect();
+        // One of the four was there before, and is past its early packets.
+        assert_eq!(early.iter().map(|id| id % 4).collect::<Vec<_>>(), [1, 2, 3], "{dropped:?}");
+        assert!(early.into_iter().all(|id| (5..=7).contains(&number(id))));
     }
 }
 
@@ -239,6 +225,6 @@ fn parameters_out_of_range_are_refused() {
     };
     assert!(refused("spare-tails:base=lqd").contains("pushes packets out"));
     assert!(refused("spare-tails:burst_flows=0").contains("expected 1 to 65536"));
-    assert!(refused("spare-tails:overflow_share=2").contains("expected 0 to 1"));
+    assert!(refused("spare-tails:least_held=2").contains("expected 0 to 1"));
     assert!(refused("spare-tails:flows=3").contains("power of two"));
 }
