@@ -20,6 +20,8 @@ pub(crate) struct CaptureRows {
     /// Name of the file, without its folder.
     name: String,
     map: CaptureMap,
+    /// The places of the rules for ports that are about this file.
+    rules: Vec<usize>,
     /// Where all packets go; none where rules say it.
     port: Option<u16>,
     /// The switch of packets whose rule names none.
@@ -64,21 +66,29 @@ impl CaptureRows {
         let packets = PacketFile::start(file, start, input)?;
         let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
         let (name, seen) = (name.to_owned(), CaptureSummary::default());
-        Ok(CaptureRows { packets, name, map, port, switch_id, seen, met })
+        let rules = map.rules_of(&name);
+        Ok(CaptureRows { packets, name, map, rules, port, switch_id, seen, met })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port, switch_id, seen, met } = self;
+        let CaptureRows { packets, map, rules, port, switch_id, seen, met, .. } = self;
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
-            let Some(packet) = packets.next_packet()? else { break };
+            let packet = match packets.next_packet() {
+                Ok(Some(packet)) => packet,
+                Ok(None) => break,
+                Err(error) => {
+                    end_at_cut(packets, gate, error)?;
+                    break;
+                }
+            };
             let place = Some(RowPlace::Packet(packet.number));
             let headers = read_headers(packet.link_type, packet.captured);
             if port.is_some() {
                 seen.add(&packet, &headers);
             }
-            match read_event(&packet, headers, name, map, (*switch_id, *port), met) {
+            match read_event(&packet, headers, (map, rules), (*switch_id, *port), met) {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
@@ -126,9 +136,22 @@ impl CaptureRows {
         ports.chain(queues).collect()
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.packets.close();
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.packets.hash()
+    }
+}
+
+/// What comes before the cut of a file that is cut off may be used.
+fn end_at_cut(packets: &PacketFile, gate: &mut Gate, error: DataError) -> Result<(), DataError> {
+    match packets.is_cut_off() {
+        true => gate.cut_off(error, packets.packets()),
+        false => Err(error),
     }
 }
 
@@ -136,8 +159,7 @@ impl CaptureRows {
 fn read_event(
     packet: &RawPacket<'_>,
     headers: PacketHeaders,
-    name: &str,
-    map: &CaptureMap,
+    (map, rules): (&CaptureMap, &[usize]),
     (switch_id, port): (u16, Option<u16>),
     met: &mut Met,
 ) -> Result<(Event, bool), (&'static str, BadCell)> {
@@ -161,7 +183,7 @@ fn read_event(
     let (switch_id, port) = match port {
         Some(port) => (switch_id, port),
         None => {
-            let place = map.port(name, &facts);
+            let place = map.port(rules, &facts);
             let place = place.ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?;
             met.ports[place] = true;
             let rule = &map.port[place];

@@ -151,6 +151,17 @@ impl EventReader {
         Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
     }
 
+    /// Gives up memory, thread and file; what is known of it stays. It yields nothing more.
+    pub(super) fn close(&mut self) {
+        self.done = true;
+        match &mut self.source {
+            Source::Csv(rows) => rows.close(),
+            Source::Ns3(rows) => rows.close(),
+            Source::Capture(rows) => rows.close(),
+            Source::Table(table) => table.close(),
+        }
+    }
+
     /// What errors call it.
     pub(super) fn file(&self) -> &str {
         &self.file

@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::events_source::Events;
+use super::passed_over::PASSED_OVER;
 use super::switch_pieces::{EvenTrace, PieceEvents, SwitchPiece};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
@@ -349,6 +350,11 @@ pub fn note_words(note: &str, rows: u64) -> String {
             "{rows} push-outs are of packets that did not arrive at their queue shortly before, and do \
              not count as real drops (docs/events.md)"
         ),
+        "cut-off" => format!(
+            "the file ends in the middle of a packet, as one does whose tcpdump was killed; the {rows} packets \
+             before it are used, and its port has none after them (docs/pcap.md)"
+        ),
+        PASSED_OVER => "holds no events and was passed over (docs/events.md)".to_owned(),
         "no-backlog" => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"
