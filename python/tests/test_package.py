@@ -37,6 +37,8 @@ RENAMED = {("import", "from"): "format", ("collect", "events"): "events"}
 WITHOUT = {
     ("import", "output"),
     ("rescale", "output"),
+    # A program compares what it likes.
+    ("report", "fail_if"),
     ("rescale", "model"),
     ("export", "policy"),
     ("verify", "policy"),

@@ -1,5 +1,6 @@
 //! A report as a summary for a terminal.
 
+use crate::drift_words::drift_sentence;
 use crate::numbers::{count, optional};
 use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
@@ -91,6 +92,9 @@ fn heading(report: &Report) -> Vec<String> {
     if let Some(gain) = &report.gain {
         lines.extend(gain_sentences(gain));
         lines.push(String::new());
+    }
+    if let Some(drift) = drift_sentence(report) {
+        lines.extend([drift, String::new()]);
     }
     lines
 }

@@ -6,6 +6,7 @@
 mod bad_input;
 mod carrying_over;
 mod closed_loop;
+mod daily;
 mod folders;
 mod formats;
 mod help;
