@@ -3,9 +3,11 @@
 mod collect;
 mod map;
 mod output_path;
+mod switch;
 
 pub(crate) use collect::{BadRows, CollectArgs};
 pub(crate) use map::MapArgs;
+pub(crate) use switch::SwitchArgs;
 
 use self::output_path::output_path;
 use crate::output::Format;
@@ -55,6 +57,7 @@ pub(crate) enum Command {
     Map(MapArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
+    Switch(SwitchArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),

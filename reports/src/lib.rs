@@ -42,6 +42,7 @@ mod html;
 mod json;
 mod line;
 pub mod numbers;
+mod place_words;
 pub mod plot;
 mod prometheus;
 mod rival_words;

@@ -102,3 +102,38 @@ fn prometheus_can_read_the_gauges() {
     }
     assert!(text.ends_with('\n') && samples > 12, "{text}");
 }
+
+/// As `date` tells them.
+#[test]
+fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
+    let room = Room::new();
+    room.write(
+        "leaf.toml",
+        "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 10_000\nbase_rtt_ns = 10_000\n",
+    );
+    let mut reports = Vec::new();
+    for begin_ns in [1_764_075_600_123_456_789_u64, 5_000] {
+        let rows: String = (0..20).map(|i| format!("{},1,1500\n", begin_ns + i)).collect();
+        room.write("events.csv", format!("time_ns,port,size_bytes\n{begin_ns},0,64\n{rows}"));
+        room.good("collect --events events.csv --switch leaf.toml -o trace.parquet");
+        let json = room.good("report --data trace.parquet --format json");
+        let verdict: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        reports.push((verdict, room.good("report --data trace.parquet")));
+    }
+    let (verdict, text) = &reports[0];
+    let episode = &verdict["episodes"][0];
+    let first_ns = episode["first_ns"].as_str().expect("a text");
+    let (seconds, ns) = first_ns.split_at(first_ns.len() - 9);
+    let mut date = Command::new("date");
+    date.args(["-u", "-d", &format!("@{seconds}.{ns}"), "+%FT%T.%NZ"]);
+    let date = date.output().expect("date");
+    let expected = String::from_utf8(date.stdout).expect("text").trim().to_owned();
+    assert_eq!(episode["first_utc"], expected.as_str());
+    assert!(verdict["timelines"][0]["begin_utc"].is_string());
+    assert!(text.contains(&expected.replace('T', " ").replace('Z', " UTC")), "{text}");
+    assert!(text.contains("port 1, queue 0 of switch 0: LQD drops "), "{text}");
+    // Of another origin.
+    let (verdict, text) = &reports[1];
+    assert!(verdict["episodes"][0]["first_utc"].is_null());
+    assert!(!text.contains("UTC"), "{text}");
+}

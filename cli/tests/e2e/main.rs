@@ -35,6 +35,7 @@ mod shell_files;
 mod splits;
 mod statistics;
 mod sweep;
+mod switch_draft;
 mod switches;
 mod time_units;
 mod training;
