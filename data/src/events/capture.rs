@@ -4,7 +4,8 @@ use super::gate::{Gate, ROUNDED_TIME};
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{
-    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers,
+    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, Sight,
+    read_headers, unwrapped,
 };
 use crate::capture_map::{CaptureMap, PacketFacts};
 use crate::cell::BadCell;
@@ -13,6 +14,9 @@ use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
+
+/// Packets that were taken out of ERSPAN are counted under this name.
+const ERSPAN: &str = "erspan";
 
 /// The events of a capture.
 pub(crate) struct CaptureRows {
@@ -30,6 +34,8 @@ pub(crate) struct CaptureRows {
     seen: CaptureSummary,
     /// By rule of the map: whether a packet met it.
     met: Met,
+    /// The interface of each packet of the last batch, and what it says of itself.
+    sights: Vec<(u32, Sight)>,
 }
 
 /// Whether a packet met a rule.
@@ -67,12 +73,23 @@ impl CaptureRows {
         let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
         let (name, seen) = (name.to_owned(), CaptureSummary::default());
         let rules = map.rules_of(&name);
-        Ok(CaptureRows { packets, name, map, rules, port, switch_id, seen, met })
+        Ok(CaptureRows {
+            packets,
+            name,
+            map,
+            rules,
+            port,
+            switch_id,
+            seen,
+            met,
+            sights: Vec::new(),
+        })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, map, rules, port, switch_id, seen, met, .. } = self;
+        let CaptureRows { packets, map, rules, port, switch_id, seen, met, sights, .. } = self;
+        sights.clear();
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
             let packet = match packets.next_packet() {
@@ -83,7 +100,8 @@ impl CaptureRows {
                     break;
                 }
             };
-            let place = Some(RowPlace::Packet(packet.number));
+            let (place, interface) = (Some(RowPlace::Packet(packet.number)), packet.interface);
+            let (packet, is_mirrored) = unwrapped(packet);
             let headers = read_headers(packet.link_type, packet.captured);
             if port.is_some() {
                 seen.add(&packet, &headers);
@@ -92,7 +110,9 @@ impl CaptureRows {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
+                        gate.note(ERSPAN, is_mirrored);
                         events.push(event);
+                        sights.push((interface, headers.sight));
                     }
                 }
                 Err((field, bad)) => gate.unreadable(place, field, &bad)?,
@@ -104,6 +124,11 @@ impl CaptureRows {
     /// The switch and port of all its packets, where no rules say them.
     pub(crate) fn one_port(&self) -> Option<(u16, u16)> {
         self.port.map(|port| (self.switch_id, port))
+    }
+
+    /// The interface of each packet of the last batch, and what it says of itself.
+    pub(crate) fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        std::mem::take(&mut self.sights)
     }
 
     /// What was read so far, where no rules say the port.
@@ -138,6 +163,7 @@ impl CaptureRows {
 
     /// Gives up memory, thread and file. Nothing more can be read.
     pub(crate) fn close(&mut self) {
+        self.sights = Vec::new();
         self.packets.close();
     }
 

@@ -5,6 +5,7 @@ use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
 use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
+use crate::capture::Sight;
 use crate::error::shown;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs, objects};
 use std::cmp::Reverse;
@@ -47,6 +48,8 @@ struct OneFile {
     events: std::vec::IntoIter<Event>,
     /// The user's own columns, as in a batch.
     own: std::vec::IntoIter<u32>,
+    /// Of a capture, what each event's packet says of itself.
+    sights: std::vec::IntoIter<(u32, Sight)>,
 }
 
 /// A file that was looked into and closed.
@@ -59,7 +62,7 @@ struct Parked {
 impl OneFile {
     fn new(reader: EventReader) -> Self {
         let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
-        OneFile { reader, parked: None, events, own }
+        OneFile { reader, parked: None, events, own, sights: Vec::new().into_iter() }
     }
 
     /// Learns when its first event is, and closes it.
@@ -186,7 +189,7 @@ impl EventFiles {
     pub fn provenance(&self) -> Vec<InputProvenance> {
         let (drops, marks) = (self.tells_drops(), self.tells_marks());
         let first_capture = self.files.iter().position(|file| file.reader.is_capture());
-        let without_backlog = self.captures.packets_without_backlog();
+        let of_all = self.notes_of_all_captures();
         let told = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
@@ -197,19 +200,43 @@ impl EventFiles {
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
                 told.notes.insert(note.to_owned(), told.events);
             }
-            if let Some(packets) = without_backlog.filter(|_| first_capture == Some(place)) {
-                told.notes.insert(NO_BACKLOG.to_owned(), packets);
+            if first_capture == Some(place) {
+                told.notes.extend(of_all.iter().cloned());
             }
             told
         };
         self.files.iter().enumerate().map(told).collect()
     }
 
+    /// What captures tell together, which is noted at the first.
+    fn notes_of_all_captures(&self) -> Vec<(String, u64)> {
+        let sightings = self.captures.sightings();
+        let notes = [
+            (NO_BACKLOG, self.captures.packets_without_backlog()),
+            (DUPLICATES, Some(sightings.copies()).filter(|&copies| copies > 0)),
+            (SKEW, sightings.early_acknowledgements().map(|(packets, _)| packets)),
+        ];
+        notes.into_iter().filter_map(|(note, rows)| Some((note.to_owned(), rows?))).collect()
+    }
+
+    /// By how much clocks of captures differ at least, in a sentence; none if nothing tells. Complete once the iterator
+    /// has ended.
+    pub fn clock_remark(&self) -> Option<String> {
+        let (packets, most_ns) = self.captures.sightings().early_acknowledgements()?;
+        Some(format!(
+            "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
+             the clocks of these captures differ by that at least; shift one (editcap -t), or capture with one clock \
+             (docs/pcap.md)"
+        ))
+    }
+
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
         if let [only] = &mut self.files[..] {
             let batch = only.reader.next().transpose()?;
             if only.reader.is_capture() {
-                batch.iter().flat_map(|batch| &batch.events).for_each(|e| self.captures.add(e));
+                let mut sights = only.reader.take_sights().into_iter();
+                let events = batch.iter().flat_map(|batch| &batch.events);
+                events.for_each(|event| self.captures.add(event, 0, sights.next()));
             }
             return Ok(batch);
         }
@@ -232,7 +259,7 @@ impl EventFiles {
             let file = &mut self.files[place];
             let Some(event) = file.events.next() else { continue };
             if file.reader.is_capture() {
-                self.captures.add(&event);
+                self.captures.add(&event, place, file.sights.next());
             }
             batch.events.push(event);
             batch.own.extend(file.own.by_ref().take(self.own_columns));
@@ -282,6 +309,7 @@ impl EventFiles {
             match file.reader.next().transpose()? {
                 Some(batch) => {
                     file.events = batch.events.into_iter();
+                    file.sights = file.reader.take_sights().into_iter();
                     file.own = batch.own.into_iter();
                 }
                 None => {
@@ -300,6 +328,10 @@ impl EventFiles {
 /// Packets of captures in which hardly one waits are counted under this name: they seem to be from behind the
 /// buffer. Of all captures together, at the first.
 const NO_BACKLOG: &str = "no-backlog";
+/// Packets of captures that are copies of one shortly before are counted under this name. Of all captures together.
+const DUPLICATES: &str = "duplicates";
+/// Acknowledgements that come before their data. Of all captures together.
+const SKEW: &str = "skew";
 /// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
 const NO_REAL_DROPS: &str = "no-real-drops";
 /// The same of ECN marks.

@@ -243,7 +243,7 @@ impl FolderJob<'_> {
         let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
         note_unmatched(&mut inputs, unmatched);
         tell_notes(&inputs, group.place(), progress);
-        events.unmet_rules().iter().for_each(|rule| {
+        events.late_remarks().iter().for_each(|rule| {
             progress.note(&format!("{}: {rule}", group.place().display()));
         });
         let inputs = usable.with_others(inputs);

@@ -263,7 +263,7 @@ impl Labelling<'_> {
             add_counts(&mut collected.notes, &input.notes);
         }
         tell_notes(&inputs, Path::new(""), progress);
-        events.unmet_rules().iter().for_each(|rule| progress.note(rule));
+        events.late_remarks().iter().for_each(|rule| progress.note(rule));
         collected.counts.pauses = pauses.len() as u64;
         let Counts { rows, drops, .. } = collected.counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
@@ -353,6 +353,18 @@ pub fn note_words(note: &str, rows: u64) -> String {
         "cut-off" => format!(
             "the file ends in the middle of a packet, as one does whose tcpdump was killed; the {rows} packets \
              before it are used, and its port has none after them (docs/pcap.md)"
+        ),
+        "duplicates" => format!(
+            "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \
+             capture each link once, or remove copies with editcap -d (docs/pcap.md)"
+        ),
+        "erspan" => format!(
+            "{rows} packets were mirrored by ERSPAN and are taken out of it; their times are those of the capture \
+             (docs/pcap.md)"
+        ),
+        "skew" => format!(
+            "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \
+             differ (docs/pcap.md)"
         ),
         PASSED_OVER => "holds no events and was passed over (docs/events.md)".to_owned(),
         "no-backlog" => format!(
