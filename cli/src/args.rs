@@ -3,9 +3,11 @@
 mod collect;
 mod map;
 mod output_path;
+mod switch;
 
 pub(crate) use collect::{BadRows, CollectArgs};
 pub(crate) use map::MapArgs;
+pub(crate) use switch::SwitchArgs;
 
 use self::output_path::output_path;
 use crate::output::Format;
@@ -19,6 +21,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::export::verification::VerificationTask;
+use dropcast_pipeline::report::condition::Condition;
 use dropcast_pipeline::report::measure::ReportRows;
 use dropcast_pipeline::report::verdict::AskedPolicies;
 use dropcast_pipeline::run::task::RunTask;
@@ -54,6 +57,7 @@ pub(crate) enum Command {
     Map(MapArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
+    Switch(SwitchArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),
@@ -499,8 +503,13 @@ pub(crate) struct ReportArgs {
     pub(crate) rows: ReportRows,
     #[command(flatten)]
     pub(crate) asked: AskedPolicies,
-    /// Format: text, a summary; json, everything for programs; html, a page with plots.
-    #[arg(long, value_name = "json|html|text", default_value_t = ReportFormat::Text)]
+    /// Exit with 1 after the report if this holds of it, such as 'drops > 0', 'gain < 0' or 'drift > 1'. May be
+    /// repeated (docs/report.md).
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Condition>,
+    /// Format: text, a summary; json, everything for programs; html, a page with plots; line, for logs; prometheus,
+    /// gauges for monitoring.
+    #[arg(long, value_name = "json|html|text|line|prometheus", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
     /// File for the report; by default standard output.
     #[arg(short, long, value_name = "PATH", value_parser = output_path())]

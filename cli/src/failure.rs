@@ -19,6 +19,9 @@ pub(crate) enum Failure {
     /// A gate that the user asked for: a file has rows that cannot be used.
     #[error("{0}: has rows that cannot be used, they are listed above")]
     BadRows(String),
+    /// A gate that the user asked for: a condition holds of a report.
+    #[error("a condition holds: {0}")]
+    ConditionHolds(String),
     /// Standard output cannot be written. Results are printed once they are in their files.
     #[error("standard output: cannot be written; files that the command writes are complete")]
     Output(#[source] io::Error),
@@ -40,7 +43,10 @@ impl Failure {
     fn is_the_users(&self) -> bool {
         match self {
             Failure::Pipeline(error) => error.is_the_users(),
-            Failure::NotVerified(_) | Failure::BadRows(_) | Failure::Output(_) => true,
+            Failure::NotVerified(_)
+            | Failure::BadRows(_)
+            | Failure::ConditionHolds(_)
+            | Failure::Output(_) => true,
             Failure::Page(_) | Failure::Json(_) => false,
         }
     }

@@ -2,14 +2,19 @@
 
 mod draft;
 mod headers;
+mod links;
 mod output_ports;
 mod packets;
+mod sight;
 mod subnets;
 mod summary;
+mod tunnels;
 
 pub(crate) use draft::draft;
 pub(crate) use headers::{PacketHeaders, read_headers};
 pub(crate) use output_ports::{Evidence, NoOutputPorts, PortCapture, why_no_output_ports};
 pub(crate) use packets::{CaptureStart, PacketFile, RawPacket, RawTime};
+pub(crate) use sight::{Sight, TcpSight};
 pub use subnets::OfSubnet;
 pub use summary::{CaptureInterface, CaptureSummary, Pair};
+pub(crate) use tunnels::unwrapped;

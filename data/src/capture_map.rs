@@ -1,6 +1,7 @@
 //! Which packets of a capture go to which port and queue (`docs/pcap.md`).
 
 use crate::input::uncompressed;
+use glob::Pattern;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::fmt;
@@ -29,8 +30,9 @@ pub struct PortRule {
     pub port: u16,
     /// Number of the switch; by default 0, or what a folder `switch=N` says.
     pub switch: Option<u16>,
-    /// Name of the file, without its folder; `.gz` and `.zst` may be left out.
-    pub file: Option<String>,
+    /// Name of the file, without its folder; `.gz` and `.zst` may be left out. `*` stands for any characters, `?`
+    /// for one, `[ab]` for one of these.
+    pub file: Option<FileName>,
     /// Number of the interface in a pcapng file, from 0; 0 in a pcap file.
     pub interface: Option<u32>,
     /// VLAN, of the outermost tag.
@@ -39,6 +41,32 @@ pub struct PortRule {
     pub destination_mac: Option<Mac>,
     /// IP addresses that the packet is for.
     pub destination_ip: Option<Prefix>,
+}
+
+/// Names of files.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct FileName {
+    /// As it is given.
+    pub text: String,
+    pattern: Pattern,
+}
+
+impl FileName {
+    fn is(&self, file: &str) -> bool {
+        let is = |file: &str| self.text == file || self.pattern.matches(file);
+        is(file) || is(uncompressed(file))
+    }
+}
+
+impl TryFrom<String> for FileName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let pattern = Pattern::new(&text)
+            .map_err(|error| format!("{text:?} is no name or pattern of files: {}", error.msg))?;
+        Ok(FileName { text, pattern })
+    }
 }
 
 /// Packets that meet all of its conditions go to a queue.
@@ -139,9 +167,14 @@ impl CaptureMap {
         of_ports.chain(of_queues).next().or_else(ports).or_else(queues)
     }
 
-    /// The place of the rule that says the port of a packet of this file, if there is one.
-    pub(crate) fn port(&self, file: &str, facts: &PacketFacts) -> Option<usize> {
-        self.port.iter().position(|rule| rule.is_met(file, facts))
+    /// The places of the rules for ports that are about this file.
+    pub(crate) fn rules_of(&self, file: &str) -> Vec<usize> {
+        (0..self.port.len()).filter(|&place| self.port[place].is_of(file)).collect()
+    }
+
+    /// The first of the rules at `places` that a packet meets, if there is one.
+    pub(crate) fn port(&self, places: &[usize], facts: &PacketFacts) -> Option<usize> {
+        places.iter().copied().find(|&place| self.port[place].is_met(facts))
     }
 
     /// The place of the rule that says the queue of a packet; without one it is queue 0.
@@ -168,7 +201,7 @@ impl PortRule {
         if let Some(vlan) = self.vlan.filter(|&vlan| vlan > MOST_VLAN) {
             return Some(format!("vlan {vlan} is no VLAN, expected 0 to {MOST_VLAN}"));
         }
-        let file = self.file.as_deref()?;
+        let file = self.file.as_ref()?.text.as_str();
         let name = Path::new(file).file_name().unwrap_or_default();
         (name != file).then(|| {
             format!("file {file:?} must be the name of a file without its folder, as {name:?}")
@@ -177,12 +210,12 @@ impl PortRule {
 
     /// Whether it is about packets of this file.
     pub(crate) fn is_of(&self, file: &str) -> bool {
-        met(self.file.as_ref(), |name| name == file || name == uncompressed(file))
+        met(self.file.as_ref(), |name| name.is(file))
     }
 
-    fn is_met(&self, file: &str, facts: &PacketFacts) -> bool {
-        self.is_of(file)
-            && met(self.interface.as_ref(), |&interface| interface == facts.interface)
+    /// Whether a packet of a file that it is about meets it.
+    fn is_met(&self, facts: &PacketFacts) -> bool {
+        met(self.interface.as_ref(), |&interface| interface == facts.interface)
             && met(self.vlan.as_ref(), |&vlan| facts.vlan == Some(vlan))
             && met(self.destination_mac.as_ref(), |&mac| facts.destination_mac == Some(mac))
             && met(self.destination_ip.as_ref(), |prefix| {
@@ -279,7 +312,7 @@ mod tests {
     fn the_first_rule_that_is_met_counts() {
         let map: CaptureMap = toml::from_str(MAP).unwrap();
         let port = |file: &str, facts: PacketFacts| {
-            let rule = map.port(file, &facts).map(|place| &map.port[place]);
+            let rule = map.port(&map.rules_of(file), &facts).map(|place| &map.port[place]);
             rule.map(|rule| (rule.switch.unwrap_or(0), rule.port))
         };
         let none = PacketFacts::default();
@@ -300,6 +333,18 @@ mod tests {
         assert_eq!(map.queue(&PacketFacts { dscp: Some(48), ..none }), Some(0));
         assert_eq!(map.queue(&PacketFacts { dscp: Some(0), pcp: Some(5), ..none }), Some(1));
         assert_eq!(map.queue(&none), None);
+    }
+
+    #[test]
+    fn names_of_files_may_be_patterns() {
+        let is = |text: &str, file: &str| FileName::try_from(text.to_owned()).unwrap().is(file);
+        for file in ["eth0_00001.pcap", "eth0_2.pcap.gz", "eth0_.pcap"] {
+            assert!(is("eth0_*.pcap", file), "{file}");
+        }
+        assert!(!is("eth0_*.pcap", "eth01_1.pcap") && !is("eth0_?.pcap", "eth0_10.pcap"));
+        // A name is also itself.
+        assert!(is("a[1].pcap", "a[1].pcap") && is("a[1].pcap", "a1.pcap"));
+        assert!(FileName::try_from("a[.pcap".to_owned()).is_err());
     }
 
     #[test]

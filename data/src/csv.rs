@@ -49,6 +49,11 @@ impl CsvRows {
         self.lines.number()
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.lines.close();
+    }
+
     /// The hash of the file, known after the last row.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.lines.hash()

@@ -13,6 +13,7 @@ mod ns3;
 mod reader;
 mod rows;
 mod rule_use;
+mod sightings;
 mod table;
 mod time;
 mod writer;

@@ -16,6 +16,17 @@ pub(crate) struct FlowKey {
 }
 
 impl FlowKey {
+    /// The flow the other way.
+    pub(crate) fn reversed(&self) -> Self {
+        let (source, destination) = (self.destination, self.source);
+        FlowKey {
+            source,
+            destination,
+            protocol: self.protocol,
+            ports: (self.ports.1, self.ports.0),
+        }
+    }
+
     /// The hash, never 0: that means no hash.
     pub(crate) fn hash(&self) -> u64 {
         let (source, destination) = (halves(self.source), halves(self.destination));

@@ -116,7 +116,7 @@ pub use atomic::{AtomicFile, move_file, remove_old, write_atomic};
 #[cfg(feature = "files")]
 pub use capture::{CaptureInterface, CaptureSummary, OfSubnet, Pair};
 #[cfg(feature = "files")]
-pub use capture_map::{CaptureMap, Mac, PortRule, Prefix, QueueRule, Values};
+pub use capture_map::{CaptureMap, FileName, Mac, PortRule, Prefix, QueueRule, Values};
 #[cfg(feature = "files")]
 pub use describe::{FileKind, TableShape, describe, summarize_capture};
 #[cfg(feature = "files")]

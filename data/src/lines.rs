@@ -32,6 +32,12 @@ impl Lines {
         self.number
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.line = Vec::new();
+        self.input.close();
+    }
+
     /// The hash of the file, known after the last line.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.input.hash()

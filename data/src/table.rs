@@ -39,6 +39,7 @@ enum Source {
     Parquet(Box<ParquetBatches>),
     Arrow(Box<ArrowBatches>),
     Frame(FrameBatches),
+    Closed,
 }
 
 impl Table {
@@ -148,6 +149,7 @@ impl TableBatches {
     /// The next rows, at most [`BATCH_ROWS`]; `None` after the last.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         match &mut self.source {
+            Source::Closed => Ok(None),
             Source::Parquet(batches) => batches.next_batch(),
             Source::Arrow(batches) => batches.next_batch(),
             Source::Frame(batches) => Ok(batches.next()),
@@ -163,9 +165,15 @@ impl TableBatches {
         batch.column(place.expect("only chosen columns are asked for")).as_ref()
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.source = Source::Closed;
+    }
+
     /// The hash of the input as stored, after the last batch.
     pub(crate) fn hash(&mut self) -> Result<String, DataError> {
         match &mut self.source {
+            Source::Closed => Ok(String::new()),
             Source::Parquet(batches) => batches.hash(),
             Source::Arrow(batches) => batches.hash(),
             Source::Frame(batches) => Ok(batches.sha256().to_owned()),

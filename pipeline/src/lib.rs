@@ -46,8 +46,10 @@ pub mod report;
 pub mod resources;
 pub mod run;
 pub mod settings;
+pub mod switch_draft;
 pub mod traces;
 pub mod train;
+pub mod wall_clock;
 
 pub use error::PipelineError;
 pub use files::work_folder::leave_nothing;

@@ -12,7 +12,11 @@ from dropcast import _dropcast
 from dropcast._settings import arguments_of, commands, default_of
 
 # Commands that the package has no function of, and why.
-NO_FUNCTIONS = {"completions": "of the shell", "man": "of the command"}
+NO_FUNCTIONS = {
+    "completions": "of the shell",
+    "man": "of the command",
+    "switch": "drafts a file to be edited",
+}
 FUNCTIONS = {
     "run": dropcast.run,
     "simulate": dropcast.simulate,
@@ -37,6 +41,8 @@ RENAMED = {("import", "from"): "format", ("collect", "events"): "events"}
 WITHOUT = {
     ("import", "output"),
     ("rescale", "output"),
+    # A program compares what it likes.
+    ("report", "fail_if"),
     ("rescale", "model"),
     ("export", "policy"),
     ("verify", "policy"),

@@ -1,6 +1,6 @@
 //! The formats of a report, one small file each.
 
-use crate::{Exporter, Html, Json, Text};
+use crate::{Exporter, Html, Json, Line, Prometheus, Text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,23 +14,35 @@ pub enum ReportFormat {
     Html,
     /// A summary, for terminals.
     Text,
+    /// One line, for logs.
+    Line,
+    /// Gauges in Prometheus' text exposition format, for monitoring.
+    Prometheus,
 }
 
 /// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown report format {0:?}; known are json, html and text")]
+#[error("unknown report format {0:?}; known are json, html, text, line and prometheus")]
 pub struct UnknownReportFormat(pub String);
 
 impl ReportFormat {
     /// Every format.
-    pub const ALL: [ReportFormat; 3] = [ReportFormat::Json, ReportFormat::Html, ReportFormat::Text];
+    pub const ALL: [ReportFormat; 5] = [
+        ReportFormat::Json,
+        ReportFormat::Html,
+        ReportFormat::Text,
+        ReportFormat::Line,
+        ReportFormat::Prometheus,
+    ];
 
-    /// Its name, and the ending of its files.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             ReportFormat::Json => "json",
             ReportFormat::Html => "html",
             ReportFormat::Text => "text",
+            ReportFormat::Line => "line",
+            ReportFormat::Prometheus => "prometheus",
         }
     }
 
@@ -40,6 +52,8 @@ impl ReportFormat {
             ReportFormat::Json => &Json,
             ReportFormat::Html => &Html,
             ReportFormat::Text => &Text,
+            ReportFormat::Line => &Line,
+            ReportFormat::Prometheus => &Prometheus,
         }
     }
 }

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod drift_words;
 mod exporter;
 pub mod figure15;
 mod figures;
@@ -39,8 +40,11 @@ mod format;
 mod gain_words;
 mod html;
 mod json;
+mod line;
 pub mod numbers;
+mod place_words;
 pub mod plot;
+mod prometheus;
 mod rival_words;
 mod run_page;
 mod sweep_figures;
@@ -56,6 +60,8 @@ pub use format::{ReportFormat, UnknownReportFormat};
 pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;
+pub use line::Line;
+pub use prometheus::Prometheus;
 pub use run_page::{run_page, run_pages, verdict_in};
 pub use text::Text;
 pub use verdict_words::{trace_sentences, verdict_sentence, verdict_text};

@@ -1,5 +1,7 @@
 //! Formatting of numbers.
 
+use dropcast_pipeline::wall_clock;
+
 /// Shown for an undefined number.
 pub(crate) const UNDEFINED: &str = "undefined";
 
@@ -75,19 +77,14 @@ pub(crate) fn duration(long_ns: u64) -> String {
 
 /// A time since 1970 as date and time of day.
 pub(crate) fn utc(time_ns: u64) -> String {
-    let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March, so that leap days end them; 719,468 days from the year 0 to 1970.
-    let day = days + 719_468;
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{ns:09} UTC")
+    let (date, time) = wall_clock::utc(time_ns);
+    format!("{date} {time} UTC")
+}
+
+/// A time since 1970, in brackets; nothing where times have another origin.
+pub(crate) fn at_utc(time_ns: u64) -> String {
+    let known = wall_clock::is_since_1970(time_ns).then(|| format!(" ({})", utc(time_ns)));
+    known.unwrap_or_default()
 }
 
 /// A ratio, or that it is undefined.

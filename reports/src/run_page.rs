@@ -1,7 +1,10 @@
 //! What a run ends with, in each format.
 
+use crate::line::line;
+use crate::prometheus::exposition;
 use crate::{PageError, ReportFormat, verdict_page, verdict_text};
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::report::measures::Measured;
 use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::run::RunResult;
 
@@ -33,5 +36,7 @@ pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, Pag
         ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
         ReportFormat::Html => verdict_page(verdict)?,
         ReportFormat::Text => verdict_text(verdict),
+        ReportFormat::Line => line(Measured::Verdict(verdict)),
+        ReportFormat::Prometheus => exposition(Measured::Verdict(verdict)),
     })
 }

@@ -1,6 +1,8 @@
 //! A report as a summary for a terminal.
 
+use crate::drift_words::drift_sentence;
 use crate::numbers::{count, optional};
+use crate::place_words::place_lines;
 use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
 use crate::{Exporter, PageError, gain_sentences, trace_sentences};
@@ -39,6 +41,7 @@ fn heading(report: &Report) -> Vec<String> {
         lines.extend(comparison_sentence(report));
         lines.extend(asked_sentences(verdict));
         lines.extend(trace_sentences(verdict));
+        lines.extend(place_lines(verdict));
         lines.push(String::new());
     }
     lines.extend([
@@ -91,6 +94,9 @@ fn heading(report: &Report) -> Vec<String> {
     if let Some(gain) = &report.gain {
         lines.extend(gain_sentences(gain));
         lines.push(String::new());
+    }
+    if let Some(drift) = drift_sentence(report) {
+        lines.extend([drift, String::new()]);
     }
     lines
 }

@@ -15,7 +15,13 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
         _ => format!(" of {}", verdict.traces[trace]),
     };
     let title = format!("Occupancy and drops over time{of}");
-    Some(panels(title, timeline, "Time since the first arrival", "", "of the fullest switch"))
+    let mut figure =
+        panels(title, timeline, "Time since the first arrival", "", "of the fullest switch");
+    let begin = numbers::at_utc(timeline.begin_ns);
+    if !begin.is_empty() {
+        figure.description.push_str(&format!(" The first arrival{begin} is at 0."));
+    }
+    Some(figure)
 }
 
 /// Numbers of the traces, those with the most drops first.
@@ -35,7 +41,11 @@ pub(crate) fn episode(verdict: &Verdict, rank: usize, episode: &EpisodeSection) 
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     let timeline = &episode.timeline;
     let after = numbers::duration(timeline.begin_ns.saturating_sub(begin_ns));
-    let from = format!(" (from {after} after the first arrival on)");
+    let at = match numbers::at_utc(timeline.begin_ns) {
+        utc if utc.is_empty() => format!("{after} after the first arrival"),
+        utc => utc.trim_start_matches(" (").trim_end_matches(')').to_owned(),
+    };
+    let from = format!(" (from {at} on)");
     panels(format!("Episode {rank}"), timeline, "Time", &from, "of the switch")
 }
 

@@ -1,6 +1,7 @@
 //! What an oracle could be worth on a trace, in sentences and as text.
 
 use crate::numbers::{count, duration, ratio};
+use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve, asked_sentences, name_of, rival_sentences};
 use crate::verdict_figures::switch_name;
 use dropcast_data::DropReason;
@@ -207,6 +208,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     lines.extend(rival_sentences(verdict, None));
     lines.extend(asked_sentences(verdict));
     lines.extend(trace_sentences(verdict));
+    lines.extend(place_lines(verdict));
     let rows = rows(verdict);
     let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
     lines.extend([

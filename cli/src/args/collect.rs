@@ -55,6 +55,7 @@ pub(crate) enum BadRows {
     /// Stop with an error that names the row.
     #[default]
     Fail,
-    /// Skip the row and count it.
+    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
+    /// files without events.
     Skip,
 }

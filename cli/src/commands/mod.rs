@@ -15,5 +15,6 @@ pub(crate) mod run;
 pub(crate) mod shell_files;
 pub(crate) mod simulate;
 pub(crate) mod sweep;
+pub(crate) mod switch;
 pub(crate) mod train;
 pub(crate) mod verify;

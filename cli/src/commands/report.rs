@@ -8,7 +8,9 @@ use dropcast_features::FeatureSet;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::report::condition::Judged;
 use dropcast_pipeline::report::measure::measure_file;
+use dropcast_pipeline::report::measures::Measured;
 use dropcast_pipeline::report::verdict::judge;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
@@ -18,7 +20,7 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
     if let Some(path) = &args.output {
         check_output(path, args.model.iter().chain(&args.data))?;
     }
-    let text = match &args.model {
+    let (text, judged) = match &args.model {
         Some(model) => {
             let report = measure_file(
                 &ModelFile::read(model)?,
@@ -27,15 +29,29 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
                 &args.asked,
                 progress,
             )?;
-            args.format.exporter().export(&report)?
+            (args.format.exporter().export(&report)?, judge_all(args, Measured::Report(&report)))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
-            verdict_in(&judge(&traces, &args.asked, &Resources::default(), progress)?, args.format)?
+            let verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
+            (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
         }
     };
     match &args.output {
-        Some(path) => Ok(write_atomic(path, text.as_bytes())?),
-        None => output::print_text(&text),
+        Some(path) => write_atomic(path, text.as_bytes())?,
+        None => output::print_text(&text)?,
     }
+    let mut held = Vec::new();
+    for judged in judged {
+        match judged {
+            Judged::Fails => {}
+            Judged::Unknown(why) => progress.note(&why),
+            Judged::Holds(sentence) => held.push(sentence),
+        }
+    }
+    if held.is_empty() { Ok(()) } else { Err(Failure::ConditionHolds(held.join("; "))) }
+}
+
+fn judge_all(args: &ReportArgs, measured: Measured<'_>) -> Vec<Judged> {
+    args.fail_if.iter().map(|condition| condition.judge(measured)).collect()
 }

@@ -259,3 +259,26 @@ fn rows_that_wait_are_limited_over_all_switches_and_threads() {
         );
     }
 }
+
+/// A stray file, a capture that was cut off and a run that failed end nothing if bad rows may be skipped.
+#[test]
+fn what_holds_no_events_is_told_and_passed_over() {
+    let room = room();
+    room.write("events/run=1/switch=3/notes.txt", "rack 7, tcpdump since 9:00\n");
+    room.write("events/run=3/crash.log", "cannot open eth0\n");
+    room.write("events/run=4/log.csv", "time_ns,port,size_bytes\n0,99,1\n");
+    let strict = room.dropcast(COLLECT);
+    assert_eq!(strict.code, Some(1), "{strict}");
+    let skip = format!("{COLLECT} --on-bad-row skip");
+    let mut transcript = format!("{}\n", room.dropcast(&skip));
+    let first = traces(&room);
+    assert!(!first.keys().any(|name| name.contains("run=3") || name.contains("run=4")));
+    // The runs that were passed over are as told, too.
+    transcript.push_str(&format!("{}\n", room.dropcast(&skip)));
+    assert!(traces(&room) == first);
+    room.good("report --data traces");
+    room.write("stray/notes.txt", "nothing here\n");
+    let none = "collect --events stray --switch leaf.toml -o none --on-bad-row skip";
+    transcript.push_str(&format!("{}\n", room.dropcast(none)));
+    insta::assert_snapshot!(transcript);
+}

@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 39] = [
+const COMMANDS: [&str; 40] = [
     "",
     "run",
     "simulate",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 39] = [
     "import",
     "sweep",
     "map",
+    "switch",
     "rescale",
     "export",
     "verify",

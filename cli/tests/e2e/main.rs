@@ -6,6 +6,7 @@
 mod bad_input;
 mod carrying_over;
 mod closed_loop;
+mod daily;
 mod folders;
 mod formats;
 mod help;
@@ -34,6 +35,7 @@ mod shell_files;
 mod splits;
 mod statistics;
 mod sweep;
+mod switch_draft;
 mod switches;
 mod time_units;
 mod training;

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(pasted.capture.problem(), None);
         let told = |rule: &crate::PortRule| {
             let ip = rule.destination_ip.map(|prefix| prefix.0.to_string());
-            (rule.port, ip.or_else(|| rule.file.clone()).unwrap_or_default())
+            (rule.port, ip.or_else(|| Some(rule.file.as_ref()?.text.clone())).unwrap_or_default())
         };
         pasted.capture.port.iter().map(told).collect()
     }

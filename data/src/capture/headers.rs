@@ -1,30 +1,12 @@
 //! What the first bytes of a captured packet tell of it.
 
+use super::links::slice_packet;
+use super::sight::{IpFacts, Sight};
+use super::tunnels::under_labels;
 use crate::capture_map::{Mac, PacketFacts};
 use crate::flow_key::FlowKey;
-use etherparse::{EtherType, LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket, LinkSlice};
+use etherparse::{LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket, LinkSlice};
 use std::net::IpAddr;
-
-/// Link types, as pcap numbers them (<https://www.tcpdump.org/linktypes.html>).
-const NULL: u16 = 0;
-const ETHERNET: u16 = 1;
-const PPP: u16 = 9;
-const RAW: [u16; 5] = [12, 14, 101, 228, 229];
-const LOOP: u16 = 108;
-const LINUX_SLL: u16 = 113;
-const LINUX_SLL2: u16 = 276;
-
-/// The name of a link type whose headers are read.
-pub(super) fn link_name(link_type: u16) -> Option<&'static str> {
-    Some(match link_type {
-        ETHERNET => "Ethernet",
-        NULL | LOOP => "loopback",
-        PPP => "PPP",
-        LINUX_SLL | LINUX_SLL2 => "Linux cooked",
-        raw if RAW.contains(&raw) => "raw IP",
-        _ => return None,
-    })
-}
 
 /// IP protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
@@ -42,44 +24,20 @@ pub(crate) struct PacketHeaders {
     pub(crate) flow_hash: u64,
     /// Whether the IP header says so.
     pub(crate) ecn_capable: bool,
+    /// What tells it from others.
+    pub(crate) sight: Sight,
 }
 
 /// Reads the headers of a packet of this link type, as far as they were captured.
 pub(crate) fn read_headers(link_type: u16, bytes: &[u8]) -> PacketHeaders {
-    match slice_packet(link_type, bytes) {
-        Some(packet) => of_packet(&packet),
-        None => PacketHeaders::default(),
-    }
+    let Some(packet) = slice_packet(link_type, bytes) else { return PacketHeaders::default() };
+    let labelled = under_labels(&packet);
+    let net = packet.net.as_ref().or(labelled.as_ref().and_then(|inner| inner.net.as_ref()));
+    of_packet(&packet, net)
 }
 
-fn slice_packet(link_type: u16, bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
-    let of_type = |ether_type: u16, payload| {
-        Some(LaxSlicedPacket::from_ether_type(EtherType(ether_type), payload))
-    };
-    let number = |at: usize| {
-        let pair = bytes.get(at..at + 2)?;
-        Some(u16::from_be_bytes([pair[0], pair[1]]))
-    };
-    match link_type {
-        ETHERNET => LaxSlicedPacket::from_ethernet(bytes).ok(),
-        NULL | LOOP => LaxSlicedPacket::from_ip(bytes.get(4..)?).ok(),
-        PPP => {
-            // Address and control may be left out.
-            let at = if bytes.starts_with(&[0xff, 0x03]) { 2 } else { 0 };
-            match number(at)? {
-                0x0021 => of_type(0x0800, bytes.get(at + 2..)?),
-                0x0057 => of_type(0x86dd, bytes.get(at + 2..)?),
-                _ => None,
-            }
-        }
-        LINUX_SLL => of_type(number(14)?, bytes.get(16..)?),
-        LINUX_SLL2 => of_type(number(0)?, bytes.get(20..)?),
-        raw if RAW.contains(&raw) => LaxSlicedPacket::from_ip(bytes).ok(),
-        _ => None,
-    }
-}
-
-fn of_packet(packet: &LaxSlicedPacket<'_>) -> PacketHeaders {
+/// `net` is its IP header, or that under its labels.
+fn of_packet(packet: &LaxSlicedPacket<'_>, net: Option<&LaxNetSlice<'_>>) -> PacketHeaders {
     let mut headers = PacketHeaders::default();
     let facts = &mut headers.facts;
     if let Some(LinkSlice::Ethernet2(ethernet)) = &packet.link {
@@ -94,16 +52,22 @@ fn of_packet(packet: &LaxSlicedPacket<'_>) -> PacketHeaders {
         facts.vlan = Some(tag.vlan_identifier().value());
         facts.pcp = Some(tag.priority_code_point().value());
     }
-    let (source, destination, class): (IpAddr, IpAddr, u8) = match &packet.net {
+    let (source, destination, class, about): (IpAddr, IpAddr, u8, _) = match net {
         Some(LaxNetSlice::Ipv4(ip)) => {
             let header = ip.header();
             let class = header.slice()[1];
-            (header.source_addr().into(), header.destination_addr().into(), class)
+            let fragment = u16::from_be_bytes([header.slice()[6], header.slice()[7]]) & 0x3fff;
+            let about = (header.identification(), fragment, header.payload_len().unwrap_or(0));
+            (header.source_addr().into(), header.destination_addr().into(), class, about)
         }
         Some(LaxNetSlice::Ipv6(ip)) => {
             let header = ip.header();
             let class = header.traffic_class();
-            (header.source_addr().into(), header.destination_addr().into(), class)
+            // With extensions it is not known how many bytes TCP has: that is taken for a fragment.
+            let follows = net.and_then(LaxNetSlice::ip_payload_ref);
+            let is_plain = follows.is_some_and(|payload| payload.ip_number == header.next_header());
+            let about = (0, u16::from(!is_plain), header.payload_length());
+            (header.source_addr().into(), header.destination_addr().into(), class, about)
         }
         Some(LaxNetSlice::Arp(_)) | None => return headers,
     };
@@ -111,19 +75,30 @@ fn of_packet(packet: &LaxSlicedPacket<'_>) -> PacketHeaders {
     headers.source_ip = Some(source);
     facts.dscp = Some(class >> 2);
     headers.ecn_capable = class & 3 != 0;
-    let payload = packet.net.as_ref().and_then(LaxNetSlice::ip_payload_ref);
+    let payload = net.and_then(LaxNetSlice::ip_payload_ref);
     let protocol = payload.map_or(0, |payload| payload.ip_number.0);
     // Only the first fragment of a packet has ports, so that no fragment's count.
     let ports = payload
         .filter(|payload| WITH_PORTS.contains(&protocol) && !payload.fragmented)
         .and_then(|payload| payload.payload.first_chunk::<4>())
         .map_or((0, 0), |&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])));
-    headers.flow_hash = FlowKey { source, destination, protocol, ports }.hash();
+    let key = FlowKey { source, destination, protocol, ports };
+    headers.flow_hash = key.hash();
+    let (id, fragment, payload_bytes) = about;
+    headers.sight = Sight::of(&IpFacts {
+        protocol,
+        id,
+        fragment,
+        payload_bytes,
+        payload: payload.map_or(&[], |payload| payload.payload),
+        flows: (headers.flow_hash, || key.reversed().hash()),
+    });
     headers
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::links::{ETHERNET, LINUX_SLL, LINUX_SLL2, NULL, PPP};
     use super::*;
     use proptest::prelude::*;
 

@@ -89,6 +89,8 @@ pub(crate) struct PacketFile {
     offset: u64,
     packets: u64,
     format: Format,
+    /// Whether the file ends within what was read last.
+    ends_within: bool,
 }
 
 enum Format {
@@ -132,6 +134,7 @@ impl PacketFile {
             offset: 0,
             packets: 0,
             format: Format::PcapNg { big_endian: false, interfaces: Vec::new() },
+            ends_within: false,
         };
         if start == CaptureStart::Pcap {
             opened.read_pcap_header()?;
@@ -158,6 +161,23 @@ impl PacketFile {
                 }
             }
         }
+    }
+
+    /// Whether an error was that the file ends too early, within a packet or its compressed data: all
+    /// [packets](Self::packets) before it were read, and nothing follows.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.ends_within || self.input.is_cut_off()
+    }
+
+    /// How many packets were read.
+    pub(crate) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        (self.buffer, self.offset) = (Vec::new(), 0);
+        self.input.close();
     }
 
     /// The hash of the file, known after the last packet.
@@ -344,7 +364,16 @@ impl PacketFile {
         match read {
             _ if read == missing => Ok(true),
             0 if self.buffer.is_empty() => Ok(false),
-            _ => Err(self.damaged("the file ends within it")),
+            _ => {
+                self.ends_within = true;
+                let Self { file, packets, offset, .. } = &*self;
+                let problem = format!(
+                    "what is at byte {offset}, after packet {packets}, is damaged: the file ends within it"
+                );
+                let hint = "make or copy the capture again, or leave out its end with --on-bad-row skip \
+                            (docs/pcap.md)";
+                Err(DataError::file(file, problem, hint))
+            }
         }
     }
 

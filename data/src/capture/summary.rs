@@ -3,6 +3,7 @@
 use super::headers::{PacketHeaders, read_headers};
 use super::packets::{PacketFile, RawPacket, RawTime};
 use super::subnets::{OfSubnet, by_subnet};
+use super::tunnels::unwrapped;
 use crate::DataError;
 use crate::capture_map::Mac;
 use ipnet::IpNet;
@@ -49,7 +50,7 @@ pub struct CaptureInterface {
 impl CaptureInterface {
     /// The name of its link type, where headers of packets are read of it.
     pub fn link_name(self) -> Option<&'static str> {
-        super::headers::link_name(self.link_type)
+        super::links::link_name(self.link_type)
     }
 }
 
@@ -82,6 +83,7 @@ impl CaptureSummary {
     pub(crate) fn of(mut packets: PacketFile) -> Result<Self, DataError> {
         let mut summary = CaptureSummary::default();
         while let Some(packet) = packets.next_packet()? {
+            let (packet, _) = unwrapped(packet);
             summary.add(&packet, &read_headers(packet.link_type, packet.captured));
         }
         Ok(summary)

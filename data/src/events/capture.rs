@@ -4,7 +4,8 @@ use super::gate::{Gate, ROUNDED_TIME};
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{
-    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, read_headers,
+    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, Sight,
+    read_headers, unwrapped,
 };
 use crate::capture_map::{CaptureMap, PacketFacts};
 use crate::cell::BadCell;
@@ -14,12 +15,17 @@ use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
 
+/// Packets that were taken out of ERSPAN are counted under this name.
+const ERSPAN: &str = "erspan";
+
 /// The events of a capture.
 pub(crate) struct CaptureRows {
     packets: PacketFile,
     /// Name of the file, without its folder.
     name: String,
     map: CaptureMap,
+    /// The places of the rules for ports that are about this file.
+    rules: Vec<usize>,
     /// Where all packets go; none where rules say it.
     port: Option<u16>,
     /// The switch of packets whose rule names none.
@@ -28,6 +34,8 @@ pub(crate) struct CaptureRows {
     seen: CaptureSummary,
     /// By rule of the map: whether a packet met it.
     met: Met,
+    /// The interface of each packet of the last batch, and what it says of itself.
+    sights: Vec<(u32, Sight)>,
 }
 
 /// Whether a packet met a rule.
@@ -64,25 +72,47 @@ impl CaptureRows {
         let packets = PacketFile::start(file, start, input)?;
         let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
         let (name, seen) = (name.to_owned(), CaptureSummary::default());
-        Ok(CaptureRows { packets, name, map, port, switch_id, seen, met })
+        let rules = map.rules_of(&name);
+        Ok(CaptureRows {
+            packets,
+            name,
+            map,
+            rules,
+            port,
+            switch_id,
+            seen,
+            met,
+            sights: Vec::new(),
+        })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, name, map, port, switch_id, seen, met } = self;
+        let CaptureRows { packets, map, rules, port, switch_id, seen, met, sights, .. } = self;
+        sights.clear();
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
-            let Some(packet) = packets.next_packet()? else { break };
-            let place = Some(RowPlace::Packet(packet.number));
+            let packet = match packets.next_packet() {
+                Ok(Some(packet)) => packet,
+                Ok(None) => break,
+                Err(error) => {
+                    end_at_cut(packets, gate, error)?;
+                    break;
+                }
+            };
+            let (place, interface) = (Some(RowPlace::Packet(packet.number)), packet.interface);
+            let (packet, is_mirrored) = unwrapped(packet);
             let headers = read_headers(packet.link_type, packet.captured);
             if port.is_some() {
                 seen.add(&packet, &headers);
             }
-            match read_event(&packet, headers, name, map, (*switch_id, *port), met) {
+            match read_event(&packet, headers, (map, rules), (*switch_id, *port), met) {
                 Ok((mut event, rounded)) => {
                     if gate.admit(&mut event, place)? {
                         gate.note(ROUNDED_TIME, rounded);
+                        gate.note(ERSPAN, is_mirrored);
                         events.push(event);
+                        sights.push((interface, headers.sight));
                     }
                 }
                 Err((field, bad)) => gate.unreadable(place, field, &bad)?,
@@ -94,6 +124,11 @@ impl CaptureRows {
     /// The switch and port of all its packets, where no rules say them.
     pub(crate) fn one_port(&self) -> Option<(u16, u16)> {
         self.port.map(|port| (self.switch_id, port))
+    }
+
+    /// The interface of each packet of the last batch, and what it says of itself.
+    pub(crate) fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        std::mem::take(&mut self.sights)
     }
 
     /// What was read so far, where no rules say the port.
@@ -126,9 +161,23 @@ impl CaptureRows {
         ports.chain(queues).collect()
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.sights = Vec::new();
+        self.packets.close();
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.packets.hash()
+    }
+}
+
+/// What comes before the cut of a file that is cut off may be used.
+fn end_at_cut(packets: &PacketFile, gate: &mut Gate, error: DataError) -> Result<(), DataError> {
+    match packets.is_cut_off() {
+        true => gate.cut_off(error, packets.packets()),
+        false => Err(error),
     }
 }
 
@@ -136,8 +185,7 @@ impl CaptureRows {
 fn read_event(
     packet: &RawPacket<'_>,
     headers: PacketHeaders,
-    name: &str,
-    map: &CaptureMap,
+    (map, rules): (&CaptureMap, &[usize]),
     (switch_id, port): (u16, Option<u16>),
     met: &mut Met,
 ) -> Result<(Event, bool), (&'static str, BadCell)> {
@@ -161,7 +209,7 @@ fn read_event(
     let (switch_id, port) = match port {
         Some(port) => (switch_id, port),
         None => {
-            let place = map.port(name, &facts);
+            let place = map.port(rules, &facts);
             let place = place.ok_or_else(|| ("packet", BadCell::NoPort(shown(&facts))))?;
             met.ports[place] = true;
             let rule = &map.port[place];

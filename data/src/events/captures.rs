@@ -3,7 +3,8 @@
 
 use super::backlog::Backlog;
 use super::reader::EventReader;
-use crate::capture::{Evidence, NoOutputPorts, PortCapture, draft, why_no_output_ports};
+use super::sightings::Sightings;
+use crate::capture::{Evidence, NoOutputPorts, PortCapture, Sight, draft, why_no_output_ports};
 use crate::{DataError, Event, SwitchSpecs};
 
 /// Packets of captures before they are first looked at; twice as many before each next time.
@@ -14,24 +15,34 @@ const MOST_DRAFTED: usize = 1 << 23;
 /// Watches the packets of captures in order of time.
 pub(super) struct MergedCaptures {
     backlog: Backlog,
+    sightings: Sightings,
     packets: u64,
     next_look: u64,
 }
 
 impl MergedCaptures {
     pub(super) fn new(specs: &SwitchSpecs) -> Self {
-        MergedCaptures { backlog: Backlog::new(specs), packets: 0, next_look: FIRST_LOOK }
+        let (backlog, sightings) = (Backlog::new(specs), Sightings::default());
+        MergedCaptures { backlog, sightings, packets: 0, next_look: FIRST_LOOK }
     }
 
-    /// The next packet of a capture.
-    pub(super) fn add(&mut self, event: &Event) {
+    /// The next packet, of this file and interface.
+    pub(super) fn add(&mut self, event: &Event, file: usize, sight: Option<(u32, Sight)>) {
         self.backlog.add(event);
+        if let Some((interface, sight)) = sight {
+            self.sightings.add(event.time_ns, (file, interface), &sight);
+        }
         self.packets += 1;
     }
 
     /// How many packets there are, if hardly one of them waits at its port.
     pub(super) fn packets_without_backlog(&self) -> Option<u64> {
         self.backlog.packets_without()
+    }
+
+    /// What packets tell of each other.
+    pub(super) fn sightings(&self) -> &Sightings {
+        &self.sightings
     }
 
     /// Whether it is time to [check](Self::check) captures.

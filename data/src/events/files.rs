@@ -5,19 +5,23 @@ use super::gate::Problem;
 use super::reader::{EventOptions, EventReader};
 use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
+use crate::capture::Sight;
 use crate::error::shown;
-use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs};
+use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs, objects};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::path::{Path, PathBuf};
 
 /// Files that are open at once, at most. Each holds a batch of events in memory.
-const MOST_FILES: usize = 128;
+const MOST_OPEN: usize = 128;
 
 /// Reads and checks the packet events of one file or several. Events of equal time come in the order
 /// of the files. Each file must be sorted by time.
+///
+/// Of many files, each is opened when its first event is due and closed after its last: rotated captures follow
+/// each other.
 pub struct EventFiles {
-    files: Vec<OpenFile>,
+    files: Vec<OneFile>,
     specs: SwitchSpecs,
     /// How many columns of the user's own each event has.
     own_columns: usize,
@@ -25,6 +29,8 @@ pub struct EventFiles {
     next: BinaryHeap<Reverse<(u64, usize)>>,
     captures: MergedCaptures,
     state: State,
+    /// Files that are open.
+    open: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,11 +40,43 @@ enum State {
     Done,
 }
 
-struct OpenFile {
+struct OneFile {
+    /// Closed before its first event is due, and after its last.
     reader: EventReader,
+    /// How to open it when its first event is due.
+    parked: Option<Box<Parked>>,
     events: std::vec::IntoIter<Event>,
     /// The user's own columns, as in a batch.
     own: std::vec::IntoIter<u32>,
+    /// Of a capture, what each event's packet says of itself.
+    sights: std::vec::IntoIter<(u32, Sight)>,
+}
+
+/// A file that was looked into and closed.
+struct Parked {
+    path: PathBuf,
+    options: EventOptions,
+    first_ns: u64,
+}
+
+impl OneFile {
+    fn new(reader: EventReader) -> Self {
+        let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
+        OneFile { reader, parked: None, events, own, sights: Vec::new().into_iter() }
+    }
+
+    /// Learns when its first event is, and closes it.
+    fn park(&mut self, path: &Path, options: EventOptions) -> Result<(), DataError> {
+        if !can_be_opened_again(path) {
+            return Ok(());
+        }
+        let first = self.reader.next().transpose()?;
+        self.reader.close();
+        // Without an event it is due at once, so that what it tells beside events is read.
+        let first_ns = first.map_or(0, |batch| batch.events[0].time_ns);
+        self.parked = Some(Box::new(Parked { path: path.to_owned(), options, first_ns }));
+        Ok(())
+    }
 }
 
 impl EventFiles {
@@ -46,30 +84,31 @@ impl EventFiles {
     /// ports, the first is of port 0, the next of port 1, and so on.
     ///
     /// # Errors
-    /// If there is no path or too many, one is given twice, a file cannot be opened, or files
-    /// describe different switches.
+    /// If there is no path, one is given twice, a file cannot be opened, or files describe different
+    /// switches.
     pub fn open(paths: &[PathBuf], options: &EventOptions) -> Result<Self, DataError> {
-        let first = check_paths(paths)?;
-        check_count(paths.len(), &shown(first))?;
-        let mut readers = Vec::new();
+        check_paths(paths)?;
+        let mut files = Vec::new();
         for (place, path) in paths.iter().enumerate() {
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
             let named = || switch_in_path(path).and_then(|switch| switch.parse().ok());
             let switch_id = options.switch_id.or_else(named);
-            readers.push(EventReader::open(
-                path,
-                EventOptions { port, switch_id, ..options.clone() },
-            )?);
+            let options = EventOptions { port, switch_id, ..options.clone() };
+            let mut file = OneFile::new(EventReader::open(path, options.clone())?);
+            if paths.len() > MOST_OPEN {
+                file.park(path, options)?;
+            }
+            files.push(file);
         }
-        if readers.len() > 1 {
-            check_ports(&readers)?;
+        if files.len() > 1 {
+            check_ports(&files)?;
         }
-        EventFiles::merge(readers)
+        EventFiles::merge_files(files)
     }
 
     /// Which ports captures are for by their order: the port and the file of each.
     pub fn ports_by_order(&self) -> Vec<(u16, String)> {
-        let ports = self.files.iter().filter_map(|OpenFile { reader, .. }| {
+        let ports = self.files.iter().filter_map(|OneFile { reader, .. }| {
             let (_, port) = reader.one_port()?;
             Some((port, reader.file().to_owned()))
         });
@@ -94,21 +133,22 @@ impl EventFiles {
     /// # Errors
     /// If there are none or too many, or they describe different switches.
     pub fn merge(readers: Vec<EventReader>) -> Result<Self, DataError> {
-        let Some(first) = readers.first() else { return Err(no_files()) };
-        check_count(readers.len(), first.file())?;
+        EventFiles::merge_files(readers.into_iter().map(OneFile::new).collect())
+    }
+
+    fn merge_files(files: Vec<OneFile>) -> Result<Self, DataError> {
+        let Some(OneFile { reader: first, .. }) = files.first() else { return Err(no_files()) };
         let specs = first.specs().clone();
-        if let Some(other) = readers.iter().find(|reader| *reader.specs() != specs) {
+        let others = files.iter().map(|file| &file.reader);
+        if let Some(other) = others.into_iter().find(|reader| *reader.specs() != specs) {
             let problem = format!("describes other switches than {}", first.file());
             let hint = "give one switch description for all";
             return Err(DataError::file(other.file(), problem, hint));
         }
         let own_columns = first.own_columns();
         let captures = MergedCaptures::new(&specs);
-        let open = |reader| {
-            let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
-            OpenFile { reader, events, own }
-        };
-        let files = readers.into_iter().map(open).collect();
+        let open = files.iter().filter(|file| file.parked.is_none()).count();
+        check_open(open, first.file())?;
         Ok(EventFiles {
             files,
             specs,
@@ -116,6 +156,7 @@ impl EventFiles {
             next: BinaryHeap::new(),
             captures,
             state: State::NotBegun,
+            open,
         })
     }
 
@@ -148,8 +189,8 @@ impl EventFiles {
     pub fn provenance(&self) -> Vec<InputProvenance> {
         let (drops, marks) = (self.tells_drops(), self.tells_marks());
         let first_capture = self.files.iter().position(|file| file.reader.is_capture());
-        let without_backlog = self.captures.packets_without_backlog();
-        let told = |(place, OpenFile { reader, .. }): (usize, &OpenFile)| {
+        let of_all = self.notes_of_all_captures();
+        let told = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
@@ -159,35 +200,66 @@ impl EventFiles {
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
                 told.notes.insert(note.to_owned(), told.events);
             }
-            if let Some(packets) = without_backlog.filter(|_| first_capture == Some(place)) {
-                told.notes.insert(NO_BACKLOG.to_owned(), packets);
+            if first_capture == Some(place) {
+                told.notes.extend(of_all.iter().cloned());
             }
             told
         };
         self.files.iter().enumerate().map(told).collect()
     }
 
+    /// What captures tell together, which is noted at the first.
+    fn notes_of_all_captures(&self) -> Vec<(String, u64)> {
+        let sightings = self.captures.sightings();
+        let notes = [
+            (NO_BACKLOG, self.captures.packets_without_backlog()),
+            (DUPLICATES, Some(sightings.copies()).filter(|&copies| copies > 0)),
+            (SKEW, sightings.early_acknowledgements().map(|(packets, _)| packets)),
+        ];
+        notes.into_iter().filter_map(|(note, rows)| Some((note.to_owned(), rows?))).collect()
+    }
+
+    /// By how much clocks of captures differ at least, in a sentence; none if nothing tells. Complete once the iterator
+    /// has ended.
+    pub fn clock_remark(&self) -> Option<String> {
+        let (packets, most_ns) = self.captures.sightings().early_acknowledgements()?;
+        Some(format!(
+            "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
+             the clocks of these captures differ by that at least; shift one (editcap -t), or capture with one clock \
+             (docs/pcap.md)"
+        ))
+    }
+
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
         if let [only] = &mut self.files[..] {
             let batch = only.reader.next().transpose()?;
             if only.reader.is_capture() {
-                batch.iter().flat_map(|batch| &batch.events).for_each(|e| self.captures.add(e));
+                let mut sights = only.reader.take_sights().into_iter();
+                let events = batch.iter().flat_map(|batch| &batch.events);
+                events.for_each(|event| self.captures.add(event, 0, sights.next()));
             }
             return Ok(batch);
         }
         if self.state == State::NotBegun {
             self.state = State::Reading;
             for place in 0..self.files.len() {
-                self.look_ahead(place)?;
+                match &self.files[place].parked {
+                    Some(parked) => self.next.push(Reverse((parked.first_ns, place))),
+                    None => self.look_ahead(place)?,
+                }
             }
         }
         let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
         while batch.events.len() < BATCH_ROWS {
             let Some(Reverse((_, place))) = self.next.pop() else { break };
+            if let Some(parked) = self.files[place].parked.take() {
+                self.open_again(place, *parked)?;
+                continue;
+            }
             let file = &mut self.files[place];
             let Some(event) = file.events.next() else { continue };
             if file.reader.is_capture() {
-                self.captures.add(&event);
+                self.captures.add(&event, place, file.sights.next());
             }
             batch.events.push(event);
             batch.own.extend(file.own.by_ref().take(self.own_columns));
@@ -209,7 +281,7 @@ impl EventFiles {
     /// be equal.
     fn refuse_repeats(&self) -> Result<(), DataError> {
         let mut files: BTreeMap<String, &str> = BTreeMap::new();
-        for OpenFile { reader, .. } in self.files.iter().filter(|_| self.files.len() > 1) {
+        for OneFile { reader, .. } in self.files.iter().filter(|_| self.files.len() > 1) {
             let InputProvenance { sha256, events, .. } = reader.provenance();
             if events == 0 || reader.one_port().is_some() {
                 continue;
@@ -222,6 +294,14 @@ impl EventFiles {
         Ok(())
     }
 
+    /// Opens a file whose first event is due.
+    fn open_again(&mut self, place: usize, parked: Parked) -> Result<(), DataError> {
+        self.open += 1;
+        check_open(self.open, self.files[place].reader.file())?;
+        self.files[place].reader = EventReader::open(&parked.path, parked.options)?;
+        self.look_ahead(place)
+    }
+
     /// Notes the time of the next event of a file.
     fn look_ahead(&mut self, place: usize) -> Result<(), DataError> {
         let file = &mut self.files[place];
@@ -229,9 +309,14 @@ impl EventFiles {
             match file.reader.next().transpose()? {
                 Some(batch) => {
                     file.events = batch.events.into_iter();
+                    file.sights = file.reader.take_sights().into_iter();
                     file.own = batch.own.into_iter();
                 }
-                None => return Ok(()),
+                None => {
+                    file.reader.close();
+                    self.open -= 1;
+                    return Ok(());
+                }
             }
         }
         let time_ns = file.events.as_slice()[0].time_ns;
@@ -243,6 +328,10 @@ impl EventFiles {
 /// Packets of captures in which hardly one waits are counted under this name: they seem to be from behind the
 /// buffer. Of all captures together, at the first.
 const NO_BACKLOG: &str = "no-backlog";
+/// Packets of captures that are copies of one shortly before are counted under this name. Of all captures together.
+const DUPLICATES: &str = "duplicates";
+/// Acknowledgements that come before their data. Of all captures together.
+const SKEW: &str = "skew";
 /// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
 const NO_REAL_DROPS: &str = "no-real-drops";
 /// The same of ECN marks.
@@ -255,18 +344,19 @@ pub fn switch_in_path(path: &Path) -> Option<&str> {
 }
 
 /// Captures without rules get their ports by their order only if they are alone, one for each port.
-fn check_ports(readers: &[EventReader]) -> Result<(), DataError> {
-    let unruled: Vec<_> = readers.iter().filter_map(|one| Some((one, one.one_port()?.0))).collect();
+fn check_ports(files: &[OneFile]) -> Result<(), DataError> {
+    let readers = files.iter().map(|file| &file.reader);
+    let unruled: Vec<_> = readers.filter_map(|one| Some((one, one.one_port()?.0))).collect();
     let Some((first, switch_id)) = unruled.first() else { return Ok(()) };
     // A switch that is not described is told of with its first packet.
     let Some(ports) = first.specs().get(*switch_id).map(SwitchSpec::ports) else { return Ok(()) };
-    if unruled.len() == readers.len() && ports == readers.len() {
+    if unruled.len() == files.len() && ports == files.len() {
         return Ok(());
     }
-    let problem = if unruled.len() < readers.len() {
+    let problem = if unruled.len() < files.len() {
         "is a capture beside other events, so its place says no port".to_owned()
     } else {
-        format!("is one of {} captures, but the switch has {ports} ports", readers.len())
+        format!("is one of {} captures, but the switch has {ports} ports", files.len())
     };
     let hint = "give one capture for each port, in order of the ports, or add [[capture.port]] to the switch \
                 description (docs/pcap.md)";
@@ -278,24 +368,29 @@ fn no_files() -> DataError {
 }
 
 /// Refuses no paths, and one that is there twice.
-fn check_paths(paths: &[PathBuf]) -> Result<&PathBuf, DataError> {
-    let first = paths.first().ok_or_else(no_files)?;
-    let twice = (1..paths.len()).find(|&place| paths[..place].contains(&paths[place]));
-    match twice {
-        Some(place) => {
-            Err(DataError::file(&shown(&paths[place]), "is given twice", "give it once"))
-        }
-        None => Ok(first),
+fn check_paths(paths: &[PathBuf]) -> Result<(), DataError> {
+    if paths.is_empty() {
+        return Err(no_files());
+    }
+    let mut seen = BTreeSet::new();
+    match paths.iter().find(|path| !seen.insert(*path)) {
+        Some(path) => Err(DataError::file(&shown(path), "is given twice", "give it once")),
+        None => Ok(()),
     }
 }
 
-fn check_count(count: usize, first: &str) -> Result<(), DataError> {
-    if count <= MOST_FILES {
+fn check_open(open: usize, file: &str) -> Result<(), DataError> {
+    if open <= MOST_OPEN {
         return Ok(());
     }
-    let problem = format!("is one of {count} files of events");
-    let hint = format!("at most {MOST_FILES} can be read at once; merge some of them first");
-    Err(DataError::file(first, problem, hint))
+    let problem = format!("is one of {open} files whose events are of the same time");
+    let hint = format!("at most {MOST_OPEN} are read at once; merge some of them first (mergecap)");
+    Err(DataError::file(file, problem, hint))
+}
+
+/// Whether a file gives the same bytes a second time: no standard input, no pipe.
+fn can_be_opened_again(path: &Path) -> bool {
+    objects::is_object(path) || path.metadata().is_ok_and(|found| found.is_file())
 }
 
 impl Iterator for EventFiles {

@@ -42,6 +42,10 @@ pub(crate) struct Gate {
 /// Rows whose time is not exactly that of the input are counted under this name.
 pub(crate) const ROUNDED_TIME: &str = "rounded-time";
 
+/// Ends of captures within a packet or their compressed data are counted under this name; as a note, the packets
+/// before it.
+const CUT_OFF: &str = "cut-off";
+
 impl Gate {
     pub(crate) fn new(
         file: &str,
@@ -122,6 +126,18 @@ impl Gate {
     pub(crate) fn leave_out(&mut self, reason: &'static str) {
         self.row += 1;
         *self.skipped.entry(reason).or_insert(0) += 1;
+    }
+
+    /// The input ends within its next row, after `rows` rows; `error` says so.
+    pub(crate) fn cut_off(&mut self, error: DataError, rows: u64) -> Result<(), DataError> {
+        if self.on_bad_row == OnBadRow::Fail {
+            return Err(error);
+        }
+        *self.skipped.entry(CUT_OFF).or_insert(0) += 1;
+        let problem = Problem { reason: CUT_OFF, rows: 1, first: error.to_string() };
+        self.problems.insert(CUT_OFF, problem);
+        self.note_rows(CUT_OFF, rows);
+        Ok(())
     }
 
     /// Rows let through that are worth knowing about.

@@ -101,6 +101,11 @@ impl Ns3Rows {
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.lines.close();
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.lines.hash()

@@ -9,7 +9,7 @@ use super::rows::EventRows;
 use super::rule_use::RuleUse;
 use super::table::EventTable;
 use crate::arrow_stream::looks_like_arrow;
-use crate::capture::{CaptureStart, PortCapture};
+use crate::capture::{CaptureStart, PortCapture, Sight};
 use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, Input, TextInput, recorded_name};
@@ -151,6 +151,17 @@ impl EventReader {
         Ok(EventReader { gate, file, name, specs, source, sha256: String::new(), done: false })
     }
 
+    /// Gives up memory, thread and file; what is known of it stays. It yields nothing more.
+    pub(super) fn close(&mut self) {
+        self.done = true;
+        match &mut self.source {
+            Source::Csv(rows) => rows.close(),
+            Source::Ns3(rows) => rows.close(),
+            Source::Capture(rows) => rows.close(),
+            Source::Table(table) => table.close(),
+        }
+    }
+
     /// What errors call it.
     pub(super) fn file(&self) -> &str {
         &self.file
@@ -187,6 +198,14 @@ impl EventReader {
     /// Whether it is a capture.
     pub(super) fn is_capture(&self) -> bool {
         matches!(self.source, Source::Capture(_))
+    }
+
+    /// Of a capture, the interface of each packet of the last batch, and what it says of itself.
+    pub(super) fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        match &mut self.source {
+            Source::Capture(rows) => rows.take_sights(),
+            _ => Vec::new(),
+        }
     }
 
     /// What was read so far of a capture without rules for ports.

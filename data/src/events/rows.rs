@@ -83,6 +83,11 @@ impl EventRows {
         self.places.ecn_mark.is_some()
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.rows.close();
+    }
+
     /// The hash of the file, known after the last event.
     pub(crate) fn hash(&self) -> Option<&str> {
         self.rows.hash()

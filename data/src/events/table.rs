@@ -85,6 +85,11 @@ impl EventTable {
         stopped.map(|()| Some(EventBatch { events, own: kept_own }))
     }
 
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        self.batches.close();
+    }
+
     /// The hash of the input, after the last event.
     pub(crate) fn hash(&mut self) -> Result<String, DataError> {
         self.batches.hash()

@@ -18,6 +18,7 @@ pub(crate) struct TextInput {
     block: Vec<u8>,
     used: usize,
     hash: Option<String>,
+    is_cut_off: bool,
 }
 
 /// How an input is compressed.
@@ -57,7 +58,14 @@ const MOST_WINDOW_LOG: u32 = 27;
 
 enum Block {
     Text(Vec<u8>),
-    End { hash: String },
+    End {
+        hash: String,
+    },
+    /// The compressed data ends before its end.
+    CutOff {
+        hash: String,
+        error: io::Error,
+    },
 }
 
 impl TextInput {
@@ -69,7 +77,17 @@ impl TextInput {
             let _ =
                 send_blocks(source, compression, &sender).map_err(|error| sender.send(Err(error)));
         });
-        TextInput { blocks, block: Vec::new(), used: 0, hash: None }
+        TextInput { blocks, block: Vec::new(), used: 0, hash: None, is_cut_off: false }
+    }
+
+    /// Gives up memory, thread and file. Nothing more can be read.
+    pub(crate) fn close(&mut self) {
+        (self.blocks, self.block, self.used) = (sync_channel(0).1, Vec::new(), 0);
+    }
+
+    /// Whether an error was that compressed data ends too early: all before it was read, and nothing follows.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_cut_off
     }
 
     /// The first bytes, which are still to be read: all of a short text, or 256 KiB.
@@ -93,18 +111,20 @@ fn send_blocks(
         Compression::None => stored,
         Compression::Gzip => {
             let mut text = MultiGzDecoder::new(stored);
-            if !pump(&mut text, sender).map_err(|error| damaged(error, compression))? {
-                return Ok(());
+            match pump(&mut text, sender).map_err(|error| damaged(error, compression)) {
+                Ok(true) => text.into_inner(),
+                Ok(false) => return Ok(()),
+                Err(error) => return end_early(text.into_inner(), error, sender),
             }
-            text.into_inner()
         }
         Compression::Zstd => {
             let mut text = zstd::Decoder::with_buffer(stored)?;
             text.window_log_max(MOST_WINDOW_LOG)?;
-            if !pump(&mut text, sender).map_err(|error| damaged(error, compression))? {
-                return Ok(());
+            match pump(&mut text, sender).map_err(|error| damaged(error, compression)) {
+                Ok(true) => text.finish(),
+                Ok(false) => return Ok(()),
+                Err(error) => return end_early(text.finish(), error, sender),
             }
-            text.finish()
         }
     };
     // Without compression this is the whole text; with it, nothing is left.
@@ -112,6 +132,20 @@ fn send_blocks(
         let hash = stored.into_inner().finish();
         let _ = sender.send(Ok(Block::End { hash }));
     }
+    Ok(())
+}
+
+/// Tells compressed data that is cut off, of which all was read, from other errors.
+fn end_early(
+    stored: BufReader<HashingReader<Bytes>>,
+    error: io::Error,
+    sender: &SyncSender<io::Result<Block>>,
+) -> io::Result<()> {
+    if error.kind() != io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some() {
+        return Err(error);
+    }
+    let hash = stored.into_inner().finish();
+    let _ = sender.send(Ok(Block::CutOff { hash, error }));
     Ok(())
 }
 
@@ -159,7 +193,14 @@ impl BufRead for TextInput {
             let received = self.blocks.recv();
             match received.map_err(|_| io::Error::other("the reading thread stopped early"))?? {
                 Block::Text(block) => (self.block, self.used) = (block, 0),
-                Block::End { hash } => self.hash = Some(hash),
+                Block::End { hash } => {
+                    (self.block, self.used, self.hash) = (Vec::new(), 0, Some(hash));
+                }
+                Block::CutOff { hash, error } => {
+                    (self.block, self.used, self.hash) = (Vec::new(), 0, Some(hash));
+                    self.is_cut_off = true;
+                    return Err(error);
+                }
             }
         }
         Ok(&self.block[self.used..])
@@ -221,6 +262,22 @@ mod tests {
         assert!(read(changed).is_err());
         let error = read([&whole[..], b"more"].concat()).unwrap_err().to_string();
         assert!(error.starts_with("its gzip data is cut off, damaged or followed by"), "{error}");
+    }
+
+    #[test]
+    fn all_before_a_cut_is_read_and_the_stored_bytes_are_hashed() {
+        let text: Vec<u8> = (0..300_000u32).flat_map(|i| i.to_le_bytes()).collect();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let cut = whole[..whole.len() - 1_000].to_vec();
+            let (hash, compression) = (crate::sha256(&cut), Compression::of(&cut));
+            let mut input = TextInput::start(Box::new(Cursor::new(cut)), compression);
+            let mut read = Vec::new();
+            let error = input.read_to_end(&mut read).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            assert!(input.is_cut_off() && read.len() > 500_000 && text.starts_with(&read));
+            assert_eq!(input.read_to_end(&mut read).ok(), Some(0));
+            assert_eq!(input.hash(), Some(&hash[..]));
+        }
     }
 
     #[test]

@@ -266,10 +266,13 @@ fn damaged_captures_are_refused_in_clear_words() {
         )
     };
     let whole = claiming(size, size);
-    let ends = "the file ends within it";
-    assert_eq!(says("x.pcap", &whole[..whole.len() - 1]), damaged(24, 0, ends));
-    assert_eq!(says("x.pcap", &whole[..30]), damaged(24, 0, ends));
-    assert_eq!(says("x.pcap", &whole[..20]), damaged(0, 0, ends));
+    let cut = |at: u32| {
+        let damaged = damaged(at, 0, "the file ends within it");
+        format!("{damaged}, or leave out its end with --on-bad-row skip (docs/pcap.md)")
+    };
+    assert_eq!(says("x.pcap", &whole[..whole.len() - 1]), cut(24));
+    assert_eq!(says("x.pcap", &whole[..30]), cut(24));
+    assert_eq!(says("x.pcap", &whole[..20]), cut(0));
     let claim = "it claims 4294967295 bytes, at most 16777216 are read";
     assert_eq!(says("x.pcap", &claiming(u32::MAX, size)), damaged(24, 0, claim));
     assert_eq!(
@@ -346,4 +349,43 @@ fn a_capture_behind_the_buffer_is_noted() {
     // 1,500 bytes take 12 us at 1 Gbps.
     assert_eq!(notes(13)["no-backlog"], 1_200);
     assert!(notes(10).is_empty());
+}
+
+#[test]
+fn what_is_before_the_cut_of_a_capture_is_read_as_tshark_reads_it() {
+    if !["text2pcap", "editcap", "tshark"].into_iter().all(has) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let whole = capture(&scratch);
+    let ng = scratch.path("all.pcapng");
+    run("editcap", &["-F", "pcapng"], &[&whole, &ng]);
+    let all = by_tshark(&whole);
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    let [pcap, pcapng] = [&whole, &ng].map(|path| std::fs::read(path).unwrap());
+    let (packed, zipped) = (gzip(&pcap), zstd(&pcap));
+    for (name, bytes, least) in [
+        ("a.pcap", &pcap, 298),
+        ("b.pcapng", &pcapng, 298),
+        ("c.pcap.gz", &packed, 1),
+        ("d.pcap.zst", &zipped, 0),
+    ] {
+        let path = scratch.file(name, &bytes[..bytes.len() - 7]);
+        let skip = EventOptions { on_bad_row: OnBadRow::Skip, ..options(&scratch) };
+        let (events, told) = read(&path, skip).unwrap();
+        assert!(events.len() >= least && seen(&events) == all[..events.len()], "{name}");
+        assert_eq!(told.skipped["cut-off"], 1, "{name}");
+        assert_eq!(told.notes.get("cut-off").copied().unwrap_or(0), events.len() as u64, "{name}");
+        assert_eq!(told.sha256, dropcast_data::sha256_file(&path).unwrap(), "{name}");
+        let error = read(&path, options(&scratch)).unwrap_err();
+        let said = story(&error, scratch.0.path());
+        assert!(said.contains("the file ends within it") || said.contains("is cut off"), "{said}");
+        if least > 1 {
+            // tshark fails at the cut, but prints the packets before it.
+            let arguments = ["-T", "fields", "-e", "frame.number", "-r"];
+            let output = Command::new("tshark").args(arguments).arg(&path).output().unwrap();
+            assert!(!output.status.success());
+            assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), events.len());
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod kinds;
 mod merged;
 mod ns3;
 mod shared;
+mod sightings;
 mod traces;
 
 use arrow_array::{ArrayRef, RecordBatch};

@@ -25,8 +25,8 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
         Vec::new()
     }
 
-    /// Rules that no packet met, once the iterator has ended: sentences.
-    fn unmet_rules(&self) -> Vec<String> {
+    /// What is known once the iterator has ended: rules that no packet met, clocks that differ. Sentences.
+    fn late_remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -82,8 +82,9 @@ impl Events for EventFiles {
         by_order.into_iter().chain(unread).collect()
     }
 
-    fn unmet_rules(&self) -> Vec<String> {
-        EventFiles::unmet_rules(self)
+    fn late_remarks(&self) -> Vec<String> {
+        let rules = EventFiles::unmet_rules(self);
+        rules.into_iter().chain(EventFiles::clock_remark(self)).collect()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

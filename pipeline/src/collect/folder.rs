@@ -9,6 +9,7 @@
 
 use super::manifest::PART;
 pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
+use super::passed_over::Usable;
 use super::{
     Counts, Events, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
 };
@@ -20,8 +21,8 @@ use crate::resources::Resources;
 use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, EventBatch, EventFiles, EventOptions, InputProvenance, SwitchSpecs, TraceWriter,
-    is_object, sha256, sha256_file, switch_in_path,
+    Departures, EventBatch, EventFiles, EventOptions, InputProvenance, OnBadRow, SwitchSpecs,
+    TraceWriter, is_object, sha256, sha256_file, switch_in_path,
 };
 use dropcast_train::Threads;
 use serde::Serialize;
@@ -138,6 +139,10 @@ impl FolderJob<'_> {
         });
         done.into_iter().collect::<Result<(), PipelineError>>()?;
         let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if manifest.traces().next().is_none() {
+            let problem = "holds nothing that can be labelled, as told above";
+            return Err(PipelineError::unfit(input.display(), problem));
+        }
         if !manifest.finished {
             manifest.finished = true;
             manifest.write(output)?;
@@ -180,7 +185,13 @@ impl FolderJob<'_> {
     ) -> Result<FolderEntry, PipelineError> {
         let switch_id = switch_of(group)?;
         let options = EventOptions { switch_id, ..self.options.clone() };
-        let mut events = EventFiles::open(&group.files, &options)?;
+        let pass_over = options.on_bad_row == OnBadRow::Skip;
+        let usable = Usable::among(&group.files, &options, pass_over)?;
+        usable.reasons.iter().for_each(|reason| progress.note(reason));
+        if usable.files.is_empty() {
+            return Ok(FolderEntry { inputs: usable.with_others(Vec::new()), traces: Vec::new() });
+        }
+        let mut events = EventFiles::open(&usable.files, &options)?;
         events.remarks().iter().for_each(|remark| progress.note(remark));
         let specs = events.specs().clone();
         let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
@@ -232,13 +243,18 @@ impl FolderJob<'_> {
         let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
         note_unmatched(&mut inputs, unmatched);
         tell_notes(&inputs, group.place(), progress);
-        events.unmet_rules().iter().for_each(|rule| {
+        events.late_remarks().iter().for_each(|rule| {
             progress.note(&format!("{}: {rule}", group.place().display()));
         });
+        let inputs = usable.with_others(inputs);
         if switches.is_empty() {
             let problem = "holds no events that can be used, so there is nothing to label";
             let problem = format!("{problem}{}", left_out(&inputs));
-            return Err(PipelineError::unfit(group.place().display(), problem));
+            let unfit = PipelineError::unfit(group.place().display(), problem);
+            if !pass_over {
+                return Err(unfit);
+            }
+            progress.note(&format!("{unfit}; passed over"));
         }
         let mut traces = Vec::new();
         for (switch_id, switch) in switches {

@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::events_source::Events;
+use super::passed_over::PASSED_OVER;
 use super::switch_pieces::{EvenTrace, PieceEvents, SwitchPiece};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
@@ -262,7 +263,7 @@ impl Labelling<'_> {
             add_counts(&mut collected.notes, &input.notes);
         }
         tell_notes(&inputs, Path::new(""), progress);
-        events.unmet_rules().iter().for_each(|rule| progress.note(rule));
+        events.late_remarks().iter().for_each(|rule| progress.note(rule));
         collected.counts.pauses = pauses.len() as u64;
         let Counts { rows, drops, .. } = collected.counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
@@ -349,6 +350,23 @@ pub fn note_words(note: &str, rows: u64) -> String {
             "{rows} push-outs are of packets that did not arrive at their queue shortly before, and do \
              not count as real drops (docs/events.md)"
         ),
+        "cut-off" => format!(
+            "the file ends in the middle of a packet, as one does whose tcpdump was killed; the {rows} packets \
+             before it are used, and its port has none after them (docs/pcap.md)"
+        ),
+        "duplicates" => format!(
+            "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \
+             capture each link once, or remove copies with editcap -d (docs/pcap.md)"
+        ),
+        "erspan" => format!(
+            "{rows} packets were mirrored by ERSPAN and are taken out of it; their times are those of the capture \
+             (docs/pcap.md)"
+        ),
+        "skew" => format!(
+            "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \
+             differ (docs/pcap.md)"
+        ),
+        PASSED_OVER => "holds no events and was passed over (docs/events.md)".to_owned(),
         "no-backlog" => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"

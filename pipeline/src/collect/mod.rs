@@ -8,6 +8,7 @@ pub mod folder;
 pub mod generate;
 mod labelling;
 pub(crate) mod manifest;
+mod passed_over;
 mod switch_pieces;
 
 pub use counts::{Counts, EcnMarks, RealDrops};

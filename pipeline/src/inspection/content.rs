@@ -267,7 +267,7 @@ fn check_events(
     if arrivals == 0 && found.problems.is_empty() {
         return Err(no_arrivals(&events.provenance()));
     }
-    events.unmet_rules().iter().for_each(|rule| progress.note(rule));
+    events.late_remarks().iter().for_each(|rule| progress.note(rule));
     Ok(found)
 }
 

@@ -3,6 +3,7 @@
 use super::calibration::calibration;
 use super::curve::curve_section;
 use super::distribution::feature_section;
+use super::drift::DriftSection;
 use super::gain::{BestAlpha, GainSection};
 use super::importance::ImportanceSample;
 use super::leaf_counts::LeafCounts;
@@ -186,12 +187,15 @@ impl<'m> ReportBuilder<'m> {
         let gain = total.and_then(|total| GainSection::new(total, best_alpha));
         let one_comparison = verdict.as_ref().zip(total).and_then(OneComparison::new);
         let resources = table_resources(self.model);
+        let confusion = self.scores.confusion(forest.vote_threshold);
+        let metrics = self.model.metrics.as_ref();
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
             tool: self.tool,
             model: model_section(self.model, self.source),
             labels: self.outcomes.section(&self.scores),
-            prediction: self.scores.confusion(forest.vote_threshold).into(),
+            prediction: confusion.into(),
+            drift: metrics.map(|metrics| DriftSection::new(metrics, &confusion)),
             curve: curve_section(&self.scores, forest),
             score_histogram: score_bins(&self.scores),
             calibration: calibration(&self.scores),

@@ -3,12 +3,15 @@
 
 mod builder;
 mod calibration;
+pub mod condition;
 mod curve;
 mod distribution;
+mod drift;
 mod gain;
 mod importance;
 mod leaf_counts;
 pub mod measure;
+pub mod measures;
 mod model_replay;
 mod one_comparison;
 pub mod oracle_gain;
@@ -24,6 +27,7 @@ pub use builder::ReportBuilder;
 pub use calibration::{CalibrationRange, CalibrationSection};
 pub use curve::{BestF1, CurvePoint, CurveSection, MOST_POINTS};
 pub use distribution::{Distribution, FeatureSection};
+pub use drift::{DriftSection, TrainedPart};
 pub(crate) use gain::BestAlpha;
 pub use gain::{AlphaGain, Gain, GainSection};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};

@@ -6,6 +6,7 @@
 use super::calibration::CalibrationSection;
 use super::curve::CurveSection;
 use super::distribution::FeatureSection;
+use super::drift::DriftSection;
 use super::gain::GainSection;
 use super::importance::ImportanceSection;
 use super::one_comparison::OneComparison;
@@ -20,7 +21,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 9;
+pub const REPORT_SCHEMA_VERSION: u32 = 10;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub struct Report {
     pub labels: LabelSection,
     /// The model's predictions at its own vote threshold.
     pub prediction: PredictionSection,
+    /// How far it is from what it was when it was trained; null if its file has no scores.
+    #[serde(default)]
+    pub drift: Option<DriftSection>,
     /// Its predictions at every vote threshold.
     pub curve: CurveSection,
     /// Rows by score.

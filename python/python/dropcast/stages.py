@@ -252,7 +252,7 @@ class Report:
         return fields
 
     def save(self, path: Path, format: str | None = None) -> None:
-        """Writes it as ``html``, ``json`` or ``text``; by the ending of the file if not given."""
+        """Writes it in a format of the command (docs/report.md); by the file's ending if not given."""
         ending = os.path.splitext(os.fspath(path))[1].lstrip(".")
         chosen = format or {"html": "html", "json": "json"}.get(ending, "text")
         _dropcast.write_file(os.fspath(path), self._report.export(chosen).encode())

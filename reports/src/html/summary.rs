@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
+use crate::drift_words::drift_sentence;
 use crate::plot::escape;
 use crate::rival_words::{asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{cautions, sentence_of};
@@ -42,6 +43,9 @@ pub(super) fn write(page: &mut Body, report: &Report) {
             "What the oracle gains over a switch without one is not known: the arrivals were not \
              replayed.",
         ),
+    }
+    if let Some(drift) = drift_sentence(report) {
+        page.paragraph(&drift);
     }
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         page.warning(

@@ -50,10 +50,11 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
 fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     let name = format!(
-        "Episode {rank}: {} drops at {} from {} on, in {}",
+        "Episode {rank}: {} drops at {} from {}{} on, in {}",
         numbers::count(episode.drops),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
         numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
+        numbers::at_utc(episode.first_ns),
         numbers::duration(episode.last_ns - episode.first_ns),
     );
     page.fold(&name);

@@ -3,6 +3,7 @@
 use super::congestion::GAP_RTTS;
 use super::drop_counts::Counted;
 use super::timeline::{Bin, Timeline, TimelineSection};
+use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -26,6 +27,12 @@ pub struct EpisodeSection {
     /// Arrival of the last, nanoseconds.
     #[serde(with = "crate::exact_times")]
     pub last_ns: u64,
+    /// The first time in UTC (RFC 3339); null where times are not since 1970.
+    #[serde(default)]
+    pub first_utc: Option<String>,
+    /// The last.
+    #[serde(default)]
+    pub last_utc: Option<String>,
     /// Packets that LQD or the real switch drops.
     pub drops: u64,
     /// Occupancy and drops at this switch, from up to 10 base round-trip times before the first drop to
@@ -93,7 +100,17 @@ impl Episodes {
         let at = self.worst.partition_point(|worse| worse.drops >= drops);
         if at < MOST_EPISODES {
             let timeline = timeline.section();
-            let episode = EpisodeSection { trace, switch_id, first_ns, last_ns, drops, timeline };
+            let (first_utc, last_utc) = (known_utc(first_ns), known_utc(last_ns));
+            let episode = EpisodeSection {
+                trace,
+                switch_id,
+                first_ns,
+                last_ns,
+                first_utc,
+                last_utc,
+                drops,
+                timeline,
+            };
             self.worst.insert(at, episode);
             self.worst.truncate(MOST_EPISODES);
         }

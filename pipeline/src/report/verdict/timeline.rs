@@ -1,6 +1,7 @@
 //! Drops and occupancy over time, in a bounded number of bins.
 
 use super::drop_counts::{Counted, DropCounts};
+use crate::wall_clock::known_utc;
 use dropcast_replay::Sent;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,9 @@ pub struct TimelineSection {
     /// Time at which the first bin begins, nanoseconds.
     #[serde(with = "crate::exact_times")]
     pub begin_ns: u64,
+    /// The same in UTC (RFC 3339); null where times are not since 1970.
+    #[serde(default)]
+    pub begin_utc: Option<String>,
     /// How long a bin is, nanoseconds.
     pub bin_ns: u64,
     /// Arrivals, packets.
@@ -130,6 +134,7 @@ impl Timeline {
         };
         TimelineSection {
             begin_ns: self.begin_ns,
+            begin_utc: known_utc(self.begin_ns),
             bin_ns: self.bin_ns,
             arrived_packets: counts().map(|counts| counts.arrived.packets).collect(),
             peak_occupancy: self.bins.iter().map(share).collect(),

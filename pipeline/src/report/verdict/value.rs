@@ -16,11 +16,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 6;
+pub const VERDICT_SCHEMA_VERSION: u32 = 7;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
-pub const CAUTIONS: [&str; 5] =
-    ["no-backlog", "six-digit-time", "unmatched-push-out", "no-real-drops", "no-ecn-marks"];
+pub const CAUTIONS: [&str; 8] = [
+    "no-backlog",
+    "cut-off",
+    "duplicates",
+    "skew",
+    "six-digit-time",
+    "unmatched-push-out",
+    "no-real-drops",
+    "no-ecn-marks",
+];
 
 /// What an oracle could be worth on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,21 @@
+//! `dropcast switch`.
+
+use crate::args::SwitchArgs;
+use crate::failure::Failure;
+use crate::output;
+use dropcast_data::write_atomic;
+use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::progress::Progress;
+use dropcast_pipeline::switch_draft::from_sonic_file;
+
+pub(crate) fn run(args: &SwitchArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        check_output(path, [&args.config])?;
+    }
+    let draft = from_sonic_file(&args.config, args.base_rtt_ns)?;
+    draft.notes.iter().for_each(|note| progress.note(note));
+    match &args.output {
+        Some(path) => Ok(write_atomic(path, draft.toml.as_bytes())?),
+        None => output::print_text(&draft.toml),
+    }
+}

@@ -1,0 +1,139 @@
+//! Monitoring: gates, measures, and the daily job of docs/daily.md.
+
+use crate::room::Room;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The job, in a shell, with `dropcast` on its path.
+fn job(room: &Room, script: &str) -> Output {
+    let binary = Path::new(env!("CARGO_BIN_EXE_dropcast"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").expect("a path")
+    );
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", script]).current_dir(room.path("")).env("PATH", path);
+    command.env("day", "2026-11-24").output().expect("a shell")
+}
+
+#[test]
+fn the_documented_job_runs_and_gates() {
+    let page = include_str!("../../../docs/daily.md");
+    let (_, rest) = page.split_once("```sh\n").expect("a script");
+    let (script, _) = rest.split_once("```").expect("its end");
+    let room = Room::with_a_run();
+    room.write("leaf.toml", room.read("runs/small/switch.toml"));
+    room.write("captures/2026-11-24/log.parquet", room.read("runs/small/events.parquet"));
+    room.write("captures/2026-11-24/notes.txt", "the rack was moved at noon\n");
+    // Monitoring gets its numbers, whether the candidate pays or not.
+    let told = job(&room, script);
+    let stderr = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.status.success(), "{stderr}");
+    assert!(stderr.contains("notes.txt"), "{stderr}");
+    let line = String::from_utf8(room.read("daily.log")).expect("text");
+    assert!(line.starts_with("arrivals=") && line.contains(" drift=null"), "{line}");
+    // A candidate that always pays goes all the way.
+    let always = script.replace("gain <= 0", "gain < -1000000000000");
+    assert_ne!(always, script);
+    let told = job(&room, &always);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(room.path("model.json").exists() && room.path("tables").is_dir());
+    // The day after, there is a model to watch.
+    let told = job(&room, &always);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let metrics = String::from_utf8(room.read("metrics/dropcast.prom")).expect("text");
+    assert!(metrics.contains("\ndropcast_drift 0\n"), "{metrics}");
+}
+
+#[test]
+fn conditions_are_gates_that_say_what_holds() {
+    let room = Room::with_a_run();
+    let report = "report --data runs/small/trace.parquet --format line";
+    let mut transcript = String::new();
+    for (more, code) in [
+        ("--fail-if drops>0", 1),
+        ("--fail-if drops<1", 0),
+        ("--fail-if drops>0 --fail-if drops<1 --fail-if arrivals>=1", 1),
+        // Not known: told, and not held.
+        ("--fail-if drift>1 --fail-if real_drops>0", 0),
+        ("--model runs/small/model.json --fail-if drift>1", 0),
+        ("--model runs/small/model.json --fail-if drift>=0 --rows all", 1),
+        ("--fail-if drop>0", 1),
+        ("--fail-if drops=0", 1),
+    ] {
+        let said = room.dropcast(&format!("{report} {more}"));
+        assert_eq!(said.code, Some(code), "{said}");
+        transcript.push_str(&format!("{said}\n"));
+    }
+    // The report is there all the same.
+    let said = room.dropcast(&format!("{report} -o line.txt --fail-if drops>0"));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(room.path("line.txt").exists());
+    insta::assert_snapshot!(transcript);
+}
+
+/// Every line is what the format's specification allows, and every sample has its help and type before it.
+#[test]
+fn prometheus_can_read_the_gauges() {
+    let room = Room::with_a_run();
+    let text = room.good(
+        "report --data runs/small/trace.parquet --model runs/small/model.json --format prometheus",
+    );
+    let is_name = |name: &str| {
+        name.starts_with("dropcast_")
+            && name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+    };
+    let (mut helped, mut typed, mut samples) = (String::new(), String::new(), 0);
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            helped = rest.split_once(' ').expect("a meaning").0.to_owned();
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            typed = rest.strip_suffix(" gauge").expect("a gauge").to_owned();
+            assert_eq!(typed, helped);
+        } else {
+            let (name, value) = line.split_once(' ').expect("a sample");
+            let (name, labels) = name.split_once('{').unwrap_or((name, "}"));
+            assert!(is_name(name) && name == typed, "{line}");
+            assert!(labels == "}" || labels.starts_with("switch=\""), "{line}");
+            assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+            samples += 1;
+        }
+    }
+    assert!(text.ends_with('\n') && samples > 12, "{text}");
+}
+
+/// As `date` tells them.
+#[test]
+fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
+    let room = Room::new();
+    room.write(
+        "leaf.toml",
+        "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 10_000\nbase_rtt_ns = 10_000\n",
+    );
+    let mut reports = Vec::new();
+    for begin_ns in [1_764_075_600_123_456_789_u64, 5_000] {
+        let rows: String = (0..20).map(|i| format!("{},1,1500\n", begin_ns + i)).collect();
+        room.write("events.csv", format!("time_ns,port,size_bytes\n{begin_ns},0,64\n{rows}"));
+        room.good("collect --events events.csv --switch leaf.toml -o trace.parquet");
+        let json = room.good("report --data trace.parquet --format json");
+        let verdict: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        reports.push((verdict, room.good("report --data trace.parquet")));
+    }
+    let (verdict, text) = &reports[0];
+    let episode = &verdict["episodes"][0];
+    let first_ns = episode["first_ns"].as_str().expect("a text");
+    let (seconds, ns) = first_ns.split_at(first_ns.len() - 9);
+    let mut date = Command::new("date");
+    date.args(["-u", "-d", &format!("@{seconds}.{ns}"), "+%FT%T.%NZ"]);
+    let date = date.output().expect("date");
+    let expected = String::from_utf8(date.stdout).expect("text").trim().to_owned();
+    assert_eq!(episode["first_utc"], expected.as_str());
+    assert!(verdict["timelines"][0]["begin_utc"].is_string());
+    assert!(text.contains(&expected.replace('T', " ").replace('Z', " UTC")), "{text}");
+    assert!(text.contains("port 1, queue 0 of switch 0: LQD drops "), "{text}");
+    // Of another origin.
+    let (verdict, text) = &reports[1];
+    assert!(verdict["episodes"][0]["first_utc"].is_null());
+    assert!(!text.contains("UTC"), "{text}");
+}

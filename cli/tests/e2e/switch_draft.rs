@@ -1,0 +1,86 @@
+//! Switch descriptions drafted from SONiC's configuration.
+
+use crate::room::Room;
+
+/// Four ports of two speeds; lossy queues share a pool, lossless ones have their own.
+const CONFIG: &str = r#"{
+  "DEVICE_METADATA": {"localhost": {"hostname": "leaf3", "type": "ToRRouter"}},
+  "PORT": {
+    "Ethernet0": {"alias": "etp1", "speed": "25000", "admin_status": "up"},
+    "Ethernet4": {"alias": "etp2", "speed": "25000"},
+    "Ethernet8": {"speed": "25000", "admin_status": "down"},
+    "Ethernet12": {"alias": "etp4", "speed": 100000}
+  },
+  "BUFFER_POOL": {
+    "egress_lossy_pool": {"mode": "dynamic", "size": "8000000", "type": "egress"},
+    "egress_lossless_pool": {"mode": "static", "size": "16000000", "type": "egress"},
+    "ingress_lossless_pool": {"mode": "dynamic", "size": "12000000", "type": "ingress", "xoff": "2000000"}
+  },
+  "BUFFER_PROFILE": {
+    "lossy": {"dynamic_th": "3", "pool": "[BUFFER_POOL|egress_lossy_pool]", "size": "1518"},
+    "scavenger": {"dynamic_th": "-2", "pool": "egress_lossy_pool", "size": "0"},
+    "lossless": {"static_th": "16000000", "pool": "egress_lossless_pool", "size": "0"}
+  },
+  "BUFFER_QUEUE": {
+    "Ethernet0,Ethernet4,Ethernet8,Ethernet12|0-1": {"profile": "[BUFFER_PROFILE|lossy]"},
+    "Ethernet0|2": {"profile": "scavenger"},
+    "Ethernet4|2": {"profile": "scavenger"},
+    "Ethernet8|2": {"profile": "lossy"},
+    "Ethernet0,Ethernet4,Ethernet8,Ethernet12|3-4": {"profile": "lossless"},
+    "Ethernet99|0-1": {"profile": "lossy"}
+  },
+  "BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}},
+  "DSCP_TO_TC_MAP": {"AZURE": {"0": "0", "8": "2", "46": "1", "3": "3", "4": "4", "48": "7"}},
+  "TC_TO_QUEUE_MAP": {"AZURE": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4", "7": "7"}},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_all"}},
+  "VLAN": {}
+}"#;
+
+#[test]
+fn sonics_configuration_becomes_a_description_that_can_be_used() {
+    let room = Room::new();
+    room.write("leaf3.json", CONFIG);
+    let said = room.dropcast("switch leaf3.json --base-rtt-ns 32000");
+    assert_eq!(said.code, Some(0), "{said}");
+    insta::assert_snapshot!(format!("{said}"));
+    let saved = room.dropcast("switch leaf3.json --base-rtt-ns 32000 -o leaf3.toml");
+    assert_eq!((saved.code, saved.stdout.as_str()), (Some(0), ""), "{saved}");
+    assert_eq!(String::from_utf8(room.read("leaf3.toml")).expect("text"), said.stdout);
+    room.write("events.csv", "time_ns,port,queue,size_bytes\n0,0,0,1500\n10,3,4,9000\n20,2,2,64\n");
+    room.good("collect --events events.csv --switch leaf3.toml -o trace.parquet");
+    room.good("report --data trace.parquet");
+}
+
+#[test]
+fn what_is_no_configuration_is_refused_in_clear_words() {
+    let room = Room::new();
+    let mut transcript = String::new();
+    let mut check = |from: &str, to: &str| {
+        let config = CONFIG.replacen(from, to, 1);
+        assert_ne!(config, CONFIG, "{from}");
+        room.write("x.json", config);
+        let said = room.dropcast("switch x.json --base-rtt-ns 32000");
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+        transcript.push_str(&format!("{said}\n"));
+    };
+    check("{", "ports = 4");
+    check(CONFIG, "[1]");
+    check("\"PORT\"", "\"PORTS\"");
+    check("\"BUFFER_QUEUE\"", "\"QUEUES\"");
+    check("\"speed\": \"25000\", ", "");
+    check("\"25000\"", "\"fast\"");
+    check("\"25000\"", "\"0\"");
+    check("\"dynamic_th\": \"3\"", "\"dynamic_th\": \"3.5\"");
+    check("\"dynamic_th\": \"3\"", "\"dynamic_th\": \"77\"");
+    check("\"dynamic_th\": \"3\", ", "");
+    check("\"size\": \"1518\"", "\"size\": \"-1\"");
+    check("\"size\": \"8000000\", ", "");
+    check("\"size\": \"8000000\"", "\"size\": \"8000000000\"");
+    check("\"lossy\": {", "\"other\": {");
+    check("|0-1\"", "|1-0\"");
+    check("|0-1\"", "|x\"");
+    check("{\"profile\": \"scavenger\"}", "{}");
+    check("{\"profile\": \"scavenger\"}", "7");
+    check("\"type\": \"egress\"", "\"type\": \"ingress\"");
+    insta::assert_snapshot!(transcript);
+}

@@ -1,0 +1,112 @@
+//! Packets inside others: mirrored ones, which a switch sent as ERSPAN, and those under MPLS labels.
+//!
+//! Of packets that a switch forwards inside others (VXLAN, GRE), the outer header says where they go, so these are left
+//! as they are. ERSPAN: draft-foschiano-erspan-03; MPLS: RFC 3032.
+
+use super::links::{ETHERNET, slice_packet};
+use super::packets::RawPacket;
+use etherparse::{LaxNetSlice, LaxSlicedPacket};
+
+const GRE: u8 = 47;
+/// What GRE carries: ERSPAN I and II, ERSPAN III.
+const ERSPAN_2: u16 = 0x88be;
+const ERSPAN_3: u16 = 0x22eb;
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Labels of a packet, at most.
+const MOST_LABELS: usize = 16;
+
+/// A packet that a switch mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mirrored<'a> {
+    /// It, from its Ethernet header on, as far as it was captured.
+    frame: &'a [u8],
+    /// Its size before it was mirrored.
+    bytes: u32,
+}
+
+/// The packet that is mirrored in this one, if it is ERSPAN; else the packet itself. And whether it is.
+pub(crate) fn unwrapped(packet: RawPacket<'_>) -> (RawPacket<'_>, bool) {
+    match mirrored(packet.link_type, packet.captured) {
+        None => (packet, false),
+        Some(Mirrored { frame, bytes }) => {
+            let (link_type, original_bytes) = (ETHERNET, bytes);
+            (RawPacket { link_type, original_bytes, captured: frame, ..packet }, true)
+        }
+    }
+}
+
+fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
+    if !may_be_gre(link_type, captured) {
+        return None;
+    }
+    let packet = slice_packet(link_type, captured)?;
+    let net = packet.net.as_ref()?;
+    let all = match net {
+        LaxNetSlice::Ipv4(ip) => ip.header().payload_len().ok()?,
+        LaxNetSlice::Ipv6(ip) => ip.header().payload_length(),
+        LaxNetSlice::Arp(_) => return None,
+    };
+    let payload =
+        net.ip_payload_ref().filter(|of| of.ip_number.0 == GRE && !of.fragmented)?.payload;
+    let flags = number(payload, 0)?;
+    let has = |flag: u16| usize::from(flags & flag != 0) * 4;
+    // Checksum, key and sequence number.
+    let gre_bytes = 4 + has(0x8000) + has(0x2000) + has(0x1000);
+    let (head_bytes, is_cut) = match number(payload, 2)? {
+        // Type I has no sequence number, and no header of its own.
+        ERSPAN_2 if flags & 0x1000 == 0 => (0, false),
+        ERSPAN_2 => (8, number(payload, gre_bytes + 2)? & 0x0400 != 0),
+        ERSPAN_3 => {
+            let has_more = number(payload, gre_bytes + 10)? & 1 != 0;
+            (12 + 8 * usize::from(has_more), number(payload, gre_bytes + 2)? & 0x0400 != 0)
+        }
+        _ => return None,
+    };
+    let frame = payload.get(gre_bytes + head_bytes..)?;
+    let bytes = u32::from(all).checked_sub(u32::try_from(gre_bytes + head_bytes).ok()?)?;
+    // The switch may have mirrored the beginning alone.
+    let bytes = if is_cut { bytes.max(bytes_by_ip(frame).unwrap_or(0)) } else { bytes };
+    (bytes > 0).then_some(Mirrored { frame, bytes })
+}
+
+/// Tells most packets that are not GRE at a glance.
+fn may_be_gre(link_type: u16, captured: &[u8]) -> bool {
+    let protocol = match number(captured, 12) {
+        Some(0x0800) => captured.get(23),
+        Some(0x86dd) => captured.get(20),
+        Some(0x8100 | 0x88a8) => return true,
+        _ => None,
+    };
+    link_type != ETHERNET || protocol == Some(&GRE)
+}
+
+/// The IP packet under MPLS labels, if there is one.
+pub(super) fn under_labels<'a>(packet: &LaxSlicedPacket<'a>) -> Option<LaxSlicedPacket<'a>> {
+    let ether = packet.ether_payload()?;
+    if !MPLS.contains(&ether.ether_type.0) {
+        return None;
+    }
+    let labels = ether.payload.chunks_exact(4).take(MOST_LABELS);
+    let last = labels.into_iter().position(|label| label[2] & 1 == 1)?;
+    LaxSlicedPacket::from_ip(&ether.payload[4 * (last + 1)..]).ok()
+}
+
+/// How large a frame is by its IP header.
+fn bytes_by_ip(frame: &[u8]) -> Option<u32> {
+    let mut at = 12;
+    while [0x8100, 0x88a8].contains(&number(frame, at)?) {
+        at += 4;
+    }
+    let ip = at + 2;
+    let of_ip = match number(frame, at)? {
+        0x0800 => u32::from(number(frame, ip + 2)?),
+        0x86dd => u32::from(number(frame, ip + 4)?) + 40,
+        _ => return None,
+    };
+    Some(u32::try_from(ip).ok()? + of_ip)
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u16> {
+    let pair = bytes.get(at..at + 2)?;
+    Some(u16::from_be_bytes([pair[0], pair[1]]))
+}

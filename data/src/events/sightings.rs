@@ -1,0 +1,183 @@
+//! What captures that are merged tell of each other: packets that are there twice, and clocks that differ.
+
+use crate::capture::{Sight, TcpSight};
+
+/// Copies of a packet come within this time.
+const COPY_WITHIN_NS: u64 = 1_000_000;
+/// Clocks that differ by more than this are not looked for.
+const MOST_SKEW_NS: u64 = 1_000_000_000;
+/// Packets and flows that are remembered, a power of two. Others take their places, so that some copies are not found.
+const REMEMBERED: usize = 1 << 16;
+/// An acknowledgement further ahead of the data that was seen is of something else.
+const MOST_AHEAD: u32 = 1 << 24;
+
+/// Where a packet was captured: its file and its interface.
+pub(super) type Place = (usize, u32);
+
+/// Watches the packets of captures in order of time.
+#[derive(Default)]
+pub(super) struct Sightings {
+    seen: Vec<Seen>,
+    flows: Vec<Flow>,
+    copies: u64,
+    early: u64,
+    most_early_ns: u64,
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    identity: u64,
+    time_ns: u64,
+}
+
+/// Data of a flow of TCP, and an acknowledgement of data that was not seen yet.
+#[derive(Clone, Copy, Default)]
+struct Flow {
+    /// 0 if none is remembered here.
+    flow: u64,
+    /// The byte after the last that was seen.
+    next: u32,
+    early: Option<EarlyAck>,
+}
+
+#[derive(Clone, Copy)]
+struct EarlyAck {
+    acknowledged: u32,
+    time_ns: u64,
+    place: Place,
+}
+
+impl Sightings {
+    /// The next packet.
+    pub(super) fn add(&mut self, time_ns: u64, place: Place, sight: &Sight) {
+        if sight.identity != 0 {
+            self.seen.resize(REMEMBERED, Seen::default());
+            let seen = &mut self.seen[slot(sight.identity)];
+            let is_copy = seen.identity == sight.identity
+                && time_ns.saturating_sub(seen.time_ns) <= COPY_WITHIN_NS;
+            self.copies += u64::from(is_copy);
+            *seen = Seen { identity: sight.identity, time_ns };
+        }
+        if let Some(tcp) = &sight.tcp {
+            self.flows.resize(REMEMBERED, Flow::default());
+            self.add_data(time_ns, place, tcp);
+            self.add_acknowledgement(time_ns, place, tcp);
+        }
+    }
+
+    /// How many packets are copies of one shortly before.
+    pub(super) fn copies(&self) -> u64 {
+        self.copies
+    }
+
+    /// How many acknowledgements come before their data, and how long at most, nanoseconds; none if none does.
+    pub(super) fn early_acknowledgements(&self) -> Option<(u64, u64)> {
+        (self.early > 0).then_some((self.early, self.most_early_ns))
+    }
+
+    fn add_data(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
+        let (first, next) = tcp.sequence;
+        if first == next {
+            return;
+        }
+        let known = &mut self.flows[slot(tcp.flows.0)];
+        if known.flow != tcp.flows.0 {
+            *known = Flow { flow: tcp.flows.0, next, early: None };
+            return;
+        }
+        if is_after(next, known.next) {
+            known.next = next;
+        }
+        let Some(early) = known.early else { return };
+        // The byte that was acknowledged last is among these.
+        let acknowledges =
+            is_after(early.acknowledged, first) && !is_after(early.acknowledged, next);
+        let ahead_ns = time_ns.saturating_sub(early.time_ns);
+        if acknowledges && early.place != place && ahead_ns <= MOST_SKEW_NS {
+            self.early += 1;
+            self.most_early_ns = self.most_early_ns.max(ahead_ns);
+        }
+        if acknowledges || ahead_ns > MOST_SKEW_NS {
+            known.early = None;
+        }
+    }
+
+    fn add_acknowledgement(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
+        let Some(acknowledged) = tcp.acknowledged else { return };
+        let known = &mut self.flows[slot(tcp.flows.1)];
+        let is_ahead = known.flow == tcp.flows.1
+            && is_after(acknowledged, known.next)
+            && acknowledged.wrapping_sub(known.next) < MOST_AHEAD;
+        if is_ahead && known.early.is_none() {
+            known.early = Some(EarlyAck { acknowledged, time_ns, place });
+        }
+    }
+}
+
+fn slot(hash: u64) -> usize {
+    (hash % REMEMBERED as u64) as usize
+}
+
+/// Whether a sequence number comes after another; they begin anew after 2^32.
+fn is_after(one: u32, other: u32) -> bool {
+    one != other && one.wrapping_sub(other) < 1 << 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn data(first: u32, next: u32) -> Sight {
+        let tcp = TcpSight { flows: (7, 8), sequence: (first, next), acknowledged: None };
+        Sight { identity: 0, tcp: Some(tcp) }
+    }
+
+    fn ack(acknowledged: u32) -> Sight {
+        let tcp = TcpSight { flows: (8, 7), sequence: (5, 5), acknowledged: Some(acknowledged) };
+        Sight { identity: 0, tcp: Some(tcp) }
+    }
+
+    fn early(packets: &[(u64, usize, Sight)]) -> Option<(u64, u64)> {
+        let mut sightings = Sightings::default();
+        packets
+            .iter()
+            .for_each(|(time_ns, file, sight)| sightings.add(*time_ns, (*file, 0), sight));
+        sightings.early_acknowledgements()
+    }
+
+    #[test]
+    fn data_after_its_acknowledgement_tells_that_clocks_differ() {
+        let begin = u32::MAX - 50;
+        let second = begin.wrapping_add(100);
+        let third = begin.wrapping_add(200);
+        let first = (0, 0, data(begin, second));
+        assert_eq!(early(&[first, (10, 0, data(second, third)), (20, 1, ack(third))]), None);
+        assert_eq!(
+            early(&[first, (10, 1, ack(third)), (30, 0, data(second, third))]),
+            Some((1, 20))
+        );
+        // A packet that was lost by the capture: what follows it was not acknowledged.
+        let later = third.wrapping_add(100);
+        assert_eq!(early(&[first, (10, 1, ack(third)), (30, 0, data(third, later))]), None);
+        // One clock: its packets are in order.
+        assert_eq!(early(&[first, (10, 0, ack(third)), (30, 0, data(second, third))]), None);
+    }
+
+    proptest! {
+        /// Every copy is found, as long as few packets are about, and nothing else.
+        #[test]
+        fn copies_are_those_of_a_search(packets in prop::collection::vec((0u64..20, 0u64..600_000), 0..200)) {
+            let (mut sightings, mut all, mut time_ns, mut expected) = (Sightings::default(), Vec::new(), 0, 0);
+            for (identity, gap_ns) in packets {
+                time_ns += gap_ns;
+                let last = all.iter().rev().find(|(other, _): &&(u64, u64)| *other == identity);
+                expected += u64::from(identity > 0 && last.is_some_and(|(_, at)| time_ns - at <= COPY_WITHIN_NS));
+                all.push((identity, time_ns));
+                sightings.add(time_ns, (0, 0), &Sight { identity, tcp: None });
+            }
+            prop_assert_eq!(sightings.copies(), expected);
+        }
+    }
+}

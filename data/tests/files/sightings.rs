@@ -1,0 +1,194 @@
+//! Captures that hold packets twice, whose clocks differ, or that are mirrors, made and judged with Wireshark's tools.
+
+use crate::{Scratch, read};
+use dropcast_data::{EventFiles, EventOptions, read_switch_file};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SWITCH: &str = r#"
+ports = 2
+line_rate_bps = 10_000_000_000
+buffer_bytes = 1_000_000
+base_rtt_ns = 10_000
+capture.port = [{ port = 0, destination_ip = "10.0.0.0/24" }, { port = 1, destination_ip = "10.0.1.0/24" }]
+"#;
+
+fn options(scratch: &Scratch) -> EventOptions {
+    let file = read_switch_file(&scratch.file("switch.toml", SWITCH)).unwrap();
+    EventOptions { specs: Some(file.specs), maps: file.maps, ..EventOptions::default() }
+}
+
+/// A TCP packet of `bytes` bytes of data from 10.0.A.1 to 10.0.B.1.
+fn tcp((from, to): (u8, u8), id: u16, (sequence, ack): (u32, u32), bytes: u16) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from, 8, 0, 0x45, 0];
+    frame.extend((40 + bytes).to_be_bytes());
+    frame.extend(id.to_be_bytes());
+    frame.extend([0x40, 0, 64, 6, 0, 0, 10, 0, from, 1, 10, 0, to, 1]);
+    let (source, destination) = if from == 0 { (7_u16, 9_u16) } else { (9, 7) };
+    frame.extend(source.to_be_bytes());
+    frame.extend(destination.to_be_bytes());
+    frame.extend(sequence.to_be_bytes());
+    frame.extend(ack.to_be_bytes());
+    frame.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    frame.resize(frame.len() + usize::from(bytes), 0xaa);
+    frame
+}
+
+/// A capture of nanoseconds.
+fn pcap(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
+    for (time_ns, frame) in packets {
+        for number in [1_000, *time_ns as u32, frame.len() as u32, frame.len() as u32] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(frame);
+    }
+    bytes
+}
+
+fn tool(name: &str, arguments: &[&str], paths: &[&Path]) -> Option<String> {
+    let output = Command::new(name).args(arguments).args(paths).output();
+    assert!(
+        output.is_ok() || std::env::var_os("CI").is_none(),
+        "{name} is missing; install tshark"
+    );
+    let output = output.ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(
+        String::from_utf8_lossy(&output.stderr).into_owned()
+            + &String::from_utf8_lossy(&output.stdout),
+    )
+}
+
+const PACKETS: u32 = 200;
+
+/// What two links bring to the switch: data, and 30 us later its acknowledgements.
+fn two_links(scratch: &Scratch) -> [PathBuf; 2] {
+    let data =
+        |i: u32| (u64::from(i) * 2_000 + 500_000, tcp((0, 1), i as u16 + 1, (i * 1_000, 1), 1_000));
+    let ack = |i: u32| {
+        (u64::from(i) * 2_000 + 530_000, tcp((1, 0), i as u16 + 1, (1, (i + 1) * 1_000), 0))
+    };
+    [
+        scratch.file("data.pcap", pcap(&(0..PACKETS).map(data).collect::<Vec<_>>())),
+        scratch.file("acks.pcap", pcap(&(0..PACKETS).map(ack).collect::<Vec<_>>())),
+    ]
+}
+
+/// Notes of merged captures, and what is said of their clocks.
+fn notes(scratch: &Scratch, paths: &[PathBuf]) -> (BTreeMap<String, u64>, Option<String>) {
+    let mut files = EventFiles::open(paths, &options(scratch)).unwrap();
+    assert!(files.by_ref().all(|batch| batch.is_ok()));
+    let mut notes = files.provenance().remove(0).notes;
+    notes.remove("no-backlog");
+    (notes, files.clock_remark())
+}
+
+#[test]
+fn clocks_that_differ_are_told_with_a_lower_bound() {
+    let scratch = Scratch::new();
+    let [data, acks] = two_links(&scratch);
+    assert_eq!(notes(&scratch, &[data.clone(), acks.clone()]), (BTreeMap::new(), None));
+    let late = scratch.path("late.pcap");
+    if tool("editcap", &["-F", "nsecpcap", "-t", "0.0002"], &[&data, &late]).is_none() {
+        return;
+    }
+    let (notes, said) = notes(&scratch, &[late, acks]);
+    assert!(notes["skew"] > 0 && notes["skew"] <= u64::from(PACKETS), "{notes:?}");
+    let said = said.unwrap();
+    let (_, bound) = said.split_once("by up to ").unwrap();
+    let bound_ns: u64 = bound.split(' ').next().unwrap().parse().unwrap();
+    // 200 us less the 30 us between data and acknowledgement.
+    assert!((150_000..=200_000).contains(&bound_ns), "{said}");
+}
+
+#[test]
+fn copies_are_counted_as_editcap_counts_them() {
+    let scratch = Scratch::new();
+    let [data, acks] = two_links(&scratch);
+    let [copies, part, both] =
+        ["copies.pcap", "part.pcap", "both.pcap"].map(|name| scratch.path(name));
+    if tool("editcap", &["-F", "nsecpcap", "-r"], &[&data, &part, Path::new("20-59")]).is_none() {
+        return;
+    }
+    tool("editcap", &["-F", "nsecpcap", "-t", "0.0000005"], &[&part, &copies]);
+    tool("mergecap", &["-F", "nsecpcap", "-w"], &[&both, &data, &copies]);
+    let said = tool("editcap", &["-d"], &[&both, &scratch.path("once.pcap")]).unwrap();
+    assert!(said.contains("40 packets skipped"), "{said}");
+    let expected = (BTreeMap::from([("duplicates".to_owned(), 40)]), None);
+    assert_eq!(notes(&scratch, &[both, acks.clone()]), expected);
+    // Also of two files.
+    assert_eq!(notes(&scratch, &[data, acks, copies]), expected);
+}
+
+/// A packet as a switch mirrors it: in IPv4 and GRE, with ERSPAN's own header.
+fn erspan(kind: u16, head: &[u8], frame: &[u8]) -> Vec<u8> {
+    let sequence: &[u8] = if head.is_empty() { &[] } else { &[0, 0, 0, 1] };
+    let length = (24 + sequence.len() + head.len() + frame.len()) as u16;
+    let mut bytes = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 8, 0, 0x45, 0];
+    bytes.extend(length.to_be_bytes());
+    bytes.extend([0, 9, 0, 0, 64, 47, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    bytes.extend(if sequence.is_empty() { [0, 0] } else { [0x10, 0] });
+    bytes.extend(kind.to_be_bytes());
+    [&bytes[..], sequence, head, frame].concat()
+}
+
+#[test]
+fn mirrored_packets_are_those_that_tshark_finds_inside() {
+    let scratch = Scratch::new();
+    let frame = |i: u32| tcp((0, 1), i as u16 + 1, (i * 1_000, 1), 100 + i as u16);
+    let second = [0x10, 0, 0, 7, 0, 0, 0, 0];
+    let third = [0x20, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0];
+    let third_more =
+        [&[0x20, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 1][..], &[0x0c, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let mut cut = second;
+    cut[2] = 4;
+    let packets: Vec<Vec<u8>> = vec![
+        erspan(0x88be, &[], &frame(0)),
+        erspan(0x88be, &second, &frame(1)),
+        erspan(0x22eb, &third, &frame(2)),
+        erspan(0x22eb, &third_more, &frame(3)),
+        erspan(0x88be, &cut, &frame(4)[..60]),
+        frame(5),
+    ];
+    let packets: Vec<(u64, Vec<u8>)> = (0..).map(|i| i * 1_000).zip(packets).collect();
+    let path = scratch.file("mirror.pcap", pcap(&packets));
+    let (events, told) = read(&path, options(&scratch)).unwrap();
+    let sizes: Vec<u32> = events.iter().map(|event| event.size_bytes).collect();
+    assert_eq!(sizes, [154, 155, 156, 157, 158, 159]);
+    assert!(events.iter().all(|event| (event.port, event.flow_hash) == (1, events[5].flow_hash)));
+    assert_eq!(told.notes["erspan"], 5);
+    let fields = [
+        "-T",
+        "fields",
+        "-E",
+        "occurrence=l",
+        "-e",
+        "ip.dst",
+        "-e",
+        "ip.len",
+        "-e",
+        "tcp.dstport",
+        "-r",
+    ];
+    let Some(found) = tool("tshark", &fields, &[&path]) else { return };
+    let found: Vec<&str> = found.lines().filter(|line| line.contains("10.0.1.1")).collect();
+    assert_eq!(found.len(), 6, "{found:?}");
+    for (line, size) in found.iter().zip(sizes) {
+        assert_eq!(*line, format!("10.0.1.1\t{}\t9", size - 14));
+    }
+}
+
+#[test]
+fn under_labels_the_ip_header_counts() {
+    let scratch = Scratch::new();
+    let plain = tcp((0, 1), 1, (0, 1), 100);
+    let labels = [0x88, 0x47, 0, 1, 0x10, 64, 0, 2, 0x01, 64];
+    let labelled = [&plain[..12], &labels, &plain[14..]].concat();
+    let path = scratch.file("mpls.pcap", pcap(&[(0, plain), (1_000, labelled)]));
+    let (events, _) = read(&path, options(&scratch)).unwrap();
+    assert_eq!([events[0].port, events[1].port], [1, 1]);
+    assert_eq!(events[0].flow_hash, events[1].flow_hash);
+}

@@ -1,0 +1,60 @@
+//! Drafts of switch descriptions (`docs/switch.md`) from what is configured.
+
+mod config_db;
+mod queues;
+mod text;
+
+pub use config_db::{ConfigDb, SonicError};
+
+use crate::PipelineError;
+use crate::files::read_text;
+use dropcast_data::SwitchSpecs;
+use queues::{PlacedQueues, place_queues};
+use std::path::Path;
+
+/// A switch description, and what the configuration says that it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchDraft {
+    /// The description, TOML, with what is not carried over as comments.
+    pub toml: String,
+    /// What is not carried over, or was chosen among several: sentences.
+    pub notes: Vec<String>,
+}
+
+/// A draft from SONiC's `config_db.json`: the egress pool that most queues share, its size, ports and their rates, and
+/// of each queue its alpha, 2^`dynamic_th`, and reserved bytes. Base RTTs are of a network, not of a switch: nanoseconds.
+///
+/// # Errors
+/// If the text is no such configuration, or lacks what a description needs.
+pub fn from_sonic(config_db: &str, base_rtt_ns: u64) -> Result<SwitchDraft, SonicError> {
+    let config = ConfigDb::parse(config_db)?;
+    let ports = config.ports()?;
+    let mut notes = Vec::new();
+    let placed: PlacedQueues = place_queues(&config, &ports, &mut notes)?;
+    notes.extend(config.not_carried_over());
+    let maps = text::dscp_rules(&config, placed.queues.len(), &mut notes);
+    let toml = text::description(&config, &ports, &placed, &maps, base_rtt_ns, &notes);
+    check_draft(&toml)?;
+    Ok(SwitchDraft { toml, notes })
+}
+
+/// As [`from_sonic`], of a file.
+///
+/// # Errors
+/// Those of [`from_sonic`], with the name of the file, and if it cannot be read.
+pub fn from_sonic_file(file: &Path, base_rtt_ns: u64) -> Result<SwitchDraft, PipelineError> {
+    let text = read_text(file)?;
+    let unfit = |error: SonicError| PipelineError::unfit(file.display(), error.to_string());
+    from_sonic(&text, base_rtt_ns).map_err(unfit)
+}
+
+/// A draft that is no description is told as what the configuration cannot be.
+fn check_draft(toml: &str) -> Result<(), SonicError> {
+    let wrong = |error: toml::de::Error| {
+        SonicError::new(format!("describes a switch that cannot be: {}", error.message()))
+    };
+    let mut table: toml::Table = toml::from_str(toml).map_err(wrong)?;
+    table.remove("capture");
+    let _: SwitchSpecs = table.try_into().map_err(wrong)?;
+    Ok(())
+}

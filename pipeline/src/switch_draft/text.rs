@@ -1,0 +1,137 @@
+//! The description as TOML.
+
+use super::config_db::{ConfigDb, Limit, Port};
+use super::queues::{PlacedQueue, PlacedQueues};
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+
+/// The largest alpha of SAI below infinity: for queues without a dynamic threshold.
+const LARGEST_ALPHA: f64 = 64.0;
+/// What DSCP has values for.
+const DSCPS: u8 = 64;
+
+/// Which DSCPs go to which queue, for `[[capture.queue]]`; empty if the configuration has not one map for all ports.
+pub(super) fn dscp_rules(
+    config: &ConfigDb,
+    queues: usize,
+    notes: &mut Vec<String>,
+) -> BTreeMap<usize, Vec<u8>> {
+    let mut rules: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+    let tables =
+        ["DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"].map(|name| config.table(name).unwrap_or_default());
+    if tables.iter().all(BTreeMap::is_empty) {
+        return rules;
+    }
+    let [Some(to_class), Some(to_queue)] =
+        tables.each_ref().map(|maps| if maps.len() == 1 { maps.values().next() } else { None })
+    else {
+        let problem = "DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP are not carried over: there is not one of each for all ports";
+        notes.push(problem.to_owned());
+        return rules;
+    };
+    let mut beyond = Vec::new();
+    for dscp in 0..DSCPS {
+        let queue = || {
+            let class = to_class.get(&dscp.to_string())?.as_str()?;
+            to_queue.get(class)?.as_str()?.parse::<usize>().ok()
+        };
+        match queue() {
+            Some(queue) if queue >= queues => beyond.push(dscp.to_string()),
+            Some(queue) if queue > 0 => rules.entry(queue).or_default().push(dscp),
+            // Queue 0 is that of packets without a rule.
+            _ => {}
+        }
+    }
+    if !beyond.is_empty() {
+        notes.push(format!(
+            "DSCP {} goes to queues without a profile, which the draft does not have: its packets are of queue 0 here",
+            beyond.join(", ")
+        ));
+    }
+    rules
+}
+
+/// The description. Its comments begin with what is not carried over.
+pub(super) fn description(
+    config: &ConfigDb,
+    ports: &[Port],
+    placed: &PlacedQueues,
+    rules: &BTreeMap<usize, Vec<u8>>,
+    base_rtt_ns: u64,
+    notes: &[String],
+) -> String {
+    let mut toml =
+        String::from("# Drafted from SONiC's config_db.json by `dropcast switch`. Check it.\n");
+    notes.iter().for_each(|note| line(&mut toml, format_args!("# - {}", one_line(note))));
+    toml.push_str("# Ports, in order of their numbers here:\n");
+    for (number, port) in ports.iter().enumerate() {
+        let alias =
+            port.alias.as_deref().map_or(String::new(), |alias| format!(" ({})", one_line(alias)));
+        let down = if port.is_up { "" } else { ", down" };
+        line(&mut toml, format_args!("#   {number} is {}{alias}{down}", one_line(&port.name)));
+    }
+    line(&mut toml, format_args!("ports = {}", ports.len()));
+    let rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
+    line(&mut toml, format_args!("line_rate_bps = {}", list(&rates)));
+    line(
+        &mut toml,
+        format_args!("buffer_bytes = {} # pool {}", placed.pool_bytes, one_line(&placed.pool)),
+    );
+    line(&mut toml, format_args!("base_rtt_ns = {base_rtt_ns}"));
+    line(&mut toml, format_args!("queues_per_port = {}", placed.queues.len()));
+    let of = |value: fn(&PlacedQueue) -> String| {
+        list(&placed.queues.iter().map(value).collect::<Vec<_>>())
+    };
+    line(&mut toml, format_args!("shared = {}", of(|queue| queue.is_shared.to_string())));
+    line(&mut toml, format_args!("dt_alpha = {}", of(|queue| format!("{:?}", alpha(queue)))));
+    line(
+        &mut toml,
+        format_args!("reserved_bytes = {}", of(|queue| reserved_bytes(queue).to_string())),
+    );
+    if let Some(role) = config.role() {
+        line(&mut toml, format_args!("role = {}", toml::Value::from(role)));
+    }
+    toml.push_str(
+        "# Of captures, which lack checksum, preamble and gap:\n# wire_overhead_bytes = 24\n",
+    );
+    for (queue, dscps) in rules {
+        line(&mut toml, format_args!("\n[[capture.queue]]\nqueue = {queue}\ndscp = {dscps:?}"));
+    }
+    toml
+}
+
+fn alpha(queue: &PlacedQueue) -> f64 {
+    match queue.profile.as_ref().map(|profile| profile.limit) {
+        Some(Limit::Dynamic(power)) => f64::from(power).exp2(),
+        Some(Limit::Static(_)) | None => LARGEST_ALPHA,
+    }
+}
+
+/// A queue outside of the pool takes nothing of it, and needs no guarantee.
+fn reserved_bytes(queue: &PlacedQueue) -> u32 {
+    match &queue.profile {
+        Some(profile) if queue.is_shared => profile.reserved_bytes,
+        _ => 0,
+    }
+}
+
+/// One value if all are the same.
+fn list<T: Display + PartialEq>(values: &[T]) -> String {
+    match values {
+        [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
+        _ => {
+            let shown: Vec<String> = values.iter().map(T::to_string).collect();
+            format!("[{}]", shown.join(", "))
+        }
+    }
+}
+
+/// Names from a file cannot end a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+fn line(toml: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a text does not fail.
+    let _ = writeln!(toml, "{text}");
+}

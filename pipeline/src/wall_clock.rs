@@ -1,0 +1,57 @@
+//! Times since 1970 as date and time of day, in UTC, to the nanosecond.
+
+/// Times below are taken to be since some other origin: 2001-09-09, 10^18 ns after 1970.
+const FIRST_KNOWN_NS: u64 = 1_000_000_000_000_000_000;
+
+/// Whether a time in nanoseconds must be one since 1970, as those of captures are: any other clock would have run for
+/// more than 31 years.
+pub fn is_since_1970(time_ns: u64) -> bool {
+    time_ns >= FIRST_KNOWN_NS
+}
+
+/// A time that is [since 1970](is_since_1970), as RFC 3339 has it, such as `2026-11-24T13:05:07.123456789Z`.
+pub fn known_utc(time_ns: u64) -> Option<String> {
+    let text = || {
+        let (date, time) = utc(time_ns);
+        format!("{date}T{time}Z")
+    };
+    is_since_1970(time_ns).then(text)
+}
+
+/// The date and the time of day of a time since 1970.
+pub fn utc(time_ns: u64) -> (String, String) {
+    let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that leap days end them; 719,468 days from the year 0 to 1970.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let time = format!("{hour:02}:{minute:02}:{second:02}.{ns:09}");
+    (format!("{year}-{month:02}-{day:02}"), time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact_and_small_ones_are_of_another_origin() {
+        assert_eq!(known_utc(999_999_999_999_999_999), None);
+        // As `date -u -d @1000000000` says.
+        assert_eq!(known_utc(FIRST_KNOWN_NS).as_deref(), Some("2001-09-09T01:46:40.000000000Z"));
+        assert_eq!(
+            known_utc(1_709_164_799_123_456_789).as_deref(),
+            Some("2024-02-28T23:59:59.123456789Z")
+        );
+        assert_eq!(
+            known_utc(1_709_164_800_000_000_001).as_deref(),
+            Some("2024-02-29T00:00:00.000000001Z")
+        );
+    }
+}
