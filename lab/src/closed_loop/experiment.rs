@@ -29,8 +29,9 @@ pub struct Experiment {
     pub traffic: TrafficConfig,
 }
 
-/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; the
-/// untrained rule over one of them and over none; and what chips do that push out packets.
+/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; Reverie's filter; what
+/// needs no training, the untrained rule over one alpha and over none, and early drops in bursts; and what chips do that push
+/// out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
     let sharing = || PolicySpec::CompleteSharing(NoParameters {});
     let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
@@ -42,8 +43,10 @@ pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
         dt(8.0),
         dt(16.0),
         dt(32.0),
+        PolicySpec::Reverie(Default::default()),
         PolicySpec::untrained_rule(dt(16.0)),
         PolicySpec::untrained_rule(sharing()),
+        PolicySpec::SpareTails(Default::default()),
         PolicySpec::Lqd(head),
         PolicySpec::Occamy(Default::default()),
     ];
@@ -154,8 +157,10 @@ mod tests {
             "dt:alpha=8",
             "dt:alpha=16",
             "dt:alpha=32",
+            "reverie",
             "oracle:base=dt:alpha=16",
             "oracle:base=complete-sharing",
+            "spare-tails",
             "lqd:end=head",
             "occamy",
         ];
