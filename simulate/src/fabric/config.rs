@@ -60,8 +60,8 @@ pub struct FabricConfig {
     /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
     /// Whether marks leave a sender's recovery from losses alone (RFC 6675). By default, as in ns-3, a sender that reduces its
-    /// window after a mark takes no duplicate acknowledgements for a loss, and a mark ends a recovery: it may wait for a
-    /// timeout then.
+    /// window after a mark begins no recovery, and a mark ends one: it repeats what acknowledgements show to be lost, and waits
+    /// for a timeout for the rest.
     pub recovers_after_marks: bool,
     /// Resolution of round-trip times, nanoseconds, like that of TCP timestamps; the default is
     /// ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
