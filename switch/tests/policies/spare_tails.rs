@@ -79,9 +79,9 @@ impl Slow {
         let bursts = self.bursts(&places);
         for (index, place) in places.iter().enumerate() {
             if bursts.iter().any(|(_, end)| *end == Some(index)) {
-                for packet in 0..28 {
+                for (packet, is_safe) in safe.iter_mut().enumerate().take(28) {
                     let [here, behind] = [packet, packet + 4].map(|at: usize| reached[at]);
-                    safe[packet] = here >= 8 && here >= reached[0] / 8 && 10 * behind >= 9 * here;
+                    *is_safe = here >= 8 && here >= reached[0] / 8 && 10 * behind >= 9 * here;
                 }
                 reached = reached.map(|flows| flows - flows / 8);
             }
