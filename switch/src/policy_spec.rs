@@ -17,7 +17,8 @@ use crate::policies::smartbuf::SmartbufParameters;
 use crate::policies::spare_tails::SpareTailsParameters;
 use crate::registry::registry;
 use crate::{
-    Alphas, CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite,
+    Alphas, BuildError, CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy,
+    PolicySite,
 };
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,16 @@ impl PolicySpec {
     /// Whether it pushes out packets that it has accepted, which a drop-tail switch cannot do.
     pub fn pushes_out(&self) -> bool {
         matches!(self, PolicySpec::Lqd(_) | PolicySpec::Occamy(_))
+    }
+
+    /// Refuses a base that pushes packets out: policies over a base are drop-tail.
+    pub(crate) fn check_drop_tail_base(&self) -> Result<(), BuildError> {
+        if self.pushes_out() {
+            let problem =
+                format!("{} pushes packets out, expected a drop-tail policy", self.name());
+            return Err(BuildError::parameter("base", problem));
+        }
+        Ok(())
     }
 
     /// Dynamic Thresholds with these `alpha`.

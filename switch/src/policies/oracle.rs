@@ -208,14 +208,9 @@ impl OracleParameters {
         site: PolicySite<'_, S>,
     ) -> Result<AnyOracle, BuildError> {
         let PolicySite { spec, fit, service, victim, seed, model } = site;
-        let refused = match *self.base {
-            _ if self.base.pushes_out() => Some("pushes packets out, expected a drop-tail policy"),
-            _ if self.base.takes_model() => {
-                Some("can have a model of its own, expected a policy without one")
-            }
-            _ => None,
-        };
-        if let Some(why) = refused {
+        self.base.check_drop_tail_base()?;
+        if self.base.takes_model() {
+            let why = "can have a model of its own, expected a policy without one";
             return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
         }
         let (predictor, time_constant_ns): (Box<dyn Predictor + Send>, u64) =

@@ -208,15 +208,15 @@ impl SpareTailsParameters {
     /// The policy of a switch.
     ///
     /// # Errors
-    /// If the base cannot be built or pushes packets out, or a parameter is out of range.
+    /// If the base cannot be built, pushes packets out or has a model, or a parameter is out of range.
     pub fn policy<S: Service + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
     ) -> Result<AnySpareTails, BuildError> {
-        if self.base.pushes_out() {
-            let problem =
-                format!("{} pushes packets out, expected a drop-tail policy", self.base.name());
-            return Err(BuildError::parameter("base", problem));
+        self.base.check_drop_tail_base()?;
+        if self.base.model().is_some() {
+            let why = "has a model, expected a policy without one";
+            return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
         }
         if !(1..=1 << 16).contains(&self.burst_flows) {
             let problem = format!("is {}, expected 1 to 65536", self.burst_flows);

@@ -224,6 +224,8 @@ fn parameters_out_of_range_are_refused() {
         policy.build(PolicySite::new(&spec, 1)).err().expect("refused").to_string()
     };
     assert!(refused("spare-tails:base=lqd").contains("pushes packets out"));
+    let with_model = "spare-tails:base={name='credence',model='model.json'}";
+    assert!(refused(with_model).contains("credence has a model"));
     assert!(refused("spare-tails:burst_flows=0").contains("expected 1 to 65536"));
     assert!(refused("spare-tails:least_held=2").contains("expected 0 to 1"));
     assert!(refused("spare-tails:flows=3").contains("power of two"));
