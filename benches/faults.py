@@ -76,6 +76,15 @@ name = 'grid-{v}'
 load = [0.3, 0.5]
 """
 
+# A SONiC switch of one port.
+CONFIG_DB = """{{
+    "PORT": {{"Ethernet0": {{"speed": "100000"}}}},
+    "BUFFER_POOL": {{"egress_pool": {{"type": "egress", "mode": "dynamic", "size": "{size}"}}}},
+    "BUFFER_PROFILE": {{"lossy": {{"pool": "egress_pool", "size": "0", "dynamic_th": "3"}}}},
+    "BUFFER_QUEUE": {{"Ethernet0|0": {{"profile": "lossy"}}}}
+}}
+"""
+
 # Forests of another tool.
 FORESTS = pathlib.Path(__file__).parent.parent / "interop/tests/fixtures"
 
@@ -107,6 +116,7 @@ JOBS = [
     Job("rule", "export --policy oracle:horizon_ns={slots} --switch switch.toml -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
+    Job("switch", "switch config-{v}.json --base-rtt-ns 32000 -o out/switch.toml", makes_folder=False),
     Job("import", "import {v}/forest.txt --features paper4 --allow-rounding -o out/model.json", makes_folder=False),
     Job("rescale", "rescale {v}/model.json --buffer-bytes 30000 -o out/model.json", makes_folder=False),
     Job("run", "run --config run-{v}.toml --name out --runs . --replace"),
@@ -146,6 +156,7 @@ class Room:
             measure = {"a": "short_slowdown_p99", "b": "incast_slowdown_p95"}[version]
             (folder / f"map-{version}.toml").write_text(MAP.format(v=version, measure=measure))
             (folder / f"workload-{version}.toml").write_text(f"seed = {seed}\nduration_ns = 500_000\n")
+            (folder / f"config-{version}.json").write_text(CONFIG_DB.format(size=seed * 1_000_000))
             self.good(f"run --config run-{version}.toml --name made-{version} --runs .")
             for kept, name in (("events.parquet", f"events-{version}.parquet"),
                                ("trace.parquet", f"trace-{version}.parquet"),
