@@ -154,7 +154,7 @@ fn sections() -> Vec<Section> {
 }
 
 /// Types that are one of a few words.
-const ENUMS: [(&str, &str); 14] = [
+const ENUMS: [(&str, &str); 15] = [
     ("data/src/settings.rs", "Departures"),
     ("data/src/settings.rs", "Expert"),
     ("data/src/settings.rs", "Victim"),
@@ -165,6 +165,7 @@ const ENUMS: [(&str, &str); 14] = [
     ("simulate/src/fabric/config.rs", "OnFull"),
     ("simulate/src/fabric/config.rs", "Paths"),
     ("simulate/src/transport/registry.rs", "Transport"),
+    ("simulate/src/transport/tuning.rs", "Recovery"),
     ("simulate/src/workloads/collective.rs", "CollectiveOperation"),
     ("simulate/src/workloads/pattern.rs", "Pattern"),
     ("train/src/params.rs", "Criterion"),

@@ -41,7 +41,7 @@ pub use summary::{
     ClassSummary, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
     Summarizer, largest_discovery, p_value, paired_difference,
 };
-pub use transport::Transport;
+pub use transport::{Recovery, Transport};
 pub use workloads::{
     Collective, CollectiveOperation, FlowList, FlowListError, Incast, Ns3PathsError, Pattern,
     PoissonFlows, TrafficConfig, TrafficError, TrafficMix, Workload,

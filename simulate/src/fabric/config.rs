@@ -1,7 +1,7 @@
 //! Fabrics: parameters and their checks.
 
 use super::flow::Flow;
-use crate::transport::Tuning;
+use crate::transport::{Recovery, Tuning};
 use dropcast_data::{Scheduler, SwitchSpec, SwitchSpecs};
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
 use dropcast_switch::{AqmSite, AqmSpec};
@@ -59,10 +59,11 @@ pub struct FabricConfig {
     pub initial_window_segments: u32,
     /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
-    /// Whether marks leave a sender's recovery from losses alone (RFC 6675). By default, as in ns-3, a sender that reduces its
-    /// window after a mark begins no recovery, and a mark ends one: it repeats what acknowledgements show to be lost, and waits
-    /// for a timeout for the rest.
-    pub recovers_after_marks: bool,
+    /// How senders find out what was lost, and repeat it.
+    pub recovery: Recovery,
+    /// What a tail loss probe waits beyond two round trips, nanoseconds; the default is Linux's. Of a single segment it
+    /// waits `min_rto_ns` more. Only under `recovery = "rack-tlp"`.
+    pub probe_wait_ns: u64,
     /// Resolution of round-trip times, nanoseconds, like that of TCP timestamps; the default is
     /// ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
     pub timestamp_ns: u64,
@@ -127,7 +128,8 @@ impl Default for FabricConfig {
             aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
             initial_window_segments: 22,
             min_rto_ns: 10_000_000,
-            recovers_after_marks: false,
+            recovery: Recovery::default(),
+            probe_wait_ns: 2_000_000,
             timestamp_ns: 1_000_000,
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
@@ -240,7 +242,8 @@ impl Fabric {
             line_rate_bps: self.config.server_rate_bps,
             base_rtt_ns: self.base_rtt_ns(),
             min_rto_ns: self.config.min_rto_ns,
-            recovers_after_marks: self.config.recovers_after_marks,
+            recovery: self.config.recovery,
+            probe_wait_ns: self.config.probe_wait_ns,
             timestamp_ns: self.config.timestamp_ns,
             segment_bytes: self.config.segment_bytes,
         }

@@ -127,7 +127,8 @@ mod tests {
             line_rate_bps: RATE_BPS,
             base_rtt_ns: 30_000,
             min_rto_ns: 10_000_000,
-            recovers_after_marks: false,
+            recovery: crate::transport::Recovery::Ns3,
+            probe_wait_ns: 0,
             timestamp_ns: 1,
             segment_bytes: 1250,
         }

@@ -68,6 +68,7 @@ impl RoundTrip {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::tuning::Recovery;
 
     #[test]
     fn the_timeout_is_rfc_6298s_within_its_bounds() {
@@ -75,7 +76,8 @@ mod tests {
             line_rate_bps: 1,
             base_rtt_ns: 1,
             min_rto_ns: 1_000,
-            recovers_after_marks: false,
+            recovery: Recovery::Ns3,
+            probe_wait_ns: 0,
             timestamp_ns: 1,
             segment_bytes: 1,
         };

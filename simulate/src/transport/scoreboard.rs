@@ -105,6 +105,21 @@ impl Scoreboard {
         self.flags(segment) & (REPEATED | SACKED) == REPEATED
     }
 
+    /// Whether the segment's last sending may still arrive.
+    pub(crate) fn is_in_flight(&self, segment: u32) -> bool {
+        let flags = self.flags(segment);
+        flags & SACKED == 0 && flags & (LOST | REPEATED) != LOST
+    }
+
+    pub(crate) fn is_sacked(&self, segment: u32) -> bool {
+        self.flags(segment) & SACKED != 0
+    }
+
+    /// Segments that are selectively acknowledged; the last may be short.
+    pub(crate) fn sacked_segments(&self) -> u64 {
+        self.sacked_bytes.div_ceil(u64::from(self.segment_bytes))
+    }
+
     /// RFC 6675, IsLost, as in ns-3: the first segment from this one on that is either lost or
     /// selectively acknowledged is lost.
     pub(crate) fn is_lost(&self, segment: u32) -> bool {

@@ -5,12 +5,13 @@
 //! they differ from the RFCs, because results depend on it.
 
 use super::congestion_control::{Hop, Window};
+use super::rack::Rack;
 use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
 use super::registry::{Control, Transport};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
-use super::tuning::Tuning;
+use super::tuning::{Recovery, Tuning};
 
 /// Duplicate acknowledgements that begin a recovery (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;
@@ -74,7 +75,11 @@ pub(crate) struct Sender {
     round_trip: RoundTrip,
     reduction: RateReduction,
     state: State,
-    recovers_after_marks: bool,
+    recovery: Recovery,
+    /// Of [`Recovery::RackTlp`].
+    rack: Option<Box<Rack>>,
+    probe_wait_ns: u64,
+    min_rto_ns: u64,
     /// The latest congestion event is over when this segment is acknowledged.
     recover: u32,
     is_recovering: bool,
@@ -126,7 +131,11 @@ impl Sender {
             round_trip: RoundTrip::new(tuning),
             reduction: RateReduction::default(),
             state: State::Open,
-            recovers_after_marks: tuning.recovers_after_marks,
+            recovery: tuning.recovery,
+            rack: (tuning.recovery == Recovery::RackTlp)
+                .then(|| Box::new(Rack::new(tuning.base_rtt_ns / 2))),
+            probe_wait_ns: tuning.probe_wait_ns,
+            min_rto_ns: tuning.min_rto_ns,
             recover: 0,
             is_recovering: false,
             receiver_window_bytes: HANDSHAKE_WINDOW_BYTES,
@@ -147,9 +156,11 @@ impl Sender {
         self.board.first() == self.board.segments()
     }
 
-    /// When the retransmission timer goes off, nanoseconds.
+    /// When the next timer goes off, nanoseconds.
     pub(crate) fn deadline_ns(&self) -> Option<u64> {
-        self.deadline_ns
+        let rack = self.rack.as_ref();
+        let of_rack = [rack.and_then(|rack| rack.reorder_ns), rack.and_then(|rack| rack.probe_ns)];
+        of_rack.into_iter().chain([self.deadline_ns]).flatten().min()
     }
 
     /// When a paced sender with pending data may continue, nanoseconds.
@@ -185,15 +196,17 @@ impl Sender {
             self.round_trip.sample(ack.echo_ns, now_ns);
             self.window.round_trip_ns = self.round_trip.smoothed_ns();
         }
-        let sacked: u64 =
-            ack.sack[..ack.sack_count].iter().map(|&(from, to)| self.board.sack(from, to)).sum();
-        if sacked > 0 {
+        let blocks = &ack.sack[..ack.sack_count];
+        self.tell_rack(ack, blocks, now_ns);
+        let sacked: u64 = blocks.iter().map(|&(from, to)| self.board.sack(from, to)).sum();
+        if sacked > 0 && self.rack.is_none() {
             self.board.mark_lost();
         }
         let acknowledges_repeated = self.state == State::Recovery
             && ack.next < self.recover
             && (first..ack.next).any(|segment| self.board.is_repeated(segment));
         let delivered = sacked + self.board.acknowledge(ack.next);
+        let has_lost = self.detect(now_ns);
         if self.state == State::Reduction && ack.next > self.recover {
             self.state = State::Open;
             self.window.cwnd_bytes = self.window.ssthresh_bytes;
@@ -201,24 +214,60 @@ impl Sender {
         self.note_mark(ack, first, delivered);
         let step = Step { first, delivered, is_duplicate: sacked > 0, acknowledges_repeated };
         self.process(ack.next, step, now_ns, send);
+        if has_lost {
+            self.recover_from_loss(step, now_ns, send);
+        }
+        if self.rack.as_mut().is_some_and(|rack| rack.ends_probe(ack.next, now_ns))
+            && self.state == State::Open
+        {
+            self.enter_reduction(0);
+        }
         if !ack.hops.is_empty() {
             // PowerTCP sets its own window, overriding recovery's.
             self.control.rule().told(&mut self.window, ack.next, ack.hops);
         }
         self.fill_window(now_ns, send);
+        if ack.next > first {
+            self.schedule_probe(now_ns);
+        }
     }
 
     /// Sends the data that window and pace allow (ns-3: `SendPendingData`).
     pub(crate) fn fill_window(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        let sent_before = send.len();
         while self.window.pace_bps == 0 || self.paced_until_ns <= now_ns {
-            let Some(segment) = self.may_send() else { return };
+            let Some(segment) = self.may_send() else { break };
             self.send(segment, now_ns, send);
+        }
+        if send.len() > sent_before {
+            self.schedule_probe(now_ns);
+        }
+    }
+
+    /// A timer goes off.
+    pub(crate) fn time_out(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        let is_due = |at_ns: Option<u64>| at_ns.is_some_and(|at_ns| at_ns <= now_ns);
+        match &self.rack {
+            Some(_) if is_due(self.deadline_ns) => self.begin_anew(now_ns, send),
+            Some(rack) if is_due(rack.reorder_ns) => {
+                if self.detect(now_ns) {
+                    let first = self.board.first();
+                    let step = Step { first, ..Step::default() };
+                    self.recover_from_loss(step, now_ns, send);
+                    self.fill_window(now_ns, send);
+                }
+            }
+            Some(_) => self.probe(now_ns, send),
+            None => self.begin_anew(now_ns, send),
         }
     }
 
     /// The retransmission timer goes off (ns-3: `ReTxTimeout`).
-    pub(crate) fn time_out(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+    fn begin_anew(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         self.deadline_ns = None;
+        if let Some(rack) = &mut self.rack {
+            rack.timed_out();
+        }
         if self.is_done() {
             return;
         }
@@ -247,11 +296,13 @@ impl Sender {
         let window_bytes = self.window.cwnd_bytes.min(self.receiver_window_bytes);
         let room = window_bytes.saturating_sub(self.board.in_flight_bytes());
         // Once the last segment is out (with the flow's end), ns-3 sends nothing while open.
-        let is_waiting = self.state == State::Open && self.board.highest() == self.board.segments();
+        let is_waiting = self.rack.is_none()
+            && self.state == State::Open
+            && self.board.highest() == self.board.segments();
         if room == 0 || is_waiting {
             return None;
         }
-        let segment = self.board.next(self.state == State::Recovery)?;
+        let segment = self.board.next(self.state == State::Recovery && self.rack.is_none())?;
         let is_silly = room < self.window.segment_bytes && self.board.bytes_from(segment) > room;
         (!is_silly).then_some(segment)
     }
@@ -259,6 +310,9 @@ impl Sender {
     fn send(&mut self, number: u32, now_ns: u64, send: &mut Vec<Segment>) {
         let bytes = self.board.bytes(number);
         let is_repeated = self.board.send(number);
+        if let Some(rack) = &mut self.rack {
+            rack.sent(number, now_ns);
+        }
         if self.ecn == Ecn::Reported && self.ecn_reported > self.ecn_answered && !is_repeated {
             self.ecn = Ecn::Answered;
             self.ecn_answered = number;
@@ -282,7 +336,7 @@ impl Sender {
             if self.ecn_reported < ack.next {
                 self.ecn_reported = ack.next;
                 self.ecn = Ecn::Reported;
-                let keeps_recovering = self.recovers_after_marks
+                let keeps_recovering = self.recovery != Recovery::Ns3
                     && matches!(self.state, State::Recovery | State::Loss);
                 if self.state != State::Reduction && !keeps_recovering {
                     self.enter_reduction(delivered);
@@ -301,7 +355,7 @@ impl Sender {
         self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
         self.state = State::Reduction;
         self.recover = self.board.highest();
-        self.reduction.begin(self.board.unacknowledged_bytes());
+        self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
         self.reduce(delivered, false);
     }
 
@@ -356,11 +410,12 @@ impl Sender {
     /// A partial acknowledgement (RFC 6675, section 5, B).
     fn recover_part(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
         self.reduce(step.delivered, step.acknowledges_repeated);
-        if !self.board.is_repeated(next) {
+        if self.rack.is_none() && !self.board.is_repeated(next) {
             self.repeat(now_ns, send);
         }
         self.control.rule().acknowledged(&mut self.window, 1, now_ns);
-        self.new_acknowledgement(next, self.expects_first_partial, now_ns);
+        let resets_timer = self.expects_first_partial || self.rack.is_some();
+        self.new_acknowledgement(next, resets_timer, now_ns);
         self.expects_first_partial = false;
     }
 
@@ -414,11 +469,14 @@ impl Sender {
             State::Open => self.state = State::Disorder,
             State::Disorder | State::Reduction => {}
         }
+        if self.rack.is_some() {
+            return;
+        }
         self.duplicates += 1;
         let acknowledged = self.board.first();
         let is_new_event = acknowledged >= self.recover || !self.is_recovering;
         let is_enough = self.duplicates == DUPLICATE_THRESHOLD && is_new_event;
-        let may_recover = self.state == State::Disorder || self.recovers_after_marks;
+        let may_recover = self.state == State::Disorder || self.recovery != Recovery::Ns3;
         if may_recover && (is_enough || self.board.is_lost(acknowledged + 1)) {
             self.recover(step, now_ns, send);
         }
@@ -426,7 +484,7 @@ impl Sender {
 
     /// ns-3: `EnterRecovery`.
     fn recover(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
-        if !self.board.is_lost(self.board.first()) {
+        if self.rack.is_none() && !self.board.is_lost(self.board.first()) {
             self.board.lose_first();
         }
         self.recover = self.board.highest();
@@ -435,7 +493,7 @@ impl Sender {
         let in_flight_bytes = self.board.in_flight_bytes();
         let rule = self.control.rule();
         self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
-        self.reduction.begin(self.board.unacknowledged_bytes());
+        self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
         self.reduce(step.delivered, step.acknowledges_repeated);
         self.repeat(now_ns, send);
     }
@@ -470,7 +528,7 @@ impl Sender {
 }
 
 /// The news in an acknowledgement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Step {
     /// The first segment that was not acknowledged before.
     first: u32,
@@ -480,6 +538,8 @@ struct Step {
     is_duplicate: bool,
     acknowledges_repeated: bool,
 }
+
+mod by_time;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,23 @@
 //! What configures transports, beside a flow's own.
 
+use serde::{Deserialize, Serialize};
+
+/// How senders find out what was lost, and repeat it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// ns-3's: selective acknowledgements, three duplicates, limited transmit, proportional rate reduction. A sender that
+    /// reduces its window after a mark begins no recovery, and a mark ends one: it repeats what acknowledgements show to be
+    /// lost, and waits for a timeout for the rest.
+    #[default]
+    Ns3,
+    /// The same, but marks leave recovery alone (RFC 6675).
+    Rfc6675,
+    /// Linux's since 2018: what was sent before something that has arrived is lost, also what was repeated, and a tail is
+    /// probed after two round trips and `probe_wait_ns` (RACK-TLP, RFC 8985).
+    RackTlp,
+}
+
 /// What configures transports, beside a flow's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tuning {
@@ -7,8 +25,9 @@ pub(crate) struct Tuning {
     pub(crate) line_rate_bps: u64,
     pub(crate) base_rtt_ns: u64,
     pub(crate) min_rto_ns: u64,
-    /// Losses are recovered from while a mark reduces the window, too.
-    pub(crate) recovers_after_marks: bool,
+    pub(crate) recovery: Recovery,
+    /// What a tail loss probe waits beyond two round trips.
+    pub(crate) probe_wait_ns: u64,
     /// Round-trip times are measured in steps of this.
     pub(crate) timestamp_ns: u64,
     pub(crate) segment_bytes: u32,

@@ -16,13 +16,17 @@ use std::ops::RangeInclusive;
 /// sender: it waits for a timeout. A sender that lost an early packet learns of it within a round trip, and while it recovers
 /// it repeats what it does not know to be lost, too (RFC 6675, `NextSeg`, rule 3): its tail.
 ///
-/// A *burst* is on while `burst_flows` new flows began within the last window. In a burst a packet is dropped that the base
-/// accepts, once for each flow, if
+/// A *burst* is on at a queue while `burst_flows` new flows began there within the last window. In a burst a packet is dropped
+/// that the base accepts, once for each flow, if
 ///
 /// - the buffer holds `least_held` of what it can;
 /// - its queue holds half of an equal share, `B / (2 N)`, or more;
-/// - of the flows of bursts that reached this packet, counted from their first, nine in ten reached the fourth after it: three that
-///   are acknowledged and one to spare. A flow is of a burst that is on within a window of its beginning.
+/// - it is *safe*: of the flows of bursts whose first flight reached this packet, nine in ten reached the fourth after it, three
+///   that are acknowledged and one to spare; and no packet twice as far is safe, so that shorter flows are left alone. A flow is
+///   of a burst that is on within a window of its beginning;
+/// - flows of bursts *end with their first flight*: less than half of them went on after a pause, by [`MOST_LATER`] packets more
+///   than were dropped of that flight. Where they go on, the buffer is still full when the packet is repeated, and a repeated packet
+///   that is lost costs a timeout.
 ///
 /// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
 #[derive(Clone, Debug)]
@@ -37,6 +41,9 @@ pub struct SpareTails<B> {
 /// Shorter packets are neither counted nor dropped early.
 pub const LEAST_BYTES: u32 = 512;
 
+/// A flow that sends more packets than this after a pause, beyond those of its first flight that were dropped, had more than one.
+pub const MOST_LATER: u32 = 16;
+
 /// Packets of a flow that are counted.
 const COUNTED: usize = 32;
 /// So many packets must come after the one that is dropped.
@@ -47,6 +54,10 @@ const WEIGHT_BITS: u32 = 3;
 const MOST_WINDOWS: u64 = 8;
 /// What is known of fewer flows is not acted upon.
 const LEAST_FLOWS: u32 = 8;
+/// A gap so many times the mean of those before it is a pause.
+const PAUSE: u64 = 8;
+/// From this packet on a gap may be a pause.
+const PAUSES_FROM: u32 = 4;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
@@ -54,10 +65,37 @@ struct Flow {
     seen_ns: u64,
     /// That arrived.
     packets: u32,
+    /// Of its first flight, that this switch dropped.
+    dropped: u32,
+    /// That arrived after its first pause.
+    later: u32,
+    /// Its first flight is over.
+    has_paused: bool,
+    /// It is in [`Bursts::went_on`].
+    went_on: bool,
     /// Its packets are in [`Bursts::reached`].
     is_counted: bool,
     /// It has given its packet.
     has_given: bool,
+}
+
+impl Flow {
+    /// Whether a packet comes after a gap much longer than those between the packets before it.
+    fn pauses(&self, now_ns: u64) -> bool {
+        let gap_ns = now_ns.saturating_sub(self.seen_ns);
+        let gaps = u64::from(self.packets).saturating_sub(1);
+        let so_far_ns = self.seen_ns.saturating_sub(self.began_ns);
+        self.packets >= PAUSES_FROM && gap_ns.saturating_mul(gaps) > so_far_ns.saturating_mul(PAUSE)
+    }
+}
+
+/// The beginnings of flows at a queue.
+#[derive(Clone, Debug, Default)]
+struct Beginnings {
+    /// When the last `flows` flows began.
+    began_ns: VecDeque<u64>,
+    /// When the burst began that is on.
+    on_since_ns: Option<u64>,
 }
 
 /// The bursts of a switch.
@@ -65,34 +103,41 @@ struct Flow {
 struct Bursts {
     window_ns: u64,
     flows: usize,
-    /// When the last `flows` flows began.
-    began_ns: VecDeque<u64>,
-    /// When the burst began that is on.
-    on_since_ns: Option<u64>,
-    /// Flows that sent so many packets, and one more.
+    /// By queue.
+    beginnings: Vec<Beginnings>,
+    /// Flows whose first flight had so many packets, and one more.
     reached: [u32; COUNTED],
-    /// Packets behind which others come; as of the last burst's end.
-    is_safe: [bool; COUNTED],
+    /// Flows that had more than one flight.
+    went_on: u32,
+    /// Flows in `reached` at the last burst's end, whose later packets may have come since.
+    known: u32,
+    /// Packets that flows may give; as of the last burst's end.
+    may_give: [bool; COUNTED],
 }
 
 impl Bursts {
-    /// A packet arrives, of a new flow or not. Returns whether a burst is on.
-    fn arrives(&mut self, is_new: bool, now_ns: u64) -> bool {
+    /// A packet arrives at a queue, of a new flow or not. Returns whether a burst is on there.
+    fn arrives(&mut self, queue: usize, is_new: bool, now_ns: u64) -> bool {
+        let Beginnings { began_ns, on_since_ns } = &mut self.beginnings[queue];
         if is_new {
-            if self.began_ns.len() == self.flows {
-                self.began_ns.pop_front();
+            if began_ns.len() == self.flows {
+                began_ns.pop_front();
             }
-            self.began_ns.push_back(now_ns);
+            began_ns.push_back(now_ns);
         }
         let is_recent = |&began: &u64| now_ns.saturating_sub(began) < self.window_ns;
-        let is_on =
-            self.began_ns.len() == self.flows && self.began_ns.front().is_some_and(is_recent);
+        let is_on = began_ns.len() == self.flows && began_ns.front().is_some_and(is_recent);
         let most_ns = self.window_ns.saturating_mul(MOST_WINDOWS);
-        if self.on_since_ns.is_some_and(|since| !is_on || now_ns.saturating_sub(since) >= most_ns) {
-            self.end();
+        let ends = on_since_ns
+            .is_some_and(|since_ns| !is_on || now_ns.saturating_sub(since_ns) >= most_ns);
+        if ends {
+            *on_since_ns = None;
         }
-        if is_on && self.on_since_ns.is_none() {
-            self.on_since_ns = Some(now_ns);
+        if is_on {
+            on_since_ns.get_or_insert(now_ns);
+        }
+        if ends {
+            self.end();
         }
         is_on
     }
@@ -105,17 +150,21 @@ impl Bursts {
     }
 
     fn end(&mut self) {
-        let reached = &mut self.reached;
-        let is_common = |flows: u32| flows >= LEAST_FLOWS && flows >= reached[0] / 8;
-        for packet in 0..COUNTED - BEHIND {
+        let reached = &self.reached;
+        let is_safe = |packet: usize| {
             let (here, behind) = (reached[packet], reached[packet + BEHIND]);
-            let goes_on = u64::from(behind) * 10 >= u64::from(here) * 9;
-            self.is_safe[packet] = is_common(here) && goes_on;
-        }
-        for flows in reached {
+            let is_common = here >= LEAST_FLOWS && here >= reached[0] / 8;
+            is_common && u64::from(behind) * 10 >= u64::from(here) * 9
+        };
+        let is_one_flight = self.known >= LEAST_FLOWS && self.went_on <= self.known / 2;
+        let last = (0..COUNTED - BEHIND).rev().find(|&packet| is_one_flight && is_safe(packet));
+        self.may_give = std::array::from_fn(|packet| {
+            last.is_some_and(|last| packet <= last && packet * 2 >= last && is_safe(packet))
+        });
+        for flows in self.reached.iter_mut().chain([&mut self.went_on]) {
             *flows -= *flows >> WEIGHT_BITS;
         }
-        self.on_since_ns = None;
+        self.known = self.reached[0];
     }
 }
 
@@ -136,17 +185,27 @@ impl<B: Policy> Policy for SpareTails<B> {
         let flow = self.flows.flow(packet.flow_hash);
         let is_new = flow.packets == 0 || now.saturating_sub(flow.seen_ns) > self.silence_ns;
         let bursts = &mut self.bursts;
-        let is_on = bursts.arrives(is_new, now);
+        let is_on = bursts.arrives(packet.queue, is_new, now);
         if is_new {
             *flow = Flow { began_ns: now, ..Flow::default() };
         }
+        flow.has_paused |= flow.pauses(now);
         let number = flow.packets as usize;
         (flow.seen_ns, flow.packets) = (now, flow.packets.saturating_add(1));
-        let is_of_burst = is_on && now.saturating_sub(flow.began_ns) < bursts.window_ns;
-        let uncounted = if flow.is_counted { number } else { 0 };
-        flow.is_counted |= is_of_burst;
-        if flow.is_counted {
-            bursts.count(uncounted..=number.min(COUNTED - 1));
+        if flow.has_paused {
+            flow.later = flow.later.saturating_add(1);
+            let goes_on = flow.later > flow.dropped.saturating_add(MOST_LATER);
+            if goes_on && flow.is_counted && !flow.went_on {
+                flow.went_on = true;
+                bursts.went_on = bursts.went_on.saturating_add(1);
+            }
+        } else {
+            let is_of_burst = is_on && now.saturating_sub(flow.began_ns) < bursts.window_ns;
+            let uncounted = if flow.is_counted { number } else { 0 };
+            flow.is_counted |= is_of_burst;
+            if flow.is_counted {
+                bursts.count(uncounted..=number.min(COUNTED - 1));
+            }
         }
         let held_bytes = u64::from(buffer.shared_lengths()[packet.queue]);
         let is_long = held_bytes * 2 * buffer.ports() as u64 >= u64::from(buffer.capacity_bytes());
@@ -154,10 +213,13 @@ impl<B: Policy> Policy for SpareTails<B> {
             && decision == Decision::Accept
             && buffer.occupancy_bytes() >= self.least_held_bytes
             && is_long
-            && bursts.is_safe.get(number) == Some(&true)
+            && bursts.may_give.get(number) == Some(&true)
             && !flow.has_given;
         flow.has_given |= gives;
-        if gives { Decision::Reject } else { decision }
+        let decision = if gives { Decision::Reject } else { decision };
+        let is_lost = decision == Decision::Reject && !flow.has_paused;
+        flow.dropped = flow.dropped.saturating_add(u32::from(is_lost));
+        decision
     }
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
@@ -178,7 +240,7 @@ pub type AnySpareTails = SpareTails<Box<dyn Policy + Send>>;
 pub struct SpareTailsParameters {
     /// The policy that decides otherwise.
     pub base: Box<PolicySpec>,
-    /// So many new flows within the window are a burst.
+    /// So many new flows of a queue within the window are a burst.
     pub burst_flows: usize,
     /// The window, ns; four times [`drain_time_ns`] if not given.
     pub window_ns: Option<u64>,
@@ -229,10 +291,11 @@ impl SpareTailsParameters {
         let bursts = Bursts {
             window_ns: self.window_ns.unwrap_or_else(|| drain_time_ns(site.spec).saturating_mul(4)),
             flows: self.burst_flows,
-            began_ns: VecDeque::with_capacity(self.burst_flows),
-            on_since_ns: None,
+            beginnings: vec![Beginnings::default(); site.spec.queues()],
             reached: [0; COUNTED],
-            is_safe: [false; COUNTED],
+            went_on: 0,
+            known: 0,
+            may_give: [false; COUNTED],
         };
         Ok(SpareTails {
             bursts,

@@ -7,11 +7,20 @@ use dropcast_switch::policies::spare_tails::{LEAST_BYTES, SpareTailsParameters};
 use dropcast_switch::{Buffer, Decision, Packet, Policy, PolicySite};
 use proptest::prelude::*;
 
-/// A packet that counts, as it arrived.
+/// A packet that counts, as it arrived, and its place among those before it.
 #[derive(Clone, Copy)]
 struct Seen {
     flow: u64,
+    queue: usize,
     now: u64,
+    /// The first packet of its flow.
+    first: usize,
+    /// Packets of the flow before it.
+    number: usize,
+    is_in_burst: bool,
+    /// It comes after the first pause of its flow.
+    is_later: bool,
+    is_dropped: bool,
     has_given: bool,
 }
 
@@ -22,87 +31,95 @@ struct Slow {
     seen: Vec<Seen>,
 }
 
-/// Of one packet that was seen.
-#[derive(Clone, Copy)]
-struct Place {
-    /// The first packet of its flow.
-    first: usize,
-    /// Packets of the flow before it.
-    number: usize,
-    is_in_burst: bool,
-}
-
 impl Slow {
-    fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
-        for (index, packet) in self.seen.iter().enumerate() {
-            let slot = |flow: u64| flow % self.own.flows as u64;
-            let earlier =
-                (0..index).rev().find(|&at| slot(self.seen[at].flow) == slot(packet.flow));
-            let before = earlier.filter(|&at| {
-                let last = self.seen[at];
-                last.flow == packet.flow && packet.now - last.now <= self.own.silence_ns
-            });
-            let (first, number) =
-                before.map_or((index, 0), |at| (places[at].first, places[at].number + 1));
-            places.push(Place { first, number, is_in_burst: false });
-            let began = (0..=index).filter(|&at| places[at].number == 0);
-            let lately = began.filter(|&at| packet.now - self.seen[at].now < self.window_ns);
-            places[index].is_in_burst = lately.count() >= self.own.burst_flows;
-        }
-        places
+    fn see(&mut self, flow: u64, queue: usize, now: u64) {
+        let slot = |flow: u64| flow % self.own.flows as u64;
+        let index = self.seen.len();
+        let earlier = self.seen.iter().rev().find(|seen| slot(seen.flow) == slot(flow));
+        let before =
+            earlier.filter(|last| last.flow == flow && now - last.now <= self.own.silence_ns);
+        let (first, number) = before.map_or((index, 0), |last| (last.first, last.number + 1));
+        let is_later = before.is_some_and(|last| {
+            let so_far_ns = last.now - self.seen[first].now;
+            let pauses = number >= 4 && (now - last.now) * (number as u64 - 1) > 8 * so_far_ns;
+            last.is_later || pauses
+        });
+        let began = self.seen.iter().filter(|seen| seen.number == 0 && seen.queue == queue);
+        let lately = began.filter(|seen| now - seen.now < self.window_ns).count();
+        let is_in_burst = lately + usize::from(number == 0) >= self.own.burst_flows;
+        let (is_dropped, has_given) = (false, false);
+        let place =
+            Seen { flow, queue, now, first, number, is_in_burst, is_later, is_dropped, has_given };
+        self.seen.push(place);
     }
 
-    /// Bursts, as their first packets and those after their last; the last may go on.
-    fn bursts(&self, places: &[Place]) -> Vec<(usize, Option<usize>)> {
-        let mut bursts: Vec<(usize, Option<usize>)> = Vec::new();
-        for (index, place) in places.iter().enumerate() {
-            let now = self.seen[index].now;
-            if let Some((first, end @ None)) = bursts.last_mut()
-                && (!place.is_in_burst || now - self.seen[*first].now >= 8 * self.window_ns)
-            {
-                *end = Some(index);
-            }
-            let is_going_on = bursts.last().is_some_and(|(_, end)| end.is_none());
-            if place.is_in_burst && !is_going_on {
-                bursts.push((index, None));
+    /// The packets with which bursts end.
+    fn ends(&self) -> Vec<usize> {
+        let mut ends = Vec::new();
+        for queue in 0..2 {
+            let mut since_ns = None;
+            let of_queue = |(_, seen): &(usize, &Seen)| seen.queue == queue;
+            for (index, seen) in self.seen.iter().enumerate().filter(of_queue) {
+                if since_ns.is_some_and(|since| {
+                    !seen.is_in_burst || seen.now - since >= 8 * self.window_ns
+                }) {
+                    ends.push(index);
+                    since_ns = None;
+                }
+                since_ns = since_ns.or(seen.is_in_burst.then_some(seen.now));
             }
         }
-        bursts
+        ends
     }
 
     /// Whether the last packet is dropped early, if the base accepts it and its queue is long.
     fn gives(&self) -> bool {
-        let places = self.places();
-        let Some(last) = places.len().checked_sub(1) else { return false };
-        let (mut reached, mut safe) = ([0_u32; 32], [false; 32]);
-        let bursts = self.bursts(&places);
-        for (index, place) in places.iter().enumerate() {
-            if bursts.iter().any(|(_, end)| *end == Some(index)) {
-                for (packet, is_safe) in safe.iter_mut().enumerate().take(28) {
-                    let [here, behind] = [packet, packet + 4].map(|at: usize| reached[at]);
-                    *is_safe = here >= 8 && here >= reached[0] / 8 && 10 * behind >= 9 * here;
+        let Some((last, before)) = self.seen.split_last() else { return false };
+        let (mut reached, mut may_give) = ([0_u32; 32], [false; 32]);
+        let (mut went_on, mut known) = (0, 0);
+        let mut long = Vec::new();
+        let ends = self.ends();
+        for (index, seen) in self.seen.iter().enumerate() {
+            if ends.contains(&index) {
+                let is_safe = |packet: usize| {
+                    let [here, behind] = [reached[packet], reached[packet + 4]];
+                    here >= 8 && here >= reached[0] / 8 && 10 * behind >= 9 * here
+                };
+                let safe: Vec<usize> = (0..28).filter(|&packet| is_safe(packet)).collect();
+                may_give = [false; 32];
+                for &packet in &safe {
+                    let is_in_later_half = safe.iter().all(|&other| other <= 2 * packet);
+                    may_give[packet] = is_in_later_half && known >= 8 && went_on <= known / 2;
                 }
                 reached = reached.map(|flows| flows - flows / 8);
+                went_on -= went_on / 8;
+                known = reached[0];
             }
-            let own = (place.first..=index).filter(|&at| places[at].first == place.first);
-            let is_of_burst = |at: &usize| {
-                let since_ns = self.seen[*at].now - self.seen[place.first].now;
-                places[*at].is_in_burst && since_ns < self.window_ns
+            let own: Vec<&Seen> = self.seen[seen.first..=index]
+                .iter()
+                .filter(|other| other.first == seen.first)
+                .collect();
+            let is_of_burst = |packet: &&&Seen| {
+                let since_ns = packet.now - own[0].now;
+                !packet.is_later && packet.is_in_burst && since_ns < self.window_ns
             };
-            let counts_from = own.clone().find(is_of_burst);
-            for at in
-                own.filter(|&at| counts_from == Some(index) || counts_from.is_some() && at == index)
-            {
-                if let Some(flows) = reached.get_mut(places[at].number) {
+            let counts_from = own.iter().find(is_of_burst).map(|packet| packet.number);
+            for packet in own.iter().filter(|packet| !packet.is_later) {
+                let is_now = counts_from == Some(seen.number)
+                    || counts_from.is_some() && packet.number == seen.number;
+                if let Some(flows) = reached.get_mut(packet.number).filter(|_| is_now) {
                     *flows += 1;
                 }
             }
+            let later = own.iter().filter(|packet| packet.is_later).count();
+            let dropped = own.iter().filter(|packet| packet.is_dropped && !packet.is_later).count();
+            if later > dropped + 16 && counts_from.is_some() && !long.contains(&seen.first) {
+                long.push(seen.first);
+                went_on += 1;
+            }
         }
-        let Place { first, number, is_in_burst } = places[last];
-        let has_given =
-            (first..last).any(|at| places[at].first == first && self.seen[at].has_given);
-        is_in_burst && number < 32 && safe[number] && !has_given
+        let has_given = before.iter().any(|seen| seen.first == last.first && seen.has_given);
+        last.is_in_burst && may_give.get(last.number) == Some(&true) && !has_given
     }
 }
 
@@ -115,15 +132,15 @@ impl Policy for Slow {
         if packet.flow_hash == 0 || packet.size_bytes < LEAST_BYTES {
             return base;
         }
-        self.seen.push(Seen { flow: packet.flow_hash, now, has_given: false });
+        self.see(packet.flow_hash, packet.queue, now);
         let queue_bytes = u64::from(buffer.queue_bytes(packet.queue));
         let is_long = 2 * queue_bytes * buffer.ports() as u64 >= capacity;
         let is_held = held >= (self.own.least_held * capacity as f64) as u64;
-        if base == Decision::Accept && is_held && is_long && self.gives() {
-            self.seen.last_mut().expect("just pushed").has_given = true;
-            return Decision::Reject;
-        }
-        base
+        let gives = base == Decision::Accept && is_held && is_long && self.gives();
+        let decision = if gives { Decision::Reject } else { base };
+        let last = self.seen.last_mut().expect("just pushed");
+        (last.has_given, last.is_dropped) = (gives, decision == Decision::Reject);
+        decision
     }
 }
 
@@ -143,21 +160,26 @@ fn dropped(spec: &SwitchSpec, arrivals: &Arrivals, own: &SpareTailsParameters) -
     all.filter(|(_, is_accepted)| !is_accepted).map(|((_, packet), _)| packet.id).collect()
 }
 
-/// Bursts, one after the other: of so many flows that send so many packets each, one packet of each flow in turn.
-fn bursts(rounds: &[(u64, u64, u32)], apart_ns: u64) -> Arrivals {
+/// A burst: of so many flows, packets of each, bytes of a packet, and packets after a pause.
+type Burst = (u64, u64, u32, u64);
+
+/// Bursts, one after the other, by turns at two queues; one packet of each flow in turn.
+fn bursts(rounds: &[Burst], apart_ns: u64) -> Arrivals {
     let mut arrivals = Arrivals::new();
     let mut flow = 0;
-    for (round, &(flows, packets, size_bytes)) in (0..).zip(rounds) {
-        for number in 0..packets {
+    for (round, &(flows, packets, size_bytes, later)) in (0..).zip(rounds) {
+        for number in 0..packets + later {
+            let pause_ns = if number < packets { 0 } else { 2_000 };
             for own in 1..=flows {
                 let packet = Packet::new(arrivals.len() as u64, (round % 2) as usize, size_bytes);
-                let flow_hash = flow + own;
-                arrivals.push((round * apart_ns + 100 * number, Packet { flow_hash, ..packet }));
+                let at_ns = round * apart_ns + 100 * number + pause_ns;
+                arrivals.push((at_ns, Packet { flow_hash: flow + own, ..packet }));
             }
         }
         // The last flow of a round sends in the next one, too.
         flow += flows - 1;
     }
+    arrivals.sort_by_key(|&(at_ns, _)| at_ns);
     arrivals
 }
 
@@ -166,7 +188,10 @@ proptest! {
 
     #[test]
     fn drops_early_what_the_definition_says(
-        rounds in prop::collection::vec((1_u64..9, 4_u64..9, 400_u32..1_500), 1..16),
+        rounds in prop::collection::vec(
+            (1_u64..9, 4_u64..9, 400_u32..1_500, prop_oneof![3 => Just(0_u64), 1 => 1_u64..24]),
+            1..16,
+        ),
         apart_ns in prop_oneof![Just(3_000_u64), Just(20_000), Just(60_000)],
         burst_flows in 1_usize..5,
         silence_ns in prop_oneof![Just(2_000_u64), Just(10_000_000)],
@@ -184,17 +209,17 @@ proptest! {
     }
 }
 
-/// Four flows of twelve packets overflow 40,000 bytes. The first burst's drops are the base's, of tails; in the next, each
-/// flow gives a packet when the buffer is half full, which four others follow.
+/// Four flows of twelve packets overflow 40,000 bytes. The first bursts' drops are the base's, of tails; in later ones at the same
+/// queue each flow gives a packet when the buffer is half full, which four others follow.
 #[test]
 fn flows_of_a_burst_give_an_early_packet() {
     let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 40_000, 4_000);
-    let arrivals = bursts(&[(4, 12, 1_000); 6], 100_000);
+    let arrivals = bursts(&[(4, 12, 1_000, 0); 8], 100_000);
     let number = |id: u64| id % 48 / 4;
     let dropped = dropped(&spec, &arrivals, &parameters(3));
     let of_round = |round: u64| dropped.iter().copied().filter(move |id| id / 48 == round);
     assert!(of_round(0).count() > 0 && of_round(0).all(|id| number(id) >= 9));
-    for round in 4..6 {
+    for round in 6..8 {
         let early: Vec<u64> = of_round(round).filter(|&id| number(id) < 9).collect();
         // One of the four was there before, and is past its early packets.
         assert_eq!(early.iter().map(|id| id % 4).collect::<Vec<_>>(), [1, 2, 3], "{dropped:?}");
@@ -202,18 +227,26 @@ fn flows_of_a_burst_give_an_early_packet() {
     }
 }
 
-/// Where bursts fit, nothing is dropped, and where flows have too few packets that follow, only what does not fit.
+/// Where bursts fit, nothing is dropped; where flows have too few packets that follow, or many more after a pause, only what
+/// does not fit.
 #[test]
 fn nothing_is_dropped_early_where_it_would_not_help() {
     let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 40_000, 4_000);
-    let fit = bursts(&[(6, 6, 1_000); 20], 100_000);
+    let of_base = |arrivals: &Arrivals| -> Vec<u64> {
+        let accepted = accepted(&spec, arrivals, dropcast_switch::CompleteSharing);
+        let all = arrivals.iter().zip(accepted);
+        all.filter(|(_, is_accepted)| !is_accepted).map(|((_, packet), _)| packet.id).collect()
+    };
+    let fit = bursts(&[(6, 6, 1_000, 0); 20], 100_000);
     assert!(dropped(&spec, &fit, &parameters(6)).is_empty());
-    let short = bursts(&[(16, 4, 1_000); 20], 100_000);
-    let of_base = accepted(&spec, &short, dropcast_switch::CompleteSharing);
-    let of_base = (0..).zip(of_base).filter(|(_, is_accepted)| !is_accepted).map(|(id, _)| id);
-    let of_base: Vec<u64> = of_base.collect();
-    assert!(!of_base.is_empty());
-    assert_eq!(dropped(&spec, &short, &parameters(6)), of_base);
+    for burst in [(16, 4, 1_000, 0), (4, 12, 1_000, 30)] {
+        let arrivals = bursts(&[burst; 20], 200_000);
+        assert!(!of_base(&arrivals).is_empty());
+        assert_eq!(dropped(&spec, &arrivals, &parameters(3)), of_base(&arrivals));
+    }
+    // The same flows with nothing after a pause give.
+    let arrivals = bursts(&[(4, 12, 1_000, 0); 20], 200_000);
+    assert_ne!(dropped(&spec, &arrivals, &parameters(3)), of_base(&arrivals));
 }
 
 #[test]

@@ -7,7 +7,8 @@ fn tuning() -> Tuning {
         line_rate_bps: 10_000_000_000,
         base_rtt_ns: 32_000,
         min_rto_ns: 10_000_000,
-        recovers_after_marks: false,
+        recovery: Recovery::Ns3,
+        probe_wait_ns: 2_000_000,
         timestamp_ns: 1,
         segment_bytes: SEGMENT as u32,
     }
@@ -168,8 +169,8 @@ fn a_paced_sender_waits_between_segments() {
 /// recover; by RFC 6675 it does, and a mark later on leaves that recovery alone.
 #[test]
 fn a_sender_that_reduces_its_window_recovers_from_losses_if_it_may() {
-    let repeats = |recovers_after_marks: bool| {
-        let tuning = Tuning { recovers_after_marks, ..tuning() };
+    let repeats = |recovery| {
+        let tuning = Tuning { recovery, ..tuning() };
         let mut sender = Sender::new(Transport::Dctcp, 10 * SEGMENT, 10, &tuning);
         sender.fill_window(0, &mut Vec::new());
         acknowledge(&mut sender, 40_000, 1, &[], true);
@@ -181,7 +182,104 @@ fn a_sender_that_reduces_its_window_recovers_from_losses_if_it_may() {
         acknowledge(&mut sender, 43_000, 3, &[(4, 10)], true);
         (sender.repeats(), is_recovering, is_recovering && sender.state == State::Recovery)
     };
-    assert_eq!(repeats(false), (1, false, false));
+    assert_eq!(repeats(Recovery::Ns3), (1, false, false));
     // Segment 2, and three that were only not acknowledged yet (`NextSeg`, rule 3).
-    assert_eq!(repeats(true), (4, true, true));
+    assert_eq!(repeats(Recovery::Rfc6675), (4, true, true));
+}
+
+/// A sender and its receiver, 20 us apart; segments whose first `losses[number]` sendings are lost. Returns the time at which all
+/// is acknowledged, ns, and the timeouts.
+fn complete(recovery: Recovery, losses: &[u8]) -> (u64, u32) {
+    const DELAY_NS: u64 = 20_000;
+    let tuning = Tuning { recovery, ..tuning() };
+    let segments = losses.len() as u64;
+    let mut sender = Sender::new(Transport::NewReno, segments * SEGMENT, segments, &tuning);
+    let mut receiver = crate::transport::Receiver::default();
+    let mut left = losses.to_vec();
+    // What arrives at the receiver: when, number, sent at; and at the sender.
+    let mut data: std::collections::VecDeque<(u64, u32, u64)> = Default::default();
+    let mut acks: std::collections::VecDeque<(u64, Ack<'static>)> = Default::default();
+    let mut now_ns = 0;
+    let mut send = Vec::new();
+    sender.fill_window(0, &mut send);
+    while !sender.is_done() {
+        for segment in send.drain(..) {
+            let left = &mut left[segment.number as usize];
+            if *left > 0 {
+                *left -= 1;
+            } else {
+                data.push_back((now_ns + DELAY_NS, segment.number, now_ns));
+            }
+        }
+        let times = [data.front().map(|at| at.0), acks.front().map(|at| at.0)];
+        let next_ns = times.into_iter().chain([sender.deadline_ns()]).flatten().min();
+        now_ns = next_ns.expect("something is under way, or a timer runs");
+        if times[0] == Some(now_ns) {
+            let (_, number, sent_ns) = data.pop_front().expect("just seen");
+            receiver.receive(number, SEGMENT as u32, sent_ns);
+            let (sack, sack_count) = receiver.sack();
+            let (next, echo_ns) = (receiver.next(), receiver.echo_ns());
+            let ack = Ack { next, echo_ns, is_marked: false, sack, sack_count, hops: &[] };
+            acks.push_back((now_ns + DELAY_NS, ack));
+        } else if times[1] == Some(now_ns) {
+            let (_, ack) = acks.pop_front().expect("just seen");
+            sender.acknowledge(&ack, now_ns, &mut send);
+        } else {
+            sender.time_out(now_ns, &mut send);
+        }
+    }
+    assert_eq!(sender.deadline_ns(), None);
+    (now_ns, sender.timeouts())
+}
+
+/// A tail of three is lost: by the older rules it waits for the timer, Linux's sender probes.
+#[test]
+fn a_lost_tail_is_probed() {
+    let losses = [0, 0, 0, 0, 0, 0, 0, 1, 1, 1];
+    assert_eq!(complete(Recovery::Rfc6675, &losses).1, 1);
+    let (done_ns, timeouts) = complete(Recovery::RackTlp, &losses);
+    // Two round trips after the last acknowledgement, and 2 ms, the probe; then a round trip for each of the three,
+    // because the window is reduced.
+    assert_eq!((done_ns, timeouts), (40_000 + 80_000 + 2_000_000 + 3 * 40_000, 0));
+}
+
+/// A segment is lost, and its repetition, too: only by time is that seen.
+#[test]
+fn a_repeated_segment_that_is_lost_is_repeated_again() {
+    let mut losses = [0; 40];
+    losses[2] = 2;
+    losses[20] = 1;
+    assert_eq!(complete(Recovery::Rfc6675, &losses).1, 1);
+    let (done_ns, timeouts) = complete(Recovery::RackTlp, &losses);
+    assert!(timeouts == 0 && done_ns < 500_000, "{done_ns} ns, {timeouts}");
+}
+
+/// One segment alone is not probed before the timer, as in Linux: its receiver might delay the acknowledgement.
+#[test]
+fn a_single_segment_waits_for_the_timer() {
+    assert_eq!(complete(Recovery::RackTlp, &[1]).1, 1);
+    assert_eq!(complete(Recovery::RackTlp, &[0, 0, 0, 0, 1]).1, 1);
+}
+
+proptest::proptest! {
+    /// Every flow completes; with Linux's senders no loss of first sendings costs a timeout, but that of the last segment alone.
+    #[test]
+    fn flows_complete_whatever_is_lost(
+        losses in proptest::collection::vec(proptest::prop_oneof![2 => 0_u8..1, 1 => 1_u8..2], 1..60),
+        again in proptest::collection::vec((0_usize..60, 1_u8..4), 0..4),
+    ) {
+        let (_, timeouts) = complete(Recovery::RackTlp, &losses);
+        let (last, others) = losses.split_last().expect("at least one");
+        let is_last_alone = *last > 0 && others.iter().all(|&lost| lost == 0);
+        proptest::prop_assert_eq!(timeouts, u32::from(is_last_alone));
+        let mut losses = losses;
+        for (segment, more) in again {
+            if let Some(lost) = losses.get_mut(segment) {
+                *lost += more;
+            }
+        }
+        for recovery in [Recovery::Ns3, Recovery::Rfc6675, Recovery::RackTlp] {
+            complete(recovery, &losses);
+        }
+    }
 }

@@ -1,0 +1,61 @@
+//! What a sender does of RACK-TLP (`transport/rack.rs`).
+
+use super::{Ack, Segment, Sender, State, Step};
+
+impl Sender {
+    /// What an acknowledgement says has arrived.
+    pub(super) fn tell_rack(&mut self, ack: &Ack<'_>, blocks: &[(u32, u32)], now_ns: u64) {
+        let Some(rack) = &mut self.rack else { return };
+        let first = self.board.first();
+        let highest = self.board.highest();
+        let sacked = blocks.iter().flat_map(|&(from, to)| from.max(ack.next)..to.min(highest));
+        for segment in (first..ack.next.min(highest)).chain(sacked) {
+            if !self.board.is_sacked(segment) {
+                rack.arrived(segment, now_ns);
+            }
+        }
+        rack.acknowledged(ack.next);
+    }
+
+    /// Marks what RACK finds lost; returns whether anything is.
+    pub(super) fn detect(&mut self, now_ns: u64) -> bool {
+        let is_recovering = matches!(self.state, State::Recovery | State::Loss);
+        let board = &mut self.board;
+        self.rack.as_mut().is_some_and(|rack| rack.detect(board, is_recovering, now_ns))
+    }
+
+    /// Losses were found: a recovery begins, unless one is on.
+    pub(super) fn recover_from_loss(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
+        if !matches!(self.state, State::Recovery | State::Loss) {
+            self.recover(step, now_ns, send);
+        }
+    }
+
+    /// A tail loss probe, if nothing is heard of what is out (RFC 8985, section 7.2).
+    pub(super) fn schedule_probe(&mut self, now_ns: u64) {
+        let Some(rack) = &mut self.rack else { return };
+        rack.probe_ns = None;
+        let is_calm = matches!(self.state, State::Open | State::Reduction);
+        let out = self.board.highest() - self.board.first();
+        if !is_calm || out == 0 || self.board.sacked_segments() > 0 || rack.is_probing() {
+            return;
+        }
+        let alone_ns = if out == 1 { self.min_rto_ns } else { 0 };
+        let at_ns = now_ns + rack.probe_after_ns(self.probe_wait_ns + alone_ns);
+        if self.deadline_ns.is_none_or(|deadline_ns| at_ns < deadline_ns) {
+            rack.probe_ns = Some(at_ns);
+        }
+    }
+
+    /// Sends a new segment, or the last one again, whatever the window (RFC 8985, section 7.3).
+    pub(super) fn probe(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
+        let highest = self.board.highest();
+        let is_new = highest < self.board.segments();
+        self.deadline_ns = None;
+        self.send(if is_new { highest } else { highest - 1 }, now_ns, send);
+        if let Some(rack) = &mut self.rack {
+            rack.probes(self.board.highest(), !is_new, now_ns);
+            rack.probe_ns = None;
+        }
+    }
+}
