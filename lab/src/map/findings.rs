@@ -211,6 +211,22 @@ pub(super) fn judge(findings: &mut [&mut Finding]) {
     }
 }
 
+/// In how many findings each of these policies is better than the best policy that predicts nothing, if the false discovery
+/// rate holds for all of them together: for the best of several.
+pub(super) fn better_among(findings: &[&Finding], policies: &[&str]) -> Vec<u64> {
+    let over_plain = |policy: &str| -> Vec<&Difference> {
+        let own = findings.iter().filter_map(|finding| finding.policy(policy));
+        own.filter_map(|own| own.over_plain.as_ref()).collect()
+    };
+    let of_each: Vec<_> = policies.iter().map(|policy| over_plain(policy)).collect();
+    let p_values: Vec<f64> = of_each.iter().flatten().filter_map(|own| own.p_value).collect();
+    let largest = largest_discovery(&p_values, FALSE_DISCOVERY_RATE);
+    let is_better = |own: &&&Difference| {
+        own.advantage.mean > 0.0 && own.p_value.zip(largest).is_some_and(|(p, most)| p <= most)
+    };
+    of_each.iter().map(|of_one| of_one.iter().filter(is_better).count() as u64).collect()
+}
+
 fn control_false_discoveries(mut differences: Vec<&mut Difference>) {
     let p_values: Vec<f64> = differences.iter().filter_map(|own| own.p_value).collect();
     let Some(largest) = largest_discovery(&p_values, FALSE_DISCOVERY_RATE) else { return };

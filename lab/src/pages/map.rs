@@ -121,7 +121,7 @@ fn advice(map: &Map) -> String {
         Some(rule) if rule.is_harmless => {
             writeln!(
                 text,
-                "Or deploy {}: {}. It is the best of several on these runs: first run the map with another seed.",
+                "Or deploy {}: {}. Corrected for all that it was chosen from; still, first run the map with another seed.",
                 rule.policy,
                 found(rule)
             )

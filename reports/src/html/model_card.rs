@@ -142,6 +142,8 @@ fn quality(report: &Report) -> Vec<String> {
             optional(report.calibration.brier, 4)
         ),
     ];
+    let gain = report.gain.as_ref();
+    facts.extend(gain.into_iter().flat_map(crate::gain_words::gain_sentences));
     if let Some(replay) = &report.replay {
         let eta = &replay.total.eta;
         facts.push(format!(
