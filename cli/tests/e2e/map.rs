@@ -54,7 +54,7 @@ fn a_network_without_grids_is_one_point_with_advice() {
     let (_, advice) = said.split_once("\nWhat to deploy\n").expect("a map ends with advice");
     assert!(advice.starts_with("Set complete-sharing: ") || advice.starts_with("Set dt:alpha=8: "));
     // Two runs tell nothing.
-    assert!(advice.contains("\nAdd no oracle: none is better anywhere.\n"), "{said}");
+    assert!(advice.contains("\nAdd no rule and no oracle: none is better anywhere.\n"), "{said}");
     assert!(room.read("runs/mine/map.csv").starts_with(b"grid,"));
 }
 

@@ -38,6 +38,7 @@ pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
     let head = LqdParameters { end: QueueEnd::Head };
     let all = [
         sharing(),
+        dt(1.0),
         dt(2.0),
         dt(4.0),
         dt(8.0),
@@ -152,6 +153,7 @@ mod tests {
         let labels: Vec<String> = usual_policies().into_iter().map(String::from).collect();
         let written = [
             "complete-sharing",
+            "dt:alpha=1",
             "dt:alpha=2",
             "dt:alpha=4",
             "dt:alpha=8",

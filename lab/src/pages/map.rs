@@ -117,7 +117,7 @@ fn advice(map: &Map) -> String {
         format!("better than that best in {better} of {} pairs, worse in {worse}", tally.pairs)
     };
     let _ = match &advice.addition {
-        None => writeln!(text, "Add no oracle: none is better anywhere."),
+        None => writeln!(text, "Add no rule and no oracle: none is better anywhere."),
         Some(rule) if rule.is_harmless => {
             writeln!(
                 text,
@@ -127,7 +127,12 @@ fn advice(map: &Map) -> String {
             )
         }
         Some(rule) => {
-            writeln!(text, "Add no oracle: each does harm. {}: {}.", rule.policy, found(rule))
+            writeln!(
+                text,
+                "Add no rule and no oracle: each is worse somewhere. {}: {}.",
+                rule.policy,
+                found(rule)
+            )
         }
     };
     let _ = match &advice.push_out {
