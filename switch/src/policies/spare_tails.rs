@@ -306,3 +306,17 @@ impl SpareTailsParameters {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets at 0, 100, 200 and 300: a gap of more than eight times 100 is a pause, from the fourth packet on.
+    #[test]
+    fn a_pause_is_a_gap_much_longer_than_those_before() {
+        let flow = Flow { seen_ns: 300, packets: 4, ..Flow::default() };
+        assert!(!flow.pauses(1_100) && flow.pauses(1_101));
+        let three = Flow { seen_ns: 200, packets: 3, ..Flow::default() };
+        assert!(!three.pauses(1_000_000));
+    }
+}

@@ -247,6 +247,10 @@ fn nothing_is_dropped_early_where_it_would_not_help() {
     // The same flows with nothing after a pause give.
     let arrivals = bursts(&[(4, 12, 1_000, 0); 20], 200_000);
     assert_ne!(dropped(&spec, &arrivals, &parameters(3)), of_base(&arrivals));
+    // So do they beside others that go on, and are of no burst.
+    let beside = [[(4, 12, 1_000, 0)].as_slice(), &[(2, 12, 1_000, 30); 3]].concat();
+    let arrivals = bursts(&beside.repeat(10), 200_000);
+    assert_ne!(dropped(&spec, &arrivals, &parameters(3)), of_base(&arrivals));
 }
 
 #[test]
