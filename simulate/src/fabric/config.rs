@@ -356,6 +356,7 @@ impl FabricConfig {
             ("server_delay_ns", self.server_delay_ns),
             ("uplink_delay_ns", self.uplink_delay_ns),
             ("min_rto_ns", self.min_rto_ns),
+            ("probe_wait_ns", self.probe_wait_ns),
             ("timestamp_ns", self.timestamp_ns),
             ("sample_interval_ns", self.sample_interval_ns),
             ("end_ns", self.end_ns),

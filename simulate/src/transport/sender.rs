@@ -2,7 +2,7 @@
 //!
 //! The states and their transitions are those of ns-3.39's `TcpSocketBase` with selective
 //! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
-//! they differ from the RFCs, because results depend on it.
+//! they differ from the RFCs, because results depend on it. [`Recovery`] names the other rules.
 
 use super::congestion_control::{Hop, Window};
 use super::rack::Rack;
