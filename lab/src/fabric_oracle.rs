@@ -35,6 +35,15 @@ pub fn training_experiment() -> Experiment {
     }
 }
 
+/// [`training_experiment`] with the senders of `fabric`: an oracle learns from packets of senders that recover as those that it
+/// will meet.
+pub fn training_experiment_for(fabric: &FabricConfig) -> Experiment {
+    let mut experiment = training_experiment();
+    experiment.fabric.recovery = fabric.recovery;
+    experiment.fabric.probe_wait_ns = fabric.probe_wait_ns;
+    experiment
+}
+
 /// The oracles that are compared unless others are asked for: the default of `dropcast train`, and
 /// the same on the paper's features.
 pub fn default_oracles() -> Vec<(String, TrainSettings)> {

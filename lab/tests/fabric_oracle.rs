@@ -1,8 +1,11 @@
 //! Oracles that are trained on LQD in the fabric.
 
-use dropcast_lab::fabric_oracle::{default_oracles, train_oracles, training_experiment};
+use dropcast_lab::fabric_oracle::{
+    default_oracles, train_oracles, training_experiment, training_experiment_for,
+};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
+use dropcast_simulate::{FabricConfig, Recovery};
 use std::num::NonZeroUsize;
 
 #[test]
@@ -28,4 +31,18 @@ fn oracles_are_the_same_on_any_number_of_threads() {
         let validation = model.metrics.as_ref().and_then(|metrics| metrics.validation.clone());
         assert!(validation.expect("rows to choose the vote on").drops > 0);
     }
+}
+
+#[test]
+fn a_map_trains_with_its_own_senders() {
+    let linux = FabricConfig {
+        recovery: Recovery::RackTlp,
+        probe_wait_ns: 1_000_000,
+        leaf_buffer_bytes: 1,
+        ..FabricConfig::default()
+    };
+    let trained = training_experiment_for(&linux).fabric;
+    assert_eq!((trained.recovery, trained.probe_wait_ns), (Recovery::RackTlp, 1_000_000));
+    let plain = training_experiment().fabric;
+    assert_eq!(FabricConfig { recovery: plain.recovery, probe_wait_ns: plain.probe_wait_ns, ..trained }, plain);
 }

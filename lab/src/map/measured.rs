@@ -7,7 +7,7 @@ use super::settings::{MapSettings, Measure, Subject};
 use crate::closed_loop::{
     Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, count_runs, in_parallel,
 };
-use crate::fabric_oracle::{train_oracles, training_experiment};
+use crate::fabric_oracle::{train_oracles, training_experiment_for};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
@@ -124,7 +124,7 @@ fn prepare(
         plain.prepare()?;
     }
     let models = train_oracles(
-        &training_experiment(),
+        &training_experiment_for(&settings.fabric),
         named.iter().map(|(_, settings)| *settings),
         resources,
         progress,
