@@ -368,8 +368,8 @@ pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
-    /// A decision without a model in place of one: the untrained rule over Dynamic Thresholds, such as
-    /// oracle:gate=0.5, as code for the switch (docs/rule.md).
+    /// A decision without a model in place of one, over Dynamic Thresholds, as code for the switch: spare-tails
+    /// (docs/spare-tails.md), or the untrained rule, such as oracle:gate=0.5 (docs/rule.md).
     #[arg(long, value_name = "POLICY", conflicts_with_all = ["model", "target"], requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
@@ -401,7 +401,8 @@ fn targets() -> String {
     let lines: String = Target::all().iter().map(line).collect();
     format!(
         "Targets:\n{lines}\nExamples:\n  dropcast export model.json --target c p4 -o tables\n  \
-             dropcast export --policy oracle:gate=0.5 --switch leaf.toml -o rule"
+             dropcast export --policy oracle:gate=0.5 --switch leaf.toml -o rule\n  \
+             dropcast export --policy spare-tails --switch leaf.toml -o spare-tails"
     )
 }
 
@@ -422,7 +423,7 @@ pub(crate) struct VerifyArgs {
     /// The model.
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
-    /// Check verdicts of the untrained rule instead, as `dropcast export` was given it.
+    /// Check verdicts of a policy instead, as `dropcast export` was given it.
     #[arg(
         long,
         value_name = "POLICY",
@@ -433,8 +434,8 @@ pub(crate) struct VerifyArgs {
     /// Switch description that `dropcast export` was given with the policy.
     #[arg(long, value_name = "FILE.toml", requires = "policy")]
     pub(crate) switch: Option<PathBuf>,
-    /// What your code decided about the exported `dropcast_rule_packets.csv`: for each packet that arrives a line with 1
-    /// (accepted) or 0.
+    /// What your code decided about the exported packets, such as `dropcast_rule_packets.csv`: for each packet that arrives
+    /// a line with 1 (accepted) or 0.
     #[arg(long, value_name = "FILE", requires = "policy")]
     pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.

@@ -42,9 +42,11 @@ mod onnx;
 mod origin;
 mod ovs;
 mod p4;
+mod policy_code;
 mod region;
 mod resources;
 mod rule;
+mod spare_tails;
 mod splitmix;
 pub mod tables;
 mod target;
@@ -60,10 +62,11 @@ pub use facts::{Facts, FeatureThresholds};
 pub use fixed_layout::FixedLayout;
 pub use json::JSON_TABLE_VERSION;
 pub use origin::{Column, Origin};
+pub use policy_code::{PacketArrival, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets};
 pub use resources::{
     Encoding, FeatureResources, Measured, TableResources, TableTotals, TreeResources,
 };
-pub use rule::{Rule, RuleError, RuleEvent, RulePackets};
+pub use rule::Rule;
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};
 pub use targets::TargetError;

@@ -1,9 +1,7 @@
-//! The untrained rule over Dynamic Thresholds as code: files that are the same for every switch, the switch's constants,
-//! and packets to check the code with (`docs/rule.md`).
+//! The untrained rule over Dynamic Thresholds as code (`docs/rule.md`).
 
 mod files;
 mod packets;
 mod parameters;
 
-pub use packets::{RuleEvent, RulePackets};
-pub use parameters::{Rule, RuleError};
+pub use parameters::Rule;

@@ -44,5 +44,8 @@ fn a_map_trains_with_its_own_senders() {
     let trained = training_experiment_for(&linux).fabric;
     assert_eq!((trained.recovery, trained.probe_wait_ns), (Recovery::RackTlp, 1_000_000));
     let plain = training_experiment().fabric;
-    assert_eq!(FabricConfig { recovery: plain.recovery, probe_wait_ns: plain.probe_wait_ns, ..trained }, plain);
+    assert_eq!(
+        FabricConfig { recovery: plain.recovery, probe_wait_ns: plain.probe_wait_ns, ..trained },
+        plain
+    );
 }

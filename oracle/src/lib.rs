@@ -9,7 +9,8 @@
 //! that the caller owns: virtual LQD at line rate, whose queue lengths are the thresholds, the
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
-//! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`).
+//! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`), and so does
+//! [`SpareTails`](spare_tails::SpareTails) (`docs/spare-tails.md`).
 //!
 //! ```
 //! use dropcast_oracle::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
@@ -70,6 +71,7 @@ mod memory;
 mod row;
 mod rule;
 mod service;
+pub mod spare_tails;
 mod switch_constants;
 mod table;
 mod virtual_lqd;

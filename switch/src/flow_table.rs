@@ -15,11 +15,7 @@ impl<T: Clone + Default> FlowTable<T> {
     /// # Errors
     /// If the number of slots is no power of two up to 2^24.
     pub(crate) fn new(slots: usize) -> Result<Self, BuildError> {
-        if !slots.is_power_of_two() || slots > 1 << 24 {
-            let problem = format!("is {slots}, expected a power of two up to 2^24");
-            return Err(BuildError::parameter("flows", problem));
-        }
-        Ok(FlowTable { slots: vec![(0, T::default()); slots] })
+        Ok(FlowTable { slots: vec![(0, T::default()); flow_slots(slots)?] })
     }
 
     /// What is known of a flow, whose hash is not 0; what is known of none, if another flow had the slot.
@@ -31,4 +27,16 @@ impl<T: Clone + Default> FlowTable<T> {
         }
         known
     }
+}
+
+/// Slots for flows.
+///
+/// # Errors
+/// If they are no power of two up to 2^24.
+pub(crate) fn flow_slots(flows: usize) -> Result<usize, BuildError> {
+    if flows.is_power_of_two() && flows <= 1 << 24 {
+        return Ok(flows);
+    }
+    let problem = format!("is {flows}, expected a power of two up to 2^24");
+    Err(BuildError::parameter("flows", problem))
 }

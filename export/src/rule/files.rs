@@ -1,46 +1,37 @@
 //! The files of the rule for a switch.
 
-use super::packets::RulePackets;
-use super::parameters::{Rule, RuleConstants, RuleError};
+use super::parameters::{Rule, RuleConstants};
+use crate::policy_code::{FRAME, PolicyCodeError, c_array, c_constants, sources};
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
 
 /// What is the same for every switch.
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 5] = [
     ("dropcast_rule.h", include_str!("dropcast_rule.h")),
     ("dropcast_rule.bpf.c", include_str!("dropcast_rule.bpf.c")),
+    FRAME,
     ("dropcast_rule.v", include_str!("dropcast_rule.v")),
     ("dropcast_rule_tb.v", include_str!("dropcast_rule_tb.v")),
 ];
 
 impl Rule {
-    /// The code, the switch's constants, and packets to check it with.
+    /// The code and the switch's constants.
     ///
     /// # Errors
     /// If the switch or a parameter is not what the code can do.
-    pub fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, RuleError> {
+    pub(crate) fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, PolicyCodeError> {
         let constants = self.constants(spec)?;
-        let file = |name: &str, text: String| EmittedFile {
-            name: name.to_owned(),
-            bytes: text.into_bytes(),
-        };
-        let sources = SOURCES.map(|(name, text)| file(name, text.to_owned()));
         let of_the_switch = [
-            file("dropcast_rule_config.h", self.c_config(spec, &constants)),
-            file("dropcast_rule_config.rs", self.rust_config(spec, &constants)),
-            file("dropcast_rule_config.vh", self.verilog_config(spec, &constants)),
-            file("dropcast_rule_packets.csv", RulePackets::golden(self, spec)?.to_csv()),
+            ("dropcast_rule_config.h", &*self.c_config(spec, &constants)),
+            ("dropcast_rule_config.rs", &self.rust_config(spec, &constants)),
+            ("dropcast_rule_config.vh", &self.verilog_config(spec, &constants)),
         ];
-        Ok(sources.into_iter().chain(of_the_switch).collect())
+        Ok([sources(&SOURCES), sources(&of_the_switch)].concat())
     }
 
     fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
         let queues_per_port = usize::from(spec.queues_per_port);
-        let by_queue = |number: &dyn Fn(usize) -> u32| {
-            let numbers: Vec<String> =
-                (0..spec.queues()).map(|queue| format!("{}u", number(queue))).collect();
-            format!("{{{}}}", numbers.join(", "))
-        };
+        let by_queue = |number: &dyn Fn(usize) -> u32| c_array((0..spec.queues()).map(number));
         let defined = [
             ("QUEUES", spec.queues().to_string()),
             ("PORTS", spec.ports().to_string()),
@@ -51,16 +42,8 @@ impl Rule {
             ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
             ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
         ];
-        let mut text = format!(
-            "/* Constants of a switch for dropcast_rule.h: a horizon of {} ns. */\n#ifndef DROPCAST_RULE_CONFIG_H\n\
-             #define DROPCAST_RULE_CONFIG_H\n\n",
-            self.horizon_ns
-        );
-        for (name, value) in defined {
-            text.push_str(&format!("#define DROPCAST_RULE_{name} {value}\n"));
-        }
-        text.push_str("\n#endif\n");
-        text
+        let what = format!("dropcast_rule.h: a horizon of {} ns", self.horizon_ns);
+        c_constants("DROPCAST_RULE", &what, &defined)
     }
 }
 

@@ -1,6 +1,10 @@
 //! The rule's parameters, and the constants of a switch that follow from them.
 
-use dropcast_data::SwitchSpec;
+use crate::policy_code::{PolicyCodeError, alphas_in_128ths};
+use dropcast_data::{SwitchSpec, Victim};
+use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
+use dropcast_switch::policies::oracle::{AnyOracle, OracleParameters};
+use dropcast_switch::{Alphas, Fit, LineRate, PolicySite, PolicySpec};
 
 /// The rule's parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,32 +15,6 @@ pub struct Rule {
     pub horizon_ns: u64,
     /// The share of predictions that must come true for them to be followed; 0 follows all.
     pub gate: f64,
-}
-
-/// Why a rule cannot be written for a switch.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RuleError {
-    /// Queues that keep bytes for themselves, or do not share the buffer.
-    #[error(
-        "the switch has reserved bytes or queues outside the shared buffer, which the rule's code does not know"
-    )]
-    Reserved,
-    /// A gate that is no share.
-    #[error("gate {0}: expected 0 to 1")]
-    Gate(f64),
-    /// No time ahead.
-    #[error("horizon_ns is 0, expected at least 1")]
-    Horizon,
-    /// An alpha that integers cannot hold.
-    #[error("alpha {0}: expected a multiple of 1/128 up to 65,536")]
-    Alpha(f64),
-    /// A port that is too fast for the horizon.
-    #[error("port {0} sends more than 4 GiB within the horizon")]
-    Drain(usize),
-    /// The fabric's policy cannot be built, so there are no packets to check the code with.
-    #[error("{0}")]
-    Policy(String),
 }
 
 /// What the rule's code needs to know of a switch, in integers.
@@ -56,22 +34,18 @@ impl Rule {
     ///
     /// # Errors
     /// If the switch or a parameter is not what the rule's code can do.
-    pub(crate) fn constants(&self, spec: &SwitchSpec) -> Result<RuleConstants, RuleError> {
-        let reserves = spec.reserved_bytes.iter().any(|&bytes| bytes > 0);
-        if reserves || spec.shared.iter().any(|shares| !shares) {
-            return Err(RuleError::Reserved);
-        }
+    pub(crate) fn constants(&self, spec: &SwitchSpec) -> Result<RuleConstants, PolicyCodeError> {
         if !(0.0..=1.0).contains(&self.gate) {
-            return Err(RuleError::Gate(self.gate));
+            return Err(PolicyCodeError::Gate(self.gate));
         }
         if self.horizon_ns == 0 {
-            return Err(RuleError::Horizon);
+            return Err(PolicyCodeError::Horizon);
         }
         let class = |queue| self.alpha.get(queue).or(self.alpha.last()).copied().unwrap_or(1.0);
-        let alphas = (0..usize::from(spec.queues_per_port)).map(|queue| in_128ths(class(queue)));
+        let alpha_128 = alphas_in_128ths(spec, class)?;
         let drains = (0..spec.ports()).map(|port| self.drain_bytes(spec, port));
         Ok(RuleConstants {
-            alpha_128: alphas.collect::<Result<_, _>>()?,
+            alpha_128,
             drain_bytes: drains.collect::<Result<_, _>>()?,
             window_ns: self.window_ns(),
             gate: (self.gate * 65_536.0) as u32,
@@ -85,16 +59,29 @@ impl Rule {
     }
 
     /// What a port sends until the horizon, with the roundings of the feature.
-    fn drain_bytes(&self, spec: &SwitchSpec, port: usize) -> Result<u32, RuleError> {
+    fn drain_bytes(&self, spec: &SwitchSpec, port: usize) -> Result<u32, PolicyCodeError> {
         let in_two_rtts = u128::from(spec.line_rate_bps[port])
             * u128::from(self.horizon_ns.saturating_mul(4))
             / 4_000_000_000;
-        u32::try_from(in_two_rtts / 8).map_err(|_| RuleError::Drain(port))
+        u32::try_from(in_two_rtts / 8).map_err(|_| PolicyCodeError::Drain(port))
     }
-}
 
-fn in_128ths(alpha: f64) -> Result<u32, RuleError> {
-    let scaled = alpha * 128.0;
-    let is_whole = scaled.fract() == 0.0 && (1.0..=8_388_608.0).contains(&scaled);
-    if is_whole { Ok(scaled as u32) } else { Err(RuleError::Alpha(alpha)) }
+    /// The policy of the fabric and the replays.
+    pub(crate) fn policy(&self, spec: &SwitchSpec) -> Result<AnyOracle, PolicyCodeError> {
+        self.constants(spec)?;
+        let alpha = Alphas::new(self.alpha.clone())
+            .map_err(|error| PolicyCodeError::Policy(error.to_string()))?;
+        let base = PolicySpec::DynamicThresholds(DynamicThresholdsParameters { alpha });
+        let parameters = OracleParameters {
+            base: Box::new(base),
+            model: None,
+            horizon_ns: Some(self.horizon_ns),
+            gate: Some(self.gate),
+            told_late_ns: 0,
+        };
+        let service = LineRate::new(spec);
+        let (fit, victim) = (Fit::Exact, Victim::default());
+        let site = PolicySite { spec, fit, service, victim, seed: 1, model: None };
+        parameters.policy(site).map_err(|error| PolicyCodeError::Policy(error.to_string()))
+    }
 }

@@ -1,16 +1,17 @@
-//! The untrained rule of a switch as code, and a check of what code of it has decided.
+//! Policies without a model as code for a switch, and a check of what such code has decided.
 
 use super::models::{Written, write_folder};
 use crate::PipelineError;
 use crate::files::{read_text, spare_inputs};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, Rule, RuleEvent, RulePackets};
+use dropcast_export::{EmittedFile, PolicyCode, PolicyCodeError, PolicyEvent, Rule};
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Writes the untrained rule over Dynamic Thresholds as code for a switch into `folder`.
+/// Writes a policy without a model, the untrained rule or early drops in bursts over Dynamic Thresholds, as code for a switch into
+/// `folder`.
 ///
 /// # Errors
 /// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace
@@ -21,8 +22,7 @@ pub fn export_policy(
     inputs: &[PathBuf],
     folder: &Path,
 ) -> Result<Vec<Written>, PipelineError> {
-    let rule = rule_of(policy, spec)?;
-    let files = rule.files(spec).map_err(unfit)?;
+    let files = code_of(policy, spec)?.files(spec).map_err(unfit)?;
     for file in &files {
         spare_inputs(&folder.join(&file.name), inputs)?;
     }
@@ -88,15 +88,17 @@ pub fn check_verdicts(
     spec: &SwitchSpec,
     verdicts: &Path,
 ) -> Result<VerdictCheck, PipelineError> {
-    let packets = RulePackets::golden(&rule_of(policy, spec)?, spec).map_err(unfit)?;
+    let code = code_of(policy, spec)?;
+    let packets = code.golden(spec).map_err(unfit)?;
     let told = verdicts_of(verdicts)?;
-    let arrivals: Vec<&RuleEvent> =
+    let arrivals: Vec<&PolicyEvent> =
         packets.events.iter().filter(|event| event.accepted.is_some()).collect();
     if told.len() != arrivals.len() {
         let problem = format!(
-            "{} verdicts, expected {}: one for each packet of dropcast_rule_packets.csv that arrives (kind 0)",
+            "{} verdicts, expected {}: one for each packet of {} that arrives (kind 0)",
             told.len(),
-            arrivals.len()
+            arrivals.len(),
+            code.packets_file()
         );
         return Err(PipelineError::unfit(verdicts.display(), problem));
     }
@@ -113,7 +115,7 @@ pub fn check_verdicts(
         }
         check.mismatches += 1;
         if check.first_mismatches.len() < VerdictCheck::SHOWN {
-            let &RuleEvent { time_ns, port, queue, size_bytes, .. } = event;
+            let &PolicyEvent { time_ns, port, queue, size_bytes, .. } = event;
             let expected_accepted = !accepted;
             let mismatch =
                 VerdictMismatch { line, time_ns, port, queue, size_bytes, expected_accepted };
@@ -136,29 +138,29 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
     (1..).zip(text.lines()).map(verdict).collect()
 }
 
-fn rule_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<Rule, PipelineError> {
-    let PolicySpec::Oracle(OracleParameters {
-        base,
-        model: None,
-        horizon_ns,
-        gate,
-        told_late_ns: 0,
-    }) = policy
-    else {
-        return Err(unfit(format!(
-            "{}: only the untrained rule is exported, such as oracle:gate=0.5; told_late_ns is for simulations",
+fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, PipelineError> {
+    match policy {
+        PolicySpec::Oracle(OracleParameters {
+            base,
+            model: None,
+            horizon_ns,
+            gate,
+            told_late_ns: 0,
+        }) => {
+            let PolicySpec::DynamicThresholds(base) = &**base else {
+                return Err(unfit(PolicyCodeError::Base(base.name())));
+            };
+            let queues = 0..usize::from(spec.queues_per_port);
+            let alpha = queues.map(|queue| base.alpha.at(queue)).collect();
+            let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
+            Ok(PolicyCode::Rule(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) }))
+        }
+        PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
+        _ => Err(unfit(format!(
+            "{}: only the untrained rule, such as oracle:gate=0.5, and spare-tails are exported; told_late_ns is for simulations",
             policy.name()
-        )));
-    };
-    let PolicySpec::DynamicThresholds(base) = &**base else {
-        return Err(unfit(format!(
-            "base {}: expected Dynamic Thresholds, such as oracle:base=dt:alpha=16",
-            base.name()
-        )));
-    };
-    let alpha = (0..usize::from(spec.queues_per_port)).map(|queue| base.alpha.at(queue)).collect();
-    let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
-    Ok(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) })
+        ))),
+    }
 }
 
 fn unfit(problem: impl ToString) -> PipelineError {

@@ -3,7 +3,8 @@
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::policies::spare_tails::{LEAST_BYTES, SpareTailsParameters};
+use dropcast_oracle::spare_tails::LEAST_BYTES;
+use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use dropcast_switch::{Buffer, Decision, Packet, Policy, PolicySite};
 use proptest::prelude::*;
 
@@ -36,8 +37,8 @@ impl Slow {
         let slot = |flow: u64| flow % self.own.flows as u64;
         let index = self.seen.len();
         let earlier = self.seen.iter().rev().find(|seen| slot(seen.flow) == slot(flow));
-        let before =
-            earlier.filter(|last| last.flow == flow && now - last.now <= self.own.silence_ns);
+        let before = earlier
+            .filter(|last| last.flow == flow && now - last.now <= self.own.silence_ns.into());
         let (first, number) = before.map_or((index, 0), |last| (last.first, last.number + 1));
         let is_later = before.is_some_and(|last| {
             let so_far_ns = last.now - self.seen[first].now;
@@ -194,7 +195,7 @@ proptest! {
         ),
         apart_ns in prop_oneof![Just(3_000_u64), Just(20_000), Just(60_000)],
         burst_flows in 1_usize..5,
-        silence_ns in prop_oneof![Just(2_000_u64), Just(10_000_000)],
+        silence_ns in prop_oneof![Just(2_000_u32), Just(10_000_000)],
         least_held in 0.0..0.7_f64,
     ) {
         let spec = SwitchSpec::uniform(2, LINE_RATE_BPS, 24_000, 4_000);
@@ -263,7 +264,9 @@ fn parameters_out_of_range_are_refused() {
     assert!(refused("spare-tails:base=lqd").contains("pushes packets out"));
     let with_model = "spare-tails:base={name='credence',model='model.json'}";
     assert!(refused(with_model).contains("credence has a model"));
-    assert!(refused("spare-tails:burst_flows=0").contains("expected 1 to 65536"));
+    assert!(refused("spare-tails:burst_flows=0").contains("expected 1 to 8"));
+    assert!(refused("spare-tails:burst_flows=9").contains("expected 1 to 8"));
+    assert!(refused("spare-tails:window_ns=0").contains("expected at least 1"));
     assert!(refused("spare-tails:least_held=2").contains("expected 0 to 1"));
     assert!(refused("spare-tails:flows=3").contains("power of two"));
 }

@@ -20,7 +20,7 @@ mod json;
 mod lagging_ports;
 mod ns3_page;
 mod onnx;
+mod policy_code;
 mod replay;
-mod rule;
 mod verilog;
 mod verilog_level;

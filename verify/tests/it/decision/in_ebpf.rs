@@ -60,7 +60,11 @@ pub(crate) fn build_loader(folder: &Path, text: &str) -> Option<()> {
 }
 
 /// Runs it on records; `None` if the kernel does not permit it.
-pub(crate) fn run(folder: &Path, records: &[[u32; 6]], falls_back: bool) -> Option<Vec<u8>> {
+pub(crate) fn run<const WORDS: usize>(
+    folder: &Path,
+    records: &[[u32; WORDS]],
+    falls_back: bool,
+) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
     fs::write(folder.join("records"), bytes).expect("written");
     let mut loader = Command::new(folder.join("loader"));

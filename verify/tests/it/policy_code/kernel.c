@@ -1,6 +1,6 @@
-/* Loads the exported XDP program and runs it on a frame for each record from standard input (six words: 0 arrival or 1
- * departure, port, queue, bytes, low and high half of the time). Prints a byte for each arrival: 1 accepted, 0 dropped. Exit
- * status 77: not permitted. */
+/* Loads the exported XDP program and runs it on a frame for each record from standard input (eight words: 0 arrival or 1
+ * departure, port, queue, bytes, low and high half of the time, and of the flow's hash). Prints a byte for each arrival: 1
+ * accepted, 0 dropped. Exit status 77: not permitted. */
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -20,6 +20,8 @@ struct event {
     uint32_t size_bytes;
     uint32_t time_high;
     uint32_t time_low;
+    uint32_t flow_high;
+    uint32_t flow_low;
 } __attribute__((packed));
 
 static int fail(const char *doing, int error)
@@ -40,7 +42,7 @@ static int run(int program, struct event *event, uint32_t *answer)
 
 int main(void)
 {
-    struct bpf_object *object = bpf_object__open_file("dropcast_rule.bpf.o", NULL);
+    struct bpf_object *object = bpf_object__open_file("program.bpf.o", NULL);
     if (!object) {
         return fail("open", errno);
     }
@@ -50,7 +52,7 @@ int main(void)
     }
     const int program = bpf_program__fd(bpf_object__next_program(object, NULL));
     struct bpf_prog_info info = {0};
-    uint32_t length = sizeof info, answer = 0, record[6];
+    uint32_t length = sizeof info, answer = 0, record[8];
     if (bpf_obj_get_info_by_fd(program, &info, &length) == 0) {
         fprintf(stderr, "kernel: %u instructions, %u looked at\n", info.xlated_prog_len / 8, info.verified_insns);
     }
@@ -68,6 +70,8 @@ int main(void)
             .size_bytes = htonl(record[3]),
             .time_high = htonl(record[5]),
             .time_low = htonl(record[4]),
+            .flow_high = htonl(record[7]),
+            .flow_low = htonl(record[6]),
         };
         error = run(program, &event, &answer);
         if (error) {

@@ -2,7 +2,7 @@
 
 use crate::decision::in_verilog::{built, is_logic_and_memories, read, succeed};
 use crate::replay::found;
-use dropcast_export::{EmittedFile, RulePackets};
+use dropcast_export::{EmittedFile, PolicyPackets};
 use dropcast_verify::Tool;
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const BESIDE_STEPS: usize = 4;
 /// The verdicts of the module with so many steps; `None` without the simulator.
 pub(crate) fn decide(
     files: &[EmittedFile],
-    packets: &RulePackets,
+    packets: &PolicyPackets,
     simulator: Tool,
     steps: usize,
 ) -> Option<Vec<u8>> {

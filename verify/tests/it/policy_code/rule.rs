@@ -1,75 +1,19 @@
-//! The exported untrained rule decides about every packet as `dropcast_switch`'s does.
+//! The untrained rule.
 
-mod in_ebpf;
 mod in_rust;
 mod in_verilog;
 
-use crate::decision::in_c::{CLANG, GCC, WARNINGS};
-use crate::decision::record;
+use super::{TOOLS, agree, compiled, in_kernel, records, unseen, verdicts};
+use crate::decision::in_c::{CLANG, GCC};
 use crate::event_log::sample;
-use crate::replay::{GXX, found};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_export::{EmittedFile, Rule, RuleError, RuleEvent, RulePackets};
+use dropcast_export::{PacketArrival, PolicyCode, PolicyCodeError, Rule};
 use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_verify::Tool;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
-/// Time, queue and size of packets.
-type Arrivals = Vec<(u64, usize, u32)>;
-
-/// Records of six words: 0 arrival or 1 departure, port, queue, bytes, low and high half of the time.
-fn records(packets: &RulePackets) -> Vec<[u32; 6]> {
-    let kind = |event: &RuleEvent| u32::from(event.accepted.is_none());
-    let events = packets.events.iter();
-    events
-        .map(|event| {
-            record(kind(event), [event.port, event.queue], event.size_bytes, event.time_ns)
-        })
-        .collect()
-}
-
-/// The verdicts of the compiled header; none without the compiler.
-fn compiled(
-    tool: Tool,
-    files: &[EmittedFile],
-    records: &[[u32; 6]],
-    arguments: &[&str],
-) -> Option<Vec<u8>> {
-    let compiler = found(tool)?;
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for file in files {
-        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
-    }
-    let (standard, file) =
-        if tool.command == "g++" { ("-std=c++17", "rule.cc") } else { ("-std=c99", "rule.c") };
-    fs::write(folder.path().join(file), include_str!("rule/main.c")).expect("written");
-    let mut command = compiler.in_folder(folder.path());
-    let output = command
-        .args([standard, "-O2"])
-        .args(WARNINGS)
-        .args([file, "-o", "rule"])
-        .output()
-        .expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
-    let mut child = Command::new(folder.path().join("rule"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(&bytes));
-        child.wait_with_output().expect("it ends")
-    });
-    assert!(output.status.success(), "{}", output.status);
-    Some(output.stdout)
-}
+type Arrivals = Vec<PacketArrival>;
 
 /// Bursts towards few queues of a switch of these ports.
 fn bursts(spec: &SwitchSpec, packets: usize, seed: u64) -> Arrivals {
@@ -83,34 +27,28 @@ fn bursts(spec: &SwitchSpec, packets: usize, seed: u64) -> Arrivals {
         now += random.random_range(0..200);
         let other = random.random_range(0..4) == 0;
         let queue = if other { random.random_range(0..spec.queues()) } else { queue };
-        (now, queue, random.random_range(64..1_501))
+        let size_bytes = random.random_range(64..1_501);
+        PacketArrival { time_ns: now, queue, size_bytes, flow_hash: 0 }
     };
     (0..packets).map(arrival).collect()
 }
 
-fn agree(spec: &SwitchSpec, rule: &Rule, arrivals: &Arrivals, tools: &[Tool]) -> [usize; 2] {
-    let packets = RulePackets::decided(rule, spec, arrivals.iter().copied()).expect("decided");
-    let (files, records) = (rule.files(spec).expect("a switch that it knows"), records(&packets));
-    let expected: Vec<u8> = packets.verdicts().map(u8::from).collect();
+/// Returns how many packets are dropped, and accepted.
+fn all_agree(spec: &SwitchSpec, rule: &Rule, arrivals: &Arrivals, tools: &[Tool]) -> [usize; 2] {
+    let code = PolicyCode::Rule(rule.clone());
+    let packets = code.decided(spec, arrivals.iter().copied()).expect("decided");
+    let (files, expected) = (code.files(spec).expect("a switch that it knows"), verdicts(&packets));
     if tools.len() > 1 {
         assert!(in_rust::compiled(&files, spec, &packets) == expected, "{rule:?}, {spec:?}");
-        let in_kernel = in_ebpf::decide(&files, &records);
-        assert!(in_kernel.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
         let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR, 6);
         assert!(simulated.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
     }
-    for &tool in tools {
-        let Some(verdicts) = compiled(tool, &files, &records, &[]) else { continue };
-        assert_eq!(verdicts.len(), expected.len());
-        let first = verdicts.iter().zip(&expected).position(|(ours, theirs)| ours != theirs);
-        assert_eq!(first, None, "{}: {rule:?}, {spec:?}", tool.command);
-    }
+    agree(&code, &files, &packets, tools);
     [0, 1].map(|verdict| expected.iter().filter(|&&one| one == verdict).count())
 }
 
 #[test]
 fn the_exported_rule_is_the_policy() {
-    let tools = [GCC, CLANG, GXX];
     let mut verdicts = [0, 0];
     for seed in 0..6 {
         let queues_per_port = [1, 2, 3][seed as usize % 3];
@@ -126,8 +64,8 @@ fn the_exported_rule_is_the_policy() {
         let gate = [0.0, 0.5, 0.9][seed as usize / 2];
         let rule = Rule { alpha: vec![16.0, 0.5], horizon_ns: drain_time_ns(&spec), gate };
         let arrivals = bursts(&spec, 20_000, seed);
-        let some = if seed < 3 { &tools[..] } else { &tools[..1] };
-        let [dropped, accepted] = agree(&spec, &rule, &arrivals, some);
+        let some = if seed < 3 { &TOOLS[..] } else { &TOOLS[..1] };
+        let [dropped, accepted] = all_agree(&spec, &rule, &arrivals, some);
         verdicts = [verdicts[0] + dropped, verdicts[1] + accepted];
     }
     assert!(verdicts.iter().all(|&count| count > 1_000), "{verdicts:?}");
@@ -142,13 +80,19 @@ fn the_exported_rule_is_the_policy_on_the_sample() {
     let arrivals =
         input.events.iter().filter(|event| event.kind == dropcast_data::EventKind::Arrival);
     let arrivals: Arrivals = arrivals
-        .map(|event| (event.time_ns, spec.queue_index(event.port, event.queue), event.size_bytes))
+        .map(|event| PacketArrival {
+            time_ns: event.time_ns,
+            queue: spec.queue_index(event.port, event.queue),
+            size_bytes: event.size_bytes,
+            flow_hash: 0,
+        })
         .collect();
     let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
-    agree(&spec, &rule, &arrivals, &[GCC, CLANG]);
-    let packets = RulePackets::decided(&rule, &spec, arrivals).expect("decided");
-    let files = rule.files(&spec).expect("a switch that it knows");
-    if let Some(told) = compiled(GCC, &files, &records(&packets), &["time"]) {
+    all_agree(&spec, &rule, &arrivals, &[GCC, CLANG]);
+    let code = PolicyCode::Rule(rule);
+    let packets = code.decided(&spec, arrivals).expect("decided");
+    let files = code.files(&spec).expect("a switch that it knows");
+    if let Some(told) = compiled(GCC, &code, &files, &records(&packets), &["time"]) {
         println!("{}", String::from_utf8_lossy(&told).trim());
     }
 }
@@ -157,13 +101,14 @@ fn the_exported_rule_is_the_policy_on_the_sample() {
 fn what_the_header_cannot_do_is_refused() {
     let spec = SwitchSpec::uniform(2, 8_000_000_000, 10_000, 4_000);
     let rule = Rule { alpha: vec![16.0], horizon_ns: 1_000, gate: 0.5 };
-    assert!(rule.files(&spec).is_ok());
+    let refused = |rule: &Rule, spec: &SwitchSpec| PolicyCode::Rule(rule.clone()).files(spec).err();
+    assert_eq!(refused(&rule, &spec), None);
     let odd = Rule { alpha: vec![0.3], ..rule.clone() };
-    assert_eq!(odd.files(&spec), Err(RuleError::Alpha(0.3)));
+    assert_eq!(refused(&odd, &spec), Some(PolicyCodeError::Alpha(0.3)));
     let far = Rule { horizon_ns: u64::MAX, ..rule.clone() };
-    assert_eq!(far.files(&spec), Err(RuleError::Drain(0)));
+    assert_eq!(refused(&far, &spec), Some(PolicyCodeError::Drain(0)));
     let apart = SwitchSpec { shared: vec![false], ..spec };
-    assert_eq!(rule.files(&apart), Err(RuleError::Reserved));
+    assert_eq!(refused(&rule, &apart), Some(PolicyCodeError::Reserved));
 }
 
 /// What is wrong in one place of the header is wrong about some packet of the exported ones.
@@ -173,25 +118,17 @@ fn the_exported_packets_tell_a_header_with_one_change() {
     let spec =
         SwitchSpec { queues_per_port: 2, ..SwitchSpec::uniform(20, rate, 1_052_672, 32_000) };
     let spec = SwitchSpec { pushable: vec![true; 2], shared: vec![true; 2], ..spec };
-    let mut unseen = CHANGES.to_vec();
+    let mut left = CHANGES.to_vec();
     for gate in [0.5, 0.9] {
         let rule = Rule { alpha: vec![16.0, 8.0], horizon_ns: drain_time_ns(&spec), gate };
-        let packets = RulePackets::golden(&rule, &spec).expect("a switch that it knows");
-        let (records, files) = (records(&packets), rule.files(&spec).expect("known"));
-        let expected: Vec<u8> = packets.verdicts().map(u8::from).collect();
+        let code = PolicyCode::Rule(rule);
+        let packets = code.golden(&spec).expect("a switch that it knows");
+        let files = code.files(&spec).expect("known");
         let right = in_verilog::decide(&files, &packets, in_verilog::ICARUS, 11);
-        assert!(right.is_none_or(|verdicts| verdicts == expected));
-        let right = compiled(GCC, &files, &records, &[]);
-        assert!(right.is_none_or(|verdicts| verdicts == expected));
-        unseen.retain(|(one, other)| {
-            let mut files = files.clone();
-            let text = String::from_utf8(std::mem::take(&mut files[0].bytes)).expect("text");
-            assert_eq!(text.matches(one).count(), 1, "{one}");
-            files[0].bytes = text.replace(one, other).into_bytes();
-            compiled(GCC, &files, &records, &[]).is_some_and(|verdicts| verdicts == expected)
-        });
+        assert!(right.is_none_or(|told| told == verdicts(&packets)));
+        left = unseen(&code, &files, &packets, &left);
     }
-    assert!(unseen.is_empty(), "{unseen:?}");
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// A part of the header, and one that is wrong in its place.
@@ -223,10 +160,11 @@ const CHANGES: [(&str, &str); 17] = [
 fn the_kernel_takes_the_rule_of_256_queues() {
     let spec = SwitchSpec::uniform(256, 100_000_000_000, 4_000_000, 8_000);
     let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
-    let packets = RulePackets::golden(&rule, &spec).expect("a switch that it knows");
-    let expected: Vec<u8> = packets.verdicts().map(u8::from).collect();
+    let code = PolicyCode::Rule(rule);
+    let packets = code.golden(&spec).expect("a switch that it knows");
+    let expected = verdicts(&packets);
     assert!(expected.contains(&0));
-    let files = rule.files(&spec).expect("a switch that it knows");
-    let in_kernel = in_ebpf::decide(&files, &records(&packets));
+    let files = code.files(&spec).expect("a switch that it knows");
+    let in_kernel = in_kernel(&code, &files, &records(&packets));
     assert!(in_kernel.is_none_or(|verdicts| verdicts == expected));
 }

@@ -2,7 +2,7 @@
 
 use crate::decision::in_rust::{build_program, succeed};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, RulePackets};
+use dropcast_export::{EmittedFile, PolicyPackets};
 use dropcast_oracle::{RuleQueue, Waiting};
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,11 @@ use std::process::Command;
 const OF_THE_SWITCH: usize = 80;
 
 /// The verdicts of a program around the exported file, compiled with rustc.
-pub(crate) fn compiled(files: &[EmittedFile], spec: &SwitchSpec, packets: &RulePackets) -> Vec<u8> {
+pub(crate) fn compiled(
+    files: &[EmittedFile],
+    spec: &SwitchSpec,
+    packets: &PolicyPackets,
+) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path();
     for file in files {

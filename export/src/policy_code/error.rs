@@ -1,0 +1,30 @@
+//! Why a policy cannot be had as code.
+
+/// Why a policy cannot be had as code for a switch.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyCodeError {
+    /// Queues that keep bytes for themselves, or do not share the buffer.
+    #[error(
+        "the switch has reserved bytes or queues outside the shared buffer, which the code does not know"
+    )]
+    Reserved,
+    /// A gate that is no share.
+    #[error("gate {0}: expected 0 to 1")]
+    Gate(f64),
+    /// No time ahead.
+    #[error("horizon_ns is 0, expected at least 1")]
+    Horizon,
+    /// An alpha that integers cannot hold.
+    #[error("alpha {0}: expected a multiple of 1/128 up to 65,536")]
+    Alpha(f64),
+    /// A port that is too fast for the horizon.
+    #[error("port {0} sends more than 4 GiB within the horizon")]
+    Drain(usize),
+    /// A base that the code does not have.
+    #[error("base {0}: expected Dynamic Thresholds, such as base=dt:alpha=16")]
+    Base(&'static str),
+    /// The fabric's policy cannot be built, so there are no packets to check the code with.
+    #[error("{0}")]
+    Policy(String),
+}

@@ -1,0 +1,352 @@
+//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`docs/spare-tails.md`).
+
+use crate::NotReady;
+use core::ops::RangeInclusive;
+
+/// Shorter packets are neither counted nor dropped early.
+pub const LEAST_BYTES: u32 = 512;
+/// A flow that sends more packets than this after a pause, beyond those of its first flight that were dropped, had more than one.
+pub const MOST_LATER: u16 = 16;
+/// A burst is at most so many new flows.
+pub const MOST_BURST_FLOWS: usize = 8;
+
+/// Packets of a flow that are counted.
+const COUNTED: usize = 32;
+/// So many packets must come after the one that is dropped.
+const BEHIND: usize = 4;
+/// The weight of a burst in the counts of packets: an eighth.
+const WEIGHT_BITS: u32 = 3;
+/// A burst that lasts so many windows counts as one, and another begins.
+const MOST_WINDOWS: u64 = 8;
+/// What is known of fewer flows is not acted upon.
+const LEAST_FLOWS: u32 = 8;
+/// A gap so many times the mean of those before it is a pause.
+const PAUSE: u64 = 8;
+/// From this packet on a gap may be a pause.
+const PAUSES_FROM: u16 = 4;
+
+/// The constants of a switch and of the decision, which `dropcast export --policy spare-tails` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpareTailsConstants {
+    /// The shared buffer, `B`.
+    pub buffer_bytes: u32,
+    /// Ports, `N`; at least 1.
+    pub ports: u32,
+    /// A burst is on at a queue while `burst_flows` new flows began there within this time; at least 1.
+    pub window_ns: u32,
+    /// New flows that are a burst: 1 to [`MOST_BURST_FLOWS`].
+    pub burst_flows: u32,
+    /// A flow is new after a silence longer than this.
+    pub silence_ns: u32,
+    /// Nothing is dropped early while the buffer holds less.
+    pub least_held_bytes: u32,
+}
+
+/// What is known of a flow: 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowState {
+    hash: u64,
+    began_ns: u64,
+    seen_ns: u64,
+    /// That arrived.
+    packets: u16,
+    /// Of its first flight, that this switch dropped.
+    dropped: u16,
+    /// That arrived after its first pause, with which its first flight ends.
+    later: u16,
+    /// Its packets are counted, and whether it went on after them.
+    counted: Counted,
+    /// It has given its packet.
+    has_given: bool,
+}
+
+/// Whether a flow is of a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    No,
+    Yes,
+    /// Yes, and it had more than one flight.
+    WentOn,
+}
+
+impl FlowState {
+    /// A slot without a flow.
+    pub const EMPTY: Self = FlowState {
+        hash: 0,
+        began_ns: 0,
+        seen_ns: 0,
+        packets: 0,
+        dropped: 0,
+        later: 0,
+        counted: Counted::No,
+        has_given: false,
+    };
+
+    /// Whether a packet comes after a gap much longer than those between the packets before it.
+    fn pauses(&self, now_ns: u64) -> bool {
+        let gap_ns = now_ns.saturating_sub(self.seen_ns);
+        let gaps = u64::from(self.packets).saturating_sub(1);
+        let so_far_ns = self.seen_ns.saturating_sub(self.began_ns);
+        self.packets >= PAUSES_FROM && gap_ns.saturating_mul(gaps) > so_far_ns.saturating_mul(PAUSE)
+    }
+}
+
+/// The beginnings of flows at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueBursts {
+    /// When the last flows began, the last one first.
+    began_ns: [u64; MOST_BURST_FLOWS],
+    /// How many of them are known.
+    begun: u8,
+    /// When the burst began that is on.
+    on_since_ns: Option<u64>,
+}
+
+impl QueueBursts {
+    /// A queue that no flow was seen at.
+    pub const NONE: Self =
+        QueueBursts { began_ns: [0; MOST_BURST_FLOWS], begun: 0, on_since_ns: None };
+}
+
+/// What a switch learned from its bursts.
+#[derive(Clone, Debug)]
+struct Learned {
+    /// Flows whose first flight had so many packets, and one more.
+    reached: [u32; COUNTED],
+    /// Flows that had more than one flight.
+    went_on: u32,
+    /// Flows in `reached` at the last burst's end, whose later packets may have come since.
+    known: u32,
+    /// Packets that flows may give; as of the last burst's end.
+    may_give: [bool; COUNTED],
+}
+
+impl Learned {
+    const NOTHING: Self =
+        Learned { reached: [0; COUNTED], went_on: 0, known: 0, may_give: [false; COUNTED] };
+
+    /// A flow of a burst sent these packets.
+    fn count(&mut self, packets: RangeInclusive<usize>) {
+        for reached in self.reached.get_mut(packets).unwrap_or_default() {
+            *reached = reached.saturating_add(1);
+        }
+    }
+
+    /// A burst ends.
+    fn end(&mut self) {
+        let reached = &self.reached;
+        let is_safe = |packet: usize| {
+            let (here, behind) = (reached[packet], reached[packet + BEHIND]);
+            let is_common = here >= LEAST_FLOWS && here >= reached[0] / 8;
+            is_common && u64::from(behind) * 10 >= u64::from(here) * 9
+        };
+        let is_one_flight = self.known >= LEAST_FLOWS && self.went_on <= self.known / 2;
+        let last = (0..COUNTED - BEHIND).rev().find(|&packet| is_one_flight && is_safe(packet));
+        self.may_give = core::array::from_fn(|packet| {
+            last.is_some_and(|last| packet <= last && packet * 2 >= last && is_safe(packet))
+        });
+        for flows in self.reached.iter_mut().chain([&mut self.went_on]) {
+            *flows -= *flows >> WEIGHT_BITS;
+        }
+        self.known = self.reached[0];
+    }
+}
+
+/// A packet that arrives, and what it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arriving {
+    /// Hash of its flow; 0 if that is not known.
+    pub flow_hash: u64,
+    /// Its queue of the switch.
+    pub queue: usize,
+    /// Its size.
+    pub size_bytes: u32,
+    /// What its queue holds of the shared buffer.
+    pub queue_bytes: u32,
+    /// What the buffer holds.
+    pub occupancy_bytes: u32,
+}
+
+/// Drops one early packet of each flow of a burst that fills the buffer, if the flow's later packets will tell its sender.
+///
+/// Where a burst overflows, a drop-tail switch drops the tails of its flows, and nothing follows a tail that would tell the
+/// sender: it waits for a timeout. A sender that lost an early packet learns of it within a round trip, and while it recovers
+/// it repeats what it does not know to be lost, too (RFC 6675, `NextSeg`, rule 3): its tail.
+///
+/// A *burst* is on at a queue while `burst_flows` new flows began there within the last window. In a burst a packet is dropped
+/// that the base accepts, once for each flow, if
+///
+/// - the buffer holds `least_held_bytes`;
+/// - its queue holds half of an equal share, `B / (2 N)`, or more;
+/// - it is *safe*: of the flows of bursts whose first flight reached this packet, nine in ten reached the fourth after it, three
+///   that are acknowledged and one to spare; and no packet twice as far is safe, so that shorter flows are left alone. A flow is
+///   of a burst that is on within a window of its beginning;
+/// - flows of bursts *end with their first flight*: less than half of them went on after a pause, by [`MOST_LATER`] packets more
+///   than were dropped of that flight. Where they go on, the buffer is still full when the packet is repeated, and a repeated packet
+///   that is lost costs a timeout.
+///
+/// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
+///
+/// Integers only, no allocation. The memory of queues, `Q`, and of flows, `F`, is the caller's: arrays, mutable slices or
+/// vectors. Flows whose hashes agree in the last bits share a slot; the last one has it.
+#[derive(Clone, Debug)]
+pub struct SpareTails<Q, F> {
+    constants: SpareTailsConstants,
+    queues: Q,
+    flows: F,
+    learned: Learned,
+}
+
+impl<Q, F> SpareTails<Q, F>
+where
+    Q: AsMut<[QueueBursts]>,
+    F: AsMut<[FlowState]>,
+{
+    /// A switch that has seen no packets. What the memory holds is overwritten.
+    ///
+    /// # Errors
+    /// If a constant is out of range, there are no queues, or the slots for flows are no power of two.
+    pub fn new(
+        constants: SpareTailsConstants,
+        mut queues: Q,
+        mut flows: F,
+    ) -> Result<Self, NotReady> {
+        let SpareTailsConstants { ports, window_ns, burst_flows, .. } = constants;
+        let is_a_burst = (1..=MOST_BURST_FLOWS as u32).contains(&burst_flows);
+        if ports == 0 || window_ns == 0 || !is_a_burst {
+            return Err(NotReady::BadConstants);
+        }
+        if queues.as_mut().is_empty() {
+            return Err(NotReady::TooLittleMemory("queues"));
+        }
+        if !flows.as_mut().len().is_power_of_two() {
+            return Err(NotReady::TooLittleMemory("flows"));
+        }
+        queues.as_mut().fill(QueueBursts::NONE);
+        flows.as_mut().fill(FlowState::EMPTY);
+        Ok(SpareTails { constants, queues, flows, learned: Learned::NOTHING })
+    }
+
+    /// A packet arrives at `now_ns`, which never falls, and the base accepts it or not. Returns whether the switch does.
+    ///
+    /// # Panics
+    /// If there is no such queue.
+    pub fn accepts(&mut self, packet: &Arriving, base_accepts: bool, now_ns: u64) -> bool {
+        let &Arriving { flow_hash, queue, size_bytes, queue_bytes, occupancy_bytes } = packet;
+        if flow_hash == 0 || size_bytes < LEAST_BYTES {
+            return base_accepts;
+        }
+        let SpareTailsConstants { buffer_bytes, ports, window_ns, silence_ns, .. } = self.constants;
+        let flows = self.flows.as_mut();
+        let slot = (flow_hash & (flows.len() as u64 - 1)) as usize;
+        let is_known = flows[slot].hash == flow_hash
+            && now_ns.saturating_sub(flows[slot].seen_ns) <= u64::from(silence_ns);
+        if !is_known {
+            flows[slot] = FlowState { hash: flow_hash, began_ns: now_ns, ..FlowState::EMPTY };
+        }
+        let is_on = self.is_on(queue, !is_known, now_ns);
+        let (flow, learned) = (&mut self.flows.as_mut()[slot], &mut self.learned);
+        let has_paused = flow.later > 0 || flow.pauses(now_ns);
+        let number = usize::from(flow.packets);
+        (flow.seen_ns, flow.packets) = (now_ns, flow.packets.saturating_add(1));
+        if has_paused {
+            flow.later = flow.later.saturating_add(1);
+            let goes_on = flow.later > flow.dropped.saturating_add(MOST_LATER);
+            if goes_on && flow.counted == Counted::Yes {
+                flow.counted = Counted::WentOn;
+                learned.went_on = learned.went_on.saturating_add(1);
+            }
+        } else {
+            let is_of_burst = is_on && now_ns.saturating_sub(flow.began_ns) < window_ns.into();
+            let was_counted = flow.counted != Counted::No;
+            if was_counted || is_of_burst {
+                flow.counted = Counted::Yes;
+                let uncounted = if was_counted { number } else { 0 };
+                learned.count(uncounted..=number.min(COUNTED - 1));
+            }
+        }
+        let is_long = u64::from(queue_bytes) * 2 * u64::from(ports) >= u64::from(buffer_bytes);
+        let gives = is_on
+            && base_accepts
+            && occupancy_bytes >= self.constants.least_held_bytes
+            && is_long
+            && learned.may_give.get(number) == Some(&true)
+            && !flow.has_given;
+        flow.has_given |= gives;
+        let is_accepted = base_accepts && !gives;
+        flow.dropped = flow.dropped.saturating_add(u16::from(!is_accepted && !has_paused));
+        is_accepted
+    }
+
+    /// A packet arrives at a queue, of a new flow or not. Returns whether a burst is on there.
+    fn is_on(&mut self, queue: usize, is_new: bool, now_ns: u64) -> bool {
+        let QueueBursts { began_ns, begun, on_since_ns } = &mut self.queues.as_mut()[queue];
+        let flows = self.constants.burst_flows as usize;
+        if is_new {
+            began_ns.rotate_right(1);
+            began_ns[0] = now_ns;
+            *begun = begun.saturating_add(1).min(MOST_BURST_FLOWS as u8);
+        }
+        let since_ns = now_ns.saturating_sub(began_ns[flows - 1]);
+        let is_on = usize::from(*begun) >= flows && since_ns < self.constants.window_ns.into();
+        let most_ns = u64::from(self.constants.window_ns) * MOST_WINDOWS;
+        let ends = on_since_ns
+            .is_some_and(|since_ns| !is_on || now_ns.saturating_sub(since_ns) >= most_ns);
+        if ends {
+            *on_since_ns = None;
+            self.learned.end();
+        }
+        if is_on {
+            on_since_ns.get_or_insert(now_ns);
+        }
+        is_on
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets at 0, 100, 200 and 300: a gap of more than eight times 100 is a pause, from the fourth packet on.
+    #[test]
+    fn a_pause_is_a_gap_much_longer_than_those_before() {
+        let flow = FlowState { seen_ns: 300, packets: 4, ..FlowState::EMPTY };
+        assert!(!flow.pauses(1_100) && flow.pauses(1_101));
+        let three = FlowState { seen_ns: 200, packets: 3, ..FlowState::EMPTY };
+        assert!(!three.pauses(1_000_000));
+    }
+
+    #[test]
+    fn memory_is_what_the_page_says() {
+        assert_eq!([size_of::<FlowState>(), size_of::<QueueBursts>()], [32, 88]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let right = SpareTailsConstants {
+            buffer_bytes: 1_000,
+            ports: 1,
+            window_ns: 1,
+            burst_flows: 4,
+            silence_ns: 1,
+            least_held_bytes: 500,
+        };
+        let refused = |constants, queues: usize, flows: usize| {
+            let (mut all_queues, mut all_flows) = ([QueueBursts::NONE; 2], [FlowState::EMPTY; 4]);
+            SpareTails::new(constants, &mut all_queues[..queues], &mut all_flows[..flows]).err()
+        };
+        assert_eq!(refused(right, 2, 4), None);
+        assert_eq!(refused(right, 0, 4), Some(NotReady::TooLittleMemory("queues")));
+        for slots in [0, 3] {
+            assert_eq!(refused(right, 2, slots), Some(NotReady::TooLittleMemory("flows")));
+        }
+        for wrong in [
+            SpareTailsConstants { ports: 0, ..right },
+            SpareTailsConstants { window_ns: 0, ..right },
+            SpareTailsConstants { burst_flows: 0, ..right },
+            SpareTailsConstants { burst_flows: 9, ..right },
+        ] {
+            assert_eq!(refused(wrong, 2, 4), Some(NotReady::BadConstants));
+        }
+    }
+}

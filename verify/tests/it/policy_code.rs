@@ -1,0 +1,149 @@
+//! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
+
+mod rule;
+mod spare_tails;
+
+use crate::decision::in_c::{CLANG, GCC, WARNINGS};
+use crate::decision::in_ebpf::{build_loader, run};
+use crate::decision::record;
+use crate::replay::{GXX, found};
+use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets};
+use dropcast_verify::Tool;
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Eight words: 0 arrival or 1 departure, port, queue, bytes, low and high half of the time, and of the flow's hash.
+type Record = [u32; 8];
+
+fn records(packets: &PolicyPackets) -> Vec<Record> {
+    let events = packets.events.iter();
+    events
+        .map(|event| {
+            let &PolicyEvent { time_ns, port, queue, size_bytes, flow_hash, accepted } = event;
+            let kind = u32::from(accepted.is_none());
+            let [kind, port, queue, size_bytes, low, high] =
+                record(kind, [port, queue], size_bytes, time_ns);
+            [kind, port, queue, size_bytes, low, high, flow_hash as u32, (flow_hash >> 32) as u32]
+        })
+        .collect()
+}
+
+fn verdicts(packets: &PolicyPackets) -> Vec<u8> {
+    packets.verdicts().map(u8::from).collect()
+}
+
+/// How the code of a policy is called in C.
+fn subject(name: &str, flow: &str, now: &str) -> String {
+    let upper = name.to_uppercase();
+    format!(
+        "#include \"{name}_config.h\"\n#include \"{name}.h\"\n\
+         #define SUBJECT_STATE {name}\n#define SUBJECT_QUEUES_PER_PORT {upper}_QUEUES_PER_PORT\n\
+         #define SUBJECT_INIT {name}_init\n\
+         #define SUBJECT_ARRIVAL(state, queue, size, flow, now) {name}_arrival(state, queue, size{flow}, now)\n\
+         #define SUBJECT_DEPARTURE(state, queue, size, now) ((void)(now), {name}_departure(state, queue, size{now}))\n"
+    )
+}
+
+fn subject_of(code: &PolicyCode) -> (&'static str, String) {
+    match code {
+        PolicyCode::Rule(_) => ("dropcast_rule", subject("dropcast_rule", "", ", now")),
+        PolicyCode::SpareTails(_) => {
+            ("dropcast_spare_tails", subject("dropcast_spare_tails", ", flow", ""))
+        }
+    }
+}
+
+/// The verdicts of the compiled header; none without the compiler.
+fn compiled(
+    tool: Tool,
+    code: &PolicyCode,
+    files: &[EmittedFile],
+    records: &[Record],
+    arguments: &[&str],
+) -> Option<Vec<u8>> {
+    let compiler = found(tool)?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in files {
+        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
+    }
+    let (standard, file) =
+        if tool.command == "g++" { ("-std=c++17", "main.cc") } else { ("-std=c99", "main.c") };
+    fs::write(folder.path().join("subject.h"), subject_of(code).1).expect("written");
+    fs::write(folder.path().join(file), include_str!("policy_code/main.c")).expect("written");
+    let mut command = compiler.in_folder(folder.path());
+    let output = command
+        .args([standard, "-O2"])
+        .args(WARNINGS)
+        .args([file, "-o", "decide"])
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut child = Command::new(folder.path().join("decide"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(&bytes));
+        child.wait_with_output().expect("it ends")
+    });
+    assert!(output.status.success(), "{}", output.status);
+    Some(output.stdout)
+}
+
+/// The verdicts of the XDP program; none if a tool is missing or the kernel does not permit it.
+fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in files {
+        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
+    }
+    let source = format!("{}.bpf.c", subject_of(code).0);
+    let mut compile = found(CLANG)?.in_folder(folder.path());
+    compile.args(["-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
+    compile.args(["-Wall", "-Wextra", "-Werror", "-c", &source, "-o", "program.bpf.o"]);
+    let output = compile.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    build_loader(folder.path(), include_str!("policy_code/kernel.c"))?;
+    run(folder.path(), records, false)
+}
+
+/// The code in C, C++ and the kernel decides as the policy does about each of these packets.
+fn agree(code: &PolicyCode, files: &[EmittedFile], packets: &PolicyPackets, tools: &[Tool]) {
+    let (records, expected) = (records(packets), verdicts(packets));
+    if tools.len() > 1 {
+        let in_kernel = in_kernel(code, files, &records);
+        assert!(in_kernel.is_none_or(|verdicts| verdicts == expected), "{code:?}");
+    }
+    for &tool in tools {
+        let Some(verdicts) = compiled(tool, code, files, &records, &[]) else { continue };
+        assert_eq!(verdicts.len(), expected.len());
+        let first = verdicts.iter().zip(&expected).position(|(ours, theirs)| ours != theirs);
+        assert_eq!(first, None, "{}: {code:?}", tool.command);
+    }
+}
+
+/// Those of `changes` to the header, the first file, that no packet tells from the right one.
+fn unseen<'a>(
+    code: &PolicyCode,
+    files: &[EmittedFile],
+    packets: &PolicyPackets,
+    changes: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
+    let (records, expected) = (records(packets), verdicts(packets));
+    let right = compiled(GCC, code, files, &records, &[]);
+    assert!(right.is_none_or(|verdicts| verdicts == expected));
+    let is_unseen = |&&(one, other): &&(&str, &str)| {
+        let mut files = files.to_vec();
+        let text = String::from_utf8(std::mem::take(&mut files[0].bytes)).expect("text");
+        assert_eq!(text.matches(one).count(), 1, "{one}");
+        files[0].bytes = text.replace(one, other).into_bytes();
+        compiled(GCC, code, &files, &records, &[]).is_some_and(|verdicts| verdicts == expected)
+    };
+    changes.iter().filter(is_unseen).copied().collect()
+}
+
+const TOOLS: [Tool; 3] = [GCC, CLANG, GXX];

@@ -1,0 +1,140 @@
+//! Early drops in bursts.
+
+use super::{TOOLS, agree, compiled, in_kernel, records, unseen, verdicts};
+use crate::decision::in_c::GCC;
+use dropcast_data::SwitchSpec;
+use dropcast_export::{PolicyCode, PolicyCodeError};
+use dropcast_switch::PolicySpec;
+
+fn code(text: &str) -> PolicyCode {
+    match text.parse().expect("a policy") {
+        PolicySpec::SpareTails(parameters) => PolicyCode::SpareTails(parameters),
+        other => panic!("{}", other.name()),
+    }
+}
+
+/// Ports of two rates, of one to three queues.
+fn switch(queues_per_port: u8, buffer_bytes: u32) -> SwitchSpec {
+    SwitchSpec {
+        queues_per_port,
+        pushable: vec![true; queues_per_port.into()],
+        shared: vec![true; queues_per_port.into()],
+        line_rate_bps: vec![8_000_000_000, 2_000_000_000, 8_000_000_000],
+        ..SwitchSpec::uniform(3, 8_000_000_000, buffer_bytes, 8_000)
+    }
+}
+
+/// Packets that the policy drops, and its base accepts.
+fn early(code: &PolicyCode, spec: &SwitchSpec) -> usize {
+    let dropped = |code: &PolicyCode| {
+        let packets = code.golden(spec).expect("a switch that it knows");
+        packets.verdicts().filter(|accepted| !accepted).count()
+    };
+    let PolicyCode::SpareTails(parameters) = code else { return 0 };
+    let mut never = parameters.clone();
+    never.window_ns = Some(1);
+    dropped(code).abs_diff(dropped(&PolicyCode::SpareTails(never)))
+}
+
+#[test]
+fn the_exported_code_is_the_policy() {
+    for (queues, buffer_bytes, text) in [
+        (1, 60_000, "spare-tails:flows=64"),
+        (2, 400_000, "spare-tails:base=dt:alpha=[16, 2],flows=4096,burst_flows=2"),
+        (3, 4_000_000, "spare-tails:least_held=0.25,burst_flows=8,silence_ns=1000000"),
+    ] {
+        let (code, spec) = (code(text), switch(queues, buffer_bytes));
+        assert!(early(&code, &spec) > 0, "{text}");
+        let packets = code.golden(&spec).expect("a switch that it knows");
+        let files = code.files(&spec).expect("a switch that it knows");
+        agree(&code, &files, &packets, &TOOLS);
+    }
+}
+
+/// Prints what a record takes (`--nocapture`).
+#[test]
+#[allow(clippy::print_stdout, reason = "what it measured")]
+fn the_exported_code_of_40_queues_is_the_policy() {
+    let code = code("spare-tails");
+    let spec = SwitchSpec::uniform(40, 10_000_000_000, 1_052_672, 32_000);
+    let packets = code.golden(&spec).expect("a switch that it knows");
+    let files = code.files(&spec).expect("a switch that it knows");
+    agree(&code, &files, &packets, &TOOLS);
+    if let Some(told) = compiled(GCC, &code, &files, &records(&packets), &["time"]) {
+        println!("{}", String::from_utf8_lossy(&told).trim());
+    }
+}
+
+#[test]
+fn the_kernel_takes_the_code_of_256_queues() {
+    let code = code("spare-tails");
+    let spec = SwitchSpec::uniform(256, 100_000_000_000, 4_000_000, 8_000);
+    let packets = code.golden(&spec).expect("a switch that it knows");
+    let files = code.files(&spec).expect("a switch that it knows");
+    let in_kernel = in_kernel(&code, &files, &records(&packets));
+    assert!(in_kernel.is_none_or(|told| told == verdicts(&packets)));
+}
+
+#[test]
+fn what_the_code_cannot_do_is_refused() {
+    let spec = switch(1, 60_000);
+    let refused = |text: &str, spec: &SwitchSpec| code(text).files(spec).err();
+    assert_eq!(refused("spare-tails", &spec), None);
+    let base = refused("spare-tails:base=complete-sharing", &spec);
+    assert_eq!(base, Some(PolicyCodeError::Base("complete-sharing")));
+    let alpha = refused("spare-tails:base=dt:alpha=0.3", &spec);
+    assert_eq!(alpha, Some(PolicyCodeError::Alpha(0.3)));
+    let apart = SwitchSpec { shared: vec![false], ..spec.clone() };
+    assert_eq!(refused("spare-tails", &apart), Some(PolicyCodeError::Reserved));
+    let slots = refused("spare-tails:flows=3", &spec).expect("refused").to_string();
+    assert!(slots.contains("power of two"), "{slots}");
+}
+
+/// What is wrong in one place of the header is wrong about some packet of the exported ones.
+#[test]
+fn the_exported_packets_tell_a_header_with_one_change() {
+    let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
+    let mut left = CHANGES.to_vec();
+    for spec in [switch(2, 400_000), switch(2, 60_000)] {
+        let packets = code.golden(&spec).expect("a switch that it knows");
+        let files = code.files(&spec).expect("known");
+        left = unseen(&code, &files, &packets, &left);
+    }
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+/// A part of the header, and one that is wrong in its place.
+const CHANGES: [(&str, &str); 29] = [
+    ("DROPCAST_SPARE_TAILS_LEAST_BYTES = 512", "DROPCAST_SPARE_TAILS_LEAST_BYTES = 64"),
+    ("DROPCAST_SPARE_TAILS_MOST_LATER = 16", "DROPCAST_SPARE_TAILS_MOST_LATER = 40"),
+    ("DROPCAST_SPARE_TAILS_BEHIND = 4", "DROPCAST_SPARE_TAILS_BEHIND = 5"),
+    ("DROPCAST_SPARE_TAILS_WEIGHT_BITS = 3", "DROPCAST_SPARE_TAILS_WEIGHT_BITS = 2"),
+    ("DROPCAST_SPARE_TAILS_MOST_WINDOWS = 8", "DROPCAST_SPARE_TAILS_MOST_WINDOWS = 1"),
+    ("DROPCAST_SPARE_TAILS_LEAST_FLOWS = 8", "DROPCAST_SPARE_TAILS_LEAST_FLOWS = 30"),
+    ("DROPCAST_SPARE_TAILS_PAUSE = 8", "DROPCAST_SPARE_TAILS_PAUSE = 64"),
+    ("DROPCAST_SPARE_TAILS_PAUSES_FROM = 4", "DROPCAST_SPARE_TAILS_PAUSES_FROM = 1"),
+    ("state->reached[0] / 8)", "state->reached[0] / 64)"),
+    ("behind * 10, here * 9", "behind * 10, here * 6"),
+    ("state->known / 2, state->went_on", "state->known * 2ull, state->went_on"),
+    ("(2 * packet + 1)", "(3 * packet + 1)"),
+    ("state->went_on -= state->went_on >> DROPCAST_SPARE_TAILS_WEIGHT_BITS;", ""),
+    ("state->known = state->reached[0];", "state->known = state->reached[0] / 2;"),
+    ("queue->began_ns[flow] = queue->began_ns[flow - 1];", ""),
+    ("&& since_ns < window_ns;", "&& since_ns < window_ns / 4;"),
+    ("(!is_on || lasted_ns", "(lasted_ns"),
+    ("queue->on_since_ns = now_ns;", ""),
+    ("gap_ns * (flow->packets - 1u)", "gap_ns"),
+    (
+        "DROPCAST_SPARE_TAILS_WINDOW_NS;\n    if (!flow",
+        "DROPCAST_SPARE_TAILS_WINDOW_NS / 8;\n    if (!flow",
+    ),
+    ("flow->counted ? number : 0", "0"),
+    ("packet >= from && packet <= number", "packet >= from && packet == number"),
+    ("flow->counted = 2;", ""),
+    ("dropcast_spare_tails_alpha_128[number]", "dropcast_spare_tails_alpha_128[0]"),
+    ("flow->hash != flow_hash ||", ""),
+    ("> DROPCAST_SPARE_TAILS_SILENCE_NS;", "> 2 * (uint64_t)DROPCAST_SPARE_TAILS_SILENCE_NS;"),
+    ("two_lengths * DROPCAST_SPARE_TAILS_PORTS", "two_lengths / 2"),
+    ("flow->has_given = 1;", ""),
+    ("flow->dropped++;", ""),
+];
