@@ -184,6 +184,7 @@ fn the_untrained_rule_is_exported_as_code() {
     for name in [
         "rule.h",
         "rule.bpf.c",
+        "frame.h",
         "rule.v",
         "rule_tb.v",
         "rule_config.h",
@@ -196,7 +197,10 @@ fn the_untrained_rule_is_exported_as_code() {
     assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u, 1024u"), "{config}");
     assert!(config.contains("#define DROPCAST_RULE_GATE 32768u"), "{config}");
     let refusals = [
-        ("--policy dt --switch leaf.toml", "policy: dt: only the untrained rule is exported"),
+        (
+            "--policy dt --switch leaf.toml",
+            "policy: dt: only the untrained rule, such as oracle:gate=0.5, and spare-tails are exported",
+        ),
         ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only the untrained rule"),
         ("--policy oracle:base=abm --switch leaf.toml", "base abm: expected Dynamic Thresholds"),
         (
@@ -205,6 +209,11 @@ fn the_untrained_rule_is_exported_as_code() {
         ),
         ("--policy oracle:gate=2 --switch leaf.toml", "gate 2: expected 0 to 1"),
         ("--policy oracle:horizon_ns=0 --switch leaf.toml", "horizon_ns is 0"),
+        (
+            "--policy spare-tails:base=abm --switch leaf.toml",
+            "base abm: expected Dynamic Thresholds",
+        ),
+        ("--policy spare-tails:window_ns=0 --switch leaf.toml", "window_ns"),
         ("--policy oracle", "--switch <FILE.toml>"),
     ];
     for (arguments, why) in refusals {
@@ -257,4 +266,30 @@ fn verdicts_of_the_untrained_rule_are_verified() {
     assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
     let other = room.dropcast(&check.replace("gate=0.5", "horizon_ns=1000"));
     assert_eq!(other.code, Some(1), "{other}");
+}
+
+/// Early drops in bursts as code, and its packets with flows.
+#[test]
+fn early_drops_are_exported_as_code() {
+    let room = room_with_a_leaf();
+    let said = room.good("export --policy spare-tails:flows=4096 --switch leaf.toml -o code");
+    for name in [".h", ".bpf.c", "_config.h", "_config.rs", "_packets.csv"] {
+        assert!(said.contains(&format!("dropcast_spare_tails{name} (")), "{said}");
+    }
+    let config = String::from_utf8(room.read("code/dropcast_spare_tails_config.h")).unwrap();
+    assert!(config.contains("#define DROPCAST_SPARE_TAILS_FLOWS 4096\n"), "{config}");
+    let packets = room.read("code/dropcast_spare_tails_packets.csv");
+    let packets = String::from_utf8(packets).unwrap();
+    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
+    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
+    room.write("mine.txt", verdicts.join("\n"));
+    let check = "verify --policy spare-tails:flows=4096 --switch leaf.toml --verdicts mine.txt";
+    assert!(room.good(check).contains("0 other verdicts"));
+    // With other parameters other packets are dropped.
+    let other = room.dropcast(&check.replace("flows=4096", "flows=4096,burst_flows=8"));
+    assert_eq!(other.code, Some(1), "{other}");
+    let read =
+        room.dropcast("inspect --check code/dropcast_spare_tails_packets.csv --switch leaf.toml");
+    let rows = packets.lines().count() - 1;
+    assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
 }
