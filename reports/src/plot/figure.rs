@@ -249,7 +249,8 @@ pub struct HeatFigure {
     pub x: Axis,
     /// The vertical axis; only its label counts.
     pub y: Axis,
-    /// What a cell's value is; only label, unit and range count. Colours span the range, or the data.
+    /// What a cell's value is; only label, unit and range count. Colours span the range, or the data; what is below
+    /// the range has another hue.
     pub value: Axis,
     /// Decimals of the values in the cells.
     pub decimals: usize,

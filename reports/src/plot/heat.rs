@@ -84,7 +84,7 @@ impl HeatFigure {
         numbers::ratio(value * self.value.unit.factor(), self.decimals)
     }
 
-    /// The colour intensity of a value, from 0 for the lowest to 1 for the highest.
+    /// The colour intensity of a value, from 0 for the lowest to 1 for the highest; of the given range, below 0 for those below it.
     fn depth_of(&self, value: f64) -> f64 {
         let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
         let (low, high) = self.value.range.unwrap_or_else(|| {
@@ -125,5 +125,16 @@ mod tests {
             assert!(svg.contains(text), "{text} is not in\n{svg}");
         }
         assert_eq!(svg.matches("data-y=").count(), 3);
+    }
+
+    #[test]
+    fn values_below_the_range_have_another_hue() {
+        let fills = [-6.0, -0.5, 0.0, 0.5, 2.0].map(|value| {
+            let value_axis = Axis::new("gain").range(0.0, 1.0);
+            ramp(HeatFigure { value: value_axis, ..HeatFigure::default() }.depth_of(value))
+        });
+        assert_eq!(fills, [-1.0, -0.5, 0.0, 0.5, 1.0].map(ramp));
+        let as_if_above = [1.0, 0.5].map(ramp);
+        assert!(!fills[..3].iter().any(|fill| as_if_above.contains(fill)));
     }
 }

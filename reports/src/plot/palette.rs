@@ -64,13 +64,15 @@ pub(super) fn look(series: usize) -> Look {
 }
 
 /// The colours of tiles from the lowest value to the highest: one hue from pale to dark, so that
-/// it is the same order in every kind of sight and in grey.
+/// it is the same order in every kind of sight and in grey. Below 0, to -1, another hue.
 pub(super) fn ramp(depth: f64) -> Rgb {
     const STOPS: [[f64; 3]; 3] = [[234.0, 242.0, 249.0], [62.0, 141.0, 196.0], [9.0, 44.0, 84.0]];
-    let along = depth.clamp(0.0, 1.0) * 2.0;
+    const BELOW: [[f64; 3]; 3] = [[253.0, 240.0, 228.0], [230.0, 145.0, 56.0], [140.0, 62.0, 4.0]];
+    let stops = if depth < 0.0 { BELOW } else { STOPS };
+    let along = depth.abs().min(1.0) * 2.0;
     let first = (along as usize).min(1);
     let mix = |part: usize| {
-        let (from, to) = (STOPS[first][part], STOPS[first + 1][part]);
+        let (from, to) = (stops[first][part], stops[first + 1][part]);
         (from + (to - from) * (along - first as f64)).round() as u8
     };
     Rgb(mix(0), mix(1), mix(2))
