@@ -18,7 +18,7 @@ const POLICY: DropCause = AtBuffer(DropReason::Policy);
 const UNSTATED: DropCause = AtBuffer(DropReason::Unstated);
 
 /// Words of tables: ours, those of sFlow (sflow_drops.txt), and the groups of drops of What-Just-Happened.
-const WORDS: [(&str, DropCause); 24] = [
+const WORDS: [(&str, DropCause); 25] = [
     ("admission", ADMISSION),
     ("no_buffer_space", ADMISSION),
     ("tail_drop", ADMISSION),
@@ -38,6 +38,7 @@ const WORDS: [(&str, DropCause); 24] = [
     ("l2", BeforeBuffer),
     ("l3", BeforeBuffer),
     ("router", BeforeBuffer),
+    ("forwarding", BeforeBuffer),
     ("tunnel", BeforeBuffer),
     ("ip_header_corrupted", BeforeBuffer),
     ("ingress_vlan_filter", BeforeBuffer),
