@@ -151,9 +151,14 @@ impl DropJoin {
 
     /// Matches all reports that a packet at `time_ns` comes too late for.
     fn decide(&mut self, time_ns: u64) {
-        while let Some((file, report)) = self.reports.pop_front_if(|(_, report)| {
-            time_ns == u64::MAX || report.time_ns.saturating_add(self.window_ns) < time_ns
-        }) {
+        let window_ns = self.window_ns;
+        let is_due = |report: &DropReport| {
+            time_ns == u64::MAX || report.time_ns.saturating_add(window_ns) < time_ns
+        };
+        while let Some((file, report)) = self.reports.front().copied()
+            && is_due(&report)
+        {
+            self.reports.pop_front();
             let found = self.nearest(&report);
             let matched = &mut self.matched[file];
             let Some((place, others)) = found else {
