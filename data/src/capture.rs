@@ -9,6 +9,7 @@ mod sight;
 mod subnets;
 mod summary;
 mod tunnels;
+mod udp;
 
 pub(crate) use draft::draft;
 pub(crate) use headers::{PacketHeaders, read_headers};
@@ -18,3 +19,4 @@ pub(crate) use sight::{Sight, TcpSight};
 pub use subnets::OfSubnet;
 pub use summary::{CaptureInterface, CaptureSummary, Pair};
 pub(crate) use tunnels::unwrapped;
+pub(crate) use udp::udp_payload;

@@ -71,6 +71,8 @@ mod csv;
 #[cfg(feature = "files")]
 mod describe;
 #[cfg(feature = "files")]
+mod drop_reports;
+#[cfg(feature = "files")]
 mod error;
 #[cfg(feature = "files")]
 mod events;
@@ -123,8 +125,8 @@ pub use describe::{FileKind, TableShape, describe, summarize_capture};
 pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
-    EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
-    Problem, event_frame, switch_in_path,
+    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter,
+    OnBadRow, Problem, event_frame, switch_in_path,
 };
 #[cfg(feature = "files")]
 pub use frame::Frame;

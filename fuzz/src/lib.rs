@@ -2,7 +2,7 @@
 //! endless loop, or more than a gigabyte of memory does.
 
 use dropcast_data::{
-    EventColumns, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs,
+    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs,
     TraceReader, describe, read_switch_file,
 };
 use dropcast_export::{Origin, Target, export};
@@ -41,6 +41,26 @@ pub fn ns3(bytes: &[u8]) {
 /// Packets of a capture.
 pub fn capture(bytes: &[u8]) {
     events(bytes, EventFormat::Capture);
+}
+
+/// Reports of drops: sFlow datagrams in a capture, or tables.
+pub fn drops(bytes: &[u8]) {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/capture/ethernet.pcap");
+    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
+    with_file(bytes, |path| {
+        for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
+            let options = EventOptions {
+                specs: Some(specs.clone()),
+                on_bad_row,
+                port: Some(1),
+                drops: Some(DropFiles { paths: vec![path.to_owned()], window_ns: 1_000_000_000 }),
+                ..EventOptions::default()
+            };
+            if let Ok(files) = EventFiles::open(std::slice::from_ref(&capture), &options) {
+                let _ = files.filter(Result::is_ok).count();
+            }
+        }
+    });
 }
 
 /// Labelled traces of any format.

@@ -24,6 +24,13 @@ pub(crate) struct CollectArgs {
     pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: EventReading,
+    /// Reports of packets of the captures that the real switch dropped: sFlow datagrams with discarded packets, in a
+    /// capture, or a table (docs/drops.md).
+    #[arg(long, num_args = 1.., value_name = "PATH")]
+    pub(crate) drops: Vec<PathBuf>,
+    /// How far apart in time a packet and its drop report may be.
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "drops", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
+    pub(crate) drop_window_ms: u64,
     /// What to do with a bad row.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) on_bad_row: BadRows,

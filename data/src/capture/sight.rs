@@ -14,6 +14,10 @@ pub(crate) struct Sight {
     pub(crate) identity: u64,
     /// Of TCP packets that are no fragments.
     pub(crate) tcp: Option<TcpSight>,
+    /// Of IPv4; 0 if it has none.
+    pub(crate) ip_id: u16,
+    /// Bytes after the IP header.
+    pub(crate) payload_bytes: u16,
 }
 
 /// Sequence numbers of a TCP packet.
@@ -47,8 +51,9 @@ impl Sight {
     pub(crate) fn of<R: Fn() -> u64>(ip: &IpFacts<'_, R>) -> Self {
         let tcp = (ip.protocol == TCP && ip.fragment == 0).then(|| TcpSight::of(ip)).flatten();
         let has_bytes = tcp.is_some_and(|tcp| tcp.sequence.0 != tcp.sequence.1);
+        let (ip_id, payload_bytes) = (ip.id, ip.payload_bytes);
         if ip.id == 0 && !has_bytes {
-            return Sight { identity: 0, tcp };
+            return Sight { identity: 0, tcp, ip_id, payload_bytes };
         }
         let word = |at: usize| {
             let mut bytes = [0; 8];
@@ -63,7 +68,7 @@ impl Sight {
             | u64::from(ip.protocol);
         // Ports, sequence numbers, flags and checksum: 20 bytes of TCP, 8 of UDP and a few of its payload.
         let parts = [ip.flows.0, header, word(0), word(8), word(16) >> 32];
-        Sight { identity: uniform(SEED, &parts).max(1), tcp }
+        Sight { identity: uniform(SEED, &parts).max(1), tcp, ip_id, payload_bytes }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Packet events of several files, merged by time.
 
 use super::captures::MergedCaptures;
-use super::gate::Problem;
-use super::reader::{EventOptions, EventReader};
+use super::gate::{OnBadRow, Problem};
+use super::reader::{DropFiles, EventOptions, EventReader};
 use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
 use crate::capture::Sight;
+use crate::drop_reports::{DropJoin, DropReports, JoinPacket};
 use crate::error::shown;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs, objects};
 use std::cmp::Reverse;
@@ -31,6 +32,8 @@ pub struct EventFiles {
     state: State,
     /// Files that are open.
     open: usize,
+    /// Where reports of drops are joined.
+    join: Option<Box<DropJoin>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,7 +106,29 @@ impl EventFiles {
         if files.len() > 1 {
             check_ports(&files)?;
         }
-        EventFiles::merge_files(files)
+        let mut files = EventFiles::merge_files(files)?;
+        if let Some(drops) = &options.drops {
+            files.join_drops(drops, options.on_bad_row)?;
+        }
+        Ok(files)
+    }
+
+    /// Joins reports of drops with the packets, which must be of captures.
+    fn join_drops(&mut self, drops: &DropFiles, on_bad_row: OnBadRow) -> Result<(), DataError> {
+        let mut readers = self.files.iter().map(|file| &file.reader);
+        if let Some(other) = readers.find(|reader| !reader.is_capture()) {
+            let problem = "is no capture, so drop reports cannot be joined with its packets";
+            let hint = "tell its drops in its own columns (docs/events.md)";
+            return Err(DataError::file(other.file(), problem, hint));
+        }
+        let reports = DropReports::read(&drops.paths, on_bad_row)?;
+        self.join = Some(Box::new(DropJoin::new(reports, drops.window_ns)));
+        Ok(())
+    }
+
+    /// What became of reports of drops, in a sentence. Complete once the iterator has ended.
+    pub fn drops_remark(&self) -> Option<String> {
+        self.join.as_ref().map(|join| join.remark())
     }
 
     /// Which ports captures are for by their order: the port and the file of each.
@@ -157,6 +182,7 @@ impl EventFiles {
             captures,
             state: State::NotBegun,
             open,
+            join: None,
         })
     }
 
@@ -172,7 +198,7 @@ impl EventFiles {
 
     /// Whether some file tells which packets the real switch dropped, even if it dropped none.
     pub fn tells_drops(&self) -> bool {
-        self.files.iter().any(|file| file.reader.tells_drops())
+        self.join.is_some() || self.files.iter().any(|file| file.reader.tells_drops())
     }
 
     /// Whether some file tells which packets the real switch marked (ECN).
@@ -194,7 +220,7 @@ impl EventFiles {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
-                (NO_REAL_DROPS, drops && reader.cannot_tell_drops()),
+                (NO_REAL_DROPS, drops && self.join.is_none() && reader.cannot_tell_drops()),
                 (NO_ECN_MARKS, marks && !reader.tells_marks()),
             ];
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
@@ -203,9 +229,16 @@ impl EventFiles {
             if first_capture == Some(place) {
                 told.notes.extend(of_all.iter().cloned());
             }
+            if let Some((reason, packets)) =
+                self.join.as_ref().and_then(|join| join.left_out(place))
+            {
+                told.events -= packets;
+                told.skipped.insert(reason.to_owned(), packets);
+            }
             told
         };
-        self.files.iter().enumerate().map(told).collect()
+        let reports = self.join.iter().flat_map(|join| join.inputs());
+        self.files.iter().enumerate().map(told).chain(reports).collect()
     }
 
     /// What captures tell together, which is noted at the first.
@@ -231,12 +264,49 @@ impl EventFiles {
     }
 
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
+        if self.join.is_none() {
+            return self.next_merged(&mut Vec::new());
+        }
+        loop {
+            let mut packets = Vec::new();
+            let merged = self.next_merged(&mut packets)?;
+            let Some(join) = &mut self.join else { return Ok(merged) };
+            let has_ended = merged.is_none();
+            let mut events = Vec::new();
+            for (event, (file, packet)) in
+                merged.into_iter().flat_map(|batch| batch.events).zip(packets)
+            {
+                join.add(event, packet, file)?;
+                events.extend(join.release(false));
+            }
+            // A packet may free several.
+            while events.len() < BATCH_ROWS
+                && let Some(event) = join.release(has_ended)
+            {
+                events.push(event);
+            }
+            if has_ended || !events.is_empty() {
+                return Ok((!events.is_empty()).then_some(EventBatch::new(events)));
+            }
+        }
+    }
+
+    /// The next events in order of time. If reports of drops are joined, `packets` gets what tells each from others.
+    fn next_merged(
+        &mut self,
+        packets: &mut Vec<(usize, JoinPacket)>,
+    ) -> Result<Option<EventBatch>, DataError> {
+        let is_joined = self.join.is_some();
         if let [only] = &mut self.files[..] {
             let batch = only.reader.next().transpose()?;
             if only.reader.is_capture() {
                 let mut sights = only.reader.take_sights().into_iter();
                 let events = batch.iter().flat_map(|batch| &batch.events);
-                events.for_each(|event| self.captures.add(event, 0, sights.next()));
+                events.for_each(|event| {
+                    let sight = sights.next();
+                    packets.extend(is_joined.then(|| (0, joinable(sight))));
+                    self.captures.add(event, 0, sight);
+                });
             }
             return Ok(batch);
         }
@@ -259,7 +329,9 @@ impl EventFiles {
             let file = &mut self.files[place];
             let Some(event) = file.events.next() else { continue };
             if file.reader.is_capture() {
-                self.captures.add(&event, place, file.sights.next());
+                let sight = file.sights.next();
+                packets.extend(is_joined.then(|| (place, joinable(sight))));
+                self.captures.add(&event, place, sight);
             }
             batch.events.push(event);
             batch.own.extend(file.own.by_ref().take(self.own_columns));
@@ -323,6 +395,14 @@ impl EventFiles {
         self.next.push(Reverse((time_ns, place)));
         Ok(())
     }
+}
+
+/// What reports of drops tell of a packet.
+fn joinable(sight: Option<(u32, Sight)>) -> JoinPacket {
+    sight.map_or(JoinPacket::default(), |(_, Sight { ip_id, payload_bytes, tcp, .. })| {
+        let sequence = tcp.map(|tcp| tcp.sequence.0);
+        JoinPacket { ip_id, payload_bytes, sequence }
+    })
 }
 
 /// Packets of captures in which hardly one waits are counted under this name: they seem to be from behind the

@@ -93,6 +93,11 @@ pub(crate) fn with_mark(flags: u8, is_marked: Option<bool>) -> u8 {
     }
 }
 
+/// The words of a column of text; nothing of another type.
+pub(crate) fn text_column(array: &dyn Array) -> Option<Vec<Option<&str>>> {
+    is_text(array.data_type()).then(|| words(array))
+}
+
 /// Whether a column of this type can hold kinds, or reasons.
 pub(crate) fn can_hold(data_type: &DataType) -> bool {
     is_integer(data_type) || is_text(data_type)

@@ -18,7 +18,7 @@ use crate::ns3::looks_like_ns3;
 use crate::pool_map::PoolMap;
 use crate::table::Table;
 use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How events are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,19 @@ pub struct EventOptions {
     pub switch_id: Option<u16>,
     /// The port of all packets of a capture, where `maps` has no rules for ports.
     pub port: Option<u16>,
+    /// Reports of packets of captures that the real switch dropped (`docs/drops.md`), which [`EventFiles`] joins.
+    ///
+    /// [`EventFiles`]: crate::EventFiles
+    pub drops: Option<DropFiles>,
+}
+
+/// Files of drop reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DropFiles {
+    /// sFlow datagrams, or tables.
+    pub paths: Vec<PathBuf>,
+    /// How far apart the times of a packet and of its report may be, nanoseconds.
+    pub window_ns: u64,
 }
 
 /// Reads and checks packet events. Yields batches of 1 to 65,536 events in input order; after an

@@ -131,12 +131,12 @@ mod tests {
 
     fn data(first: u32, next: u32) -> Sight {
         let tcp = TcpSight { flows: (7, 8), sequence: (first, next), acknowledged: None };
-        Sight { identity: 0, tcp: Some(tcp) }
+        Sight { tcp: Some(tcp), ..Sight::default() }
     }
 
     fn ack(acknowledged: u32) -> Sight {
         let tcp = TcpSight { flows: (8, 7), sequence: (5, 5), acknowledged: Some(acknowledged) };
-        Sight { identity: 0, tcp: Some(tcp) }
+        Sight { tcp: Some(tcp), ..Sight::default() }
     }
 
     fn early(packets: &[(u64, usize, Sight)]) -> Option<(u64, u64)> {
@@ -175,7 +175,7 @@ mod tests {
                 let last = all.iter().rev().find(|(other, _): &&(u64, u64)| *other == identity);
                 expected += u64::from(identity > 0 && last.is_some_and(|(_, at)| time_ns - at <= COPY_WITHIN_NS));
                 all.push((identity, time_ns));
-                sightings.add(time_ns, (0, 0), &Sight { identity, tcp: None });
+                sightings.add(time_ns, (0, 0), &Sight { identity, ..Sight::default() });
             }
             prop_assert_eq!(sightings.copies(), expected);
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Whether a tool is installed. In CI it must be.
-fn has(tool: &str) -> bool {
+pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
     assert!(found || std::env::var_os("CI").is_none(), "{tool} is missing; install tshark");
     if !found {
@@ -19,7 +19,7 @@ fn has(tool: &str) -> bool {
     found
 }
 
-fn run(tool: &str, arguments: &[&str], paths: &[&Path]) -> String {
+pub(crate) fn run(tool: &str, arguments: &[&str], paths: &[&Path]) -> String {
     let output = Command::new(tool).env("TZ", "UTC").args(arguments).args(paths).output().unwrap();
     assert!(output.status.success(), "{tool}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

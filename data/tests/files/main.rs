@@ -8,6 +8,7 @@ mod capture_order;
 mod captures;
 mod damage;
 mod documented;
+mod drops;
 mod events;
 mod hostile;
 mod kinds;

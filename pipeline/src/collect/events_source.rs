@@ -84,7 +84,8 @@ impl Events for EventFiles {
 
     fn late_remarks(&self) -> Vec<String> {
         let rules = EventFiles::unmet_rules(self);
-        rules.into_iter().chain(EventFiles::clock_remark(self)).collect()
+        let (clocks, drops) = (EventFiles::clock_remark(self), EventFiles::drops_remark(self));
+        rules.into_iter().chain(clocks).chain(drops).collect()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -379,6 +379,13 @@ pub fn note_words(note: &str, rows: u64) -> String {
             "{rows} events are from an input that tells no ECN marks, beside one that does: its packets count as \
              not marked (docs/events.md)"
         ),
+        "ambiguous-report" => format!(
+            "{rows} drop reports fit several packets; the nearest was taken (docs/drops.md)"
+        ),
+        "missing-reports" => format!(
+            "{rows} dropped packets are in no report, by the counters of the switch, and count as transmitted \
+             (docs/drops.md)"
+        ),
         note => format!("{rows} rows are {note}"),
     }
 }

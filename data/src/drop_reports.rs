@@ -1,0 +1,11 @@
+//! Reports of packets that the real switch dropped, and their packets in captures (`docs/drops.md`).
+
+mod cause;
+mod files;
+mod join;
+mod sflow;
+mod sflow_capture;
+mod table;
+
+pub(crate) use files::DropReports;
+pub(crate) use join::{DropJoin, JoinPacket};

@@ -1,0 +1,247 @@
+//! Finds the packet of each report.
+
+use super::cause::DropCause;
+use super::files::{DropReport, DropReports};
+use crate::{DataError, DropReason, Event, EventKind, InputProvenance};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Packets that wait for their reports, at most.
+const MOST_HELD: usize = 1 << 23;
+
+/// Reports whose packet is not found are counted under this name, as rows left out.
+const UNMATCHED: &str = "unmatched-report";
+/// Reports that fit several packets: as notes.
+const AMBIGUOUS: &str = "ambiguous-report";
+/// Packets that never came to the buffer: as rows left out.
+const BEFORE_BUFFER: &str = "dropped-before-buffer";
+
+/// What tells a packet of a capture from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JoinPacket {
+    /// 0 if it has none.
+    pub(crate) ip_id: u16,
+    /// Bytes after its IP header.
+    pub(crate) payload_bytes: u16,
+    /// Of TCP.
+    pub(crate) sequence: Option<u32>,
+}
+
+struct Held {
+    event: Event,
+    packet: JoinPacket,
+    /// The place of its file.
+    file: usize,
+    cause: Option<DropCause>,
+}
+
+/// Holds packets until their reports can come no more.
+pub(crate) struct DropJoin {
+    reports: VecDeque<(usize, DropReport)>,
+    inputs: Vec<InputProvenance>,
+    /// By place of a report file.
+    matched: Vec<Matched>,
+    window_ns: u64,
+    /// Flows of which there are reports.
+    flows: BTreeSet<u64>,
+    held: VecDeque<Held>,
+    /// Packets that were let go before the first of `held`.
+    released: u64,
+    /// Numbers of the packets of `flows` that are held, by flow and IP ID.
+    by_flow: BTreeMap<(u64, u16), VecDeque<u64>>,
+    /// Packets that were left out, by place of their file.
+    left_out: BTreeMap<usize, u64>,
+    switch_id: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Matched {
+    at_buffer: u64,
+    before_buffer: u64,
+    ambiguous: u64,
+    unmatched: u64,
+}
+
+impl DropJoin {
+    pub(crate) fn new(reports: DropReports, window_ns: u64) -> Self {
+        let flows = reports.reports.iter().map(|(_, report)| report.flow_hash);
+        DropJoin {
+            flows: flows.filter(|&hash| hash != 0).collect(),
+            matched: vec![Matched::default(); reports.inputs.len()],
+            reports: reports.reports.into(),
+            inputs: reports.inputs,
+            window_ns,
+            held: VecDeque::new(),
+            released: 0,
+            by_flow: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+            switch_id: None,
+        }
+    }
+
+    /// Takes the next packet, of this file. Packets come in order of time.
+    pub(crate) fn add(
+        &mut self,
+        event: Event,
+        packet: JoinPacket,
+        file: usize,
+    ) -> Result<(), DataError> {
+        let switch_id = *self.switch_id.get_or_insert(event.switch_id);
+        if switch_id != event.switch_id {
+            let problem =
+                format!("are joined to packets of switches {switch_id} and {}", event.switch_id);
+            return Err(DataError::file(
+                "drop reports",
+                &problem,
+                "collect each switch on its own",
+            ));
+        }
+        if self.held.len() >= MOST_HELD {
+            let problem = format!("more than {MOST_HELD} packets wait for their reports");
+            return Err(DataError::file(
+                "drop reports",
+                &problem,
+                "make the window shorter (--drop-window-ms)",
+            ));
+        }
+        self.decide(event.time_ns);
+        if self.flows.contains(&event.flow_hash) {
+            let number = self.released + self.held.len() as u64;
+            self.by_flow.entry((event.flow_hash, packet.ip_id)).or_default().push_back(number);
+        }
+        self.held.push_back(Held { event, packet, file, cause: None });
+        Ok(())
+    }
+
+    /// The next packet whose reports have all come; `has_ended` if no packet follows.
+    pub(crate) fn release(&mut self, has_ended: bool) -> Option<Event> {
+        if has_ended {
+            self.decide(u64::MAX);
+        }
+        let now_ns = self.held.back()?.event.time_ns;
+        let most_ns = self.window_ns.saturating_mul(2);
+        loop {
+            let first = self.held.front()?;
+            if !has_ended && now_ns - first.event.time_ns <= most_ns {
+                return None;
+            }
+            let Held { mut event, packet, file, cause } = self.held.pop_front()?;
+            let key = (event.flow_hash, packet.ip_id);
+            self.released += 1;
+            if let Some(numbers) = self.by_flow.get_mut(&key) {
+                numbers.pop_front();
+                if numbers.is_empty() {
+                    self.by_flow.remove(&key);
+                }
+            }
+            match cause {
+                None => return Some(event),
+                // Where it was pushed out is not known: its row is that of its arrival.
+                Some(DropCause::AtBuffer(DropReason::PushOut)) => {
+                    event.kind = EventKind::Drop(DropReason::Unstated);
+                    return Some(event);
+                }
+                Some(DropCause::AtBuffer(reason)) => {
+                    event.kind = EventKind::Drop(reason);
+                    return Some(event);
+                }
+                Some(DropCause::BeforeBuffer) => *self.left_out.entry(file).or_insert(0) += 1,
+            }
+        }
+    }
+
+    /// Matches all reports that a packet at `time_ns` comes too late for.
+    fn decide(&mut self, time_ns: u64) {
+        let window_ns = self.window_ns;
+        let is_due = |report: &DropReport| {
+            time_ns == u64::MAX || report.time_ns.saturating_add(window_ns) < time_ns
+        };
+        while let Some((file, report)) = self.reports.front().copied()
+            && is_due(&report)
+        {
+            self.reports.pop_front();
+            let found = self.nearest(&report);
+            let matched = &mut self.matched[file];
+            let Some((place, others)) = found else {
+                matched.unmatched += 1;
+                continue;
+            };
+            matched.ambiguous += u64::from(others);
+            match report.cause {
+                DropCause::AtBuffer(_) => matched.at_buffer += 1,
+                DropCause::BeforeBuffer => matched.before_buffer += 1,
+            }
+            self.held[place].cause = Some(report.cause);
+        }
+    }
+
+    /// The place of the nearest packet that fits and has no report, and whether others fit, too.
+    fn nearest(&self, report: &DropReport) -> Option<(usize, bool)> {
+        // A packet without an ID fits any, and a report without one fits all.
+        let ids = if report.ip_id == 0 { 0..=u16::MAX } else { report.ip_id..=report.ip_id };
+        let keys = (report.flow_hash, *ids.start())..=(report.flow_hash, *ids.end());
+        let without = self.by_flow.get(&(report.flow_hash, 0)).filter(|_| report.ip_id != 0);
+        let numbers = self.by_flow.range(keys).map(|(_, numbers)| numbers).chain(without).flatten();
+        let places = numbers.filter_map(|number| usize::try_from(number - self.released).ok());
+        let near = places.filter_map(|place| {
+            let held = self.held.get(place)?;
+            let apart_ns = held.event.time_ns.abs_diff(report.time_ns);
+            let fits = held.cause.is_none() && apart_ns <= self.window_ns && fits(held, report);
+            fits.then_some((apart_ns, place))
+        });
+        let near: Vec<_> = near.collect();
+        let (_, place) = near.iter().min()?;
+        Some((*place, near.len() > 1))
+    }
+
+    /// How many packets of a file were left out.
+    pub(crate) fn left_out(&self, file: usize) -> Option<(&'static str, u64)> {
+        Some((BEFORE_BUFFER, *self.left_out.get(&file)?))
+    }
+
+    /// What became of the reports of each file.
+    pub(crate) fn inputs(&self) -> Vec<InputProvenance> {
+        let told = |(input, matched): (&InputProvenance, &Matched)| {
+            let Matched { at_buffer, before_buffer, ambiguous, unmatched } = *matched;
+            let mut told = input.clone();
+            told.events = at_buffer + before_buffer;
+            let mut count = |name: &str, rows| {
+                if rows > 0 {
+                    told.skipped.insert(name.to_owned(), rows);
+                }
+            };
+            count(UNMATCHED, unmatched);
+            if ambiguous > 0 {
+                told.notes.insert(AMBIGUOUS.to_owned(), ambiguous);
+            }
+            told
+        };
+        self.inputs.iter().zip(&self.matched).map(told).collect()
+    }
+
+    /// What became of the reports, in a sentence.
+    pub(crate) fn remark(&self) -> String {
+        let sum = |count: fn(&Matched) -> u64| self.matched.iter().map(count).sum::<u64>();
+        format!(
+            "drop reports: {} of packets that the buffer dropped, {} of packets dropped before it, which are left out; \
+             {} of both fit several packets, and the nearest was taken; {} found no packet within {} ms (docs/drops.md)",
+            sum(|matched| matched.at_buffer),
+            sum(|matched| matched.before_buffer),
+            sum(|matched| matched.ambiguous),
+            sum(|matched| matched.unmatched),
+            self.window_ns / 1_000_000,
+        )
+    }
+}
+
+/// Whether a packet of the report's flow can be the one that it is about.
+fn fits(held: &Held, report: &DropReport) -> bool {
+    let Held { event, packet, .. } = held;
+    let differs = |one: u16, other: u16| one != 0 && other != 0 && one != other;
+    let has_other_sequence =
+        report.sequence.zip(packet.sequence).is_some_and(|(one, other)| one != other);
+    event.flow_hash == report.flow_hash
+        && report.size_bytes.is_none_or(|bytes| bytes == event.size_bytes)
+        && report.payload_bytes.is_none_or(|bytes| bytes == packet.payload_bytes)
+        && !differs(report.ip_id, packet.ip_id)
+        && !has_other_sequence
+}

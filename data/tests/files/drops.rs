@@ -1,0 +1,248 @@
+//! Drop reports joined with captures (`docs/drops.md`). The datagrams are written here, by hand; tshark reads them.
+
+use crate::captures::{has, run};
+use crate::{Scratch, story, switches};
+use dropcast_data::{
+    DropFiles, DropReason, EventFiles, EventKind, EventOptions, InputProvenance, OnBadRow,
+};
+use std::path::{Path, PathBuf};
+
+const START_NS: u64 = 1_700_000_000_000_000_000;
+const PACKETS: u32 = 400;
+
+/// UDP or TCP of nine flows. Those of every third have no IP ID, as Linux sends them.
+fn frame(i: u32) -> Vec<u8> {
+    let (flow, bytes) = (i % 9, 60 + i * 331 % 900);
+    let id = if flow % 3 == 0 { 0 } else { i as u16 };
+    let is_tcp = flow % 2 == 0;
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0];
+    frame.extend((bytes as u16 - 14).to_be_bytes());
+    frame.extend(id.to_be_bytes());
+    frame.extend([
+        0x40,
+        0,
+        64,
+        if is_tcp { 6 } else { 17 },
+        0,
+        0,
+        10,
+        0,
+        9,
+        flow as u8,
+        10,
+        0,
+        0,
+        1,
+    ]);
+    frame.extend([0x30, flow as u8, 0, 53]);
+    if is_tcp {
+        frame.extend((i * 1_000).to_be_bytes());
+        frame.extend([0, 0, 0, 0, 0x50, 16, 0, 9, 0, 0, 0, 0]);
+    } else {
+        frame.extend([((bytes - 34) >> 8) as u8, (bytes - 34) as u8, 0, 0]);
+    }
+    frame.resize(bytes as usize, 0xaa);
+    frame
+}
+
+fn time_ns(i: u32) -> u64 {
+    START_NS + u64::from(i) * 10_000
+}
+
+fn pcap(scratch: &Scratch, name: &str, packets: &[(u64, Vec<u8>)]) -> PathBuf {
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut bytes = words(&[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 1]);
+    for (time, packet) in packets {
+        let size = packet.len() as u32;
+        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
+        bytes.extend(words(&[seconds as u32, rest as u32, size, size]));
+        bytes.extend(packet);
+    }
+    scratch.file(name, bytes)
+}
+
+fn capture(scratch: &Scratch) -> PathBuf {
+    pcap(scratch, "in.pcap", &(0..PACKETS).map(|i| (time_ns(i), frame(i))).collect::<Vec<_>>())
+}
+
+/// A datagram with a report of each packet, the first with this number, in a UDP packet.
+fn datagram(number: u32, reports: &[(u32, u32)], untold: u32) -> Vec<u8> {
+    let mut words = vec![5, 1, 0xc000_0201, 0, 7, 1_000, reports.len() as u32];
+    for (number, (packet, reason)) in (number..).zip(reports) {
+        let frame = frame(*packet);
+        let mut header = frame[..frame.len().min(128)].to_vec();
+        let (size, captured) = (frame.len() as u32 + 4, header.len() as u32);
+        header.resize(header.len().next_multiple_of(4), 0);
+        let header_words =
+            header.chunks(4).map(|word| u32::from_be_bytes(word.try_into().unwrap()));
+        let mut sample = vec![number, 0, 7, untold, 3, 9, *reason, 2, 1036, 4, 3];
+        sample.extend([1, 16 + header.len() as u32, 1, size, 4, captured]);
+        sample.extend(header_words);
+        words.extend([5, sample.len() as u32 * 4]);
+        words.extend(sample);
+    }
+    let payload: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let size = payload.len() as u16;
+    let mut packet = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0];
+    packet.extend((size + 28).to_be_bytes());
+    packet.extend([0, 1, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 9, 0x9c, 0x40, 0x18, 0xc7]);
+    packet.extend((size + 8).to_be_bytes());
+    packet.extend([0, 0]);
+    packet.extend(payload);
+    packet
+}
+
+fn options(paths: &[&Path], window_ns: u64) -> EventOptions {
+    EventOptions {
+        specs: Some(switches()),
+        port: Some(0),
+        drops: Some(DropFiles {
+            paths: paths.iter().map(|&path| path.to_owned()).collect(),
+            window_ns,
+        }),
+        ..EventOptions::default()
+    }
+}
+
+type Row = (u64, EventKind);
+
+fn joined(capture: &Path, options: &EventOptions) -> (Vec<Row>, Vec<InputProvenance>) {
+    let mut files = EventFiles::open(&[capture.to_owned()], options).unwrap();
+    let events: Vec<_> = files.by_ref().flat_map(|batch| batch.unwrap().events).collect();
+    assert!(files.tells_drops());
+    (events.iter().map(|event| (event.time_ns, event.kind)).collect(), files.provenance())
+}
+
+/// What became of packet `i`, if these are dropped for these reasons.
+fn expected(reports: &[(u32, u32)]) -> Vec<Row> {
+    let of = |i| match reports.iter().find(|(packet, _)| *packet == i) {
+        None => Some(EventKind::Arrival),
+        Some((_, 259)) => Some(EventKind::Drop(DropReason::Admission)),
+        Some((_, 260)) => Some(EventKind::Drop(DropReason::Policy)),
+        Some(_) => None,
+    };
+    (0..PACKETS).filter_map(|i| Some((time_ns(i), of(i)?))).collect()
+}
+
+/// Of every flow; packets of one flow and size are 900 apart.
+const REPORTS: [(u32, u32); 7] =
+    [(3, 259), (40, 259), (41, 258), (42, 260), (99, 259), (250, 257), (399, 259)];
+
+#[test]
+fn reports_of_sflow_find_their_packets() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    // Reports come late; those with numbers 5 to 8 are lost, and the agent could not tell of two.
+    let late = |i, packet| (time_ns(i) + 1_500_000, packet);
+    let packets =
+        [late(42, datagram(1, &REPORTS[..4], 0)), late(399, datagram(9, &REPORTS[4..], 2))];
+    let sflow = pcap(&scratch, "sflow.pcap", &packets);
+    let (rows, inputs) = joined(&capture, &options(&[&sflow], 10_000_000));
+    assert_eq!(rows, expected(&REPORTS));
+    let [events, reports] = &inputs[..] else { panic!("{inputs:?}") };
+    assert_eq!(
+        (events.events, events.skipped["dropped-before-buffer"]),
+        (u64::from(PACKETS) - 2, 2)
+    );
+    assert!(!events.notes.contains_key("no-real-drops"), "{events:?}");
+    assert_eq!(
+        (reports.name.as_str(), reports.events, reports.notes["missing-reports"]),
+        ("sflow.pcap", 7, 6)
+    );
+    assert!(reports.skipped.is_empty() && reports.notes.len() == 1, "{reports:?}");
+
+    if has("tshark") {
+        let fields = [
+            "-T",
+            "fields",
+            "-e",
+            "sflow_245.version",
+            "-e",
+            "sflow_245.numsamples",
+            "-e",
+            "sflow_245.sampletype",
+            "-r",
+        ];
+        let read = run("tshark", &fields, &[&sflow]);
+        assert_eq!(read, "5\t4\t5,5,5,5\n5\t3\t5,5,5\n");
+    }
+}
+
+#[test]
+fn reports_without_a_packet_are_told() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    let sflow =
+        pcap(&scratch, "sflow.pcap", &[(time_ns(3) + 50_001, datagram(1, &REPORTS[..1], 0))]);
+    let (rows, inputs) = joined(&capture, &options(&[&sflow], 50_000));
+    assert_eq!(
+        (rows, inputs[1].events, inputs[1].skipped["unmatched-report"]),
+        (expected(&[]), 0, 1)
+    );
+    // A nanosecond more, and it is found.
+    let (rows, inputs) = joined(&capture, &options(&[&sflow], 50_001));
+    assert_eq!((rows, inputs[1].events), (expected(&REPORTS[..1]), 1));
+    // The same packet is not dropped twice.
+    let twice =
+        pcap(&scratch, "twice.pcap", &[(time_ns(3), datagram(1, &[REPORTS[0], REPORTS[0]], 0))]);
+    let (rows, inputs) = joined(&capture, &options(&[&twice], 50_000));
+    assert_eq!((rows, inputs[1].events), (expected(&REPORTS[..1]), 1));
+    assert_eq!(inputs[1].skipped["unmatched-report"], 1);
+}
+
+#[test]
+fn of_several_packets_the_nearest_is_taken() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    // Flow 3 has no IP IDs, and the table no lengths: packets 3, 12, 21 fit.
+    let table = |times: &[u64]| {
+        let rows =
+            times.iter().map(|time| format!("{time},10.0.9.3,10.0.0.1,UDP,12291,53,Tail drop\n"));
+        let header =
+            "time_ns,source_ip,destination_ip,protocol,source_port,destination_port,reason\n";
+        scratch.file("drops.csv", header.to_owned() + &rows.collect::<String>())
+    };
+    let near = table(&[time_ns(12) + 40_000, time_ns(12) + 44_000]);
+    let (rows, inputs) = joined(&capture, &options(&[&near], 100_000));
+    assert_eq!(rows, expected(&[(12, 259), (21, 259)]));
+    assert_eq!((inputs[1].events, inputs[1].notes["ambiguous-report"]), (2, 1));
+}
+
+#[test]
+fn reports_that_are_wrong_are_told() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    let header = "time_ns,source_ip,destination_ip,protocol,reason";
+    let row = format!("{},10.0.9.3,10.0.0.1,17,", time_ns(3));
+    let error = |text: &str, on_bad_row| {
+        let path = scratch.file("drops.csv", text);
+        let options = EventOptions { on_bad_row, ..options(&[&path], 1_000) };
+        let opened = EventFiles::open(std::slice::from_ref(&capture), &options);
+        opened.err().map(|error| story(&error, scratch.0.path()))
+    };
+    let bad = format!("{header}\n{row}bored\n");
+    let told = error(&bad, OnBadRow::Fail).unwrap();
+    assert!(
+        told.contains("drops.csv: row 0 (line 2): reason is \"bored\", expected admission"),
+        "{told}"
+    );
+    assert_eq!(error(&bad, OnBadRow::Skip), None);
+    let told = error("time_ns,source_ip\n1,2\n", OnBadRow::Fail).unwrap();
+    assert!(told.contains("has no column \"destination_ip\""), "{told}");
+    let told = error(&format!("{header}\n"), OnBadRow::Fail).unwrap();
+    assert!(told.contains("has no reports of drops"), "{told}");
+    let told = error(&format!("{header}\n1,10.0.9,10.0.0.1,17,acl\n"), OnBadRow::Fail).unwrap();
+    assert!(told.contains("source_ip is \"10.0.9\", expected an IP address"), "{told}");
+
+    // A datagram that is cut off.
+    let whole = datagram(1, &REPORTS[..2], 0);
+    let cut = pcap(&scratch, "cut.pcap", &[(START_NS, whole[..whole.len() - 60].to_vec())]);
+    let failed = EventFiles::open(std::slice::from_ref(&capture), &options(&[&cut], 1_000));
+    let told = failed.err().unwrap().to_string();
+    assert!(told.contains("(packet 1): sFlow is \"ends too early\""), "{told}");
+    // Events that are no capture cannot be joined.
+    let events = scratch.file("events.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    let told = EventFiles::open(&[events], &options(&[&cut], 1_000)).err().unwrap().to_string();
+    assert!(told.contains("is no capture, so drop reports cannot be joined"), "{told}");
+}
