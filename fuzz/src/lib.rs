@@ -2,8 +2,8 @@
 //! endless loop, or more than a gigabyte of memory does.
 
 use dropcast_data::{
-    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow, SwitchSpec, SwitchSpecs,
-    TraceReader, describe, read_switch_file,
+    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
+    SwitchSpec, SwitchSpecs, TraceReader, describe, read_switch_file,
 };
 use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import as import_forest};
