@@ -3,6 +3,7 @@
 mod cause;
 mod files;
 mod join;
+mod report;
 mod sflow;
 mod sflow_capture;
 mod table;

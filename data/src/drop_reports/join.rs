@@ -1,7 +1,8 @@
 //! Finds the packet of each report.
 
 use super::cause::DropCause;
-use super::files::{DropReport, DropReports};
+use super::files::DropReports;
+use super::report::DropReport;
 use crate::{DataError, DropReason, Event, EventKind, InputProvenance};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,6 +1,6 @@
 //! Reports in a capture of sFlow datagrams (UDP port 6343).
 
-use super::files::{Badness, DropReport, OneFile};
+use super::report::{Badness, DropReport, OneFile};
 use super::sflow::{Discarded, Origin, discarded_packets};
 use crate::capture::{CaptureStart, PacketFile, RawTime, udp_payload};
 use crate::cell::BadCell;

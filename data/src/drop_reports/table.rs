@@ -1,7 +1,7 @@
 //! Reports in a table of ours (`docs/drops.md`): CSV, Parquet or Arrow IPC.
 
 use super::cause::DropCause;
-use super::files::{Badness, DropReport, OneFile};
+use super::report::{Badness, DropReport, OneFile};
 use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, read_column};
 use crate::csv::CsvRows;
 use crate::events::text_column;
