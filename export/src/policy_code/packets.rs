@@ -1,6 +1,6 @@
 //! Packets on which code must decide as the fabric's policy does.
 
-use super::PolicyCodeError;
+use super::error::PolicyCodeError;
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{Buffer, Fit, LineRate, Observer, Packet, Policy, Removal, Switch};
 

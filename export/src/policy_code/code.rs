@@ -1,0 +1,71 @@
+//! The policies that can be had as code.
+
+use super::error::PolicyCodeError;
+use super::packets::{self, PacketArrival, PolicyPackets};
+use crate::rule::Rule;
+use crate::spare_tails;
+use crate::target::EmittedFile;
+use dropcast_data::SwitchSpec;
+use dropcast_switch::policies::spare_tails::SpareTailsParameters;
+
+/// A policy that can be had as code.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PolicyCode {
+    /// The untrained rule over Dynamic Thresholds (`docs/rule.md`).
+    Rule(Rule),
+    /// Early drops in bursts over Dynamic Thresholds (`docs/spare-tails.md`).
+    SpareTails(SpareTailsParameters),
+}
+
+impl PolicyCode {
+    /// The code, the switch's constants, and [packets](Self::golden) to check it with.
+    ///
+    /// # Errors
+    /// If the switch or a parameter is not what the code can do.
+    pub fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, PolicyCodeError> {
+        let mut files = match self {
+            PolicyCode::Rule(rule) => rule.files(spec)?,
+            PolicyCode::SpareTails(parameters) => spare_tails::files(parameters, spec)?,
+        };
+        let packets = self.golden(spec)?.to_csv();
+        files.push(EmittedFile { name: self.packets_file().to_owned(), bytes: packets.into() });
+        Ok(files)
+    }
+
+    /// The file of [packets](Self::golden).
+    pub fn packets_file(&self) -> &'static str {
+        match self {
+            PolicyCode::Rule(_) => "dropcast_rule_packets.csv",
+            PolicyCode::SpareTails(_) => "dropcast_spare_tails_packets.csv",
+        }
+    }
+
+    /// Packets of which every line of the code decides about some.
+    ///
+    /// # Errors
+    /// If the switch or a parameter is not what the code can do.
+    pub fn golden(&self, spec: &SwitchSpec) -> Result<PolicyPackets, PolicyCodeError> {
+        let arrivals = match self {
+            PolicyCode::Rule(_) => Rule::golden(spec),
+            PolicyCode::SpareTails(parameters) => spare_tails::golden(parameters, spec),
+        };
+        self.decided(spec, arrivals)
+    }
+
+    /// What the fabric's policy decides about packets that arrive. Ports serve at line rate.
+    ///
+    /// # Errors
+    /// If the switch or a parameter is not what the code can do.
+    pub fn decided(
+        &self,
+        spec: &SwitchSpec,
+        arrivals: impl IntoIterator<Item = PacketArrival>,
+    ) -> Result<PolicyPackets, PolicyCodeError> {
+        match self {
+            PolicyCode::Rule(rule) => packets::decided(rule.policy(spec)?, spec, arrivals),
+            PolicyCode::SpareTails(parameters) => {
+                packets::decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the code of policies has in common.
+
+use super::error::PolicyCodeError;
+use crate::target::EmittedFile;
+use dropcast_data::SwitchSpec;
+
+/// What the code's XDP programs share.
+pub(crate) const FRAME: (&str, &str) = ("dropcast_frame.h", include_str!("dropcast_frame.h"));
+
+/// Files that are the same for every switch.
+pub(crate) fn sources(sources: &[(&str, &str)]) -> Vec<EmittedFile> {
+    let file =
+        |&(name, text): &(&str, &str)| EmittedFile { name: name.to_owned(), bytes: text.into() };
+    sources.iter().map(file).collect()
+}
+
+/// Constants of a switch as macros of C, in a header of its own: `what` they are for.
+pub(crate) fn c_constants(prefix: &str, what: &str, defined: &[(&str, String)]) -> String {
+    let mut text = format!(
+        "/* Constants of a switch for {what}. */\n#ifndef {prefix}_CONFIG_H\n#define {prefix}_CONFIG_H\n\n"
+    );
+    for (name, value) in defined {
+        text += &format!("#define {prefix}_{name} {value}\n");
+    }
+    text + "\n#endif\n"
+}
+
+/// An array of C.
+pub(crate) fn c_array(numbers: impl Iterator<Item = u32>) -> String {
+    let numbers: Vec<String> = numbers.map(|number| format!("{number}u")).collect();
+    format!("{{{}}}", numbers.join(", "))
+}
+
+/// Alphas of a switch whose queues all share the buffer, by queue within a port, in 128ths.
+///
+/// # Errors
+/// If queues keep bytes for themselves or do not share the buffer, or integers cannot hold an alpha.
+pub(crate) fn alphas_in_128ths(
+    spec: &SwitchSpec,
+    alpha: impl Fn(usize) -> f64,
+) -> Result<Vec<u32>, PolicyCodeError> {
+    let reserves = spec.reserved_bytes.iter().any(|&bytes| bytes > 0);
+    if reserves || spec.shared.iter().any(|shares| !shares) {
+        return Err(PolicyCodeError::Reserved);
+    }
+    (0..usize::from(spec.queues_per_port)).map(|queue| in_128ths(alpha(queue))).collect()
+}
+
+fn in_128ths(alpha: f64) -> Result<u32, PolicyCodeError> {
+    let scaled = alpha * 128.0;
+    let is_whole = scaled.fract() == 0.0 && (1.0..=8_388_608.0).contains(&scaled);
+    if is_whole { Ok(scaled as u32) } else { Err(PolicyCodeError::Alpha(alpha)) }
+}
