@@ -85,6 +85,11 @@ CONFIG_DB = """{{
 }}
 """
 
+# A capture of one port, and a report of a packet that the switch dropped.
+CAPTURE = pathlib.Path(__file__).parent.parent / "fuzz/corpus/capture/ethernet.pcap"
+ONE_PORT = "ports = 1\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 100_000\nbase_rtt_ns = 8_000\n"
+DROPS = "time_ns,source_ip,destination_ip,protocol,reason\n{time_ns},10.0.0.1,10.0.0.2,17,buffer\n"
+
 # Forests of another tool.
 FORESTS = pathlib.Path(__file__).parent.parent / "interop/tests/fixtures"
 
@@ -114,6 +119,9 @@ JOBS = [
         "--n-estimators 1 --max-depth 2", makes_folder=False, whole="model.json"),
     Job("export", "export {v}/model.json --target c cpp p4 json -o out"),
     Job("rule", "export --policy oracle:horizon_ns={slots} --switch switch.toml -o out"),
+    Job("early", "export --policy spare-tails:window_ns={slots} --switch switch.toml -o out"),
+    Job("drops", f"collect --events {CAPTURE} --drops drops-{{v}}.csv --switch one-port.toml -o out/trace.parquet",
+        makes_folder=False),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
     Job("switch", "switch config-{v}.json --base-rtt-ns 32000 -o out/switch.toml", makes_folder=False),
@@ -157,6 +165,8 @@ class Room:
             (folder / f"map-{version}.toml").write_text(MAP.format(v=version, measure=measure))
             (folder / f"workload-{version}.toml").write_text(f"seed = {seed}\nduration_ns = 500_000\n")
             (folder / f"config-{version}.json").write_text(CONFIG_DB.format(size=seed * 1_000_000))
+            (folder / "one-port.toml").write_text(ONE_PORT)
+            (folder / f"drops-{version}.csv").write_text(DROPS.format(time_ns=seed))
             self.good(f"run --config run-{version}.toml --name made-{version} --runs .")
             for kept, name in (("events.parquet", f"events-{version}.parquet"),
                                ("trace.parquet", f"trace-{version}.parquet"),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
-use dropcast_pipeline::export::rule::export_policy;
+use dropcast_pipeline::export::policy::export_policy;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let switch = args.switch.as_deref().map(the_switch).transpose()?;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
-use dropcast_pipeline::export::rule::{VerdictCheck, check_verdicts};
+use dropcast_pipeline::export::policy::{VerdictCheck, check_verdicts};
 use dropcast_pipeline::export::verification::{
     VectorSummary, Verification, VerificationTask, verify,
 };

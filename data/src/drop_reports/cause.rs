@@ -1,6 +1,7 @@
 //! Why a switch dropped a packet, and whether its buffer had to do with it.
 
 use crate::DropReason;
+use DropCause::{AtBuffer, BeforeBuffer};
 
 /// Where a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +11,6 @@ pub(crate) enum DropCause {
     /// At the buffer.
     AtBuffer(DropReason),
 }
-
-use DropCause::{AtBuffer, BeforeBuffer};
 
 const ADMISSION: DropCause = AtBuffer(DropReason::Admission);
 const POLICY: DropCause = AtBuffer(DropReason::Policy);

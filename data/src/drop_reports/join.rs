@@ -181,17 +181,39 @@ impl DropJoin {
         let ids = if report.ip_id == 0 { 0..=u16::MAX } else { report.ip_id..=report.ip_id };
         let keys = (report.flow_hash, *ids.start())..=(report.flow_hash, *ids.end());
         let without = self.by_flow.get(&(report.flow_hash, 0)).filter(|_| report.ip_id != 0);
-        let numbers = self.by_flow.range(keys).map(|(_, numbers)| numbers).chain(without).flatten();
-        let places = numbers.filter_map(|number| usize::try_from(number - self.released).ok());
-        let near = places.filter_map(|place| {
-            let held = self.held.get(place)?;
-            let apart_ns = held.event.time_ns.abs_diff(report.time_ns);
-            let fits = held.cause.is_none() && apart_ns <= self.window_ns && fits(held, report);
-            fits.then_some((apart_ns, place))
-        });
-        let near: Vec<_> = near.collect();
+        let queues = self.by_flow.range(keys).map(|(_, numbers)| numbers).chain(without);
+        let near: Vec<_> = queues.flat_map(|numbers| self.nearest_of(numbers, report)).collect();
         let (_, place) = near.iter().min()?;
         Some((*place, near.len() > 1))
+    }
+
+    /// Of packets in order of time, the nearest two that fit before a report and the nearest two after it, and as near ones: how
+    /// far each is, and its place. The rest is not looked at: a flow may have millions of packets in a window.
+    fn nearest_of(&self, numbers: &VecDeque<u64>, report: &DropReport) -> Vec<(u64, usize)> {
+        let held = |&number: &u64| {
+            let place = usize::try_from(number - self.released).ok()?;
+            Some((place, self.held.get(place)?))
+        };
+        let is_before =
+            |number: &u64| held(number).is_some_and(|(_, own)| own.event.time_ns < report.time_ns);
+        let middle = numbers.partition_point(is_before);
+        let mut near = Vec::new();
+        let mut look = |numbers: &mut dyn Iterator<Item = &u64>| {
+            let (mut fitting, mut nearest_ns) = (0, u64::MAX);
+            for (place, own) in numbers.filter_map(held) {
+                let apart_ns = own.event.time_ns.abs_diff(report.time_ns);
+                if apart_ns > self.window_ns || fitting >= 2 && apart_ns > nearest_ns {
+                    break;
+                }
+                if own.cause.is_none() && fits(own, report) {
+                    (fitting, nearest_ns) = (fitting + 1, nearest_ns.min(apart_ns));
+                    near.push((apart_ns, place));
+                }
+            }
+        };
+        look(&mut numbers.range(..middle).rev());
+        look(&mut numbers.range(middle..));
+        near
     }
 
     /// How many packets of a file were left out.
@@ -245,4 +267,73 @@ fn fits(held: &Held, report: &DropReport) -> bool {
         && report.payload_bytes.is_none_or(|bytes| bytes == packet.payload_bytes)
         && !differs(report.ip_id, packet.ip_id)
         && !has_other_sequence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WINDOW_NS: u64 = 50;
+    const PACKET: Event = Event {
+        time_ns: 0,
+        flow_hash: 1,
+        size_bytes: 100,
+        switch_id: 0,
+        port: 0,
+        queue: 0,
+        kind: EventKind::Arrival,
+        flags: 0,
+    };
+
+    fn report(time_ns: u64, ip_id: u16, payload_bytes: u16) -> DropReport {
+        let cause = DropCause::AtBuffer(DropReason::Admission);
+        let payload_bytes = Some(payload_bytes);
+        let (size_bytes, sequence) = (None, None);
+        DropReport { time_ns, cause, flow_hash: 1, size_bytes, ip_id, payload_bytes, sequence }
+    }
+
+    proptest! {
+        /// All packets within the window are looked at for each report, in order of time.
+        #[test]
+        fn each_report_takes_the_nearest_packet_that_fits(
+            mut packets in prop::collection::vec((0_u64..300, 0_u16..3, 0_u16..2), 1..40),
+            mut reports in prop::collection::vec((0_u64..300, 0_u16..3, 0_u16..2), 1..20),
+        ) {
+            packets.sort_by_key(|packet| packet.0);
+            reports.sort_by_key(|report| report.0);
+            let differs = |one: u16, other: u16| one != 0 && other != 0 && one != other;
+            let (mut is_dropped, mut ambiguous) = (vec![false; packets.len()], 0);
+            for &(time_ns, ip_id, bytes) in &reports {
+                let fits = |&(place, packet): &(usize, &(u64, u16, u16))| {
+                    !is_dropped[place]
+                        && packet.0.abs_diff(time_ns) <= WINDOW_NS
+                        && !differs(packet.1, ip_id)
+                        && packet.2 == bytes
+                };
+                let near: Vec<_> = packets.iter().enumerate().filter(fits).collect();
+                ambiguous += u64::from(near.len() > 1);
+                let nearest = near.iter().min_by_key(|(_, packet)| packet.0.abs_diff(time_ns));
+                if let Some(&(place, _)) = nearest {
+                    is_dropped[place] = true;
+                }
+            }
+
+            let all = reports.into_iter().map(|(time, id, bytes)| (0, report(time, id, bytes)));
+            let inputs = vec![InputProvenance::default()];
+            let mut join = DropJoin::new(DropReports { reports: all.collect(), inputs }, WINDOW_NS);
+            let mut joined = Vec::new();
+            for &(time_ns, ip_id, payload_bytes) in &packets {
+                let event = Event { time_ns, ..PACKET };
+                let packet = JoinPacket { ip_id, payload_bytes, sequence: None };
+                join.add(event, packet, 0).expect("one switch");
+                joined.extend(std::iter::from_fn(|| join.release(false)));
+            }
+            joined.extend(std::iter::from_fn(|| join.release(true)));
+            let found: Vec<bool> =
+                joined.iter().map(|event| matches!(event.kind, EventKind::Drop(_))).collect();
+            prop_assert_eq!(found, is_dropped);
+            prop_assert_eq!(join.matched[0].ambiguous, ambiguous);
+        }
+    }
 }

@@ -17,6 +17,12 @@ struct dropcast_frame {
     uint32_t time_low;
 } __attribute__((packed));
 
+/* A frame of a packet whose flow is known. */
+struct dropcast_flow_frame {
+    struct dropcast_frame packet;
+    uint64_t flow_hash;
+} __attribute__((packed));
+
 /* The context of XDP. */
 struct xdp_md {
     uint32_t data;

@@ -14,7 +14,7 @@
 static dropcast_spare_tails state;
 
 /* XDP_DROP if the packet is to be dropped, XDP_PASS if it is to be added to its queue or the frame tells nothing, XDP_ABORTED
- * if there is no such queue or kind. */
+ * if there is no such queue or kind, or an arrival without its flow. */
 __attribute__((section("xdp"), used)) int dropcast_spare_tails_xdp(struct xdp_md *context)
 {
     const struct dropcast_frame *frame = dropcast_frame_of(context);
@@ -31,12 +31,12 @@ __attribute__((section("xdp"), used)) int dropcast_spare_tails_xdp(struct xdp_md
         dropcast_spare_tails_departure(&state, number, size_bytes);
         return XDP_PASS;
     }
-    const uint64_t *flow_hash = (const void *)(frame + 1);
-    if ((const void *)(flow_hash + 1) > (const void *)(uint64_t)context->data_end) {
+    const struct dropcast_flow_frame *arrival = (const void *)frame;
+    if ((const void *)(arrival + 1) > (const void *)(uint64_t)context->data_end) {
         return XDP_ABORTED;
     }
-    const uint64_t hash = __builtin_bswap64(*flow_hash), now_ns = dropcast_frame_time(frame);
-    return dropcast_spare_tails_arrival(&state, number, size_bytes, hash, now_ns) ? XDP_PASS : XDP_DROP;
+    const uint64_t flow_hash = __builtin_bswap64(arrival->flow_hash), now_ns = dropcast_frame_time(frame);
+    return dropcast_spare_tails_arrival(&state, number, size_bytes, flow_hash, now_ns) ? XDP_PASS : XDP_DROP;
 }
 
 char dropcast_spare_tails_license[] __attribute__((section("license"), used)) = "MIT";

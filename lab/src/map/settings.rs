@@ -32,7 +32,7 @@ pub struct MapSettings {
     /// What LQD and oracles are compared with: every policy here is a rival, unless it has a model or pushes packets
     /// out. Those are compared with the rivals.
     pub policies: Vec<NamedPolicy>,
-    /// Oracles by name: how each is trained, all on the same labelled run
+    /// Oracles by name: how each is trained, all on the same labelled run, with the senders of `fabric`
     /// ([`crate::fabric_oracle`]).
     pub oracles: BTreeMap<String, TrainSettings>,
     /// Policies that ask the oracles, by name: `model` is each oracle in turn. Decision NAME with oracle OTHER is

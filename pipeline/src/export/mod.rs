@@ -1,6 +1,6 @@
-//! Export: models and the untrained rule become files of targets, which local tools verify and measure.
+//! Export: models and policies without one become files of targets, which local tools verify and measure.
 
 pub mod models;
-pub mod rule;
+pub mod policy;
 pub mod tool_measurements;
 pub mod verification;

@@ -3,15 +3,15 @@
 mod rule;
 mod spare_tails;
 
-use crate::decision::in_c::{CLANG, GCC, WARNINGS};
+use crate::decision::in_c::{CLANG, GCC, WARNINGS, fed};
 use crate::decision::in_ebpf::{build_loader, run};
+use crate::decision::in_rust::{build_program, succeed};
 use crate::decision::record;
 use crate::replay::{GXX, found};
 use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets};
 use dropcast_verify::Tool;
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Eight words: 0 arrival or 1 departure, port, queue, bytes, low and high half of the time, and of the flow's hash.
 type Record = [u32; 8];
@@ -79,20 +79,8 @@ fn compiled(
         .output()
         .expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
-    let mut child = Command::new(folder.path().join("decide"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(&bytes));
-        child.wait_with_output().expect("it ends")
-    });
-    assert!(output.status.success(), "{}", output.status);
-    Some(output.stdout)
+    let mut program = Command::new(folder.path().join("decide"));
+    Some(fed(program.args(arguments), records))
 }
 
 /// The verdicts of the XDP program; none if a tool is missing or the kernel does not permit it.
@@ -109,6 +97,22 @@ fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Op
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     build_loader(folder.path(), include_str!("policy_code/kernel.c"))?;
     run(folder.path(), records, false)
+}
+
+/// The verdicts of a program in Rust around the exported file.
+fn in_rust(program: &str, files: &[EmittedFile], packets: &PolicyPackets) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    for file in files {
+        fs::write(path.join(&file.name), &file.bytes).expect("written");
+    }
+    fs::write(path.join("packets.csv"), packets.to_csv()).expect("written");
+    fs::write(path.join("main.rs"), program).expect("written");
+    build_program(path);
+    let mut program = Command::new(path.join("decide"));
+    program.stdin(fs::File::open(path.join("packets.csv")).expect("written"));
+    let printed = String::from_utf8(succeed(&mut program)).expect("text");
+    printed.lines().map(|line| line.parse().expect("a verdict")).collect()
 }
 
 /// The code in C, C++ and the kernel decides as the policy does about each of these packets.

@@ -39,6 +39,20 @@ pub(crate) const WARNINGS: [&str; 6] =
 /// Prints one byte for each arrival, its verdict. Checks that `init` refuses other switches.
 const MAIN: &str = include_str!("main.c");
 
+/// What a program writes about records of so many words.
+pub(crate) fn fed<const WORDS: usize>(program: &mut Command, records: &[[u32; WORDS]]) -> Vec<u8> {
+    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut child =
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(&bytes));
+        child.wait_with_output().expect("it ends")
+    });
+    assert!(output.status.success(), "{program:?}: {}", output.status);
+    output.stdout
+}
+
 impl Compiler {
     /// The verdicts of the compiled decision; `None` without the compiler.
     pub(crate) fn decide(
@@ -55,20 +69,9 @@ impl Compiler {
             fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
         }
         self.compile(&compiler, folder.path(), spec, packets);
-        let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
-        let mut child = Command::new(folder.path().join("decide"))
-            .args(falls_back.then_some("fall back"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("piped");
-        let output = std::thread::scope(|scope| {
-            scope.spawn(move || stdin.write_all(&bytes));
-            child.wait_with_output().expect("it ends")
-        });
-        assert!(output.status.success(), "{}: {}", self.tool.command, output.status);
-        Some(output.stdout)
+        let mut program = Command::new(folder.path().join("decide"));
+        program.args(falls_back.then_some("fall back"));
+        Some(fed(&mut program, records))
     }
 
     fn compile(&self, tool: &FoundTool, folder: &Path, spec: &SwitchSpec, packets: Option<u32>) {

@@ -1,19 +1,22 @@
 //! The untrained rule.
 
-mod in_rust;
 mod in_verilog;
 
-use super::{TOOLS, agree, compiled, in_kernel, records, unseen, verdicts};
+use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::{CLANG, GCC};
 use crate::event_log::sample;
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_export::{PacketArrival, PolicyCode, PolicyCodeError, Rule};
+use dropcast_oracle::{RuleQueue, Waiting};
 use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_verify::Tool;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 type Arrivals = Vec<PacketArrival>;
+
+/// What the state of a switch takes in Rust, without its memory of the queues.
+const OF_THE_SWITCH: usize = 80;
 
 /// Bursts towards few queues of a switch of these ports.
 fn bursts(spec: &SwitchSpec, packets: usize, seed: u64) -> Arrivals {
@@ -39,7 +42,11 @@ fn all_agree(spec: &SwitchSpec, rule: &Rule, arrivals: &Arrivals, tools: &[Tool]
     let packets = code.decided(spec, arrivals.iter().copied()).expect("decided");
     let (files, expected) = (code.files(spec).expect("a switch that it knows"), verdicts(&packets));
     if tools.len() > 1 {
-        assert!(in_rust::compiled(&files, spec, &packets) == expected, "{rule:?}, {spec:?}");
+        let of_a_queue = size_of::<RuleQueue>() + size_of::<Waiting>();
+        assert_eq!(of_a_queue, 32);
+        let size = OF_THE_SWITCH + spec.queues() * of_a_queue;
+        let program = include_str!("rule/main.rs").replace("SIZE", &size.to_string());
+        assert!(in_rust(&program, &files, &packets) == expected, "{rule:?}, {spec:?}");
         let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR, 6);
         assert!(simulated.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
     }

@@ -1,6 +1,6 @@
 //! Early drops in bursts.
 
-use super::{TOOLS, agree, compiled, in_kernel, records, unseen, verdicts};
+use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::GCC;
 use dropcast_data::SwitchSpec;
 use dropcast_export::{PolicyCode, PolicyCodeError};
@@ -38,16 +38,23 @@ fn early(code: &PolicyCode, spec: &SwitchSpec) -> usize {
 
 #[test]
 fn the_exported_code_is_the_policy() {
-    for (queues, buffer_bytes, text) in [
-        (1, 60_000, "spare-tails:flows=64"),
-        (2, 400_000, "spare-tails:base=dt:alpha=[16, 2],flows=4096,burst_flows=2"),
-        (3, 4_000_000, "spare-tails:least_held=0.25,burst_flows=8,silence_ns=1000000"),
+    for (queues, buffer_bytes, alphas, text) in [
+        (1, 60_000, "[8]", "spare-tails:flows=64"),
+        (2, 400_000, "[16, 2]", "spare-tails:base=dt:alpha=[16, 2],flows=4096,burst_flows=2"),
+        (
+            3,
+            4_000_000,
+            "[8, 8, 8]",
+            "spare-tails:least_held=0.25,burst_flows=8,silence_ns=1000000,flows=1024",
+        ),
     ] {
         let (code, spec) = (code(text), switch(queues, buffer_bytes));
         assert!(early(&code, &spec) > 0, "{text}");
         let packets = code.golden(&spec).expect("a switch that it knows");
         let files = code.files(&spec).expect("a switch that it knows");
         agree(&code, &files, &packets, &TOOLS);
+        let program = include_str!("spare_tails/main.rs").replace("ALPHAS", alphas);
+        assert!(in_rust(&program, &files, &packets) == verdicts(&packets), "{text}");
     }
 }
 
