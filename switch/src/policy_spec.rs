@@ -136,6 +136,15 @@ impl PolicySpec {
         self
     }
 
+    /// The policy that it runs over, if its parameters name one.
+    pub fn base(&self) -> Option<&PolicySpec> {
+        match self {
+            PolicySpec::Oracle(own) => Some(&own.base),
+            PolicySpec::SpareTails(own) => Some(&own.base),
+            _ => None,
+        }
+    }
+
     /// Its display name.
     pub fn title(&self) -> &'static str {
         match self {

@@ -92,6 +92,7 @@ mod tests {
             .map(|number| Finding {
                 measure: Measure("goodput_bps".to_owned()),
                 best_plain: None,
+                best_alpha: None,
                 best_rival: None,
                 regrets: BTreeMap::new(),
                 policies: found
@@ -99,8 +100,10 @@ mod tests {
                     .map(|&(policy, _, better, _)| Compared {
                         policy: policy.to_owned(),
                         over_plain: Some(difference(number < better)),
+                        over_alpha: None,
                         over_rival: None,
                         over_lqd: None,
+                        over_base: None,
                         share_of_gain: None,
                     })
                     .collect(),
@@ -111,8 +114,10 @@ mod tests {
             .map(|&(policy, _, better, worse)| PolicyTally {
                 policy: policy.to_owned(),
                 over_plain: Counts { better: better as u64, worse, tests: 20 },
+                over_alpha: None,
                 over_rival: None,
                 over_lqd: None,
+                over_base: None,
                 share_of_gain: Vec::new(),
             })
             .collect();

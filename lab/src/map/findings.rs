@@ -29,7 +29,9 @@ pub struct Finding {
     /// The best policy that predicts nothing, by its mean over the runs that are chosen on; null where
     /// undefined.
     pub best_plain: Option<String>,
-    /// The best of these and of the untrained rules.
+    /// The best alpha: the best of these that are Dynamic Thresholds or Complete Sharing, as every switch has them.
+    pub best_alpha: Option<String>,
+    /// The best of all that predict nothing and of the untrained rules.
     pub best_rival: Option<String>,
     /// By policy that predicts nothing: how much worse its mean is than the best one's, as a share of that, on the
     /// runs that are compared; below 0 where it is better there. Null if that is 0.
@@ -45,10 +47,14 @@ pub struct Compared {
     pub policy: String,
     /// Against the best policy that predicts nothing.
     pub over_plain: Option<Difference>,
+    /// Against the best alpha.
+    pub over_alpha: Option<Difference>,
     /// Against the best rival; null for the untrained rules, which are rivals.
     pub over_rival: Option<Difference>,
     /// Against LQD; null for LQD itself.
     pub over_lqd: Option<Difference>,
+    /// Against the policy that it runs over; null if it runs over none, or that is not listed.
+    pub over_base: Option<Difference>,
     /// Its share of LQD's gain over the best policy that predicts nothing: 1 if it is as good as LQD, 0 if as
     /// that policy. Null unless LQD is found to be better.
     pub share_of_gain: Option<f64>,
@@ -115,10 +121,14 @@ pub struct PolicyTally {
     pub policy: String,
     /// Against the best policy that predicts nothing.
     pub over_plain: Counts,
+    /// Against the best alpha; null if none is listed.
+    pub over_alpha: Option<Counts>,
     /// Against the best rival; null for the untrained rules.
     pub over_rival: Option<Counts>,
     /// Against LQD; null for LQD itself.
     pub over_lqd: Option<Counts>,
+    /// Against the policy that it runs over; null if it runs over none, or that is not listed.
+    pub over_base: Option<Counts>,
     /// Pairs of a point and a measure in which LQD is better than the best policy that predicts nothing, and the
     /// median share of that gain that this policy has: of all, and by [`Measure::subject`].
     pub share_of_gain: Vec<SubjectShare>,
@@ -151,12 +161,14 @@ impl Finding {
     pub(super) fn new(settings: &MapSettings, measure: &Measure, runs: &Comparison) -> Self {
         let subjects = settings.subjects();
         let point = Point { settings, measure, runs };
-        let best_plain = point.best(&subjects, |kind| kind == Kind::Plain);
-        let best_rival = point.best(&subjects, |kind| matches!(kind, Kind::Plain | Kind::Rule));
+        let best_plain = point.best(&subjects, |own| own.kind == Kind::Plain);
+        let best_alpha = point.best(&subjects, Subject::is_alpha);
+        let best_rival = point.best(&subjects, |own| matches!(own.kind, Kind::Plain | Kind::Rule));
         let lqd = subjects.iter().find(|subject| subject.name == LQD);
         let compared = |subject: &Subject| Compared {
             policy: subject.name.clone(),
             over_plain: best_plain.and_then(|best| point.difference(subject, best)),
+            over_alpha: best_alpha.and_then(|best| point.difference(subject, best)),
             over_rival: match subject.kind {
                 Kind::Rule => None,
                 _ => best_rival.and_then(|best| point.difference(subject, best)),
@@ -164,6 +176,10 @@ impl Finding {
             over_lqd: lqd
                 .filter(|lqd| lqd.name != subject.name)
                 .and_then(|lqd| point.difference(subject, lqd)),
+            over_base: subjects
+                .iter()
+                .find(|own| own.is_base_of(subject))
+                .and_then(|base| point.difference(subject, base)),
             share_of_gain: None,
         };
         let is_compared = |subject: &&Subject| subject.kind != Kind::Plain;
@@ -171,6 +187,7 @@ impl Finding {
         Finding {
             measure: measure.clone(),
             best_plain: best_plain.map(name),
+            best_alpha: best_alpha.map(name),
             best_rival: best_rival.map(name),
             regrets: best_plain.map_or_else(BTreeMap::new, |best| point.regrets(&subjects, best)),
             policies: subjects.iter().filter(is_compared).map(compared).collect(),
@@ -196,8 +213,13 @@ impl Finding {
 
 /// Gives every difference its verdict, and then the shares of LQD's gains.
 pub(super) fn judge(findings: &mut [&mut Finding]) {
-    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 3] =
-        [|own| own.over_plain.as_mut(), |own| own.over_rival.as_mut(), |own| own.over_lqd.as_mut()];
+    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 5] = [
+        |own| own.over_plain.as_mut(),
+        |own| own.over_alpha.as_mut(),
+        |own| own.over_rival.as_mut(),
+        |own| own.over_lqd.as_mut(),
+        |own| own.over_base.as_mut(),
+    ];
     let policies = findings.first().map_or(0, |first| first.policies.len());
     for (policy, part) in (0..policies).flat_map(|policy| parts.map(|part| (policy, part))) {
         let of_policy = findings.iter_mut().filter_map(|own| part(&mut own.policies[policy]));
@@ -255,11 +277,15 @@ impl Point<'_> {
         all[runs.start as usize..runs.end as usize].to_vec()
     }
 
-    /// The subject of these kinds with the best mean over the runs that are chosen on; the first of equals.
-    fn best<'s>(&self, subjects: &'s [Subject], is_rival: fn(Kind) -> bool) -> Option<&'s Subject> {
+    /// The rival with the best mean over the runs that are chosen on; the first of equals.
+    fn best<'s>(
+        &self,
+        subjects: &'s [Subject],
+        is_rival: fn(&Subject) -> bool,
+    ) -> Option<&'s Subject> {
         let MapSettings { runs, choosing_runs, .. } = *self.settings;
         let mut best: Option<(&Subject, f64)> = None;
-        for subject in subjects.iter().filter(|subject| is_rival(subject.kind)) {
+        for subject in subjects.iter().filter(|subject| is_rival(subject)) {
             let Some(own) = mean(self.runs(subject, runs..runs + choosing_runs)) else { continue };
             if best.is_none_or(|(_, best)| self.measure.advantage(own, best) > 0.0) {
                 best = Some((subject, own));
@@ -357,8 +383,10 @@ impl PolicyTally {
         PolicyTally {
             policy: policy.to_owned(),
             over_plain: Counts::of(over_plain),
+            over_alpha: counts(|own| own.over_alpha.as_ref()),
             over_rival: counts(|own| own.over_rival.as_ref()),
             over_lqd: counts(|own| own.over_lqd.as_ref()),
+            over_base: counts(|own| own.over_base.as_ref()),
             share_of_gain: shares.into_iter().map(share).collect(),
         }
     }

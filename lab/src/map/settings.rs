@@ -363,6 +363,20 @@ impl Subject {
         Subject { name: format!("{decision}-{oracle}"), kind: Kind::Oracle, policy }
     }
 
+    /// Whether every switch has it: Dynamic Thresholds with one alpha or another, or Complete Sharing, which is an
+    /// alpha without end.
+    pub(super) fn is_alpha(&self) -> bool {
+        matches!(
+            self.policy.spec,
+            PolicySpec::DynamicThresholds(_) | PolicySpec::CompleteSharing(_)
+        )
+    }
+
+    /// Whether it is what `other` runs over.
+    pub(super) fn is_base_of(&self, other: &Subject) -> bool {
+        other.policy.spec.base().is_some_and(|base| *base == self.policy.spec)
+    }
+
     /// How many runs of it are needed.
     pub(super) fn runs(&self, settings: &MapSettings) -> u32 {
         match self.kind {

@@ -3,7 +3,7 @@
 use super::metric_words::metric_words;
 use crate::map::{
     Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
-    Measure, PolicyValues, SettingTally, Verdict,
+    Measure, PolicyTally, PolicyValues, SettingTally, Verdict,
 };
 use dropcast_reports::PageError;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
@@ -148,51 +148,45 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
     map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
 }
 
+/// What policies are compared with, and the counts of it.
+const RIVALS: [(&str, fn(&PolicyTally) -> Option<&Counts>); 5] = [
+    ("best alpha", |own| own.over_alpha.as_ref()),
+    ("best plain", |own| Some(&own.over_plain)),
+    ("or untrained", |own| own.over_rival.as_ref()),
+    ("LQD", |own| own.over_lqd.as_ref()),
+    ("its base", |own| own.over_base.as_ref()),
+];
+
 /// How often each policy is better or worse than the best rivals.
 fn headline(map: &Map) -> String {
     let Map { tally, settings, .. } = map;
     let mut text = format!(
-        "{} pairs of a point and a measure, {} runs. The best policy of each pair that predicts nothing (plain) was \
-         chosen on {} other runs.\nBetter or worse: at most {} of all such verdicts on a policy are so by chance, in \
-         expectation.\n\n{:<28} {:>16} {:>16} {:>16}\n{:<28} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}  share of LQD's gain over the best \
-         plain: median (pairs)\n",
+        "{} pairs of a point and a measure, {} runs. The best policy of each pair was chosen on {} other runs: of alphas \
+         (Complete Sharing is one), of all that predict nothing (plain), of these and the untrained rules.\nBetter / worse: at most \
+         {} of all such verdicts on a policy are so by chance, in expectation.\n\n{:<28}",
         tally.pairs,
         settings.runs,
         settings.choosing_runs,
         percent(Some(FALSE_DISCOVERY_RATE)),
-        "pairs, against the best",
-        "plain",
-        "or untrained",
-        "LQD",
-        "policy",
-        "better",
-        "worse",
-        "better",
-        "worse",
-        "better",
-        "worse",
+        "pairs, better / worse than",
     );
+    for (rival, _) in RIVALS {
+        let _ = write!(text, " {rival:>13}");
+    }
+    text.push_str("  share of LQD's gain over the best plain: median (pairs)\n");
     for policy in &tally.policies {
-        let count = |counts: &Option<Counts>, of: fn(&Counts) -> u64| {
-            counts.as_ref().map_or_else(|| "-".to_owned(), |counts| of(counts).to_string())
-        };
+        let _ = write!(text, "{:<28}", policy.policy);
+        for (_, counts) in RIVALS {
+            let counts = counts(policy)
+                .map_or_else(|| "-".to_owned(), |own| format!("{} / {}", own.better, own.worse));
+            let _ = write!(text, " {counts:>13}");
+        }
         let shares: Vec<String> = policy
             .share_of_gain
             .iter()
             .map(|share| format!("{} {} ({})", share.of, percent(share.median), share.pairs))
             .collect();
-        let _ = writeln!(
-            text,
-            "{:<28} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}  {}",
-            policy.policy,
-            policy.over_plain.better,
-            policy.over_plain.worse,
-            count(&policy.over_rival, |counts| counts.better),
-            count(&policy.over_rival, |counts| counts.worse),
-            count(&policy.over_lqd, |counts| counts.better),
-            count(&policy.over_lqd, |counts| counts.worse),
-            shares.join(", "),
-        );
+        let _ = writeln!(text, "  {}", shares.join(", "));
     }
     text
 }

@@ -127,3 +127,44 @@ fn the_median_of_two_is_between_them() {
     assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
     assert_eq!(median(vec![3.0, 1.0]), Some(2.0));
 }
+
+/// Reverie is a rival, but no alpha; a rule is compared with what it runs over, if that is listed.
+#[test]
+fn alphas_and_bases_are_compared_with_too() {
+    let settings: MapSettings = toml::from_str(
+        "runs = 5
+         choosing_runs = 2
+         policies = ['complete-sharing', 'dt:alpha=8', 'reverie', 'oracle:base=dt:alpha=8', 'oracle']
+         oracles = {}",
+    )
+    .expect("settings of a map");
+    let over_8 = "oracle:base=dt:alpha=8";
+    let of: [(&str, &[u64]); 6] = [
+        ("lqd", &[10, 11, 12, 11, 11]),
+        ("complete-sharing", &FLAT),
+        ("dt:alpha=8", &[71, 70, 72, 71, 71, 70, 70]),
+        ("reverie", &[51, 50, 52, 51, 51, 50, 50]),
+        (over_8, &[61, 60, 62, 61, 66, 60, 60]),
+        ("oracle", &FLAT),
+    ];
+    let comparison = Comparison { policies: of.map(|(name, values)| runs(name, values)).to_vec() };
+    let measure = Measure("innocent_timeouts".to_owned());
+    let found = judged(Finding::new(&settings, &measure, &comparison));
+    assert_eq!(found.best_plain.as_deref(), Some("reverie"));
+    assert_eq!(found.best_alpha.as_deref(), Some("complete-sharing"));
+    let mean = |of: &Option<Difference>| of.as_ref().map(|of| of.advantage.mean);
+    let lqd = found.lqd().expect("compared");
+    assert_eq!((mean(&lqd.over_alpha), mean(&lqd.over_base)), (Some(49.0), None));
+    let rule = found.policy(over_8).expect("compared");
+    assert_eq!((mean(&rule.over_alpha), mean(&rule.over_base)), (Some(-2.0), Some(9.0)));
+    // Its base, alpha 16, is not listed.
+    assert_eq!(found.policy("oracle").expect("compared").over_base, None);
+    let tally = Tally::count(&[&[found]]);
+    let counts = |name: &str| {
+        let own = tally.policy(name).expect("compared");
+        (own.over_alpha, own.over_base)
+    };
+    let count = |better, worse| Some(Counts { better, worse, tests: 1 });
+    assert_eq!(counts(LQD), (count(1, 0), None));
+    assert_eq!(counts(over_8), (count(0, 0), count(1, 0)));
+}
