@@ -14,6 +14,8 @@ pub const MOST_BURST_FLOWS: usize = 8;
 const COUNTED: usize = 32;
 /// So many packets must come after the one that is dropped.
 const BEHIND: usize = 4;
+/// So many packets after one that was dropped tell its sender: that many acknowledgements start a recovery.
+const TELLING: u8 = 3;
 /// The weight of a burst in the counts of packets: an eighth.
 const WEIGHT_BITS: u32 = 3;
 /// A burst that lasts so many windows counts as one, and another begins.
@@ -56,8 +58,8 @@ pub struct FlowState {
     later: u16,
     /// Its packets are counted, and whether it went on after them.
     counted: Counted,
-    /// It has given its packet.
-    has_given: bool,
+    /// Of its first flight, accepted after one that was dropped; [`TELLING`] at most.
+    telling: u8,
 }
 
 /// Whether a flow is of a burst.
@@ -79,7 +81,7 @@ impl FlowState {
         dropped: 0,
         later: 0,
         counted: Counted::No,
-        has_given: false,
+        telling: 0,
     };
 
     /// Whether a packet comes after a gap much longer than those between the packets before it.
@@ -117,13 +119,12 @@ struct Learned {
     went_on: u32,
     /// Flows in `reached` at the last burst's end, whose later packets may have come since.
     known: u32,
-    /// Packets that flows may give; as of the last burst's end.
-    may_give: [bool; COUNTED],
+    /// Packets that flows may give, one bit for each; as of the last burst's end.
+    may_give: u32,
 }
 
 impl Learned {
-    const NOTHING: Self =
-        Learned { reached: [0; COUNTED], went_on: 0, known: 0, may_give: [false; COUNTED] };
+    const NOTHING: Self = Learned { reached: [0; COUNTED], went_on: 0, known: 0, may_give: 0 };
 
     /// A flow of a burst sent these packets.
     fn count(&mut self, packets: RangeInclusive<usize>) {
@@ -142,8 +143,9 @@ impl Learned {
         };
         let is_one_flight = self.known >= LEAST_FLOWS && self.went_on <= self.known / 2;
         let last = (0..COUNTED - BEHIND).rev().find(|&packet| is_one_flight && is_safe(packet));
-        self.may_give = core::array::from_fn(|packet| {
-            last.is_some_and(|last| packet <= last && packet * 2 >= last && is_safe(packet))
+        self.may_give = last.map_or(0, |last| {
+            let safe = (last.div_ceil(2)..=last).filter(|&packet| is_safe(packet));
+            safe.fold(0, |bits, packet| bits | 1 << packet)
         });
         for flows in self.reached.iter_mut().chain([&mut self.went_on]) {
             *flows -= *flows >> WEIGHT_BITS;
@@ -174,7 +176,7 @@ pub struct Arriving {
 /// it repeats what it does not know to be lost, too (RFC 6675, `NextSeg`, rule 3): its tail.
 ///
 /// A *burst* is on at a queue while `burst_flows` new flows began there within the last window. In a burst a packet is dropped
-/// that the base accepts, once for each flow, if
+/// that the base accepts, of a flow that has lost none of its first flight, if
 ///
 /// - the buffer holds `least_held_bytes`;
 /// - its queue holds half of an equal share, `B / (2 N)`, or more;
@@ -184,6 +186,11 @@ pub struct Arriving {
 /// - flows of bursts *end with their first flight*: less than half of them went on after a pause, by [`MOST_LATER`] packets more
 ///   than were dropped of that flight. Where they go on, the buffer is still full when the packet is repeated, and a repeated packet
 ///   that is lost costs a timeout.
+///
+/// The sender of a flow that lost a packet, and of which [`TELLING`] packets went on after it, repeats what is lost from there on. So
+/// the others of its first flight *make room*: while flows of bursts may give packets, these are dropped if their queue holds more than
+/// is free, as Dynamic Thresholds with an alpha of 1 would. The room is for flows that lost nothing yet, and for packets that are
+/// repeated.
 ///
 /// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
 ///
@@ -247,6 +254,8 @@ where
         let is_on = self.is_on(queue, !is_known, now_ns);
         let (flow, learned) = (&mut self.flows.as_mut()[slot], &mut self.learned);
         let has_paused = flow.later > 0 || flow.pauses(now_ns);
+        let is_of_burst =
+            is_on && !has_paused && now_ns.saturating_sub(flow.began_ns) < window_ns.into();
         let number = usize::from(flow.packets);
         (flow.seen_ns, flow.packets) = (now_ns, flow.packets.saturating_add(1));
         if has_paused {
@@ -257,7 +266,6 @@ where
                 learned.went_on = learned.went_on.saturating_add(1);
             }
         } else {
-            let is_of_burst = is_on && now_ns.saturating_sub(flow.began_ns) < window_ns.into();
             let was_counted = flow.counted != Counted::No;
             if was_counted || is_of_burst {
                 flow.counted = Counted::Yes;
@@ -267,14 +275,21 @@ where
         }
         let is_long = u64::from(queue_bytes) * 2 * u64::from(ports) >= u64::from(buffer_bytes);
         let gives = is_on
-            && base_accepts
             && occupancy_bytes >= self.constants.least_held_bytes
             && is_long
-            && learned.may_give.get(number) == Some(&true)
-            && !flow.has_given;
-        flow.has_given |= gives;
-        let is_accepted = base_accepts && !gives;
-        flow.dropped = flow.dropped.saturating_add(u16::from(!is_accepted && !has_paused));
+            && number < COUNTED
+            && learned.may_give >> number & 1 == 1
+            && flow.dropped == 0;
+        let makes_room = is_of_burst
+            && flow.telling == TELLING
+            && learned.may_give != 0
+            && queue_bytes > buffer_bytes.saturating_sub(occupancy_bytes);
+        let is_accepted = base_accepts && !gives && !makes_room;
+        if !has_paused && !is_accepted {
+            flow.dropped = flow.dropped.saturating_add(1);
+        } else if !has_paused && flow.dropped > 0 {
+            flow.telling = (flow.telling + 1).min(TELLING);
+        }
         is_accepted
     }
 

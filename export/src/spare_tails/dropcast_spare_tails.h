@@ -23,6 +23,7 @@ enum {
     DROPCAST_SPARE_TAILS_MOST_LATER = 16,   /* a flow that sends more after a pause has more than one flight */
     DROPCAST_SPARE_TAILS_COUNTED = 32,      /* packets of a flow that are counted */
     DROPCAST_SPARE_TAILS_BEHIND = 4,        /* so many must come after the one that is dropped */
+    DROPCAST_SPARE_TAILS_TELLING = 3,       /* so many after one that was dropped tell its sender */
     DROPCAST_SPARE_TAILS_WEIGHT_BITS = 3,   /* the weight of a burst: an eighth */
     DROPCAST_SPARE_TAILS_MOST_WINDOWS = 8,  /* a burst that lasts so many windows counts as one */
     DROPCAST_SPARE_TAILS_LEAST_FLOWS = 8,   /* what is known of fewer is not acted upon */
@@ -44,7 +45,7 @@ typedef struct {
     uint16_t dropped;   /* of its first flight, that this switch dropped */
     uint16_t later;     /* that arrived after its first pause, with which its first flight ends */
     uint8_t counted;    /* 1: it is of a burst; 2: and had more than one flight */
-    uint8_t has_given;  /* it has given its packet */
+    uint8_t telling;    /* of its first flight, accepted after one that was dropped; not counted further than TELLING */
 } dropcast_spare_tails_flow;
 
 /* A queue. */
@@ -180,9 +181,9 @@ static inline int dropcast_spare_tails_pauses(const dropcast_spare_tails_flow *f
 }
 
 /* A packet of a flow's first flight: it is counted if the flow is of a burst. */
-static inline void dropcast_spare_tails_count(dropcast_spare_tails *state, dropcast_spare_tails_flow *flow, uint32_t number, int is_on)
+static inline void dropcast_spare_tails_count(dropcast_spare_tails *state, dropcast_spare_tails_flow *flow, uint32_t number,
+                                              int is_of_burst)
 {
-    const int is_of_burst = is_on && dropcast_spare_tails_since(flow->seen_ns, flow->began_ns) < DROPCAST_SPARE_TAILS_WINDOW_NS;
     if (!flow->counted && !is_of_burst) {
         return;
     }
@@ -238,20 +239,24 @@ static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint3
     if (flow->packets < UINT16_MAX) {
         flow->packets++;
     }
+    const int is_of_burst =
+        is_on && !has_paused && dropcast_spare_tails_since(now_ns, flow->began_ns) < DROPCAST_SPARE_TAILS_WINDOW_NS;
     if (has_paused) {
         dropcast_spare_tails_goes_on(state, flow);
     } else {
-        dropcast_spare_tails_count(state, flow, packet, is_on);
+        dropcast_spare_tails_count(state, flow, packet, is_of_burst);
     }
     const uint64_t two_lengths = 2 * (uint64_t)state->queues[number].length_bytes;
     const int is_long = two_lengths * DROPCAST_SPARE_TAILS_PORTS >= DROPCAST_SPARE_TAILS_BUFFER_BYTES;
-    if (is_on && is_accepted && is_long && state->occupancy_bytes >= DROPCAST_SPARE_TAILS_LEAST_HELD_BYTES && !flow->has_given
-        && packet < DROPCAST_SPARE_TAILS_COUNTED && (state->may_give >> packet & 1)) {
-        flow->has_given = 1;
-        is_accepted = 0;
-    }
-    if (!is_accepted && !has_paused && flow->dropped < UINT16_MAX) {
-        flow->dropped++;
+    const int gives = is_on && is_long && state->occupancy_bytes >= DROPCAST_SPARE_TAILS_LEAST_HELD_BYTES && flow->dropped == 0
+                      && packet < DROPCAST_SPARE_TAILS_COUNTED && (state->may_give >> packet & 1);
+    const int makes_room = is_of_burst && flow->telling == DROPCAST_SPARE_TAILS_TELLING && state->may_give != 0
+                           && state->queues[number].length_bytes > DROPCAST_SPARE_TAILS_BUFFER_BYTES - state->occupancy_bytes;
+    is_accepted = is_accepted && !gives && !makes_room;
+    if (!has_paused && !is_accepted) {
+        flow->dropped += flow->dropped < UINT16_MAX;
+    } else if (!has_paused && flow->dropped > 0) {
+        flow->telling += flow->telling < DROPCAST_SPARE_TAILS_TELLING;
     }
     return is_accepted;
 }

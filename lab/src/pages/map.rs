@@ -148,8 +148,10 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
     map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
 }
 
+type CountsOf = fn(&PolicyTally) -> Option<&Counts>;
+
 /// What policies are compared with, and the counts of it.
-const RIVALS: [(&str, fn(&PolicyTally) -> Option<&Counts>); 5] = [
+const RIVALS: [(&str, CountsOf); 5] = [
     ("best alpha", |own| own.over_alpha.as_ref()),
     ("best plain", |own| Some(&own.over_plain)),
     ("or untrained", |own| own.over_rival.as_ref()),

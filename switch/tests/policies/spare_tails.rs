@@ -22,7 +22,6 @@ struct Seen {
     /// It comes after the first pause of its flow.
     is_later: bool,
     is_dropped: bool,
-    has_given: bool,
 }
 
 /// What the packets until now say of each, all over again for each packet, over Complete Sharing.
@@ -48,9 +47,8 @@ impl Slow {
         let began = self.seen.iter().filter(|seen| seen.number == 0 && seen.queue == queue);
         let lately = began.filter(|seen| now - seen.now < self.window_ns).count();
         let is_in_burst = lately + usize::from(number == 0) >= self.own.burst_flows;
-        let (is_dropped, has_given) = (false, false);
-        let place =
-            Seen { flow, queue, now, first, number, is_in_burst, is_later, is_dropped, has_given };
+        let is_dropped = false;
+        let place = Seen { flow, queue, now, first, number, is_in_burst, is_later, is_dropped };
         self.seen.push(place);
     }
 
@@ -73,9 +71,8 @@ impl Slow {
         ends
     }
 
-    /// Whether the last packet is dropped early, if the base accepts it and its queue is long.
-    fn gives(&self) -> bool {
-        let Some((last, before)) = self.seen.split_last() else { return false };
+    /// Packets that flows may give, when the last packet arrives.
+    fn may_give(&self) -> [bool; 32] {
         let (mut reached, mut may_give) = ([0_u32; 32], [false; 32]);
         let (mut went_on, mut known) = (0, 0);
         let mut long = Vec::new();
@@ -119,8 +116,31 @@ impl Slow {
                 went_on += 1;
             }
         }
-        let has_given = before.iter().any(|seen| seen.first == last.first && seen.has_given);
-        last.is_in_burst && may_give.get(last.number) == Some(&true) && !has_given
+        may_give
+    }
+
+    /// The packets of the last one's first flight that arrived before it.
+    fn flight(&self) -> Vec<&Seen> {
+        let (last, before) = self.seen.split_last().expect("a packet");
+        before.iter().filter(|seen| seen.first == last.first && !seen.is_later).collect()
+    }
+
+    /// Whether the last packet is dropped early, if its queue is long.
+    fn gives(&self) -> bool {
+        let last = self.seen.last().expect("a packet");
+        let has_lost = self.flight().iter().any(|seen| seen.is_dropped);
+        last.is_in_burst && self.may_give().get(last.number) == Some(&true) && !has_lost
+    }
+
+    /// Whether the last packet is dropped if its queue holds more than is free.
+    fn makes_room(&self) -> bool {
+        let last = self.seen.last().expect("a packet");
+        let flight = self.flight();
+        let since_loss = flight.iter().skip_while(|seen| !seen.is_dropped);
+        let telling = since_loss.filter(|seen| !seen.is_dropped).count();
+        let is_first_flight =
+            !last.is_later && last.now - self.seen[last.first].now < self.window_ns;
+        last.is_in_burst && is_first_flight && telling >= 3 && self.may_give().contains(&true)
     }
 }
 
@@ -137,10 +157,10 @@ impl Policy for Slow {
         let queue_bytes = u64::from(buffer.queue_bytes(packet.queue));
         let is_long = 2 * queue_bytes * buffer.ports() as u64 >= capacity;
         let is_held = held >= (self.own.least_held * capacity as f64) as u64;
-        let gives = base == Decision::Accept && is_held && is_long && self.gives();
-        let decision = if gives { Decision::Reject } else { base };
-        let last = self.seen.last_mut().expect("just pushed");
-        (last.has_given, last.is_dropped) = (gives, decision == Decision::Reject);
+        let gives = is_held && is_long && self.gives();
+        let makes_room = queue_bytes > capacity - held && self.makes_room();
+        let decision = if gives || makes_room { Decision::Reject } else { base };
+        self.seen.last_mut().expect("just pushed").is_dropped = decision == Decision::Reject;
         decision
     }
 }

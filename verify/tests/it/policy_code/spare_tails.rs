@@ -111,7 +111,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 29] = [
+const CHANGES: [(&str, &str); 35] = [
     ("DROPCAST_SPARE_TAILS_LEAST_BYTES = 512", "DROPCAST_SPARE_TAILS_LEAST_BYTES = 64"),
     ("DROPCAST_SPARE_TAILS_MOST_LATER = 16", "DROPCAST_SPARE_TAILS_MOST_LATER = 40"),
     ("DROPCAST_SPARE_TAILS_BEHIND = 4", "DROPCAST_SPARE_TAILS_BEHIND = 5"),
@@ -132,8 +132,8 @@ const CHANGES: [(&str, &str); 29] = [
     ("queue->on_since_ns = now_ns;", ""),
     ("gap_ns * (flow->packets - 1u)", "gap_ns"),
     (
-        "DROPCAST_SPARE_TAILS_WINDOW_NS;\n    if (!flow",
-        "DROPCAST_SPARE_TAILS_WINDOW_NS / 8;\n    if (!flow",
+        "flow->began_ns) < DROPCAST_SPARE_TAILS_WINDOW_NS",
+        "flow->began_ns) < DROPCAST_SPARE_TAILS_WINDOW_NS / 8",
     ),
     ("flow->counted ? number : 0", "0"),
     ("packet >= from && packet <= number", "packet >= from && packet == number"),
@@ -142,6 +142,15 @@ const CHANGES: [(&str, &str); 29] = [
     ("flow->hash != flow_hash ||", ""),
     ("> DROPCAST_SPARE_TAILS_SILENCE_NS;", "> 2 * (uint64_t)DROPCAST_SPARE_TAILS_SILENCE_NS;"),
     ("two_lengths * DROPCAST_SPARE_TAILS_PORTS", "two_lengths / 2"),
-    ("flow->has_given = 1;", ""),
-    ("flow->dropped++;", ""),
+    ("&& flow->dropped == 0\n", "\n"),
+    ("flow->dropped += flow->dropped < UINT16_MAX;", ""),
+    ("DROPCAST_SPARE_TAILS_TELLING = 3", "DROPCAST_SPARE_TAILS_TELLING = 4"),
+    ("&& !gives && !makes_room", "&& !gives"),
+    ("is_of_burst && flow->telling", "flow->telling"),
+    ("TELLING && state->may_give != 0", "TELLING"),
+    (
+        "length_bytes > DROPCAST_SPARE_TAILS_BUFFER_BYTES",
+        "length_bytes * 2 > DROPCAST_SPARE_TAILS_BUFFER_BYTES",
+    ),
+    ("} else if (!has_paused && flow->dropped > 0)", "} else if (!has_paused)"),
 ];
