@@ -192,8 +192,8 @@ const WORDS: [(&str, &str); 20] = [
     ("ClassWeight", "`none`, `balanced` or `ACCEPT:DROP`"),
     ("FlowSizeChoice", "[name or points](workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
-    ("Measure", "[metric](fabric.md#what-it-tells)"),
-    ("Objective", "[metric](fabric.md#what-it-tells)"),
+    ("Measure", "[metric](fabric.md#measures)"),
+    ("Objective", "[metric](fabric.md#measures)"),
 ];
 
 /// Units by the ends of names.
