@@ -88,8 +88,7 @@ fn json_reads_back_as_the_same_report() {
 #[test]
 fn every_field_of_the_json_is_documented() {
     let report = tiny::report(RowOrder::Arrival);
-    let mut json: serde_json::Value =
-        serde_json::from_str(&Json.export(&report).unwrap()).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&Json.export(&report).unwrap()).unwrap();
     let resources = json["resources"].take();
     // The trace's own account and the model's are documented where traces and models are.
     let elsewhere = ["meta", "input", "switch", "imported", "metrics", "provenance"];
