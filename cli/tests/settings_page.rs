@@ -174,12 +174,12 @@ const ENUMS: [(&str, &str); 15] = [
 
 /// Types that are read from text or numbers.
 const WORDS: [(&str, &str); 20] = [
-    ("u8", "whole number"),
-    ("u16", "whole number"),
-    ("u32", "whole number"),
-    ("u64", "whole number"),
+    ("u8", "integer"),
+    ("u16", "integer"),
+    ("u32", "integer"),
+    ("u64", "integer"),
     ("f64", "number"),
-    ("bool", "`true` or `false`"),
+    ("bool", "Boolean"),
     ("String", "text"),
     ("PathBuf", "path"),
     ("EventPaths", "path, or list of paths"),
@@ -192,8 +192,8 @@ const WORDS: [(&str, &str); 20] = [
     ("ClassWeight", "`none`, `balanced` or `ACCEPT:DROP`"),
     ("FlowSizeChoice", "[name or points](workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
-    ("Measure", "[metric](fabric.md#what-it-tells)"),
-    ("Objective", "[metric](fabric.md#what-it-tells)"),
+    ("Measure", "[metric](fabric.md#measures)"),
+    ("Objective", "[metric](fabric.md#measures)"),
 ];
 
 /// Units by the ends of names.
@@ -312,7 +312,7 @@ fn page() -> String {
         let found = found.unwrap_or_else(|| panic!("{} has no {}", section.file, section.name));
         write!(page, "\n## {}\n\n{} {}\n\n", section.heading, section.read_by, plain(&found.about))
             .expect("text");
-        page += "| field | type | unit | default | meaning |\n|---|---|---|---|---|\n";
+        page += "| field | type | default | meaning |\n|---|---|---|---|\n";
         for field in &found.fields {
             assert!(
                 !field.about.is_empty(),
@@ -323,10 +323,10 @@ fn page() -> String {
             let unit = UNITS.iter().find(|(end, _)| field.name.ends_with(end));
             writeln!(
                 page,
-                "| `{}` | {} | {} | {} | {} |",
+                "| `{}` | {}{} | {} | {} |",
                 field.name,
                 words(&field.is_a, &sections),
-                unit.map_or("", |(_, unit)| unit),
+                unit.map_or(String::new(), |(_, unit)| format!(", {unit}")),
                 default(field, section, &sections),
                 plain(&field.about)
             )

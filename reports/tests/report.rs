@@ -88,16 +88,19 @@ fn json_reads_back_as_the_same_report() {
 #[test]
 fn every_field_of_the_json_is_documented() {
     let report = tiny::report(RowOrder::Arrival);
-    let json: serde_json::Value = serde_json::from_str(&Json.export(&report).unwrap()).unwrap();
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.md"));
-    let page = page.unwrap();
-    let mut names = BTreeSet::new();
+    let mut json: serde_json::Value = serde_json::from_str(&Json.export(&report).unwrap()).unwrap();
+    let resources = json["resources"].take();
     // The trace's own account and the model's are documented where traces and models are.
     let elsewhere = ["meta", "input", "switch", "imported", "metrics", "provenance"];
-    tiny::field_names(&json, &elsewhere, &mut names);
-    assert!(names.len() > 60, "{names:?}");
-    for name in names {
-        assert!(page.contains(&format!("`{name}`")), "docs/report.md does not explain `{name}`");
+    for (of, page, least) in [(json, "report.md", 60), (resources, "resources.md", 20)] {
+        let path = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut names = BTreeSet::new();
+        tiny::field_names(&of, &elsewhere, &mut names);
+        assert!(names.len() > least, "{names:?}");
+        for name in names {
+            assert!(text.contains(&format!("`{name}`")), "docs/{page} does not explain `{name}`");
+        }
     }
 }
 

@@ -43,17 +43,17 @@ fn the_example_table_is_what_the_encoder_writes() {
 
 #[test]
 fn the_python_readers_agree_with_the_forest() {
-    for (page_name, target) in [("dct.md", "dct"), ("json-table.md", "json")] {
+    for (program, target) in [("read_dct.py", "dct"), ("read_table.py", "json")] {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        fs::write(folder.path().join("read.py"), block(&page(page_name), "python"))
-            .expect("written");
+        let reader = page(&format!("programs/{program}"));
+        fs::write(folder.path().join("read.py"), reader).expect("written");
         for (trees, depth, features) in [(1, 0, 1), (4, 4, 4), (9, 6, 12)] {
             let shape = Shape { trees, depth, features, largest: 2_000_000, stops: 20 };
             let forest = random_forest(shape, 3);
             let Some((printed, expected)) = run_reader(folder.path(), &forest, target) else {
                 return;
             };
-            assert_eq!(printed, expected, "{page_name}");
+            assert_eq!(printed, expected, "{program}");
         }
     }
 }

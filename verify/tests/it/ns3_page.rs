@@ -12,12 +12,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The page's C++: a switch's oracle, its construction, the callback, its binding.
-fn blocks() -> [&'static str; 4] {
+/// A switch's oracle.
+const SWITCH_ORACLE: &str = include_str!("../../../docs/programs/switch-oracle.h");
+
+/// The page's C++: a switch's oracle is made, the callback, its binding.
+fn blocks() -> [&'static str; 3] {
     let page = include_str!("../../../docs/ns3.md");
     let blocks = page.split("```cpp\n").skip(1);
     let blocks = blocks.map(|rest| rest.split_once("```").expect("the block ends").0);
-    blocks.collect::<Vec<_>>().try_into().expect("four blocks")
+    blocks.collect::<Vec<_>>().try_into().expect("three blocks")
 }
 
 /// A model of these features with every optional fact about its switch.
@@ -68,9 +71,8 @@ fn the_switch_oracle_observes_what_collect_records() {
     for features in [FeatureSet::level4(), FeatureSet::paper4()] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         write_files(folder.path(), "example", "cpp", &features, log.base_rtt_ns);
-        let [switch_oracle, ..] = blocks();
         let program = REPLAY.replace("DRAIN_BYTES", &drains.join(", "));
-        fs::write(folder.path().join("switch-oracle.h"), switch_oracle).expect("written");
+        fs::write(folder.path().join("switch-oracle.h"), SWITCH_ORACLE).expect("written");
         fs::write(folder.path().join("replay.cc"), program).expect("written");
         fs::write(folder.path().join("log"), log.bytes()).expect("written");
         compile(&gxx, folder.path(), "replay", "cc");
@@ -131,14 +133,14 @@ BINDING
 #[test]
 fn the_artifacts_programs_compile_and_ask() {
     let Some(gxx) = found(GXX) else { return };
-    let [switch_oracle, giving, callback, binding] = blocks();
+    let [giving, callback, binding] = blocks();
     for features in [FeatureSet::level4(), FeatureSet::paper4()] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         if !has_ns3(&gxx, folder.path()) {
             return;
         }
         let forest = write_header(folder.path(), &features);
-        fs::write(folder.path().join("switch-oracle.h"), switch_oracle).expect("written");
+        fs::write(folder.path().join("switch-oracle.h"), SWITCH_ORACLE).expect("written");
         let empty = u8::from(forest.predicts_drop(&[0; 4]));
         let (asking, callback, expected) = if features == FeatureSet::paper4() {
             let row = dropped_row(&forest);

@@ -82,11 +82,9 @@ struct Outcome {
     sent: Vec<Vec<u32>>,
 }
 
-/// The page's program and the headers that it includes.
+/// The program of docs/dpdk.md and the headers that it includes.
 fn write_program(folder: &Path, model: &Model) {
-    let page = include_str!("../../../../docs/dpdk.md");
-    let (_, rest) = page.split_once("```c\n").expect("a program");
-    let (program, _) = rest.split_once("```").expect("it ends");
+    let program = include_str!("../../../../docs/programs/dpdk_switch.c");
     fs::write(folder.join("switch.c"), program).expect("written");
     let origin = Origin { model_name: "example".to_owned(), ..model.origin() };
     let files = export(&model.forest, &origin, "c".parse().expect("a target"));
