@@ -5,7 +5,7 @@ mod map;
 mod output_path;
 mod switch;
 
-pub(crate) use collect::{BadRows, CollectArgs};
+pub(crate) use collect::CollectArgs;
 pub(crate) use map::MapArgs;
 pub(crate) use switch::SwitchArgs;
 

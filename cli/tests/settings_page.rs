@@ -154,13 +154,14 @@ fn sections() -> Vec<Section> {
 }
 
 /// Types that are one of a few words.
-const ENUMS: [(&str, &str); 15] = [
+const ENUMS: [(&str, &str); 16] = [
     ("data/src/settings.rs", "Departures"),
     ("data/src/settings.rs", "Expert"),
     ("data/src/settings.rs", "Victim"),
     ("data/src/spec.rs", "Scheduler"),
     ("data/src/time_unit.rs", "TimeUnit"),
     ("lab/src/map/conditions.rs", "Priorities"),
+    ("pipeline/src/collect/event_reading.rs", "BadRows"),
     ("pipeline/src/settings.rs", "Trainer"),
     ("simulate/src/fabric/config.rs", "OnFull"),
     ("simulate/src/fabric/config.rs", "Paths"),

@@ -3,6 +3,7 @@
 mod draft;
 mod headers;
 mod links;
+mod mirror_time;
 mod output_ports;
 mod packets;
 mod sight;
@@ -13,10 +14,11 @@ mod udp;
 
 pub(crate) use draft::draft;
 pub(crate) use headers::{PacketHeaders, read_headers};
+pub(crate) use mirror_time::{MirrorClocks, WrongStamp};
 pub(crate) use output_ports::{Evidence, NoOutputPorts, PortCapture, why_no_output_ports};
 pub(crate) use packets::{CaptureStart, PacketFile, RawPacket, RawTime};
 pub(crate) use sight::{Sight, TcpSight};
 pub use subnets::OfSubnet;
 pub use summary::{CaptureInterface, CaptureSummary, Pair};
-pub(crate) use tunnels::unwrapped;
+pub(crate) use tunnels::{Wrapping, unwrapped};
 pub(crate) use udp::udp_payload;

@@ -16,10 +16,23 @@ const MOST_VLAN: u16 = 4_094;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CaptureMap {
+    /// What times of packets are taken.
+    pub times: CaptureTimes,
     /// Rules for ports; the first that a packet meets counts.
     pub port: Vec<PortRule>,
     /// Rules for queues; the first that a packet meets counts, without one it is queue 0.
     pub queue: Vec<QueueRule>,
+}
+
+/// What times of packets are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaptureTimes {
+    /// Those of the capture.
+    #[default]
+    Capture,
+    /// The time stamps of ERSPAN III, of the switch that mirrored them.
+    Mirror,
 }
 
 /// Packets that meet all of its conditions go to a port.

@@ -7,6 +7,7 @@ mod report;
 mod sflow;
 mod sflow_capture;
 mod table;
+mod totals;
 
-pub(crate) use files::DropReports;
+pub use files::DropReports;
 pub(crate) use join::{DropJoin, JoinPacket};

@@ -22,7 +22,7 @@ pub use arrow::event_frame;
 pub use columns::EventColumns;
 pub use files::{EventFiles, switch_in_path};
 pub use gate::{OnBadRow, Problem};
-pub use reader::{DropFiles, EventFormat, EventOptions, EventReader};
+pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;
 
 pub(crate) use footer::switches_in_footer;

@@ -118,15 +118,19 @@ pub use atomic::{AtomicFile, move_file, remove_old, write_atomic};
 #[cfg(feature = "files")]
 pub use capture::{CaptureInterface, CaptureSummary, OfSubnet, Pair};
 #[cfg(feature = "files")]
-pub use capture_map::{CaptureMap, FileName, Mac, PortRule, Prefix, QueueRule, Values};
+pub use capture_map::{
+    CaptureMap, CaptureTimes, FileName, Mac, PortRule, Prefix, QueueRule, Values,
+};
 #[cfg(feature = "files")]
 pub use describe::{FileKind, TableShape, describe, summarize_capture};
+#[cfg(feature = "files")]
+pub use drop_reports::DropReports;
 #[cfg(feature = "files")]
 pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
-    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter,
-    OnBadRow, Problem, event_frame, switch_in_path,
+    EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
+    Problem, event_frame, switch_in_path,
 };
 #[cfg(feature = "files")]
 pub use frame::Frame;

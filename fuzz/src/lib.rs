@@ -2,7 +2,7 @@
 //! endless loop, or more than a gigabyte of memory does.
 
 use dropcast_data::{
-    DropFiles, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
+    DropReports, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
     SwitchSpec, SwitchSpecs, TraceReader, describe, read_switch_file,
 };
 use dropcast_export::{Origin, Target, export};
@@ -49,11 +49,14 @@ pub fn drops(bytes: &[u8]) {
     let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
     with_file(bytes, |path| {
         for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
+            let Ok(drops) = DropReports::read(&[path.to_owned()], 1_000_000_000, on_bad_row) else {
+                continue;
+            };
             let options = EventOptions {
                 specs: Some(specs.clone()),
                 on_bad_row,
                 port: Some(1),
-                drops: Some(DropFiles { paths: vec![path.to_owned()], window_ns: 1_000_000_000 }),
+                drops: Some(drops),
                 ..EventOptions::default()
             };
             if let Ok(files) = EventFiles::open(std::slice::from_ref(&capture), &options) {

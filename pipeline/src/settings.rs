@@ -1,6 +1,7 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
+use crate::collect::event_reading::{BadRows, CollectReading, EventReading};
 use crate::named_policy::NamedPolicy;
 use crate::report::verdict::AskedPolicies;
 use crate::train::table_cost::TableCost;
@@ -35,6 +36,15 @@ pub struct RunSettings {
     /// The unit of their times, if they are not whole nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
+    /// Reports of packets of captures that the real switch dropped (docs/drops.md).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<PathBuf>,
+    /// How far apart in time a packet and its drop report may be, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_window_ms: Option<u64>,
+    /// What to do with bad rows of events and reports: fail or skip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_bad_row: Option<BadRows>,
     /// Policies that reports replay beside the others (docs/policies.md).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<NamedPolicy>,
@@ -57,6 +67,9 @@ impl Default for RunSettings {
             switch: None,
             columns: Vec::new(),
             time_unit: None,
+            drops: Vec::new(),
+            drop_window_ms: None,
+            on_bad_row: None,
             policies: Vec::new(),
             collect: TracerSettings::default(),
             train: TrainSettings::default(),
@@ -70,6 +83,14 @@ impl RunSettings {
     /// The policies that reports replay beside the others.
     pub fn asked(&self) -> AskedPolicies {
         AskedPolicies { policies: self.policies.clone() }
+    }
+
+    /// How given events are read.
+    pub fn reading(&self) -> CollectReading {
+        let RunSettings { switch, columns, time_unit, drops, drop_window_ms, on_bad_row, .. } =
+            self.clone();
+        let reading = EventReading { switch, columns, time_unit };
+        CollectReading { reading, drops, drop_window_ms, on_bad_row }
     }
 }
 

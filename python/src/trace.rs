@@ -4,12 +4,11 @@ use crate::frame::{of_table, stream, stream_of_frame};
 use crate::settings::{Described, WithOwn, add_own, parse, resources, word};
 use crate::{errors, work};
 use arrow_schema::ArrowError;
-use clap::ValueEnum;
 use dropcast_data::{
-    DataError, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, OnBadRow, RowOrder,
-    SwitchFile, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
+    DataError, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, RowOrder, SwitchFile,
+    TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
-use dropcast_pipeline::collect::event_reading::EventReading;
+use dropcast_pipeline::collect::event_reading::CollectReading;
 use dropcast_pipeline::collect::folder::FolderJob;
 use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
 use dropcast_pipeline::files::check_output;
@@ -183,13 +182,6 @@ pub(crate) fn is_object(path: PathBuf) -> bool {
     dropcast_data::is_object(&path)
 }
 
-/// What to do with a bad row.
-#[derive(Clone, Copy, ValueEnum)]
-enum BadRows {
-    Fail,
-    Skip,
-}
-
 /// Where events come from: files or frames, not both.
 #[derive(FromPyObject)]
 pub(crate) struct EventSource<'py> {
@@ -199,22 +191,20 @@ pub(crate) struct EventSource<'py> {
     frames: Vec<(String, Bound<'py, PyAny>)>,
     #[pyo3(item)]
     switch: Option<Described>,
-    /// The command's arguments that tell what the events do not.
+    /// The command's arguments that tell how they are read.
     #[pyo3(item)]
     reading: Vec<String>,
     #[pyo3(item)]
-    on_bad_row: String,
+    on_bad_row: Option<String>,
 }
 
 impl EventSource<'_> {
     /// How the events are read, with these columns of the user's own.
     fn options(&self, py: Python<'_>, own: Vec<String>) -> PyResult<EventOptions> {
-        let reading: EventReading = parse(py, self.reading.clone())?;
-        let on_bad_row = match word(py, "on_bad_row", &self.on_bad_row)? {
-            BadRows::Fail => OnBadRow::Fail,
-            BadRows::Skip => OnBadRow::Skip,
-        };
-        let mut options = work::detached(py, || reading.options(on_bad_row))?;
+        let mut reading: CollectReading = parse(py, self.reading.clone())?;
+        let on_bad_row = self.on_bad_row.as_ref().map(|text| word(py, "on_bad_row", text));
+        reading.on_bad_row = on_bad_row.transpose()?;
+        let mut options = work::detached(py, || reading.options())?;
         options.columns.own = own;
         if let Some(switch) = &self.switch {
             let SwitchFile { specs, maps } = switch.switch(py)?;

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -313,3 +314,29 @@ def test_an_interrupt_stops_a_map(tmp_path):
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=30)[0] == "interrupted\n"
     assert process.returncode == 0 and os.listdir(tmp_path) == ["large.toml"]
+
+
+def test_drop_reports_are_joined_with_captures(run):
+    """One packet of a capture, and a report that the switch dropped it."""
+    seconds, ethernet = 1_700_000_000, bytes([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0])
+    ip = bytes([0x45, 0, 0, 46, 0, 9, 0, 0, 64, 17, 0, 0, 10, 0, 9, 1, 10, 0, 0, 1])
+    frame = ethernet + ip + bytes([0, 7, 0, 9, 0, 26, 0, 0]) + bytes(18)
+    words = [0xA1B23C4D, 0x00040002, 0, 0, 65_535, 1]
+    for nanoseconds in range(0, 50_000, 1_000):
+        words += [seconds, nanoseconds, len(frame), len(frame)]
+        words += list(struct.unpack("<15I", frame))
+    Path("in.pcap").write_bytes(struct.pack(f"<{len(words)}I", *words))
+    Path("leaf.toml").write_text(SWITCH.replace("ports = 2", "ports = 1"))
+    Path("drops.csv").write_text(
+        "time_ns,source_ip,destination_ip,protocol,source_port,destination_port,reason\n"
+        f"{seconds}000005100,10.0.9.1,10.0.0.1,udp,7,9,tail drop\n"
+    )
+    settings = dict(switch="leaf.toml", drops="drops.csv", drop_window_ms=1, on_bad_row="skip")
+    with pytest.warns(UserWarning, match="drop reports: 1 of packets that the buffer dropped"):
+        trace = dropcast.collect("in.pcap", departures="line-rate", **settings)
+    assert trace.collected["real_drops"]["packets"] == 1
+    with pytest.warns(UserWarning, match="drop reports: 1 of packets"):
+        found = dropcast.run(events="in.pcap", **settings)
+    assert "drop_window_ms = 1\n" in Path(found.folder, "config.toml").read_text()
+    with pytest.raises(InputError, match="drops: are joined with captures, which are files"):
+        dropcast.collect(trace, drops="drops.csv", switch="leaf.toml")

@@ -1,8 +1,8 @@
 //! Arguments of `dropcast collect`.
 
 use crate::output::Format;
-use clap::{Args, ValueEnum};
-use dropcast_pipeline::collect::event_reading::EventReading;
+use clap::Args;
+use dropcast_pipeline::collect::event_reading::CollectReading;
 use dropcast_pipeline::settings::TracerSettings;
 use std::path::PathBuf;
 
@@ -23,17 +23,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: EventReading,
-    /// Reports of packets of the captures that the real switch dropped: sFlow datagrams with discarded packets, in a
-    /// capture, or a table (docs/drops.md).
-    #[arg(long, num_args = 1.., value_name = "PATH")]
-    pub(crate) drops: Vec<PathBuf>,
-    /// How far apart in time a packet and its drop report may be.
-    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "drops", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
-    pub(crate) drop_window_ms: u64,
-    /// What to do with a bad row.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) on_bad_row: BadRows,
+    pub(crate) reading: CollectReading,
     #[command(flatten)]
     pub(crate) settings: TracerSettings,
     /// Keep this integer column of the events, too: a feature of your own. May be repeated
@@ -54,15 +44,4 @@ pub(crate) struct CollectArgs {
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// What to do with a bad row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BadRows {
-    /// Stop with an error that names the row.
-    #[default]
-    Fail,
-    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
-    /// files without events.
-    Skip,
 }

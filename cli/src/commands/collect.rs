@@ -1,9 +1,9 @@
 //! `dropcast collect`.
 
-use crate::args::{BadRows, CollectArgs};
+use crate::args::CollectArgs;
 use crate::failure::Failure;
 use crate::output;
-use dropcast_data::{DropFiles, EventFiles, EventOptions, Expert, OnBadRow, is_folder};
+use dropcast_data::{EventFiles, EventOptions, Expert, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::folder::{FolderCollected, FolderJob};
 use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, collect};
@@ -20,14 +20,11 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
     if let [folder] = &events[..]
         && is_folder(folder)
     {
-        if !args.drops.is_empty() {
-            let problem = "drop reports are joined with the captures of one switch, not with a folder; name its files";
-            return Err(PipelineError::setting("drops", problem).into());
-        }
         return collect_folder(args, folder, progress);
     }
     output::check_data(&args.output)?;
-    check_output(&args.output, events.iter().chain(&args.reading.switch).chain(&args.drops))?;
+    let (described, drops) = (&args.reading.reading.switch, matching(&args.reading.drops)?);
+    check_output(&args.output, events.iter().chain(described).chain(&drops))?;
     let (options, settings) = how(args)?;
     let reader = EventFiles::open(&events, &options)?;
     let specs = reader.specs().clone();
@@ -38,16 +35,8 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
 
 /// How to read events, and what to record of them.
 fn how(args: &CollectArgs) -> Result<(EventOptions, TracerSettings), PipelineError> {
-    let on_bad_row = match args.on_bad_row {
-        BadRows::Fail => OnBadRow::Fail,
-        BadRows::Skip => OnBadRow::Skip,
-    };
-    let mut options = args.reading.options(on_bad_row)?;
+    let mut options = args.reading.options()?;
     let features = args.settings.features.with_own(&args.own_features)?;
-    if !args.drops.is_empty() {
-        let window_ns = args.drop_window_ms * 1_000_000;
-        options.drops = Some(DropFiles { paths: matching(&args.drops)?, window_ns });
-    }
     options.columns.own = features.split_own().1.names();
     Ok((options, TracerSettings { features, ..args.settings.clone() }))
 }

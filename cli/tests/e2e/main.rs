@@ -7,6 +7,7 @@ mod bad_input;
 mod carrying_over;
 mod closed_loop;
 mod daily;
+mod drop_reports;
 mod folders;
 mod formats;
 mod help;

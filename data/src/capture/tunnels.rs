@@ -4,8 +4,10 @@
 //! as they are. ERSPAN: draft-foschiano-erspan-03; MPLS: RFC 3032.
 
 use super::links::{ETHERNET, slice_packet};
+use super::mirror_time::{MirrorStamp, MirrorTime};
 use super::packets::RawPacket;
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
+use std::net::IpAddr;
 
 const GRE: u8 = 47;
 /// What GRE carries: ERSPAN I and II, ERSPAN III.
@@ -22,15 +24,27 @@ struct Mirrored<'a> {
     frame: &'a [u8],
     /// Its size before it was mirrored.
     bytes: u32,
+    /// When, by the switch.
+    time: Option<MirrorTime>,
 }
 
-/// The packet that is mirrored in this one, if it is ERSPAN; else the packet itself. And whether it is.
-pub(crate) fn unwrapped(packet: RawPacket<'_>) -> (RawPacket<'_>, bool) {
+/// What a packet was when it was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrapping {
+    /// Itself.
+    Plain,
+    /// Mirrored in ERSPAN, with a time stamp that can be used, or without.
+    Mirror(Option<MirrorTime>),
+}
+
+/// The packet that is mirrored in this one, if it is ERSPAN; else the packet itself.
+pub(crate) fn unwrapped(packet: RawPacket<'_>) -> (RawPacket<'_>, Wrapping) {
     match mirrored(packet.link_type, packet.captured) {
-        None => (packet, false),
-        Some(Mirrored { frame, bytes }) => {
+        None => (packet, Wrapping::Plain),
+        Some(Mirrored { frame, bytes, time }) => {
             let (link_type, original_bytes) = (ETHERNET, bytes);
-            (RawPacket { link_type, original_bytes, captured: frame, ..packet }, true)
+            let packet = RawPacket { link_type, original_bytes, captured: frame, ..packet };
+            (packet, Wrapping::Mirror(time))
         }
     }
 }
@@ -41,9 +55,11 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     }
     let packet = slice_packet(link_type, captured)?;
     let net = packet.net.as_ref()?;
-    let all = match net {
-        LaxNetSlice::Ipv4(ip) => ip.header().payload_len().ok()?,
-        LaxNetSlice::Ipv6(ip) => ip.header().payload_length(),
+    let (all, switch): (_, IpAddr) = match net {
+        LaxNetSlice::Ipv4(ip) => {
+            (ip.header().payload_len().ok()?, ip.header().source_addr().into())
+        }
+        LaxNetSlice::Ipv6(ip) => (ip.header().payload_length(), ip.header().source_addr().into()),
         LaxNetSlice::Arp(_) => return None,
     };
     let payload =
@@ -52,7 +68,8 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     let has = |flag: u16| usize::from(flags & flag != 0) * 4;
     // Checksum, key and sequence number.
     let gre_bytes = 4 + has(0x8000) + has(0x2000) + has(0x1000);
-    let (head_bytes, is_cut) = match number(payload, 2)? {
+    let kind = number(payload, 2)?;
+    let (head_bytes, is_cut) = match kind {
         // Type I has no sequence number, and no header of its own.
         ERSPAN_2 if flags & 0x1000 == 0 => (0, false),
         ERSPAN_2 => (8, number(payload, gre_bytes + 2)? & 0x0400 != 0),
@@ -66,7 +83,9 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     let bytes = u32::from(all).checked_sub(u32::try_from(gre_bytes + head_bytes).ok()?)?;
     // The switch may have mirrored the beginning alone.
     let bytes = if is_cut { bytes.max(bytes_by_ip(frame).unwrap_or(0)) } else { bytes };
-    (bytes > 0).then_some(Mirrored { frame, bytes })
+    let stamp = (kind == ERSPAN_3).then(|| MirrorStamp::of(payload.get(gre_bytes..)?)).flatten();
+    let time = stamp.map(|stamp| MirrorTime { stamp, switch });
+    (bytes > 0).then_some(Mirrored { frame, bytes, time })
 }
 
 /// Tells most packets that are not GRE at a glance.

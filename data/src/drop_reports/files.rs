@@ -10,30 +10,60 @@ use crate::error::shown;
 use crate::input::{Expect, Input, recorded_name};
 use crate::table::Table;
 use crate::{DataError, InputProvenance, OnBadRow};
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Reports that are kept, at most.
 const MOST_REPORTS: usize = 1 << 22;
 
+/// Reports of packets that the real switch dropped (`docs/drops.md`), to be joined with captures. A clone shares them.
+#[derive(Clone)]
+pub struct DropReports {
+    pub(crate) read: Arc<ReadReports>,
+    /// How far apart the times of a packet and of its report may be.
+    pub(crate) window_ns: u64,
+}
+
 /// Reports of all files.
-#[derive(Debug, Default)]
-pub(crate) struct DropReports {
+#[derive(Default)]
+pub(crate) struct ReadReports {
     /// In order of time, with the place of the file.
     pub(crate) reports: Vec<(usize, DropReport)>,
+    /// Flows of which there are reports.
+    pub(crate) flows: BTreeSet<u64>,
     /// The files; what became of their reports is not known yet.
     pub(crate) inputs: Vec<InputProvenance>,
+}
+
+/// What determines the join: the window and the bytes of the files.
+impl fmt::Debug for DropReports {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: Vec<_> = self.read.inputs.iter().map(|input| &input.sha256).collect();
+        let mut shown = formatter.debug_struct("DropReports");
+        shown.field("window_ns", &self.window_ns).field("files", &files).finish()
+    }
 }
 
 /// Reports that are missing are counted under this name.
 pub(crate) const MISSING: &str = "missing-reports";
 
 impl DropReports {
-    /// Reads all of `paths`.
-    pub(crate) fn read(paths: &[PathBuf], on_bad_row: OnBadRow) -> Result<Self, DataError> {
-        let mut all = DropReports::default();
+    /// Reads all of `paths`: sFlow datagrams in captures, or tables. The times of a packet and of its report may be
+    /// `window_ns` apart.
+    ///
+    /// # Errors
+    /// If a file cannot be read, is neither, or a row of it is bad and `on_bad_row` is to fail; if there are more than
+    /// 4,194,304 reports.
+    pub fn read(
+        paths: &[PathBuf],
+        window_ns: u64,
+        on_bad_row: OnBadRow,
+    ) -> Result<Self, DataError> {
+        let mut all = ReadReports::default();
         for (place, path) in paths.iter().enumerate() {
             let reports = &mut all.reports;
-            let before = reports.len();
             let file = shown(path);
             let keep = |report| {
                 if reports.len() >= MOST_REPORTS {
@@ -44,8 +74,9 @@ impl DropReports {
                 reports.push((place, report));
                 Ok(())
             };
-            let OneFile { sha256, skipped, missing } = read_one(path, on_bad_row, keep)?;
-            if all.reports.len() == before && skipped.is_empty() {
+            let OneFile { sha256, skipped, missing, is_of_reports } =
+                read_one(path, on_bad_row, keep)?;
+            if !is_of_reports && skipped.is_empty() {
                 let hint =
                     "give sFlow datagrams with discarded packets, or a table (docs/drops.md)";
                 return Err(DataError::file(&file, "has no reports of drops", hint));
@@ -61,8 +92,20 @@ impl DropReports {
             }
             all.inputs.push(input);
         }
-        all.reports.sort_by_key(|(_, report)| report.time_ns);
-        Ok(all)
+        Ok(DropReports::new(all, window_ns))
+    }
+
+    /// Puts reports in order.
+    pub(crate) fn new(mut read: ReadReports, window_ns: u64) -> Self {
+        read.reports.sort_by_key(|(_, report)| report.time_ns);
+        let flows = read.reports.iter().map(|(_, report)| report.flow_hash);
+        read.flows = flows.filter(|&hash| hash != 0).collect();
+        DropReports { read: Arc::new(read), window_ns }
+    }
+
+    /// The files, and what was not read of them. What became of their reports is known once they are joined.
+    pub fn inputs(&self) -> &[InputProvenance] {
+        &self.read.inputs
     }
 }
 

@@ -4,15 +4,19 @@ use super::cause::DropCause;
 use super::files::DropReports;
 use super::report::DropReport;
 use crate::{DataError, DropReason, Event, EventKind, InputProvenance};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Packets that wait for their reports, at most.
 const MOST_HELD: usize = 1 << 23;
 
 /// Reports whose packet is not found are counted under this name, as rows left out.
-const UNMATCHED: &str = "unmatched-report";
+pub(crate) const UNMATCHED: &str = "unmatched-report";
+/// Reports that fit a packet, but for its port or queue: as rows left out.
+pub(crate) const OTHER_PORT: &str = "other-port-report";
+/// Reports from before the first packet or after the last: as rows left out.
+pub(crate) const OTHER_TIME: &str = "other-time-report";
 /// Reports that fit several packets: as notes.
-const AMBIGUOUS: &str = "ambiguous-report";
+pub(crate) const AMBIGUOUS: &str = "ambiguous-report";
 /// Packets that never came to the buffer: as rows left out.
 const BEFORE_BUFFER: &str = "dropped-before-buffer";
 
@@ -37,13 +41,13 @@ struct Held {
 
 /// Holds packets until their reports can come no more.
 pub(crate) struct DropJoin {
-    reports: VecDeque<(usize, DropReport)>,
-    inputs: Vec<InputProvenance>,
+    reports: DropReports,
+    /// Reports that are decided: the first so many.
+    decided: usize,
     /// By place of a report file.
     matched: Vec<Matched>,
-    window_ns: u64,
-    /// Flows of which there are reports.
-    flows: BTreeSet<u64>,
+    /// Of the first packet and the last.
+    times_ns: Option<(u64, u64)>,
     held: VecDeque<Held>,
     /// Packets that were let go before the first of `held`.
     released: u64,
@@ -54,23 +58,23 @@ pub(crate) struct DropJoin {
     switch_id: Option<u16>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Matched {
     at_buffer: u64,
     before_buffer: u64,
     ambiguous: u64,
     unmatched: u64,
+    other_port: u64,
+    other_time: u64,
 }
 
 impl DropJoin {
-    pub(crate) fn new(reports: DropReports, window_ns: u64) -> Self {
-        let flows = reports.reports.iter().map(|(_, report)| report.flow_hash);
+    pub(crate) fn new(reports: DropReports) -> Self {
         DropJoin {
-            flows: flows.filter(|&hash| hash != 0).collect(),
-            matched: vec![Matched::default(); reports.inputs.len()],
-            reports: reports.reports.into(),
-            inputs: reports.inputs,
-            window_ns,
+            matched: vec![Matched::default(); reports.inputs().len()],
+            reports,
+            decided: 0,
+            times_ns: None,
             held: VecDeque::new(),
             released: 0,
             by_flow: BTreeMap::new(),
@@ -104,8 +108,10 @@ impl DropJoin {
                 "make the window shorter (--drop-window-ms)",
             ));
         }
+        let (first_ns, _) = self.times_ns.unwrap_or((event.time_ns, 0));
+        self.times_ns = Some((first_ns, event.time_ns));
         self.decide(event.time_ns);
-        if self.flows.contains(&event.flow_hash) {
+        if self.reports.read.flows.contains(&event.flow_hash) {
             let number = self.released + self.held.len() as u64;
             self.by_flow.entry((event.flow_hash, packet.ip_id)).or_default().push_back(number);
         }
@@ -119,7 +125,7 @@ impl DropJoin {
             self.decide(u64::MAX);
         }
         let now_ns = self.held.back()?.event.time_ns;
-        let most_ns = self.window_ns.saturating_mul(2);
+        let most_ns = self.reports.window_ns.saturating_mul(2);
         loop {
             let first = self.held.front()?;
             if !has_ended && now_ns - first.event.time_ns <= most_ns {
@@ -152,26 +158,42 @@ impl DropJoin {
 
     /// Matches all reports that a packet at `time_ns` comes too late for.
     fn decide(&mut self, time_ns: u64) {
-        let window_ns = self.window_ns;
+        let window_ns = self.reports.window_ns;
         let is_due = |report: &DropReport| {
             time_ns == u64::MAX || report.time_ns.saturating_add(window_ns) < time_ns
         };
-        while let Some((file, report)) = self.reports.front().copied()
+        while let Some((file, report)) = self.reports.read.reports.get(self.decided).copied()
             && is_due(&report)
         {
-            self.reports.pop_front();
-            let found = self.nearest(&report);
-            let matched = &mut self.matched[file];
-            let Some((place, others)) = found else {
-                matched.unmatched += 1;
+            self.decided += 1;
+            let Some((place, others)) = self.nearest(&report) else {
+                *self.reason(file, &report) += 1;
                 continue;
             };
+            let matched = &mut self.matched[file];
             matched.ambiguous += u64::from(others);
             match report.cause {
                 DropCause::AtBuffer(_) => matched.at_buffer += 1,
                 DropCause::BeforeBuffer => matched.before_buffer += 1,
             }
             self.held[place].cause = Some(report.cause);
+        }
+    }
+
+    /// The count of reports like this one, for which no packet was found.
+    fn reason(&mut self, file: usize, report: &DropReport) -> &mut u64 {
+        let window_ns = self.reports.window_ns;
+        let is_near = |(first_ns, last_ns): (u64, u64)| {
+            report.time_ns.saturating_add(window_ns) >= first_ns
+                && report.time_ns <= last_ns.saturating_add(window_ns)
+        };
+        let anywhere = DropReport { port: None, queue: None, ..*report };
+        let fits_elsewhere = anywhere != *report && self.nearest(&anywhere).is_some();
+        let matched = &mut self.matched[file];
+        match (self.times_ns.is_some_and(is_near), fits_elsewhere) {
+            (false, _) => &mut matched.other_time,
+            (true, true) => &mut matched.other_port,
+            (true, false) => &mut matched.unmatched,
         }
     }
 
@@ -202,7 +224,7 @@ impl DropJoin {
             let (mut fitting, mut nearest_ns) = (0, u64::MAX);
             for (place, own) in numbers.filter_map(held) {
                 let apart_ns = own.event.time_ns.abs_diff(report.time_ns);
-                if apart_ns > self.window_ns || fitting >= 2 && apart_ns > nearest_ns {
+                if apart_ns > self.reports.window_ns || fitting >= 2 && apart_ns > nearest_ns {
                     break;
                 }
                 if own.cause.is_none() && fits(own, report) {
@@ -224,7 +246,7 @@ impl DropJoin {
     /// What became of the reports of each file.
     pub(crate) fn inputs(&self) -> Vec<InputProvenance> {
         let told = |(input, matched): (&InputProvenance, &Matched)| {
-            let Matched { at_buffer, before_buffer, ambiguous, unmatched } = *matched;
+            let Matched { at_buffer, before_buffer, ambiguous, .. } = *matched;
             let mut told = input.clone();
             told.events = at_buffer + before_buffer;
             let mut count = |name: &str, rows| {
@@ -232,26 +254,40 @@ impl DropJoin {
                     told.skipped.insert(name.to_owned(), rows);
                 }
             };
-            count(UNMATCHED, unmatched);
+            count(UNMATCHED, matched.unmatched);
+            count(OTHER_PORT, matched.other_port);
+            count(OTHER_TIME, matched.other_time);
             if ambiguous > 0 {
                 told.notes.insert(AMBIGUOUS.to_owned(), ambiguous);
             }
             told
         };
-        self.inputs.iter().zip(&self.matched).map(told).collect()
+        self.reports.inputs().iter().zip(&self.matched).map(told).collect()
     }
 
     /// What became of the reports, in a sentence.
     pub(crate) fn remark(&self) -> String {
         let sum = |count: fn(&Matched) -> u64| self.matched.iter().map(count).sum::<u64>();
+        let other_port = match sum(|matched| matched.other_port) {
+            0 => String::new(),
+            reports => format!(
+                "; {reports} fit a packet, but for its port or queue: check [[capture.port]] and [[capture.queue]] \
+                 (docs/pcap.md)"
+            ),
+        };
+        let other_time = match sum(|matched| matched.other_time) {
+            0 => String::new(),
+            reports => format!("; {reports} are from before or after the packets"),
+        };
         format!(
             "drop reports: {} of packets that the buffer dropped, {} of packets dropped before it, which are left out; \
-             {} of both fit several packets, and the nearest was taken; {} found no packet within {} ms (docs/drops.md)",
+             {} of both fit several packets, and the nearest was taken; {} found no packet within {} ms{other_port}\
+             {other_time} (docs/drops.md)",
             sum(|matched| matched.at_buffer),
             sum(|matched| matched.before_buffer),
             sum(|matched| matched.ambiguous),
             sum(|matched| matched.unmatched),
-            self.window_ns / 1_000_000,
+            self.reports.window_ns / 1_000_000,
         )
     }
 }
@@ -265,12 +301,15 @@ fn fits(held: &Held, report: &DropReport) -> bool {
     event.flow_hash == report.flow_hash
         && report.size_bytes.is_none_or(|bytes| bytes == event.size_bytes)
         && report.payload_bytes.is_none_or(|bytes| bytes == packet.payload_bytes)
+        && report.port.is_none_or(|port| port == event.port)
+        && report.queue.is_none_or(|queue| queue == event.queue)
         && !differs(report.ip_id, packet.ip_id)
         && !has_other_sequence
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::files::ReadReports;
     use super::*;
     use proptest::prelude::*;
 
@@ -286,45 +325,66 @@ mod tests {
         flags: 0,
     };
 
-    fn report(time_ns: u64, ip_id: u16, payload_bytes: u16) -> DropReport {
+    fn report((time_ns, ip_id, payload_bytes, queue): (u64, u16, u16, Option<u8>)) -> DropReport {
         let cause = DropCause::AtBuffer(DropReason::Admission);
         let payload_bytes = Some(payload_bytes);
         let (size_bytes, sequence) = (None, None);
-        DropReport { time_ns, cause, flow_hash: 1, size_bytes, ip_id, payload_bytes, sequence }
+        let (flow_hash, port) = (1, queue.map(u16::from));
+        DropReport {
+            time_ns,
+            cause,
+            flow_hash,
+            size_bytes,
+            ip_id,
+            payload_bytes,
+            sequence,
+            port,
+            queue,
+        }
     }
 
     proptest! {
         /// All packets within the window are looked at for each report, in order of time.
         #[test]
         fn each_report_takes_the_nearest_packet_that_fits(
-            mut packets in prop::collection::vec((0_u64..300, 0_u16..3, 0_u16..2), 1..40),
-            mut reports in prop::collection::vec((0_u64..300, 0_u16..3, 0_u16..2), 1..20),
+            mut packets in prop::collection::vec((100_u64..300, 0_u16..3, 0_u16..2, 0_u8..2), 1..40),
+            mut reports in prop::collection::vec((0_u64..400, 0_u16..3, 0_u16..2, prop::option::of(0_u8..2)), 1..20),
         ) {
             packets.sort_by_key(|packet| packet.0);
             reports.sort_by_key(|report| report.0);
             let differs = |one: u16, other: u16| one != 0 && other != 0 && one != other;
-            let (mut is_dropped, mut ambiguous) = (vec![false; packets.len()], 0);
-            for &(time_ns, ip_id, bytes) in &reports {
-                let fits = |&(place, packet): &(usize, &(u64, u16, u16))| {
+            let mut is_dropped = vec![false; packets.len()];
+            let mut expected = Matched::default();
+            let times = packets[0].0.saturating_sub(WINDOW_NS)..=packets[packets.len() - 1].0 + WINDOW_NS;
+            for &(time_ns, ip_id, bytes, queue) in &reports {
+                let near: Vec<usize> = (0..packets.len()).filter(|&place| {
+                    let packet = packets[place];
                     !is_dropped[place]
                         && packet.0.abs_diff(time_ns) <= WINDOW_NS
                         && !differs(packet.1, ip_id)
                         && packet.2 == bytes
-                };
-                let near: Vec<_> = packets.iter().enumerate().filter(fits).collect();
-                ambiguous += u64::from(near.len() > 1);
-                let nearest = near.iter().min_by_key(|(_, packet)| packet.0.abs_diff(time_ns));
-                if let Some(&(place, _)) = nearest {
-                    is_dropped[place] = true;
+                }).collect();
+                let of_queue = |&&place: &&usize| queue.is_none_or(|queue| queue == packets[place].3);
+                let fitting: Vec<usize> = near.iter().filter(of_queue).copied().collect();
+                expected.ambiguous += u64::from(fitting.len() > 1);
+                match fitting.iter().min_by_key(|&&place| packets[place].0.abs_diff(time_ns)) {
+                    Some(&place) => {
+                        is_dropped[place] = true;
+                        expected.at_buffer += 1;
+                    }
+                    None if !near.is_empty() => expected.other_port += 1,
+                    None if times.contains(&time_ns) => expected.unmatched += 1,
+                    None => expected.other_time += 1,
                 }
             }
 
-            let all = reports.into_iter().map(|(time, id, bytes)| (0, report(time, id, bytes)));
+            let reports = reports.into_iter().map(|told| (0, report(told))).collect();
             let inputs = vec![InputProvenance::default()];
-            let mut join = DropJoin::new(DropReports { reports: all.collect(), inputs }, WINDOW_NS);
+            let read = ReadReports { reports, inputs, ..ReadReports::default() };
+            let mut join = DropJoin::new(DropReports::new(read, WINDOW_NS));
             let mut joined = Vec::new();
-            for &(time_ns, ip_id, payload_bytes) in &packets {
-                let event = Event { time_ns, ..PACKET };
+            for &(time_ns, ip_id, payload_bytes, queue) in &packets {
+                let event = Event { time_ns, port: u16::from(queue), queue, ..PACKET };
                 let packet = JoinPacket { ip_id, payload_bytes, sequence: None };
                 join.add(event, packet, 0).expect("one switch");
                 joined.extend(std::iter::from_fn(|| join.release(false)));
@@ -333,7 +393,7 @@ mod tests {
             let found: Vec<bool> =
                 joined.iter().map(|event| matches!(event.kind, EventKind::Drop(_))).collect();
             prop_assert_eq!(found, is_dropped);
-            prop_assert_eq!(join.matched[0].ambiguous, ambiguous);
+            prop_assert_eq!(join.matched[0], expected);
         }
     }
 }

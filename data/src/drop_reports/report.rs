@@ -21,6 +21,10 @@ pub(crate) struct DropReport {
     pub(crate) payload_bytes: Option<u16>,
     /// Its first byte's number, of TCP.
     pub(crate) sequence: Option<u32>,
+    /// The output port.
+    pub(crate) port: Option<u16>,
+    /// The queue there.
+    pub(crate) queue: Option<u8>,
 }
 
 /// What is known of a file once it is read.
@@ -29,6 +33,8 @@ pub(super) struct OneFile {
     pub(super) skipped: BTreeMap<String, u64>,
     /// Reports that the switch did not make, or that did not come.
     pub(super) missing: u64,
+    /// Whether it would have reports if there were drops.
+    pub(super) is_of_reports: bool,
 }
 
 /// Stops at rows that are wrong, or counts them.

@@ -44,6 +44,7 @@ pub(super) fn read_capture(
     let mut packets = PacketFile::start(file, start, input)?;
     let mut bad = Badness::new(file, on_bad_row);
     let mut origins: BTreeMap<Origin, Numbers> = BTreeMap::new();
+    let mut is_of_reports = false;
     while let Some(packet) = packets.next_packet()? {
         let Some((_, SFLOW, datagram)) = udp_payload(packet.link_type, packet.captured) else {
             continue;
@@ -63,6 +64,7 @@ pub(super) fn read_capture(
                 continue;
             }
         };
+        is_of_reports = true;
         for discarded in found {
             count(&mut origins, &discarded);
             let Discarded { cause, flow_hash, sight, .. } = discarded;
@@ -74,12 +76,14 @@ pub(super) fn read_capture(
                 ip_id: sight.ip_id,
                 payload_bytes: (flow_hash != 0).then_some(sight.payload_bytes),
                 sequence: sight.tcp.map(|tcp| tcp.sequence.0),
+                port: None,
+                queue: None,
             })?;
         }
     }
     let missing = origins.values().map(Numbers::missing).sum();
     let sha256 = packets.hash().unwrap_or_default().to_owned();
-    Ok(OneFile { sha256, skipped: bad.skipped, missing })
+    Ok(OneFile { sha256, skipped: bad.skipped, missing, is_of_reports })
 }
 
 fn count(origins: &mut BTreeMap<Origin, Numbers>, report: &Discarded) {

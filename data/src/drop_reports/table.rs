@@ -12,7 +12,7 @@ use arrow_array::Array;
 use std::net::IpAddr;
 
 /// The columns; the first five must be there.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 11] = [
     "time_ns",
     "source_ip",
     "destination_ip",
@@ -22,6 +22,8 @@ const FIELDS: [&str; 9] = [
     "destination_port",
     "size_bytes",
     "ip_id",
+    "port",
+    "queue",
 ];
 const REQUIRED: usize = 5;
 /// Protocols that have names.
@@ -56,7 +58,7 @@ pub(super) fn read_text(
         number += 1;
     }
     let sha256 = rows.hash().unwrap_or_default().to_owned();
-    Ok(OneFile { sha256, skipped: bad.skipped, missing: 0 })
+    Ok(OneFile { sha256, skipped: bad.skipped, missing: 0, is_of_reports: true })
 }
 
 /// Gives all reports of a table to `keep`.
@@ -80,11 +82,12 @@ pub(super) fn read_table(
             number += 1;
         }
     }
-    Ok(OneFile { sha256: batches.hash()?, skipped: bad.skipped, missing: 0 })
+    let sha256 = batches.hash()?;
+    Ok(OneFile { sha256, skipped: bad.skipped, missing: 0, is_of_reports: true })
 }
 
 /// Where the columns are.
-fn locate(file: &str, has: &[String]) -> Result<[Option<usize>; 9], DataError> {
+fn locate(file: &str, has: &[String]) -> Result<[Option<usize>; FIELDS.len()], DataError> {
     let places = FIELDS.map(|field| has.iter().position(|name| name == field));
     let absent = FIELDS.iter().zip(places).take(REQUIRED).find(|(_, place)| place.is_none());
     if let Some((field, _)) = absent {
@@ -103,18 +106,26 @@ fn locate(file: &str, has: &[String]) -> Result<[Option<usize>; 9], DataError> {
     }
 }
 
-/// The values of a column as text; none where there is nothing, or a number that is negative or of another type.
+/// The values of a column as text, none where there is nothing. What cannot be read is a text that no field may be.
 fn texts(array: &dyn Array) -> Vec<Option<String>> {
     if is_integer(array.data_type()) {
         let mut bad = BadCells::default();
         let numbers: Vec<u64> = read_column(array, "", &mut bad);
         let mut texts: Vec<_> = numbers.iter().map(|number| Some(number.to_string())).collect();
-        bad.into_rows().for_each(|(row, _)| texts[row] = None);
+        bad.into_rows().for_each(|(row, (_, cell))| {
+            texts[row] = match cell {
+                BadCell::OutOfRange { value, .. } => Some(value),
+                _ => None,
+            };
+        });
         return texts;
     }
     match text_column(array) {
         Some(words) => words.into_iter().map(|word| word.map(str::to_owned)).collect(),
-        None => vec![None; array.len()],
+        None => {
+            let other = format!("of type {}", array.data_type());
+            (0..array.len()).map(|row| array.is_valid(row).then(|| other.clone())).collect()
+        }
     }
 }
 
@@ -122,8 +133,8 @@ fn texts(array: &dyn Array) -> Vec<Option<String>> {
 fn report<'a>(
     text: impl Fn(usize) -> Option<&'a [u8]>,
 ) -> Result<DropReport, (&'static str, BadCell)> {
-    let [time, source, destination, protocol, reason, from, to, size, id] =
-        [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    let [time, source, destination, protocol, reason, from, to, size, id, out, queue] =
+        std::array::from_fn(|field| field);
     let time_ns =
         number::<u64>(time, text(time))?.ok_or_else(|| empty(time, "nanoseconds since 1970"))?;
     let address = |field: usize| {
@@ -155,6 +166,8 @@ fn report<'a>(
         ip_id: number::<u16>(id, text(id))?.unwrap_or(0),
         payload_bytes: None,
         sequence: None,
+        port: number::<u16>(out, text(out))?,
+        queue: number::<u8>(queue, text(queue))?,
     })
 }
 

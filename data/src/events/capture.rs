@@ -4,19 +4,24 @@ use super::gate::{Gate, ROUNDED_TIME};
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{
-    CaptureStart, CaptureSummary, PacketFile, PacketHeaders, RawPacket, RawTime, Sight,
-    read_headers, unwrapped,
+    CaptureStart, CaptureSummary, MirrorClocks, PacketFile, PacketHeaders, RawPacket, RawTime,
+    Sight, Wrapping, WrongStamp, read_headers, unwrapped,
 };
-use crate::capture_map::{CaptureMap, PacketFacts};
+use crate::capture_map::{CaptureMap, CaptureTimes, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
+use std::collections::BTreeMap;
 
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
 
-/// Packets that were taken out of ERSPAN are counted under this name.
-const ERSPAN: &str = "erspan";
+/// Under what packets are counted: those whose time was rounded, that were taken out of ERSPAN, whose time is that of
+/// the mirror's stamp, and whose stamp was not used.
+const NOTES: [&str; 4] = [ROUNDED_TIME, "erspan", "mirror-time", "unused-mirror-time"];
+
+/// Packets that wait for earlier ones, where times are those of mirrors, at most.
+const MOST_WAITING: usize = 1 << 16;
 
 /// The events of a capture.
 pub(crate) struct CaptureRows {
@@ -36,6 +41,38 @@ pub(crate) struct CaptureRows {
     met: Met,
     /// The interface of each packet of the last batch, and what it says of itself.
     sights: Vec<(u32, Sight)>,
+    /// Where times are those of mirrors.
+    clocks: Option<MirrorClocks>,
+    /// Then rows by their time and number, until no earlier ones are expected.
+    waiting: BTreeMap<(u64, u64), Row>,
+    has_ended: bool,
+}
+
+/// Where packets are of which no rule tells it, and the clocks of mirrors.
+pub(super) struct CapturePlace {
+    pub(super) switch_id: u16,
+    /// That of all packets, if there are no rules for ports.
+    pub(super) port: Option<u16>,
+    pub(super) clocks: MirrorClocks,
+}
+
+/// A packet as an event.
+struct Row {
+    event: Event,
+    /// Of the packet.
+    number: u64,
+    interface: u32,
+    sight: Sight,
+    /// Which of [`NOTES`] are about it.
+    notes: [bool; NOTES.len()],
+}
+
+/// What was read.
+enum Read {
+    Row(Row),
+    /// A packet that cannot be used.
+    Bad,
+    End,
 }
 
 /// Whether a packet met a rule.
@@ -46,17 +83,17 @@ struct Met {
 }
 
 impl CaptureRows {
-    /// `port` is that of all packets, if the map has no rules for ports; `switch_id` is their switch unless their
-    /// rule names one.
+    /// `place` is that of packets without a rule.
     pub(crate) fn start(
         file: &str,
         name: &str,
         input: TextInput,
         start: CaptureStart,
         map: CaptureMap,
-        (switch_id, port): (u16, Option<u16>),
+        place: CapturePlace,
         specs: &SwitchSpecs,
     ) -> Result<Self, DataError> {
+        let CapturePlace { switch_id, port, clocks } = place;
         let has_one_port = specs.get(switch_id).is_some_and(|spec| spec.ports() == 1);
         let port = match port {
             _ if !map.port.is_empty() => None,
@@ -73,6 +110,7 @@ impl CaptureRows {
         let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
         let (name, seen) = (name.to_owned(), CaptureSummary::default());
         let rules = map.rules_of(&name);
+        let clocks = (map.times == CaptureTimes::Mirror).then_some(clocks);
         Ok(CaptureRows {
             packets,
             name,
@@ -83,42 +121,85 @@ impl CaptureRows {
             seen,
             met,
             sights: Vec::new(),
+            clocks,
+            waiting: BTreeMap::new(),
+            has_ended: false,
         })
     }
 
     /// The next good events; `None` after the last.
     pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
-        let CaptureRows { packets, map, rules, port, switch_id, seen, met, sights, .. } = self;
-        sights.clear();
+        self.sights.clear();
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
-            let packet = match packets.next_packet() {
-                Ok(Some(packet)) => packet,
-                Ok(None) => break,
-                Err(error) => {
-                    end_at_cut(packets, gate, error)?;
-                    break;
+            let Some(row) = self.next_row(gate)? else { break };
+            let Row { mut event, number, interface, sight, notes } = row;
+            if gate.admit(&mut event, Some(RowPlace::Packet(number)))? {
+                for (note, is) in NOTES.into_iter().zip(notes) {
+                    gate.note(note, is);
                 }
-            };
-            let (place, interface) = (Some(RowPlace::Packet(packet.number)), packet.interface);
-            let (packet, is_mirrored) = unwrapped(packet);
-            let headers = read_headers(packet.link_type, packet.captured);
-            if port.is_some() {
-                seen.add(&packet, &headers);
-            }
-            match read_event(&packet, headers, (map, rules), (*switch_id, *port), met) {
-                Ok((mut event, rounded)) => {
-                    if gate.admit(&mut event, place)? {
-                        gate.note(ROUNDED_TIME, rounded);
-                        gate.note(ERSPAN, is_mirrored);
-                        events.push(event);
-                        sights.push((interface, headers.sight));
-                    }
-                }
-                Err((field, bad)) => gate.unreadable(place, field, &bad)?,
+                events.push(event);
+                self.sights.push((interface, sight));
             }
         }
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
+    }
+
+    /// The next row. Where the times are those of mirrors, packets come out in their order: the earliest of so many as may
+    /// wait.
+    fn next_row(&mut self, gate: &mut Gate) -> Result<Option<Row>, DataError> {
+        loop {
+            if self.has_ended || self.waiting.len() > MOST_WAITING {
+                return Ok(self.waiting.pop_first().map(|(_, row)| row));
+            }
+            match self.read_row(gate)? {
+                Read::Row(row) if self.clocks.is_none() => return Ok(Some(row)),
+                Read::Row(row) => drop(self.waiting.insert((row.event.time_ns, row.number), row)),
+                Read::Bad => {}
+                Read::End => self.has_ended = true,
+            }
+        }
+    }
+
+    /// Reads a packet.
+    #[inline]
+    fn read_row(&mut self, gate: &mut Gate) -> Result<Read, DataError> {
+        let CaptureRows { packets, map, rules, port, switch_id, seen, met, clocks, .. } = self;
+        let packet = match packets.next_packet() {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return Ok(Read::End),
+            Err(error) => return end_at_cut(packets, gate, error).map(|()| Read::End),
+        };
+        let (number, interface) = (packet.number, packet.interface);
+        let (packet, wrapping) = unwrapped(packet);
+        let headers = read_headers(packet.link_type, packet.captured);
+        if port.is_some() {
+            seen.add(&packet, &headers);
+        }
+        let has_stamp = matches!(wrapping, Wrapping::Mirror(Some(_)));
+        let read = match clocks {
+            None => Ok(packet),
+            Some(clocks) => at_mirror(packet, wrapping, clocks),
+        };
+        let read = read.and_then(|packet| {
+            read_event(&packet, headers, (map, rules), (*switch_id, *port), met)
+        });
+        match read {
+            Ok((event, rounded)) => {
+                let is_mirrored = wrapping != Wrapping::Plain;
+                let notes = [
+                    rounded,
+                    is_mirrored,
+                    has_stamp && clocks.is_some(),
+                    has_stamp && clocks.is_none(),
+                ];
+                Ok(Read::Row(Row { event, number, interface, sight: headers.sight, notes }))
+            }
+            Err((field, bad)) => {
+                gate.unreadable(Some(RowPlace::Packet(number)), field, &bad)?;
+                Ok(Read::Bad)
+            }
+        }
     }
 
     /// The switch and port of all its packets, where no rules say them.
@@ -164,6 +245,7 @@ impl CaptureRows {
     /// Gives up memory, thread and file. Nothing more can be read.
     pub(crate) fn close(&mut self) {
         self.sights = Vec::new();
+        self.waiting = BTreeMap::new();
         self.packets.close();
     }
 
@@ -178,6 +260,35 @@ fn end_at_cut(packets: &PacketFile, gate: &mut Gate, error: DataError) -> Result
     match packets.is_cut_off() {
         true => gate.cut_off(error, packets.packets()),
         false => Err(error),
+    }
+}
+
+/// A packet with the time at which it was mirrored.
+fn at_mirror<'a>(
+    packet: RawPacket<'a>,
+    wrapping: Wrapping,
+    clocks: &MirrorClocks,
+) -> Result<RawPacket<'a>, (&'static str, BadCell)> {
+    // That it has no time of the capture is told later.
+    let RawTime::Known(captured_ns, _) = packet.time else { return Ok(packet) };
+    let expected = "a time stamp of ERSPAN III, in 100 ns or of IEEE 1588 with a subheader; or leave out times = \
+                    \"mirror\" of [capture]";
+    let Wrapping::Mirror(Some(time)) = wrapping else {
+        return Err(("time", BadCell::Empty(expected)));
+    };
+    let wrong = |value: &str, expected| {
+        Err(("time", BadCell::OutOfRange { value: value.to_owned(), expected }))
+    };
+    match clocks.time_ns(&time, captured_ns) {
+        Ok(time_ns) => Ok(RawPacket { time: RawTime::Known(time_ns, false), ..packet }),
+        Err(WrongStamp::FarOff) => wrong(
+            "of IEEE 1588 and more than a day from the capture's",
+            "clocks that tell the time since 1970",
+        ),
+        Err(WrongStamp::Jumped) => wrong(
+            "by the mirror's stamp more than a second from where it was against the capture's",
+            "clocks that go on",
+        ),
     }
 }
 

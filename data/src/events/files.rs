@@ -1,11 +1,11 @@
 //! Packet events of several files, merged by time.
 
 use super::captures::MergedCaptures;
-use super::gate::{OnBadRow, Problem};
-use super::reader::{DropFiles, EventOptions, EventReader};
+use super::gate::Problem;
+use super::reader::{EventOptions, EventReader};
 use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
-use crate::capture::Sight;
+use crate::capture::{MirrorClocks, Sight};
 use crate::drop_reports::{DropJoin, DropReports, JoinPacket};
 use crate::error::shown;
 use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs, objects};
@@ -32,6 +32,8 @@ pub struct EventFiles {
     state: State,
     /// Files that are open.
     open: usize,
+    /// Of switches that mirror to captures.
+    clocks: MirrorClocks,
     /// Where reports of drops are joined.
     join: Option<Box<DropJoin>>,
 }
@@ -91,13 +93,13 @@ impl EventFiles {
     /// switches.
     pub fn open(paths: &[PathBuf], options: &EventOptions) -> Result<Self, DataError> {
         check_paths(paths)?;
-        let mut files = Vec::new();
+        let (mut files, clocks) = (Vec::new(), MirrorClocks::default());
         for (place, path) in paths.iter().enumerate() {
             let port = if paths.len() > 1 { u16::try_from(place).ok() } else { options.port };
             let named = || switch_in_path(path).and_then(|switch| switch.parse().ok());
             let switch_id = options.switch_id.or_else(named);
             let options = EventOptions { port, switch_id, ..options.clone() };
-            let mut file = OneFile::new(EventReader::open(path, options.clone())?);
+            let mut file = OneFile::new(EventReader::open_among(path, options.clone(), &clocks)?);
             if paths.len() > MOST_OPEN {
                 file.park(path, options)?;
             }
@@ -106,23 +108,22 @@ impl EventFiles {
         if files.len() > 1 {
             check_ports(&files)?;
         }
-        let mut files = EventFiles::merge_files(files)?;
+        let mut files = EventFiles { clocks, ..EventFiles::merge_files(files)? };
         if let Some(drops) = &options.drops {
-            files.join_drops(drops, options.on_bad_row)?;
+            files.join_drops(drops)?;
         }
         Ok(files)
     }
 
     /// Joins reports of drops with the packets, which must be of captures.
-    fn join_drops(&mut self, drops: &DropFiles, on_bad_row: OnBadRow) -> Result<(), DataError> {
+    fn join_drops(&mut self, drops: &DropReports) -> Result<(), DataError> {
         let mut readers = self.files.iter().map(|file| &file.reader);
         if let Some(other) = readers.find(|reader| !reader.is_capture()) {
             let problem = "is no capture, so drop reports cannot be joined with its packets";
             let hint = "tell its drops in its own columns (docs/events.md)";
             return Err(DataError::file(other.file(), problem, hint));
         }
-        let reports = DropReports::read(&drops.paths, on_bad_row)?;
-        self.join = Some(Box::new(DropJoin::new(reports, drops.window_ns)));
+        self.join = Some(Box::new(DropJoin::new(drops.clone())));
         Ok(())
     }
 
@@ -182,6 +183,7 @@ impl EventFiles {
             captures,
             state: State::NotBegun,
             open,
+            clocks: MirrorClocks::default(),
             join: None,
         })
     }
@@ -370,7 +372,8 @@ impl EventFiles {
     fn open_again(&mut self, place: usize, parked: Parked) -> Result<(), DataError> {
         self.open += 1;
         check_open(self.open, self.files[place].reader.file())?;
-        self.files[place].reader = EventReader::open(&parked.path, parked.options)?;
+        self.files[place].reader =
+            EventReader::open_among(&parked.path, parked.options, &self.clocks)?;
         self.look_ahead(place)
     }
 

@@ -1,6 +1,6 @@
 //! Packet events from a file, in batches.
 
-use super::capture::CaptureRows;
+use super::capture::{CapturePlace, CaptureRows};
 use super::columns::EventColumns;
 use super::footer::switches_in_footer;
 use super::gate::{Gate, OnBadRow, Problem};
@@ -9,8 +9,9 @@ use super::rows::EventRows;
 use super::rule_use::RuleUse;
 use super::table::EventTable;
 use crate::arrow_stream::looks_like_arrow;
-use crate::capture::{CaptureStart, PortCapture, Sight};
+use crate::capture::{CaptureStart, MirrorClocks, PortCapture, Sight};
 use crate::csv::CsvRows;
+use crate::drop_reports::DropReports;
 use crate::error::shown;
 use crate::input::{Expect, Input, TextInput, recorded_name};
 use crate::input_maps::InputMaps;
@@ -18,7 +19,7 @@ use crate::ns3::looks_like_ns3;
 use crate::pool_map::PoolMap;
 use crate::table::Table;
 use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How events are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +60,7 @@ pub struct EventOptions {
     /// Reports of packets of captures that the real switch dropped (`docs/drops.md`), which [`EventFiles`] joins.
     ///
     /// [`EventFiles`]: crate::EventFiles
-    pub drops: Option<DropFiles>,
-}
-
-/// Files of drop reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DropFiles {
-    /// sFlow datagrams, or tables.
-    pub paths: Vec<PathBuf>,
-    /// How far apart the times of a packet and of its report may be, nanoseconds.
-    pub window_ns: u64,
+    pub drops: Option<DropReports>,
 }
 
 /// Reads and checks packet events. Yields batches of 1 to 65,536 events in input order; after an
@@ -97,6 +89,15 @@ impl EventReader {
     /// If the file cannot be read, is empty, is in neither format, lacks a column, has one of a
     /// wrong type, or nothing describes its switches.
     pub fn open(path: &Path, options: EventOptions) -> Result<Self, DataError> {
+        EventReader::open_among(path, options, &MirrorClocks::default())
+    }
+
+    /// The same for one file of several that share the clocks of mirrors.
+    pub(super) fn open_among(
+        path: &Path,
+        options: EventOptions,
+        clocks: &MirrorClocks,
+    ) -> Result<Self, DataError> {
         let file = shown(path);
         let expect = match options.format {
             None => Expect::Anything,
@@ -123,7 +124,10 @@ impl EventReader {
                 let head = input.peek().map_err(DataError::io(&file, "be read"))?;
                 match options.format.unwrap_or_else(|| format_of(head)) {
                     EventFormat::Arrow => table(Table::arrow(&file, input)?)?,
-                    format => (open_stream(&file, path, input, format, &options)?, None),
+                    format => {
+                        let opened = open_stream(&file, path, input, format, &options, clocks)?;
+                        (opened, None)
+                    }
                 }
             }
         };
@@ -352,6 +356,7 @@ fn open_stream(
     mut input: TextInput,
     format: EventFormat,
     options: &EventOptions,
+    clocks: &MirrorClocks,
 ) -> Result<Source, DataError> {
     if format == EventFormat::Csv {
         let rows = CsvRows::start(file, input)?;
@@ -371,7 +376,11 @@ fn open_stream(
         let expected = "expected a pcap or pcapng capture";
         DataError::file(file, "does not begin like a capture", expected)
     })?;
-    let place = (options.switch_id.unwrap_or_default(), options.port);
+    let place = CapturePlace {
+        switch_id: options.switch_id.unwrap_or_default(),
+        port: options.port,
+        clocks: clocks.clone(),
+    };
     let rows = CaptureRows::start(file, &name, input, start, maps.capture, place, specs)?;
     Ok(Source::Capture(Box::new(rows)))
 }

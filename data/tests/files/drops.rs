@@ -2,10 +2,14 @@
 
 use crate::captures::{has, run};
 use crate::{Scratch, story, switches};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
 use dropcast_data::{
-    DropFiles, DropReason, EventFiles, EventKind, EventOptions, InputProvenance, OnBadRow,
+    DropReason, DropReports, EventFiles, EventKind, EventOptions, InputProvenance, OnBadRow,
+    SwitchFile, read_switch_file,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const START_NS: u64 = 1_700_000_000_000_000_000;
 const PACKETS: u32 = 400;
@@ -49,7 +53,7 @@ fn time_ns(i: u32) -> u64 {
     START_NS + u64::from(i) * 10_000
 }
 
-fn pcap(scratch: &Scratch, name: &str, packets: &[(u64, Vec<u8>)]) -> PathBuf {
+pub(crate) fn pcap(scratch: &Scratch, name: &str, packets: &[(u64, Vec<u8>)]) -> PathBuf {
     let words =
         |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut bytes = words(&[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 1]);
@@ -94,13 +98,12 @@ fn datagram(number: u32, reports: &[(u32, u32)], untold: u32) -> Vec<u8> {
 }
 
 fn options(paths: &[&Path], window_ns: u64) -> EventOptions {
+    let paths: Vec<_> = paths.iter().map(|&path| path.to_owned()).collect();
+    let drops = DropReports::read(&paths, window_ns, OnBadRow::Fail).unwrap();
     EventOptions {
         specs: Some(switches()),
         port: Some(0),
-        drops: Some(DropFiles {
-            paths: paths.iter().map(|&path| path.to_owned()).collect(),
-            window_ns,
-        }),
+        drops: Some(drops),
         ..EventOptions::default()
     }
 }
@@ -212,14 +215,12 @@ fn of_several_packets_the_nearest_is_taken() {
 #[test]
 fn reports_that_are_wrong_are_told() {
     let scratch = Scratch::new();
-    let capture = capture(&scratch);
     let header = "time_ns,source_ip,destination_ip,protocol,reason";
     let row = format!("{},10.0.9.3,10.0.0.1,17,", time_ns(3));
     let error = |text: &str, on_bad_row| {
         let path = scratch.file("drops.csv", text);
-        let options = EventOptions { on_bad_row, ..options(&[&path], 1_000) };
-        let opened = EventFiles::open(std::slice::from_ref(&capture), &options);
-        opened.err().map(|error| story(&error, scratch.0.path()))
+        let read = DropReports::read(&[path], 1_000, on_bad_row);
+        read.err().map(|error| story(&error, scratch.0.path()))
     };
     let bad = format!("{header}\n{row}bored\n");
     let told = error(&bad, OnBadRow::Fail).unwrap();
@@ -230,19 +231,183 @@ fn reports_that_are_wrong_are_told() {
     assert_eq!(error(&bad, OnBadRow::Skip), None);
     let told = error("time_ns,source_ip\n1,2\n", OnBadRow::Fail).unwrap();
     assert!(told.contains("has no column \"destination_ip\""), "{told}");
-    let told = error(&format!("{header}\n"), OnBadRow::Fail).unwrap();
-    assert!(told.contains("has no reports of drops"), "{told}");
     let told = error(&format!("{header}\n1,10.0.9,10.0.0.1,17,acl\n"), OnBadRow::Fail).unwrap();
     assert!(told.contains("source_ip is \"10.0.9\", expected an IP address"), "{told}");
 
     // A datagram that is cut off.
     let whole = datagram(1, &REPORTS[..2], 0);
     let cut = pcap(&scratch, "cut.pcap", &[(START_NS, whole[..whole.len() - 60].to_vec())]);
-    let failed = EventFiles::open(std::slice::from_ref(&capture), &options(&[&cut], 1_000));
-    let told = failed.err().unwrap().to_string();
+    let told = DropReports::read(&[cut], 1_000, OnBadRow::Fail).err().unwrap().to_string();
     assert!(told.contains("(packet 1): sFlow is \"ends too early\""), "{told}");
+    let told = DropReports::read(&[capture(&scratch)], 1_000, OnBadRow::Fail).err().unwrap();
+    assert!(told.to_string().contains("has no reports of drops"), "{told}");
     // Events that are no capture cannot be joined.
     let events = scratch.file("events.csv", "time_ns,port,size_bytes\n0,0,1500\n");
-    let told = EventFiles::open(&[events], &options(&[&cut], 1_000)).err().unwrap().to_string();
+    let options = options(&[&scratch.file("no-drops.csv", format!("{header}\n"))], 1_000);
+    let told = EventFiles::open(&[events], &options).err().unwrap().to_string();
     assert!(told.contains("is no capture, so drop reports cannot be joined"), "{told}");
+}
+
+/// A switch that drops nothing is the common case: its reports are of nothing, not wrong.
+#[test]
+fn a_day_without_drops_is_told_as_one() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    let header = "time_ns,source_ip,destination_ip,protocol,reason\n";
+    let table = scratch.file("none.csv", header);
+    let quiet = pcap(&scratch, "quiet.pcap", &[(START_NS, datagram(1, &[], 0))]);
+    for file in [&table, &quiet] {
+        let (rows, inputs) = joined(&capture, &options(&[file], 1_000));
+        assert_eq!((rows, inputs[1].events), (expected(&[]), 0));
+        assert!(inputs[1].skipped.is_empty(), "{inputs:?}");
+    }
+}
+
+/// Of packets that fit, those of another port or queue than the report names do not.
+#[test]
+fn a_port_and_a_queue_say_which_packet() {
+    let scratch = Scratch::new();
+    let paths = [0_u32, 1].map(|port| {
+        // Each packet twice, an instant apart: at port 0 first.
+        let packets: Vec<_> =
+            (0..PACKETS).map(|i| (time_ns(i) + u64::from(port), frame(i))).collect();
+        pcap(&scratch, &format!("port{port}.pcap"), &packets)
+    });
+    let rules =
+        [0, 1].map(|port| format!("[[capture.port]]\nport = {port}\nfile = \"port{port}.pcap\"\n"));
+    let spec =
+        "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 100_000\nbase_rtt_ns = 8_000\n";
+    let switch = scratch.file("leaf.toml", format!("{spec}{}", rules.concat()));
+    let SwitchFile { specs, maps } = read_switch_file(&switch).unwrap();
+    let header =
+        "time_ns,source_ip,destination_ip,protocol,source_port,destination_port,reason,port,queue";
+    let dropped_at = |named: &str| {
+        let row = format!("{},10.0.9.3,10.0.0.1,17,12291,53,tail drop,{named}", time_ns(12));
+        let table = scratch.file("drops.csv", format!("{header}\n{row}\n"));
+        let read = DropReports::read(&[table], 100, OnBadRow::Fail).unwrap();
+        let options = EventOptions {
+            specs: Some(specs.clone()),
+            maps: maps.clone(),
+            drops: Some(read),
+            ..EventOptions::default()
+        };
+        let mut files = EventFiles::open(&paths, &options).unwrap();
+        let events: Vec<_> = files.by_ref().flat_map(|batch| batch.unwrap().events).collect();
+        let dropped = events.into_iter().find(|event| event.kind != EventKind::Arrival);
+        let remark = files.drops_remark().unwrap();
+        (dropped.map(|event| event.port), files.provenance()[2].clone(), remark)
+    };
+    let (port, told, _) = dropped_at(",");
+    assert_eq!((port, told.notes["ambiguous-report"]), (Some(0), 1));
+    for (named, expected) in [("0,", 0), ("1,", 1), ("1,0", 1), (",0", 0)] {
+        let (port, told, _) = dropped_at(named);
+        assert_eq!((port, told.events), (Some(expected), 1), "{named}");
+        assert_eq!(told.notes.is_empty(), named != ",0", "{told:?}");
+    }
+    for named in ["2,", "0,3"] {
+        let (port, told, remark) = dropped_at(named);
+        assert_eq!((port, told.events, told.skipped["other-port-report"]), (None, 0, 1));
+        assert!(remark.contains("1 fit a packet, but for its port or queue"), "{remark}");
+    }
+    let bad = scratch.file("bad.csv", format!("{header}\n1,10.0.9.3,10.0.0.1,17,1,2,acl,eth3,0\n"));
+    let told = DropReports::read(&[bad], 100, OnBadRow::Fail).err().unwrap().to_string();
+    assert!(told.contains("port is \"eth3\", expected an integer from 0 to 65535"), "{told}");
+}
+
+/// The same reports as text, Parquet and Arrow IPC.
+#[test]
+fn tables_of_columns_say_what_text_says() {
+    let scratch = Scratch::new();
+    let capture = capture(&scratch);
+    let packets: Vec<(u32, &str)> =
+        vec![(3, "Tail drop"), (40, "WRED"), (41, "ACL"), (99, "buffer")];
+    let text: String = packets
+        .iter()
+        .map(|&(i, reason)| {
+            let (flow, size) = (i % 9, frame(i).len());
+            let (protocol, port) = (if flow % 2 == 0 { 6 } else { 17 }, 0x3000 + flow);
+            let id = if flow % 3 == 0 { String::new() } else { i.to_string() };
+            format!(
+                "{},10.0.9.{flow},10.0.0.1,{protocol},{port},53,{size},{id},0,{reason}\n",
+                time_ns(i)
+            )
+        })
+        .collect();
+    let header = "time_ns,source_ip,destination_ip,protocol,source_port,destination_port,size_bytes,ip_id,port,reason";
+    let csv = scratch.file("drops.csv", format!("{header}\n{text}"));
+    let of_text = joined(&capture, &options(&[&csv], 1_000));
+    assert_eq!(of_text.0, expected(&[(3, 259), (40, 260), (41, 258), (99, 259)]));
+
+    let column = |place: usize| text.lines().map(move |line| line.split(',').nth(place).unwrap());
+    let words = |place| Arc::new(StringArray::from(column(place).collect::<Vec<_>>())) as ArrayRef;
+    let numbers = |place| {
+        Arc::new(column(place).map(|text| text.parse::<i64>().ok()).collect::<Int64Array>())
+            as ArrayRef
+    };
+    let columns = |size: ArrayRef| {
+        let column = |(place, name)| match name {
+            "source_ip" | "destination_ip" | "reason" => (name, words(place)),
+            "size_bytes" => (name, size.clone()),
+            name => (name, numbers(place)),
+        };
+        header.split(',').enumerate().map(column).collect::<Vec<_>>()
+    };
+    let whole = columns(numbers(6));
+    let batch = RecordBatch::try_from_iter(whole.clone()).unwrap();
+    let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    stream.write(&batch).unwrap();
+    let arrow = scratch.file("drops.arrow", stream.into_inner().unwrap());
+    for file in [scratch.parquet("drops.parquet", &whole), arrow] {
+        let (rows, inputs) = joined(&capture, &options(&[&file], 1_000));
+        assert_eq!((&rows, inputs[1].events), (&of_text.0, 4), "{file:?}");
+    }
+    // What is no whole number is told, not taken for one that is absent.
+    for (sizes, says) in [
+        (
+            Arc::new(Float64Array::from(vec![60.5; 4])) as ArrayRef,
+            "size_bytes is \"of type Float64\"",
+        ),
+        (Arc::new(Int64Array::from(vec![-1; 4])), "size_bytes is -1"),
+    ] {
+        let file = scratch.parquet("bad.parquet", &columns(sizes));
+        let told = DropReports::read(&[file], 1_000, OnBadRow::Fail).err().unwrap().to_string();
+        assert!(told.contains(says), "{told}");
+    }
+}
+
+/// Of reports of a day and two runs of it, each run takes its own.
+#[test]
+fn runs_share_reports() {
+    let scratch = Scratch::new();
+    let (first, second) = (0..PACKETS / 2, PACKETS / 2..PACKETS);
+    let [first, second] = [("first.pcap", first), ("second.pcap", second)].map(|(name, run)| {
+        pcap(&scratch, name, &run.map(|i| (time_ns(i), frame(i))).collect::<Vec<_>>())
+    });
+    let reports = |i, packet| (time_ns(i), packet);
+    let sflow = pcap(
+        &scratch,
+        "sflow.pcap",
+        &[
+            reports(42, datagram(1, &REPORTS[1..4], 0)),
+            reports(399, datagram(4, &REPORTS[4..], 0)),
+            (START_NS + 1_000_000_000, datagram(7, &REPORTS[..2], 0)),
+        ],
+    );
+    let options = options(&[&sflow], 10_000);
+    let inputs = [&first, &second].map(|capture| joined(capture, &options).1);
+    // That of packet 99 and 250 came with that of 399, beyond the window.
+    let [[_, one], [_, other]] = inputs.each_ref().map(|of| of.first_chunk::<2>().unwrap());
+    assert_eq!(
+        (one.events, one.skipped["unmatched-report"], one.skipped["other-time-report"]),
+        (2, 1, 5)
+    );
+    assert_eq!(
+        (other.events, other.skipped["unmatched-report"], other.skipped["other-time-report"]),
+        (1, 2, 5)
+    );
+    let all = options.drops.unwrap().of_runs([&inputs[0][1..], &inputs[1][1..]]);
+    assert_eq!(
+        (all[0].events, all[0].skipped["unmatched-report"], all[0].skipped["other-time-report"]),
+        (3, 3, 2)
+    );
 }

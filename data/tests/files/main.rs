@@ -13,6 +13,7 @@ mod events;
 mod hostile;
 mod kinds;
 mod merged;
+mod mirror_times;
 mod ns3;
 mod shared;
 mod sightings;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SWITCH: &str = r#"
+pub(crate) const SWITCH: &str = r#"
 ports = 2
 line_rate_bps = 10_000_000_000
 buffer_bytes = 1_000_000
@@ -20,7 +20,12 @@ fn options(scratch: &Scratch) -> EventOptions {
 }
 
 /// A TCP packet of `bytes` bytes of data from 10.0.A.1 to 10.0.B.1.
-fn tcp((from, to): (u8, u8), id: u16, (sequence, ack): (u32, u32), bytes: u16) -> Vec<u8> {
+pub(crate) fn tcp(
+    (from, to): (u8, u8),
+    id: u16,
+    (sequence, ack): (u32, u32),
+    bytes: u16,
+) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from, 8, 0, 0x45, 0];
     frame.extend((40 + bytes).to_be_bytes());
     frame.extend(id.to_be_bytes());
@@ -48,7 +53,7 @@ fn pcap(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-fn tool(name: &str, arguments: &[&str], paths: &[&Path]) -> Option<String> {
+pub(crate) fn tool(name: &str, arguments: &[&str], paths: &[&Path]) -> Option<String> {
     let output = Command::new(name).args(arguments).args(paths).output();
     assert!(
         output.is_ok() || std::env::var_os("CI").is_none(),
@@ -124,7 +129,7 @@ fn copies_are_counted_as_editcap_counts_them() {
 }
 
 /// A packet as a switch mirrors it: in IPv4 and GRE, with ERSPAN's own header.
-fn erspan(kind: u16, head: &[u8], frame: &[u8]) -> Vec<u8> {
+pub(crate) fn erspan(kind: u16, head: &[u8], frame: &[u8]) -> Vec<u8> {
     let sequence: &[u8] = if head.is_empty() { &[] } else { &[0, 0, 0, 1] };
     let length = (24 + sequence.len() + head.len() + frame.len()) as u16;
     let mut bytes = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 8, 0, 0x45, 0];

@@ -10,6 +10,7 @@
 use super::manifest::PART;
 pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
 use super::passed_over::Usable;
+use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
     Counts, Events, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
 };
@@ -21,8 +22,8 @@ use crate::resources::Resources;
 use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, EventBatch, EventFiles, EventOptions, InputProvenance, OnBadRow, SwitchSpecs,
-    TraceWriter, is_object, sha256, sha256_file, switch_in_path,
+    Departures, DropReports, EventBatch, EventFiles, EventOptions, InputProvenance, OnBadRow,
+    SwitchSpecs, TraceWriter, is_object, sha256, sha256_file, switch_in_path,
 };
 use dropcast_train::Threads;
 use serde::Serialize;
@@ -92,6 +93,10 @@ impl FolderJob<'_> {
             let problem = "has a name that is not UTF-8, which a manifest cannot tell; rename it";
             return Err(PipelineError::unfit(group.place().display(), problem));
         }
+        if self.options.drops.is_some() {
+            let named = groups.iter().map(switch_of).collect::<Result<BTreeSet<_>, _>>()?;
+            refuse_several(input, named.into_iter())?;
+        }
         let _lock = lock(output)?;
         progress.begin("collect");
         let threads = Threads::new(self.resources.threads());
@@ -102,7 +107,7 @@ impl FolderJob<'_> {
                 let kept = |group: &Group| {
                     let folder = slashed(&group.folder);
                     let entry = earlier.folders.get(&folder)?;
-                    let is_kept = entry.is_as_told(&group.files, output);
+                    let is_kept = entry.is_as_told(&group.files, self.reports(), output);
                     is_kept.then(|| (folder, entry.clone()))
                 };
                 let kept = threads.map(groups.iter().collect(), kept);
@@ -135,6 +140,9 @@ impl FolderJob<'_> {
             let entry = self.label(&group, &work, &threads, progress)?;
             let mut manifest = manifest.lock().unwrap_or_else(PoisonError::into_inner);
             manifest.folders.insert(slashed(&group.folder), entry);
+            if self.options.drops.is_some() {
+                check_one_switch(input, &manifest)?;
+            }
             manifest.write(output)
         });
         done.into_iter().collect::<Result<(), PipelineError>>()?;
@@ -151,13 +159,23 @@ impl FolderJob<'_> {
         let Counts { rows, drops, .. } = counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
         let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
-        for input in manifest.folders.values().flat_map(|folder| &folder.inputs) {
+        let drops = self.options.drops.as_ref();
+        let folders = manifest.folders.values().map(|folder| parted(folder, drops));
+        let (events, reports): (Vec<_>, Vec<_>) = folders.unzip();
+        let reports = drops.map_or(Vec::new(), |drops| drops.of_runs(reports));
+        tell_notes(&reports, Path::new(""), progress);
+        for input in events.into_iter().flatten().chain(&reports) {
             add_counts(&mut skipped, &input.skipped);
             add_counts(&mut notes, &input.notes);
         }
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
         Ok(FolderCollected { manifest, labelled, kept, traces, counts, skipped, notes })
+    }
+
+    /// The files of reports of drops.
+    fn reports(&self) -> &[InputProvenance] {
+        self.options.drops.as_ref().map_or(&[], DropReports::inputs)
     }
 
     /// A manifest without folders.
@@ -189,7 +207,8 @@ impl FolderJob<'_> {
         let usable = Usable::among(&group.files, &options, pass_over)?;
         usable.reasons.iter().for_each(|reason| progress.note(reason));
         if usable.files.is_empty() {
-            return Ok(FolderEntry { inputs: usable.with_others(Vec::new()), traces: Vec::new() });
+            let inputs = usable.with_others(self.reports().to_vec());
+            return Ok(FolderEntry { inputs, traces: Vec::new() });
         }
         let mut events = EventFiles::open(&usable.files, &options)?;
         events.remarks().iter().for_each(|remark| progress.note(remark));
@@ -242,7 +261,8 @@ impl FolderJob<'_> {
         let mut inputs = events.provenance();
         let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
         note_unmatched(&mut inputs, unmatched);
-        tell_notes(&inputs, group.place(), progress);
+        // What reports tell for themselves is of all runs, and not in this folder.
+        tell_notes(&inputs[..usable.files.len()], group.place(), progress);
         events.late_remarks().iter().for_each(|rule| {
             progress.note(&format!("{}: {rule}", group.place().display()));
         });

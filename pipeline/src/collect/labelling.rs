@@ -358,9 +358,15 @@ pub fn note_words(note: &str, rows: u64) -> String {
             "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \
              capture each link once, or remove copies with editcap -d (docs/pcap.md)"
         ),
-        "erspan" => format!(
-            "{rows} packets were mirrored by ERSPAN and are taken out of it; their times are those of the capture \
-             (docs/pcap.md)"
+        "erspan" => {
+            format!("{rows} packets were mirrored by ERSPAN and are taken out of it (docs/pcap.md)")
+        }
+        "mirror-time" => format!(
+            "the times of {rows} packets are those at which the switch mirrored them (docs/pcap.md)"
+        ),
+        "unused-mirror-time" => format!(
+            "{rows} packets carry the time at which the switch mirrored them; their times are those of the capture. \
+             times = \"mirror\" of [capture] takes the switch's (docs/pcap.md)"
         ),
         "skew" => format!(
             "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \

@@ -28,7 +28,7 @@ pub struct Manifest {
     pub tool: String,
     /// What to label, and how: `dropcast collect`'s settings.
     pub collect: serde_json::Value,
-    /// SHA-256 of how events are read: the switches, the columns, the unit of time, bad rows.
+    /// SHA-256 of how events are read: the switches, the columns, the unit of time, bad rows, reports of drops.
     pub reading_sha256: String,
     /// Whether the job came to its end. Until then, traces are missing.
     pub finished: bool,
@@ -134,9 +134,17 @@ impl Manifest {
 
 impl FolderEntry {
     /// Whether the files that were read and those that were written are as it says.
-    pub(crate) fn is_as_told(&self, inputs: &[PathBuf], traces: &Path) -> bool {
+    ///
+    /// The bytes of `reports` of drops, which come last, are known to be the same ([`Manifest::reading_sha256`]).
+    pub(crate) fn is_as_told(
+        &self,
+        inputs: &[PathBuf],
+        reports: &[InputProvenance],
+        traces: &Path,
+    ) -> bool {
         let names =
             inputs.iter().map(|file| file.file_name().unwrap_or_default().to_string_lossy());
+        let names = names.chain(reports.iter().map(|report| report.name.as_str().into()));
         let is_same = |file: &Path, hash: &str| sha256_file(file).is_ok_and(|found| found == hash);
         names.eq(self.inputs.iter().map(|input| input.name.as_str()))
             && inputs.iter().zip(&self.inputs).all(|(file, input)| is_same(file, &input.sha256))

@@ -9,6 +9,7 @@ pub mod generate;
 mod labelling;
 pub(crate) mod manifest;
 mod passed_over;
+mod shared_reports;
 mod switch_pieces;
 
 pub use counts::{Counts, EcnMarks, RealDrops};

@@ -2,7 +2,7 @@
 
 use super::{Run, RunResult};
 use crate::PipelineError;
-use crate::collect::event_reading::EventReading;
+use crate::collect::event_reading::CollectReading;
 use crate::files::read_settings;
 use crate::progress::Progress;
 use crate::report::verdict::AskedPolicies;
@@ -21,9 +21,9 @@ pub struct RunTask {
     /// (docs/pcap.md) instead of generated events. Several files are merged by time.
     #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "PATH"))]
     pub events: Vec<PathBuf>,
-    /// What these events do not say of themselves.
+    /// How these events are read.
     #[cfg_attr(feature = "clap", command(flatten))]
-    pub reading: EventReading,
+    pub reading: CollectReading,
     /// Policies that are replayed beside the others.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub asked: AskedPolicies,
@@ -85,16 +85,22 @@ impl RunTask {
         if let Some(events) = EventPaths::new(self.events.clone()) {
             settings.events = Some(events);
         }
-        if let Some(switch) = &self.reading.switch {
+        let CollectReading { reading, drops, drop_window_ms, on_bad_row } = &self.reading;
+        if let Some(switch) = &reading.switch {
             settings.switch = Some(switch.clone());
         }
-        if !self.reading.columns.is_empty() {
-            settings.columns.clone_from(&self.reading.columns);
+        if !reading.columns.is_empty() {
+            settings.columns.clone_from(&reading.columns);
         }
+        if !drops.is_empty() {
+            settings.drops.clone_from(drops);
+        }
+        settings.drop_window_ms = drop_window_ms.or(settings.drop_window_ms);
+        settings.on_bad_row = on_bad_row.or(settings.on_bad_row);
         if !self.asked.policies.is_empty() {
             settings.policies.clone_from(&self.asked.policies);
         }
-        settings.time_unit = self.reading.time_unit.or(settings.time_unit);
+        settings.time_unit = reading.time_unit.or(settings.time_unit);
         if let Some(name) = &self.name {
             settings.name.clone_from(name);
         }
@@ -108,7 +114,10 @@ impl RunTask {
             "name" => self.name.is_some(),
             "events" => !self.events.is_empty(),
             "policy" => !self.asked.policies.is_empty(),
-            "switch" => self.reading.switch.is_some(),
+            "switch" => self.reading.reading.switch.is_some(),
+            "drops" => !self.reading.drops.is_empty(),
+            "drop_window_ms" => self.reading.drop_window_ms.is_some(),
+            "on_bad_row" => self.reading.on_bad_row.is_some(),
             _ => false,
         };
         match &error {

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::collect::collect;
-use crate::collect::event_reading::EventReading;
+use crate::collect::event_reading::CollectReading;
 use crate::collect::generate::generate_leaf;
 use crate::export::models::ModelFile;
 use crate::files::matching;
@@ -13,11 +13,11 @@ use crate::report::Report;
 use crate::report::measure::{ReportRows, measure_file};
 use crate::report::verdict::{Verdict, judge};
 use crate::resources::Resources;
-use crate::settings::{RunSettings, TrainSettings};
+use crate::settings::RunSettings;
 use crate::traces::LabelledTraces;
 use crate::train::{TraceRoles, train};
 use dropcast_collect::Tracer;
-use dropcast_data::{DataError, EventFiles, OnBadRow, check_regular, write_atomic};
+use dropcast_data::{DataError, EventFiles, EventOptions, check_regular, write_atomic};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_simulate::LeafWorkload;
@@ -44,6 +44,8 @@ pub enum RunResult {
 /// run that fails leaves nothing behind, and an earlier one of its name as it was.
 pub struct Run {
     settings: RunSettings,
+    /// How events are read.
+    options: EventOptions,
     targets: Vec<Target>,
     folder: PathBuf,
     work: WorkFolder,
@@ -62,17 +64,23 @@ impl Run {
         settings.workload.seed = settings.seed;
         let folder = runs.join(&settings.name);
         if let Some(events) = &settings.events {
-            let events = matching(events.paths())?;
+            let mut inputs = matching(events.paths())?;
+            inputs.extend(matching(&settings.drops)?);
             for name in FILES {
-                spare_inputs(&folder.join(name), &events)?;
+                spare_inputs(&folder.join(name), &inputs)?;
             }
-            spare_inputs_in(&folder.join(TABLES), &events)?;
+            spare_inputs_in(&folder.join(TABLES), &inputs)?;
         }
         let targets = check(&settings)?;
-        state_defaults(&mut settings.train)?;
+        let options = options(&settings)?;
+        if let Some(events) = &settings.events {
+            // They are opened twice: before any work, and to be read.
+            EventFiles::open(&matching(events.paths())?, &options)?;
+        }
+        state_defaults(&mut settings)?;
         check_folder(&settings, &folder, replace)?;
         let work = WorkFolder::beside(&folder)?;
-        Ok(Run { settings, targets, folder, work })
+        Ok(Run { settings, options, targets, folder, work })
     }
 
     /// Runs the pipeline.
@@ -93,7 +101,7 @@ impl Run {
                 vec![generate_leaf(&settings.workload, &path, progress)?.events]
             }
         };
-        let reader = open_events(settings, &events)?;
+        let reader = EventFiles::open(&events, &self.options)?;
         let specs = reader.specs().clone();
         self.write("switch.toml", &specs.to_toml())?;
         let trace = self.path("trace.parquet");
@@ -156,7 +164,11 @@ fn config_text(settings: &RunSettings) -> Result<String, PipelineError> {
 
 /// Writes defaults into the settings, so that config.toml says everything, whatever the defaults of
 /// another version are.
-fn state_defaults(train: &mut TrainSettings) -> Result<(), PipelineError> {
+fn state_defaults(settings: &mut RunSettings) -> Result<(), PipelineError> {
+    if !settings.drops.is_empty() {
+        settings.drop_window_ms.get_or_insert(CollectReading::WINDOW_MS);
+    }
+    let train = &mut settings.train;
     train.split = train.split.clone().with_shares()?;
     let vote = if train.split.by == SplitBy::Random { VoteRule::F1 } else { VoteRule::default() };
     train.vote.get_or_insert(vote);
@@ -165,23 +177,13 @@ fn state_defaults(train: &mut TrainSettings) -> Result<(), PipelineError> {
 
 /// Refuses what could not end well; the targets of the export.
 fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
-    let RunSettings { name, events, switch, columns, collect, train, export, workload, .. } =
-        settings;
+    let RunSettings { name, events, collect, train, export, workload, .. } = settings;
     if Path::new(name).file_name() != Some(OsStr::new(name)) {
         let problem = format!("{name:?} is not the name of a folder; leave out the path");
         return Err(PipelineError::setting("name", problem));
     }
-    if events.is_none() && switch.is_some() {
-        let problem = "describes given events; without events the switch is that of [workload]";
-        return Err(PipelineError::setting("switch", problem));
-    }
-    if events.is_none() && !columns.is_empty() {
-        let problem = "names columns of given events; without events there are none";
-        return Err(PipelineError::setting("columns", problem));
-    }
-    if events.is_none() && settings.time_unit.is_some() {
-        let problem = "is that of given events; without events there are none";
-        return Err(PipelineError::setting("time_unit", problem));
+    if let (None, Some((name, problem))) = (events, told_of_events(settings)) {
+        return Err(PipelineError::setting(name, problem));
     }
     let generated = LeafWorkload { seed: workload.seed, ..LeafWorkload::default() };
     if events.is_some() && *workload != generated {
@@ -204,13 +206,17 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
         None => {
             workload.arrivals()?;
         }
-        Some(events) if events.paths().iter().any(|path| path.as_os_str() == "-") => {
-            let problem = "a run reads its events from a file, so that it can be repeated; save \
-                           standard input in one";
-            return Err(PipelineError::setting("events", problem));
-        }
         Some(events) => {
-            // They are opened twice: before any work, and to be read.
+            let files = [("events", events.paths()), ("drops", &settings.drops[..])];
+            if let Some((name, _)) = files
+                .into_iter()
+                .find(|(_, paths)| paths.iter().any(|path| path.as_os_str() == "-"))
+            {
+                let problem = format!(
+                    "a run reads its {name} from a file, so that it can be repeated; save standard input in one"
+                );
+                return Err(PipelineError::setting(name, problem));
+            }
             let events = matching(events.paths())?;
             for path in &events {
                 if path.is_dir() {
@@ -220,7 +226,7 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
                 }
                 check_regular(path)?;
             }
-            open_events(settings, &events)?;
+            matching(&settings.drops)?.iter().try_for_each(|path| check_regular(path))?;
         }
     }
     let parse = |name: &String| {
@@ -243,10 +249,39 @@ fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<
     Ok(())
 }
 
-fn open_events(settings: &RunSettings, events: &[PathBuf]) -> Result<EventFiles, PipelineError> {
-    let RunSettings { switch, columns, time_unit, collect, .. } = settings.clone();
-    let reading = EventReading { switch, columns, time_unit };
-    let mut options = reading.options(OnBadRow::Fail)?;
-    options.columns.own = collect.features.split_own().1.names();
-    Ok(EventFiles::open(events, &options)?)
+/// A setting that is of use with given events only, if it is set: its name, and what to do.
+fn told_of_events(settings: &RunSettings) -> Option<(&'static str, &'static str)> {
+    let of_events = "is of given events; without events there are none";
+    let told = [
+        (
+            "switch",
+            settings.switch.is_some(),
+            "describes given events; without events the switch is that of [workload]",
+        ),
+        (
+            "columns",
+            !settings.columns.is_empty(),
+            "names columns of given events; without events there are none",
+        ),
+        (
+            "time_unit",
+            settings.time_unit.is_some(),
+            "is that of given events; without events there are none",
+        ),
+        (
+            "drops",
+            !settings.drops.is_empty(),
+            "is of given captures; without events there are none",
+        ),
+        ("drop_window_ms", settings.drop_window_ms.is_some(), of_events),
+        ("on_bad_row", settings.on_bad_row.is_some(), of_events),
+    ];
+    told.into_iter().find(|(_, is_set, _)| *is_set).map(|(name, _, problem)| (name, problem))
+}
+
+/// How events are read.
+fn options(settings: &RunSettings) -> Result<EventOptions, PipelineError> {
+    let mut options = settings.reading().options()?;
+    options.columns.own = settings.collect.features.split_own().1.names();
+    Ok(options)
 }

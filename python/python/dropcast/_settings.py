@@ -151,12 +151,20 @@ def whole(name: str, value: Any, least: int = 1) -> Any:
     return number
 
 
-def reading_of(column: Mapping[str, str] | None, time_unit: str | None) -> list[str]:
-    """What events do not say of themselves, as the command line has it."""
+def reading_of(
+    column: Mapping[str, str] | None,
+    time_unit: str | None,
+    drops: Any = (),
+    drop_window_ms: int | None = None,
+) -> list[str]:
+    """How events are read, as the command line has it."""
     if column is not None and not isinstance(column, Mapping):
         raise TypeError(f"column is a dict of columns by field, not {type(column).__name__}")
     columns = [f"--column={field}={of}" for field, of in (column or {}).items()]
-    return [*as_arguments({"time_unit": time_unit}), *columns]
+    reports = [f"--drops={os.fspath(path)}" for path in as_list(drops)]
+    window = whole("drop_window_ms", drop_window_ms, least=0)
+    words = as_arguments({"time_unit": time_unit, "drop_window_ms": window})
+    return [*words, *columns, *reports]
 
 
 def as_list(value: Any) -> list[Any]:

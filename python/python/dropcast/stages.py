@@ -37,7 +37,9 @@ def collect(
     switch: Any = None,
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
-    on_bad_row: str = "fail",
+    drops: Any = (),
+    drop_window_ms: int | None = None,
+    on_bad_row: str | None = None,
     max_waiting_rows: int = default("collect", "max_waiting_rows"),
     threads: int | None = None,
     progress: bool | None = None,
@@ -47,7 +49,9 @@ def collect(
 
     ``events`` are files or frames, one or several, which are merged by time. ``switch`` describes
     the switches, if the events do not: a file, or a dict with its fields. ``column`` names columns
-    by field: ``{"time_ns": "ts"}``. Returns a :class:`Trace`; without ``output`` it stays in memory.
+    by field: ``{"time_ns": "ts"}``. ``drops`` are files with reports of packets that the real switch
+    dropped, which are joined with captures within ``drop_window_ms`` (1000). ``on_bad_row``:
+    ``"fail"``, the default, or ``"skip"``. Returns a :class:`Trace`; without ``output`` it stays in memory.
 
     ``events`` may be one folder. Then each folder under it is a run that is labelled on its own,
     with one trace for each switch, on so many ``threads``; folders that are done are not done
@@ -65,12 +69,14 @@ def collect(
             raise TypeError(
                 f"events are paths or have __arrow_c_stream__, not {type(frame).__name__}"
             )
+    if frames and as_list(drops):
+        raise InputError("drops: are joined with captures, which are files; give no frames")
     name = "events" if len(frames) == 1 else "events {}"
     source = {
         "paths": paths,
         "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
         "switch": described(switch),
-        "reading": reading_of(column, time_unit),
+        "reading": reading_of(column, time_unit, drops, drop_window_ms),
         "on_bad_row": on_bad_row,
     }
     path = None if output is None else os.fspath(output)

@@ -53,6 +53,9 @@ def run(
     switch: Path | None = None,
     column: Mapping[str, str] | None = None,
     time_unit: str | None = None,
+    drops: Any = (),
+    drop_window_ms: int | None = None,
+    on_bad_row: str | None = None,
     policy: str | list[str] = (),  # type: ignore[assignment]
     name: str | None = None,
     replace: bool = False,
@@ -65,15 +68,16 @@ def run(
 
     ``events`` are files, one or several; without them the arrivals of a leaf switch are generated.
     Everything goes into one folder, ``runs/NAME``, with a ``config.toml`` that reproduces it.
-    ``config`` is such a file; what is given beside it takes precedence. ``policy``: one or several
+    ``config`` is such a file; what is given beside it takes precedence. ``drops``,
+    ``drop_window_ms`` and ``on_bad_row`` are as for :func:`collect`. ``policy``: one or several
     to replay beside the others, such as ``"abm"``.
     """
     paths = {"config": config, "switch": switch, "runs": runs}
     given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}
-    words = {"name": name, "replace": replace, "seed": seed}
+    words = {"name": name, "replace": replace, "seed": seed, "on_bad_row": on_bad_row}
     arguments = as_arguments({**given, **words})
     arguments += [f"--events={os.fspath(path)}" for path in as_list(events)]
-    arguments += reading_of(column, time_unit)
+    arguments += reading_of(column, time_unit, drops, drop_window_ms)
     arguments += [f"--policy={name}" for name in as_list(policy)]
     report, folder = _dropcast.run(Bar(progress), arguments, whole("threads", threads))
     return Run(Report(report), os.fspath(folder))
