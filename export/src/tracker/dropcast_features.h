@@ -55,46 +55,49 @@ DROPCAST_FUNCTION uint32_t dropcast_recent(uint32_t recent, uint32_t arrived_byt
 }
 #endif
 
-DROPCAST_FUNCTION uint64_t dropcast_up_to(uint32_t own, uint64_t bytes)
+DROPCAST_FUNCTION uint64_t dropcast_up_to(const uint32_t *own, uint64_t bytes)
 {
-    return bytes < own ? bytes : own;
+    return bytes < *own ? bytes : *own;
 }
 
-/* What a scan of the queues adds up, as far as a feature needs it. */
+/* What a scan of the queues for a packet adds up, as far as a feature needs it; the packet's queue, where queues
+ * have numbers. rank is beside it: the verifier of eBPF follows each value of 64 bits that begin as 0. */
 struct dropcast_sums {
-    uint32_t longest;
+    uint32_t queue;
     uint32_t rank;
     uint64_t level;
     uint64_t level_in_quarter_rtt;
     uint64_t level_in_one_rtt;
     uint64_t level_in_two_rtts;
+    uint32_t longest;
 };
 
 #ifdef DROPCAST_SCANS
-/* A queue is scanned for a packet whose own queue has own bytes. */
+/* A queue is scanned for a packet whose own queue has own bytes. Values are pointed to, so that each comparison reads
+ * them anew: the verifier of eBPF would follow what it knows of a value that was compared. */
 DROPCAST_FUNCTION void dropcast_sum_up(
-    struct dropcast_sums *sums, uint32_t own, uint32_t bytes, uint32_t recent, uint64_t drain_bytes)
+    struct dropcast_sums *sums, const uint32_t *own, const uint32_t *bytes, const uint32_t *recent, uint64_t drain_bytes)
 {
     (void)own;
     (void)recent;
     (void)drain_bytes;
 #if defined(DROPCAST_FEATURE_LONGEST_QUEUE) || defined(DROPCAST_FEATURE_LONGEST_GAP)
-    sums->longest = bytes > sums->longest ? bytes : sums->longest;
+    sums->longest = *bytes > sums->longest ? *bytes : sums->longest;
 #endif
 #ifdef DROPCAST_FEATURE_RANK
-    sums->rank += bytes > own ? 1u : 0u;
+    sums->rank += *bytes > *own ? 1u : 0u;
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_OCCUPANCY
-    sums->level += dropcast_up_to(own, bytes);
+    sums->level += *bytes < *own ? *bytes : *own;
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
-    sums->level_in_quarter_rtt += dropcast_up_to(own, dropcast_expected(bytes, recent, drain_bytes, 2u));
+    sums->level_in_quarter_rtt += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 2u));
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
-    sums->level_in_one_rtt += dropcast_up_to(own, dropcast_expected(bytes, recent, drain_bytes, 8u));
+    sums->level_in_one_rtt += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 8u));
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
-    sums->level_in_two_rtts += dropcast_up_to(own, dropcast_expected(bytes, recent, drain_bytes, 16u));
+    sums->level_in_two_rtts += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 16u));
 #endif
 }
 #endif
@@ -107,13 +110,14 @@ struct dropcast_seen {
     uint32_t buffer_bytes;
     uint32_t buffer_average;
     uint64_t projected;
-    struct dropcast_sums sums;
 };
 
 /* Writes the features into a row; those of length classes are not among them. */
-DROPCAST_FUNCTION void dropcast_fill(const struct dropcast_seen *seen, DROPCAST_ROW x)
+DROPCAST_FUNCTION void dropcast_fill(
+    const struct dropcast_seen *seen, const struct dropcast_sums *sums, DROPCAST_ROW x)
 {
     (void)seen;
+    (void)sums;
     (void)x;
 #ifdef DROPCAST_FEATURE_QUEUE_LENGTH
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_QUEUE_LENGTH] = seen->bytes;
@@ -128,30 +132,30 @@ DROPCAST_FUNCTION void dropcast_fill(const struct dropcast_seen *seen, DROPCAST_
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_AVG_OCCUPANCY] = seen->buffer_average;
 #endif
 #ifdef DROPCAST_FEATURE_LONGEST_QUEUE
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_QUEUE] = seen->sums.longest;
-#endif
-#ifdef DROPCAST_FEATURE_RANK
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_RANK] = seen->sums.rank;
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_QUEUE] = sums->longest;
 #endif
 #ifdef DROPCAST_FEATURE_LONGEST_GAP
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_GAP] =
-        seen->sums.longest > seen->bytes ? seen->sums.longest - seen->bytes : 0u;
+        sums->longest > seen->bytes ? sums->longest - seen->bytes : 0u;
 #endif
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_PROJECTED_OCCUPANCY] = dropcast_saturated(seen->projected);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_OCCUPANCY
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_OCCUPANCY] = dropcast_saturated(seen->sums.level);
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_OCCUPANCY] = dropcast_saturated(sums->level);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT] =
-        dropcast_saturated(seen->sums.level_in_quarter_rtt);
+        dropcast_saturated(sums->level_in_quarter_rtt);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_ONE_RTT] = dropcast_saturated(seen->sums.level_in_one_rtt);
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_ONE_RTT] = dropcast_saturated(sums->level_in_one_rtt);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS] = dropcast_saturated(seen->sums.level_in_two_rtts);
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS] = dropcast_saturated(sums->level_in_two_rtts);
+#endif
+#ifdef DROPCAST_FEATURE_RANK
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_RANK] = sums->rank;
 #endif
 }
 
@@ -229,15 +233,17 @@ DROPCAST_FUNCTION void dropcast_observe(
     const struct dropcast_level *queue, const struct dropcast_level *buffer,
     const struct dropcast_level *shared, uint32_t n_shared, DROPCAST_ROW x)
 {
-    struct dropcast_seen seen = {0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+    struct dropcast_seen seen = {0, 0, 0, 0, 0};
+    struct dropcast_sums sums = {0, 0, 0, 0, 0, 0, 0};
 #ifdef DROPCAST_SCANS
     uint32_t at;
 
     for (at = 0; at < n_shared; at++) {
 #ifdef DROPCAST_ARRIVALS
-        dropcast_sum_up(&seen.sums, queue->bytes, shared[at].bytes, shared[at].recent, shared[at].drain_bytes);
+        dropcast_sum_up(
+            &sums, &queue->bytes, &shared[at].bytes, &shared[at].recent, shared[at].drain_bytes);
 #else
-        dropcast_sum_up(&seen.sums, queue->bytes, shared[at].bytes, 0, 0);
+        dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].bytes, 0);
 #endif
     }
 #endif
@@ -252,7 +258,7 @@ DROPCAST_FUNCTION void dropcast_observe(
 #ifdef DROPCAST_ARRIVALS
     seen.projected = buffer->projected;
 #endif
-    dropcast_fill(&seen, x);
+    dropcast_fill(&seen, &sums, x);
 }
 #endif
 

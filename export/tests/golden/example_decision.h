@@ -976,17 +976,18 @@ DROPCAST_FUNCTION int dropcast_admit(struct dropcast_decision *state, uint32_t q
 #endif
 
 #ifdef DROPCAST_SCANS
-/* Queue number at is scanned for the features of a packet that arrives for queue. */
+/* Queue number at is scanned for the features of a packet. */
 DROPCAST_FUNCTION void dropcast_scanned(
-    const struct dropcast_decision *state, uint32_t queue, uint32_t at, struct dropcast_sums *sums)
+    const struct dropcast_decision *state, uint32_t at, struct dropcast_sums *sums)
 {
-    const uint32_t own = state->bytes[DROPCAST_QUEUE(queue)];
+    const uint32_t *own = &state->bytes[DROPCAST_QUEUE(sums->queue)];
+    const uint32_t *bytes = &state->bytes[DROPCAST_QUEUE(at)];
 
 #ifdef DROPCAST_ARRIVALS
-    dropcast_sum_up(sums, own, state->bytes[DROPCAST_QUEUE(at)], state->recent[DROPCAST_QUEUE(at)],
+    dropcast_sum_up(sums, own, bytes, &state->recent[DROPCAST_QUEUE(at)],
         dropcast_port_drain_bytes(at / DROPCAST_LQD_PER_PORT));
 #else
-    dropcast_sum_up(sums, own, state->bytes[DROPCAST_QUEUE(at)], 0, 0);
+    dropcast_sum_up(sums, own, bytes, bytes, 0);
 #endif
 }
 #endif
@@ -1013,7 +1014,6 @@ DROPCAST_FUNCTION uint32_t dropcast_lowest(uint64_t word)
 /* A scan of all queues for the features of a packet that arrives for queue. */
 struct dropcast_scan {
     const struct dropcast_decision *state;
-    uint32_t queue;
     struct dropcast_sums sums;
 };
 
@@ -1021,7 +1021,7 @@ static long dropcast_scan_step(uint32_t at, void *context)
 {
     struct dropcast_scan *scan = (struct dropcast_scan *)context;
 
-    dropcast_scanned(scan->state, scan->queue, at, &scan->sums);
+    dropcast_scanned(scan->state, at, &scan->sums);
     return 0;
 }
 #endif
@@ -1030,22 +1030,26 @@ static long dropcast_scan_step(uint32_t at, void *context)
 DROPCAST_FUNCTION void dropcast_observe_all(
     const struct dropcast_decision *state, uint32_t queue, DROPCAST_ROW x)
 {
-    struct dropcast_seen seen = {0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+    struct dropcast_seen seen = {0, 0, 0, 0, 0};
 #if defined(DROPCAST_SCANS) && defined(DROPCAST_BOUNDED)
-    struct dropcast_scan scan = {state, queue, {0, 0, 0, 0, 0, 0}};
+    struct dropcast_scan scan = {state, {queue, 0, 0, 0, 0, 0, 0}};
+    const struct dropcast_sums *sums = &scan.sums;
 
     dropcast_loop(DROPCAST_LQD_QUEUES, dropcast_scan_step, &scan, 0);
-    seen.sums = scan.sums;
 #elif defined(DROPCAST_SCANS)
+    struct dropcast_sums sums[1] = {{queue, 0, 0, 0, 0, 0, 0}};
     uint64_t left;
     uint32_t word;
 
     for (word = 0; word < DROPCAST_LQD_WORDS; word++) {
         for (left = state->busy[word]; left != 0; left &= left - 1u) {
-            dropcast_scanned(state, queue, 64u * word + dropcast_lowest(left), &seen.sums);
+            dropcast_scanned(state, 64u * word + dropcast_lowest(left), sums);
         }
     }
+#else
+    const struct dropcast_sums sums[1] = {{queue, 0, 0, 0, 0, 0, 0}};
 #endif
+
     seen.bytes = state->bytes[DROPCAST_QUEUE(queue)];
     seen.buffer_bytes = state->buffer_bytes;
 #ifdef DROPCAST_AVERAGES
@@ -1055,12 +1059,12 @@ DROPCAST_FUNCTION void dropcast_observe_all(
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
     seen.projected = state->projected;
 #endif
-    dropcast_fill(&seen, x);
-#ifdef DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT] = dropcast_classed(state, seen.bytes);
-#endif
+    dropcast_fill(&seen, sums, x);
 #ifdef DROPCAST_FEATURE_CUT_IN_QUARTER_RTT
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_CUT_IN_QUARTER_RTT] = dropcast_near_cut(state, seen.bytes);
+#endif
+#ifdef DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT] = dropcast_classed(state, seen.bytes);
 #endif
 }
 

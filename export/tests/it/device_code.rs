@@ -1,7 +1,10 @@
 //! The headers that exports are made of, as they stand: compiled with switches of their own, bounded or not.
 
 use crate::c_header::WARNINGS;
+use crate::forests::example_of;
 use crate::tools::{run, tool};
+use dropcast_data::SwitchSpec;
+use dropcast_export::{Origin, export};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -209,4 +212,56 @@ fn compiled(folder: &Path) -> Vec<String> {
         printed.push(run(&mut Command::new(folder.join("program"))));
     }
     printed
+}
+
+/// Decisions of two models, with other features at other switches, in one program; one has the headers' own name.
+#[test]
+fn decisions_of_two_models_fit_one_program() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, features, ports, queues) in
+        [("dropcast", "level4,rank", 3, 1), ("other", "cut1,avg_occupancy", 20, 2)]
+    {
+        let (forest, origin) = example_of(features);
+        let switch = SwitchSpec {
+            queues_per_port: queues,
+            pushable: vec![true; usize::from(queues)],
+            shared: vec![true; usize::from(queues)],
+            ..SwitchSpec::uniform(ports, 10_000_000_000, 1_000_000, 8_000)
+        };
+        let origin = Origin { model_name: name.to_owned(), switch: Some(switch), ..origin };
+        for target in ["c", "cpp"] {
+            let files = export(&forest, &origin, target.parse().expect("a target"));
+            for file in files.expect("exportable") {
+                fs::write(folder.path().join(file.name), file.bytes).expect("written");
+            }
+        }
+    }
+    let in_c = "#include \"dropcast_decision.h\"\n#include \"other_decision.h\"
+static struct dropcast_decision one;
+static struct other_decision other;
+int main(void) {
+    return dropcast_arrival(&one, 2, 0, 1500, 1) != DROPCAST_SAFEGUARDED
+           || other_arrival(&other, 19, 1, 1500, 1) != OTHER_SAFEGUARDED || DROPCAST_SWITCH_PORTS != 3
+           || OTHER_SWITCH_PORTS != 20;
+}
+";
+    let in_cpp = "#include \"dropcast_decision.hpp\"\n#include \"other_decision.hpp\"
+static dropcast_oracle::decision one;
+static other_oracle::decision other;
+int main() {
+    return dropcast_oracle::arrival(&one, 2, 0, 1500, 1) != dropcast_oracle::SAFEGUARDED
+           || other_oracle::arrival(&other, 19, 1, 1500, 1) != other_oracle::SAFEGUARDED;
+}
+";
+    for (compiler, standard, file, text) in [
+        ("gcc", "-std=c99", "two.c", in_c),
+        ("clang", "-std=c99", "two.c", in_c),
+        ("g++", "-std=c++17", "two.cc", in_cpp),
+        ("clang++", "-std=c++17", "two.cc", in_cpp),
+    ] {
+        let Some(mut compile) = tool(compiler, folder.path()) else { continue };
+        fs::write(folder.path().join(file), text).expect("written");
+        run(compile.args([standard, "-O1"]).args(WARNINGS).args([file, "-o", "two"]));
+        run(&mut Command::new(folder.path().join("two")));
+    }
 }
