@@ -214,12 +214,12 @@ fn compiled(folder: &Path) -> Vec<String> {
     printed
 }
 
-/// Decisions of two models, with other features at other switches, in one program; one has the headers' own name.
+/// Decisions of two models, with other features at other switches, in one program.
 #[test]
 fn decisions_of_two_models_fit_one_program() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, features, ports, queues) in
-        [("dropcast", "level4,rank", 3, 1), ("other", "cut1,avg_occupancy", 20, 2)]
+        [("first", "level4,rank", 3, 1), ("other", "cut1,avg_occupancy", 20, 2)]
     {
         let (forest, origin) = example_of(features);
         let switch = SwitchSpec {
@@ -236,20 +236,20 @@ fn decisions_of_two_models_fit_one_program() {
             }
         }
     }
-    let in_c = "#include \"dropcast_decision.h\"\n#include \"other_decision.h\"
-static struct dropcast_decision one;
+    let in_c = "#include \"first_decision.h\"\n#include \"other_decision.h\"
+static struct first_decision one;
 static struct other_decision other;
 int main(void) {
-    return dropcast_arrival(&one, 2, 0, 1500, 1) != DROPCAST_SAFEGUARDED
-           || other_arrival(&other, 19, 1, 1500, 1) != OTHER_SAFEGUARDED || DROPCAST_SWITCH_PORTS != 3
+    return first_arrival(&one, 2, 0, 1500, 1) != FIRST_SAFEGUARDED
+           || other_arrival(&other, 19, 1, 1500, 1) != OTHER_SAFEGUARDED || FIRST_SWITCH_PORTS != 3
            || OTHER_SWITCH_PORTS != 20;
 }
 ";
-    let in_cpp = "#include \"dropcast_decision.hpp\"\n#include \"other_decision.hpp\"
-static dropcast_oracle::decision one;
+    let in_cpp = "#include \"first_decision.hpp\"\n#include \"other_decision.hpp\"
+static first_oracle::decision one;
 static other_oracle::decision other;
 int main() {
-    return dropcast_oracle::arrival(&one, 2, 0, 1500, 1) != dropcast_oracle::SAFEGUARDED
+    return first_oracle::arrival(&one, 2, 0, 1500, 1) != first_oracle::SAFEGUARDED
            || other_oracle::arrival(&other, 19, 1, 1500, 1) != other_oracle::SAFEGUARDED;
 }
 ";
