@@ -48,9 +48,8 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
     let words = Words {
         target: TARGET.name,
         dialect: &prefixes.dialect(),
-        u16_type: "uint16_t",
-        row: &format!("uint32_t x[{upper}_N_FEATURES];"),
-        predicts: &format!("{name}_drop"),
+        row: &format!("uint32_t x[{upper}_N_FEATURES]"),
+        predicts: &format!("{name}_drop(x)"),
         is_bounded: false,
         constant: |name, value| format!("#define {name} {value}\n"),
     };
@@ -123,18 +122,13 @@ fn keeping(model: &Checked<'_>) -> String {
 struct Prefixes {
     prefix: String,
     constant_prefix: String,
-    tau: String,
-    row: String,
 }
 
 impl Prefixes {
     fn new(model: &Checked<'_>) -> Self {
-        let upper = model.prefix.to_ascii_uppercase();
         Prefixes {
             prefix: format!("{}_", model.prefix),
-            constant_prefix: format!("{upper}_"),
-            tau: format!("{upper}_AVERAGE_NS"),
-            row: format!("uint32_t x[{upper}_N_FEATURES]"),
+            constant_prefix: format!("{}_", model.prefix.to_ascii_uppercase()),
         }
     }
 
@@ -142,12 +136,10 @@ impl Prefixes {
         Dialect {
             prefix: &self.prefix,
             constant_prefix: &self.constant_prefix,
-            types: ["uint32_t", "uint64_t", "int32_t"],
-            inline: "static inline",
-            outlined: "static inline",
-            tau: &self.tau,
-            row: &self.row,
-            values: "x",
+            function: "static inline",
+            separate: "static inline",
+            row: "uint32_t *",
+            values: "(x)",
         }
     }
 }

@@ -46,9 +46,8 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
     let words = Words {
         target: TARGET.name,
         dialect: &DIALECT,
-        u16_type: "std::uint16_t",
-        row: "Row x{};",
-        predicts: "predicts_drop",
+        row: "Row x{}",
+        predicts: "predicts_drop(x)",
         is_bounded: false,
         constant: |name, value| format!("constexpr std::uint32_t {name} = {value};\n"),
     };
@@ -56,10 +55,10 @@ fn deciding(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportEr
     Ok([
         preamble::about(model, &file, &usage),
         format!(
-            "#ifndef {guard}\n#define {guard}\n\n#include \"{name}.hpp\"\n\n#include <cstdint>\n#include <cstring>\n"
+            "#ifndef {guard}\n#define {guard}\n\n#include \"{name}.hpp\"\n\n#include <stdint.h>\n#include <string.h>\n"
         ),
         format!("namespace {name}_oracle {{\n"),
-        decision::code(model, switch, &words)?.replace("memset(", "std::memset("),
+        decision::code(model, switch, &words)?,
         format!("}} // namespace {name}_oracle\n\n#endif // {guard}\n"),
     ]
     .join("\n"))
@@ -75,7 +74,7 @@ fn header(model: &Checked<'_>) -> String {
     let guard = format!("DROPCAST_{upper}_HPP");
     [
         preamble::about(model, &format!("{name}.hpp"), &usage),
-        format!("#ifndef {guard}\n#define {guard}\n\n#include <array>\n#include <cstdint>\n"),
+        format!("#ifndef {guard}\n#define {guard}\n\n#include <array>\n#include <cstdint>\n\n#include <stdint.h>\n"),
         format!("namespace {name}_oracle {{\n"),
         constants(model),
         trees(model),
@@ -212,10 +211,8 @@ fn keeping(model: &Checked<'_>) -> String {
 const DIALECT: Dialect<'_> = Dialect {
     prefix: "",
     constant_prefix: "",
-    types: ["std::uint32_t", "std::uint64_t", "std::int32_t"],
-    inline: "inline",
-    outlined: "inline",
-    tau: "AVERAGE_NS",
-    row: "Row &x",
-    values: "x",
+    function: "inline",
+    separate: "inline",
+    row: "Row &",
+    values: "(x)",
 };

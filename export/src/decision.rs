@@ -1,21 +1,21 @@
 //! Credence's whole decision as code in C dialects: virtual LQD at line rate, thresholds, safeguard,
 //! features and prediction. `docs/decision.md` says how to use it.
 //!
-//! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet.
-//! The features are kept by the code of [`tracker`], the forest is that of the model's own header.
+//! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet. It is headers that are
+//! the same for every model and switch, configured by macros. The features are kept by the code of [`tracker`], the
+//! forest is that of the model's own header.
 
 mod bound;
-mod bounded;
 mod layout;
 mod memory;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::tracker::{self, Dialect};
+use crate::definitions::Definitions;
+use crate::tracker::{self, Dialect, Kept};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_oracle::{DriftMonitor, DriftRule};
 use layout::Layout;
-use memory::wrapped;
 
 /// How a C dialect spells the decision.
 pub(crate) struct Words<'a> {
@@ -23,11 +23,9 @@ pub(crate) struct Words<'a> {
     pub(crate) target: &'static str,
     /// The dialect of the code that keeps the features.
     pub(crate) dialect: &'a Dialect<'a>,
-    /// The unsigned type of 16 bits.
-    pub(crate) u16_type: &'a str,
-    /// Declaration of a row `x`.
+    /// Definition of a row `x`.
     pub(crate) row: &'a str,
-    /// The function that predicts a drop from a row.
+    /// Whether a drop is predicted for a row `x`.
     pub(crate) predicts: &'a str,
     /// Whether every loop needs a bound and every index a mask.
     pub(crate) is_bounded: bool,
@@ -47,7 +45,12 @@ const MOST_RING_PACKETS: u16 = 256;
 pub(crate) use layout::LEAST_BYTES;
 pub(crate) use memory::class_count;
 
-/// The code of the decision at `switch`, after constants, tracker and forest.
+const SWITCH: &str = include_str!("decision/dropcast_switch.h");
+const LENGTH_CLASSES: &str = include_str!("decision/dropcast_length_classes.h");
+const VIRTUAL_LQD: &str = include_str!("decision/dropcast_virtual_lqd.h");
+const DECISION: &str = include_str!("decision/dropcast_decision.h");
+
+/// The code of the decision at `switch`, after tracker and forest.
 ///
 /// # Errors
 /// If the model does not fit the switch, its features are not kept by exported code, or the switch
@@ -59,59 +62,36 @@ pub(crate) fn code(
 ) -> Result<String, ExportError> {
     check(model, switch, words.target)?;
     let rates = rates(switch, words.target)?;
-    let upper = model.prefix.to_ascii_uppercase();
     let kept = tracker::kept(model);
     let harmless = bound::harmless_level(model);
-    let counts_busy = harmless.is_some();
-    let layout = Layout::new(switch, kept, counts_busy, words.is_bounded);
-    let form = if words.is_bounded { &memory::EACH } else { &memory::FORM };
-    let listed = kept.others && !words.is_bounded;
-    let template = [
-        if words.is_bounded { bounded::LOOP } else { "" },
-        &constants(switch, words),
-        &lines(&rates),
-        include_str!("decision/state.h"),
+    let layout = Layout::new(switch, kept, harmless.is_some(), words.is_bounded);
+    let mut defined = words.dialect.names();
+    defined.flag("BOUNDED", words.is_bounded);
+    tracker::define(model, &mut defined, words.dialect);
+    defined.define("NEW_ROW(x)", words.row);
+    defined.define("PREDICTS(x)", words.predicts);
+    define_switch(&mut defined, switch, words.is_bounded);
+    define_rates(&mut defined, &rates);
+    let upper = words.constants_of(model);
+    defined.define("LQD_PACKETS", format!("{upper}PACKETS"));
+    defined.define("LQD_SLACK_BYTES", format!("{upper}SLACK_BYTES"));
+    if let Some(limit) = harmless {
+        defined.number("LQD_HARMLESS", limit);
+    }
+    define_memory(&mut defined, switch, kept, &layout, words.is_bounded);
+    Ok([
+        &*constants(switch, words),
+        &adjustable(&upper, switch, &layout),
+        &defined.text(),
         "\n",
-        if listed { LOWEST } else { "" },
-        &memory::classes(kept),
-        &tracker::observe(model, words.dialect, form),
+        SWITCH,
         "\n",
-        &memory::change(kept, listed, counts_busy),
+        if kept.classes.any() { LENGTH_CLASSES } else { "" },
+        VIRTUAL_LQD,
         "\n",
-        include_str!("decision/virtual_lqd.h"),
-        "\n",
-        include_str!("decision/decide.h"),
+        DECISION,
     ]
-    .concat();
-    let template =
-        if words.is_bounded { bounded::stepped(&template) } else { bounded::looped(&template) };
-    let text = template
-        .replace("@port_struct", &port_struct(switch))
-        .replace("@port_member", if has_ports(switch) { PORT_MEMBER } else { "" })
-        .replace("@pick\n", &pick(switch))
-        .replace("@send\n", if switch.transmit_ring_packets > 0 { SEND_RING } else { SEND })
-        .replace("@longest\n", &format!("{}\n", memory::longest(switch, words.is_bounded)))
-        .replace("@empty_classes", if kept.classes.any() { memory::NO_CLASSES } else { "" })
-        .replace("@wide_members", &memory::wide_members(kept, listed))
-        .replace("@narrow_members", &memory::narrow_members(kept, counts_busy))
-        .replace("@worth_asking", &worth_asking(harmless));
-    let text = if words.is_bounded { bounded::masked(&text, &layout) } else { text };
-    let text = text
-        .replace("@CLASSES", &memory::class_count(switch).to_string())
-        .replace("@SCANNED", &memory::scanned(switch).to_string())
-        .replace("@WORDS", &format!("{}u", memory::words(switch)))
-        .replace("@LANES", &memory::LANES.to_string())
-        .replace("@RING", &switch.transmit_ring_packets.to_string())
-        .replace("@LEAVES", &layout.leaves.to_string())
-        .replace("@packets", &layout.packets.to_string())
-        .replace("@least", &LEAST_BYTES.to_string())
-        .replace("@slack", &switch.slack_bytes.to_string())
-        .replace("@UPPER", &upper)
-        .replace("@u16", words.u16_type)
-        .replace("@row", words.row)
-        .replace("@predicts", words.predicts)
-        .replace("@C", words.dialect.constant_prefix);
-    Ok(words.dialect.spell(&text))
+    .concat())
 }
 
 /// What the decision costs, as lines of the comment at the top of a file.
@@ -139,17 +119,6 @@ pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) 
         packets = layout.packets,
         total = layout.total_bytes,
     )
-}
-
-/// A condition without which the forest predicts no drop.
-fn worth_asking(harmless: Option<u32>) -> String {
-    harmless.map_or_else(String::new, |limit| {
-        format!(
-            "
-        /* Levels are at most this product; up to {limit} the forest predicts no drop. */
-        && (@u64)state->busy_queues * state->bytes[at] > {limit}u"
-        )
-    })
 }
 
 /// Whether there is exported code of the decision.
@@ -255,141 +224,148 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// Constants for whoever calls.
 fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
-    let long_bytes = u64::from(switch.buffer_bytes).div_ceil(switch.ports() as u64);
-    let rule = DriftRule::default();
     let values = [
         ("SWITCH_PORTS", format!("{}u", switch.ports())),
         ("QUEUES_PER_PORT", format!("{}u", switch.queues_per_port)),
         ("SWITCH_QUEUES", format!("{}u", switch.queues())),
         ("SWITCH_BUFFER_BYTES", format!("{}u", switch.buffer_bytes)),
         ("SWITCH_BASE_RTT_NS", format!("{}u", switch.base_rtt_ns)),
-        ("LONG_BYTES", format!("{long_bytes}u")),
-        ("PREDICTED", format!("{:#x}u", 1_u32 << 31)),
         ("PRECISION_ONE", format!("{}u", DriftMonitor::ONE)),
-        ("DRIFT_WINDOW", format!("{}u", rule.window())),
-        ("FALL_BELOW", format!("{}u", rule.fall_below)),
-        ("RECOVER_AT", format!("{}u", rule.recover_at)),
     ];
     let constant = |(name, value): &(&str, String)| {
         (words.constant)(&format!("{}{name}", words.dialect.constant_prefix), value)
     };
     format!(
-        "/* The switch: ports, queues, shared buffer B, base RTT. LONG_BYTES is B/N, rounded up.
- * The others belong to the precision of predictions. */\n{}\n",
+        "/* The switch: ports, queues, shared buffer B, base RTT. And the unit of the precision of predictions. */\n{}\n",
         values.iter().map(constant).collect::<String>()
     )
 }
 
-/// The functions of a port that depend on its rate; a switch with one rate has constants instead
-/// of a table, which compilers divide by with a multiplication.
-fn lines(rates: &[Rate]) -> String {
-    let overhead_bytes = rates[0].overhead_bytes;
-    let is_uniform = is_uniform(rates);
-    let value = |of: fn(&Rate) -> u64| {
-        let values: Vec<String> = rates.iter().map(|rate| format!("{}u", of(rate))).collect();
-        if is_uniform {
-            ("    (void)port;\n".to_owned(), values[0].clone())
-        } else {
-            let values = wrapped(&values);
-            let table =
-                format!("    static const @u64 by_port[@CSWITCH_PORTS] = {{\n{values}    }};\n\n");
-            (table, "by_port[port]".to_owned())
-        }
-    };
-    let (rate_table, rate) = value(|rate| rate.line_rate_bps);
-    let (drain_table, drain) = value(|rate| rate.drain_bytes);
-    let wire = if is_uniform {
-        let Rate { numerator, denominator, .. } = rates[0];
-        format!(
-            "    (void)port;\n    return (((@u64)size_bytes + {overhead_bytes}u) * {numerator}u + {round}u) / {denominator}u;\n",
-            round = denominator - 1,
-        )
-    } else {
-        let fractions: Vec<String> = rates
-            .iter()
-            .map(|rate| format!("{{{}u, {}u}}", rate.numerator, rate.denominator))
-            .collect();
-        format!(
-            "    static const @u64 ns_per_byte[@CSWITCH_PORTS][2] = {{\n{}    }};\n\n    return (((@u64)size_bytes + {overhead_bytes}u) * ns_per_byte[port][0] + ns_per_byte[port][1] - 1u)\n           / ns_per_byte[port][1];\n",
-            wrapped(&fractions),
-        )
-    };
+/// Constants that may be defined before the header is included.
+fn adjustable(upper: &str, switch: &SwitchSpec, layout: &Layout) -> String {
     format!(
         "\
-/* Line rate of a port, bits per second. */
-@inline @u64 @prefixport_rate_bps(@u32 port)
-{{
-{rate_table}    return {rate};
-}}
+/* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
+ * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough
+ * for packets of {LEAST_BYTES} bytes and more. Define another number before this header is included. */
+#ifndef {upper}PACKETS
+#define {upper}PACKETS {packets}u
+#endif
 
-/* Bytes that a port sends in two base RTTs. */
-@inline @u64 @prefixport_drain_bytes(@u32 port)
-{{
-{drain_table}    return {drain};
-}}
+/* How much longer than its threshold a queue may become: slack_bytes of the switch's description. Reports
+ * replay that value, so give another one there, not here. Where ports transmit a packet later than virtual
+ * LQD's, every packet behind it is dropped without a slack of the size of the largest packet. */
+#ifndef {upper}SLACK_BYTES
+#define {upper}SLACK_BYTES {slack}u
+#endif
 
-/* Time on the wire of a packet that takes size_bytes in the buffer, rounded up, ns. */
-@inline @u64 @prefixwire_ns(@u32 port, @u32 size_bytes)
-{{
-{wire}}}
-
-"
+/* What the code below is configured by. */
+",
+        packets = layout.packets,
+        slack = switch.slack_bytes,
     )
 }
 
-/// Whether all ports have the same rate.
-fn is_uniform(rates: &[Rate]) -> bool {
-    rates.iter().all(|rate| rate == &rates[0])
-}
-
-const LOWEST: &str = include_str!("decision/lowest.h");
-const SEND: &str = concat!(include_str!("decision/send.h"), "\n");
-const SEND_RING: &str = concat!(include_str!("decision/send_ring.h"), "\n");
-const PORT_MEMBER: &str = "    struct @prefixport ports[@CSWITCH_PORTS];\n";
-
-/// Whether a port has any state beside its next departure.
-fn has_ports(switch: &SwitchSpec) -> bool {
-    switch.transmit_ring_packets > 0 || has_turns(switch)
-}
-
-/// Whether a port's scheduler remembers anything.
-fn has_turns(switch: &SwitchSpec) -> bool {
-    switch.queues_per_port > 1 && switch.scheduler != Scheduler::StrictPriority
-}
-
-fn port_struct(switch: &SwitchSpec) -> String {
-    if !has_ports(switch) {
-        return String::new();
-    }
-    let mut members = String::new();
-    if switch.transmit_ring_packets > 0 {
-        members += "    /* End of transmission of the last dequeued packet. */\n    @u64 sent_ns;\n    \
-            /* Transmission starts of the last dequeued packets; next is the oldest. */\n    \
-            @u64 begun_ns[@RING];\n";
-    }
-    if has_turns(switch) && switch.scheduler == Scheduler::Dwrr {
-        members += "    /* Bytes that each queue may still send. */\n    \
-            @u64 deficit_bytes[@CQUEUES_PER_PORT];\n    /* Whether this turn's queue got its quantum. */\n    \
-            @u32 was_credited;\n";
-    }
-    if has_turns(switch) {
-        members += "    /* The first queue to consider. */\n    @u32 turn;\n";
-    }
-    if switch.transmit_ring_packets > 0 {
-        members += "    @u32 next;\n    @u32 begun;\n";
-    }
-    format!("\n/* A port of virtual LQD. */\nstruct @prefixport {{\n{members}}};\n")
-}
-
-fn pick(switch: &SwitchSpec) -> String {
-    let text = match switch.scheduler {
-        _ if switch.queues_per_port == 1 => include_str!("decision/pick_only.h"),
-        Scheduler::StrictPriority => include_str!("decision/pick_strict.h"),
-        Scheduler::RoundRobin => include_str!("decision/pick_round_robin.h"),
-        Scheduler::Dwrr => include_str!("decision/pick_dwrr.h"),
+fn define_switch(defined: &mut Definitions, switch: &SwitchSpec, is_bounded: bool) {
+    let rule = DriftRule::default();
+    let scheduler = match switch.scheduler {
+        Scheduler::RoundRobin => "LQD_ROUND_ROBIN",
+        Scheduler::StrictPriority => "LQD_STRICT",
+        Scheduler::Dwrr => "LQD_DWRR",
     };
-    let quanta: Vec<String> =
-        switch.quantum_bytes.iter().map(|bytes| format!("{bytes}u")).collect();
-    format!("{}\n", text.replace("@quanta", &quanta.join(", ")))
+    defined.number("LQD_PORTS", switch.ports());
+    defined.number("LQD_PER_PORT", switch.queues_per_port);
+    defined.number("LQD_QUEUES", switch.queues());
+    defined.number("LQD_BUFFER_BYTES", switch.buffer_bytes);
+    defined.number("LQD_BASE_RTT_NS", switch.base_rtt_ns);
+    defined
+        .number("LQD_LONG_BYTES", u64::from(switch.buffer_bytes).div_ceil(switch.ports() as u64));
+    defined.number("LQD_RING", switch.transmit_ring_packets);
+    defined.flag(scheduler, switch.queues_per_port > 1);
+    if switch.scheduler == Scheduler::Dwrr {
+        let quanta: Vec<String> = switch.quantum_bytes.iter().map(|of| format!("{of}u")).collect();
+        defined.array("LQD_QUANTA", &quanta);
+    }
+    define_pushable(defined, switch, is_bounded);
+    defined.number("LQD_PRECISION_ONE", DriftMonitor::ONE);
+    defined.number("LQD_WINDOW", rule.window());
+    defined.number("LQD_FALL_BELOW", rule.fall_below);
+    defined.number("LQD_RECOVER_AT", rule.recover_at);
+}
+
+/// Which queues packets are pushed out of, and how the longest of them is found.
+fn define_pushable(defined: &mut Definitions, switch: &SwitchSpec, is_bounded: bool) {
+    let all = switch.pushable.iter().all(|&pushable| pushable);
+    if !all {
+        let bits = switch.pushable.iter().rev().fold(0_u32, |bits, &of| bits << 1 | u32::from(of));
+        defined.number("LQD_PUSHABLE", bits);
+    }
+    let bits = switch.queues().next_power_of_two().trailing_zeros();
+    if is_bounded || u64::from(switch.buffer_bytes) << bits >= 1 << 31 {
+        return;
+    }
+    defined.number("LQD_KEY_BITS", bits);
+    if !all {
+        let of = |at: usize| match at < switch.queues()
+            && switch.pushable[at % usize::from(switch.queues_per_port)]
+        {
+            true => "0xffffffffu".to_owned(),
+            false => "0u".to_owned(),
+        };
+        let masks: Vec<String> = (0..memory::scanned(switch)).map(of).collect();
+        defined.array("LQD_KEY_MASKS", &masks);
+    }
+}
+
+/// What follows from the ports' rates. Constants if all have the same one: compilers divide by these with a
+/// multiplication.
+fn define_rates(defined: &mut Definitions, rates: &[Rate]) {
+    defined.number("LQD_OVERHEAD_BYTES", rates[0].overhead_bytes);
+    if rates.iter().all(|rate| rate == &rates[0]) {
+        defined.flag("LQD_UNIFORM", true);
+        defined.number("LQD_RATE_BPS", rates[0].line_rate_bps);
+        defined.number("LQD_DRAIN_BYTES", rates[0].drain_bytes);
+        defined.number("LQD_NS_NUMERATOR", rates[0].numerator);
+        defined.number("LQD_NS_DENOMINATOR", rates[0].denominator);
+        return;
+    }
+    let mut by_port = |name, of: fn(&Rate) -> String| {
+        defined.array(name, &rates.iter().map(of).collect::<Vec<_>>());
+    };
+    by_port("LQD_RATE_BPS", |rate| format!("{}u", rate.line_rate_bps));
+    by_port("LQD_DRAIN_BYTES", |rate| format!("{}u", rate.drain_bytes));
+    by_port("LQD_NS_PER_BYTE", |rate| format!("{{{}u, {}u}}", rate.numerator, rate.denominator));
+}
+
+/// Lengths of arrays.
+fn define_memory(
+    defined: &mut Definitions,
+    switch: &SwitchSpec,
+    kept: Kept,
+    layout: &Layout,
+    is_bounded: bool,
+) {
+    defined.number("LQD_LEAVES", layout.leaves);
+    let scanned = if is_bounded { layout.queue_places } else { memory::scanned(switch) };
+    defined.number("LQD_SCANNED", scanned);
+    defined.number("LQD_WORDS", memory::words(switch));
+    defined.number("LQD_PORT_PLACES", if is_bounded { layout.leaves } else { switch.ports() });
+    defined.number("LQD_QUEUE_PLACES", layout.queue_places);
+    defined.number("LQD_OWN_PLACES", layout.port_queues);
+    if kept.classes.any() {
+        defined.number("LQD_CLASSES", class_count(switch));
+        defined.number("LQD_CLASS_PLACES", layout.class_places);
+    }
+    if layout.ring_places > 0 {
+        defined.number("LQD_RING_PLACES", layout.ring_places);
+    }
+}
+
+impl Words<'_> {
+    /// The prefix of macros for whoever calls, also where constants have none.
+    fn constants_of(&self, model: &Checked<'_>) -> String {
+        format!("{}_", model.prefix.to_ascii_uppercase())
+    }
 }

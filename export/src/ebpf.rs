@@ -45,9 +45,9 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
             name: format!("{}_decision.{extension}", model.prefix),
             bytes: text.into_bytes(),
         };
-        files
-            .push(file("bpf.h", deciding::header(model, switch, &Prefixes::new(model).dialect())?));
-        files.push(file("bpf.c", deciding::program(model)));
+        let prefixes = Prefixes::new(model);
+        files.push(file("bpf.h", deciding::header(model, switch, &prefixes.dialect())?));
+        files.push(file("bpf.c", deciding::program(model, &prefixes.dialect())));
     }
     Ok(files)
 }
@@ -153,16 +153,27 @@ fn score(model: &Checked<'_>) -> String {
 
 /// The code that keeps the features.
 fn keeping(model: &Checked<'_>) -> String {
-    tracker::code(model, &Prefixes::new(model).dialect())
+    in_kernel_types(&tracker::code(model, &Prefixes::new(model).dialect()))
+}
+
+/// Code for which the types of <stdint.h> are the kernel's, which vmlinux.h or linux/types.h have.
+fn in_kernel_types(code: &str) -> String {
+    let types = ["16", "32", "64"];
+    let define = |bits| format!("#define uint{bits}_t __u{bits}\n");
+    let undefine = |bits| format!("#undef uint{bits}_t\n");
+    format!(
+        "/* The kernel's types, without <stdint.h>, which contradicts vmlinux.h. */\n{}{code}{}",
+        types.map(define).concat(),
+        types.map(undefine).concat(),
+    )
 }
 
 /// The texts of the dialect, which depend on the model's name.
 struct Prefixes {
     prefix: String,
     constant_prefix: String,
-    inline: String,
-    outlined: String,
-    tau: String,
+    function: String,
+    separate: String,
     row: String,
 }
 
@@ -172,10 +183,9 @@ impl Prefixes {
         Prefixes {
             prefix: format!("{name}_"),
             constant_prefix: format!("{upper}_"),
-            inline: format!("{upper}_INLINE"),
-            outlined: format!("{upper}_GLOBAL"),
-            tau: format!("{upper}_AVERAGE_NS"),
-            row: format!("struct {name}_row *row"),
+            function: format!("{upper}_INLINE"),
+            separate: format!("{upper}_GLOBAL"),
+            row: format!("struct {name}_row *"),
         }
     }
 
@@ -183,12 +193,10 @@ impl Prefixes {
         Dialect {
             prefix: &self.prefix,
             constant_prefix: &self.constant_prefix,
-            types: ["__u32", "__u64", "__s32"],
-            inline: &self.inline,
-            outlined: &self.outlined,
-            tau: &self.tau,
+            function: &self.function,
+            separate: &self.separate,
             row: &self.row,
-            values: "row->x",
+            values: "(x)->x",
         }
     }
 }

@@ -31,6 +31,7 @@ mod complete;
 mod cpp;
 mod dct;
 mod decision;
+mod definitions;
 mod dpdk;
 mod ebpf;
 mod error;

@@ -1,7 +1,8 @@
 //! The state machine that keeps a model's features, as code in C dialects: a switch computes with
-//! it what the tracer computes from events.
+//! it what the tracer computes from events. The code is a header, configured by macros.
 
 use crate::checked::Checked;
+use crate::definitions::Definitions;
 use crate::ident::{identifier, plain};
 use dropcast_features::{Feature, FeatureSet, Memory};
 
@@ -11,29 +12,55 @@ pub(crate) struct Dialect<'a> {
     pub(crate) prefix: &'a str,
     /// Prefix of constants.
     pub(crate) constant_prefix: &'a str,
-    /// The unsigned types of 32 and 64 bits, and the signed one of 32.
-    pub(crate) types: [&'a str; 3],
-    /// Declaration of inline functions.
-    pub(crate) inline: &'a str,
-    /// Declaration of other functions.
-    pub(crate) outlined: &'a str,
-    /// The time constant of the averages, ns.
-    pub(crate) tau: &'a str,
-    /// The declaration of the row to fill.
+    /// How the definition of a function begins.
+    pub(crate) function: &'a str,
+    /// The same for large functions.
+    pub(crate) separate: &'a str,
+    /// The type of a parameter that is a row.
     pub(crate) row: &'a str,
-    /// The values of that row.
+    /// The array of the values of a row `x`.
     pub(crate) values: &'a str,
 }
 
-/// The averages' arithmetic; placeholders begin with `@`.
-const AVERAGE: &str = include_str!("tracker/average.h");
+impl Dialect<'_> {
+    /// The names of a model's functions, types and constants. A model called `dropcast` has those of the headers.
+    pub(crate) fn names(&self) -> Definitions {
+        let mut names = Definitions::default();
+        for (macro_name, prefix, plain) in
+            [("NAME", self.prefix, "dropcast_"), ("CONSTANT", self.constant_prefix, "DROPCAST_")]
+        {
+            if prefix == plain {
+                continue;
+            }
+            let pasted = if prefix.is_empty() { "" } else { "##" };
+            names.define(format!("{macro_name}(name)"), format!("{prefix}{pasted}name"));
+        }
+        names
+    }
+}
+
+const AVERAGE: &str = include_str!("tracker/dropcast_average.h");
+const FEATURES: &str = include_str!("tracker/dropcast_features.h");
 
 /// The code that keeps the features of `model`, or a comment that says why there is none.
 pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
-    match Tracker::new(model) {
-        Ok(tracker) if tracker.classes != Classes::default() => dialect.spell(&tracker.functions()),
-        Ok(tracker) => dialect.spell(&tracker.template(dialect)),
-        Err(reason) => format!("/* No code to keep the features: {reason}. */\n"),
+    let tracker = match Tracker::new(model) {
+        Ok(tracker) => tracker,
+        Err(reason) => return format!("/* No code to keep the features: {reason}. */\n"),
+    };
+    let mut defined = dialect.names();
+    defined.define("SEPARATE", dialect.separate);
+    defined.number("TAU_NS", model.average_ns);
+    tracker.define(&mut defined, dialect);
+    defined.flag("LEVELS", !tracker.classes.any());
+    let average = if tracker.averages { AVERAGE } else { "" };
+    [&tracker.unkept_by_callers(), &*defined.text(), "\n", average, FEATURES].concat()
+}
+
+/// Defines what code that keeps the features needs to know of them.
+pub(crate) fn define(model: &Checked<'_>, defined: &mut Definitions, dialect: &Dialect<'_>) {
+    if let Ok(tracker) = Tracker::new(model) {
+        tracker.define(defined, dialect);
     }
 }
 
@@ -78,51 +105,6 @@ pub(crate) fn kept(model: &Checked<'_>) -> Kept {
     Tracker::new(model).map_or_else(|_| Kept::default(), |tracker| tracker.kept())
 }
 
-/// [`code`]'s `observe` for state of another form; nothing if there is no code.
-pub(crate) fn observe(model: &Checked<'_>, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
-    Tracker::new(model)
-        .map_or_else(|_| String::new(), |tracker| dialect.spell(&tracker.observe(dialect, form)))
-}
-
-/// How a function that observes finds the state.
-pub(crate) struct Form<'a> {
-    /// Its name.
-    pub(crate) function: &'a str,
-    /// A sentence about the parameters.
-    pub(crate) about: &'a str,
-    /// The parameters.
-    pub(crate) parameters: &'a str,
-    /// The names of the parameters.
-    pub(crate) names: &'a [&'a str],
-    /// A member of a level: of `queue`, `buffer`, or `one`, which is number `at` of all queues. Of
-    /// `sum` while the others are scanned, and of `total` afterwards: what they add up to.
-    pub(crate) member: fn(level: &str, member: &str) -> String,
-    /// Declarations for a scan of all queues that are not empty.
-    pub(crate) scan_variables: &'a str,
-    /// A step of such a scan as a function of its own, with `@members`, `@work` and `@terms`; empty
-    /// if it is none.
-    pub(crate) step: &'a str,
-    /// Begin and end of such a scan, with `@sums` and `@terms`.
-    pub(crate) scan: &'a str,
-}
-
-const LEVELS: Form<'_> = Form {
-    function: "observe",
-    about: "shared are all n_shared queues
- * that draw on the shared buffer.",
-    parameters: "const struct @prefixlevel *queue, const struct @prefixlevel *buffer,
-    const struct @prefixlevel *shared, @u32 n_shared",
-    names: &["queue", "buffer", "shared", "n_shared"],
-    member: |level, member| match level {
-        "one" => format!("shared[at].{member}"),
-        "sum" | "total" => member.to_owned(),
-        level => format!("{level}->{member}"),
-    },
-    scan_variables: "    @u32 at;\n",
-    step: "",
-    scan: "@sums@ahead\n    for (at = 0; at < n_shared; at++) {\n@terms    }\n",
-};
-
 /// The state to keep.
 struct Tracker {
     /// The features, in the order of a row.
@@ -149,8 +131,7 @@ impl Tracker {
                 Ok(_) => format!("there is no exported code that keeps {name}"),
                 Err(_) => format!("dropcast does not know how {name} is kept"),
             };
-            let known =
-                column.name.parse().ok().filter(|&feature| expression(feature, &LEVELS).is_some());
+            let known = column.name.parse().ok().filter(|&feature| is_kept(feature));
             features.push(known.ok_or_else(unkept)?);
         }
         let remembers =
@@ -169,58 +150,32 @@ impl Tracker {
         Ok(Tracker { features, averages, others, projection, classes })
     }
 
-    fn template(&self, dialect: &Dialect<'_>) -> String {
-        let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
-        let project = if self.projection { PROJECT } else { NO_PROJECT };
-        let arrivals = if self.projection { ARRIVALS } else { "" };
-        [&average, &self.levels(), arrivals, project, &self.observe(dialect, &LEVELS)].concat()
+    fn define(&self, defined: &mut Definitions, dialect: &Dialect<'_>) {
+        defined.define("FUNCTION", dialect.function);
+        defined.define("ROW", dialect.row);
+        defined.define("VALUES(x)", dialect.values);
+        for (place, feature) in self.features.iter().enumerate() {
+            let name = identifier(feature.name()).to_ascii_uppercase();
+            defined.define(format!("FEATURE_{name}"), place);
+        }
+        defined.flag("AVERAGES", self.averages);
+        defined.flag("ARRIVALS", self.projection);
+        defined.flag("SCANS", self.others);
     }
 
-    /// What the whole decision takes from the prediction's file, where only it keeps the features.
-    fn functions(&self) -> String {
-        let average = if self.averages { format!("{AVERAGE}\n") } else { String::new() };
+    /// A comment on features that only the whole decision keeps.
+    fn unkept_by_callers(&self) -> String {
         let names: Vec<&str> = [(self.classes.all, CLASSED), (self.classes.cut, CUT)]
             .into_iter()
             .filter_map(|(is_there, name)| is_there.then_some(name))
             .collect();
+        if names.is_empty() {
+            return String::new();
+        }
         format!(
             "/* No code to keep the features: only the whole decision sums queues by length class, for {}
- * (dropcast export --switch). */
-{average}{ARRIVALS}",
+ * (dropcast export --switch). */\n",
             names.join(", "),
-        )
-    }
-
-    fn levels(&self) -> String {
-        let (what, members, elapsed, update) = if self.averages {
-            (", with their moving average", AVERAGE_MEMBERS, ELAPSED, AVERAGE_UPDATE)
-        } else {
-            ("", "", "", NO_UPDATE)
-        };
-        let projection = if self.projection { PROJECTION_MEMBERS } else { "" };
-        format!(
-            "\
-/* The bytes in a queue, or in the whole shared buffer{what}. Begins as zeros.
- *
- * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
- * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
- * @prefixobserve its features; if it is accepted, @prefixadd it to its queue and to the
- * buffer. When a packet departs or is pushed out, @prefixremove it from both. A queue that
- * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
-struct @prefixlevel {{
-{members}{projection}{BYTES_MEMBER}}};
-
-@inline void @prefixadd(struct @prefixlevel *level, @u32 size_bytes)
-{{
-    level->bytes += size_bytes;
-}}
-
-@inline void @prefixremove(struct @prefixlevel *level, @u32 size_bytes, @u64 now_ns)
-{{
-{elapsed}    level->bytes -= size_bytes < level->bytes ? size_bytes : level->bytes;
-{update}}}
-
-"
         )
     }
 
@@ -234,194 +189,14 @@ struct @prefixlevel {{
             classes: self.classes,
         }
     }
-
-    fn observe(&self, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
-        let (step, scan) =
-            if self.others { scan(&self.features, form) } else { Default::default() };
-        let values: String =
-            self.features.iter().map(|&feature| value(feature, dialect, form)).collect();
-        let code = format!("{values}{scan}");
-        let unused = |name: &&str| {
-            let used =
-                ["->", "[", ";"].iter().any(|after| code.contains(&format!("{name}{after}")));
-            let index = code.contains(&format!("[{name}]"));
-            if used || index { String::new() } else { format!("    (void){name};\n") }
-        };
-        format!(
-            "\
-{step}/* The features of a packet that arrives for queue, before it is added. {about} */
-@inline void @prefix{function}(
-    {parameters},
-    {row})
-{{
-{scan}{unused}{values}}}
-",
-            about = form.about,
-            function = form.function,
-            parameters = form.parameters,
-            row = dialect.row,
-            unused = form.names.iter().map(unused).collect::<String>(),
-        )
-    }
 }
 
-const BYTES_MEMBER: &str = "    @u32 bytes;\n";
-
-const AVERAGE_MEMBERS: &str = "    @u64 updated_ns;\n    @u32 average;\n";
-
-const ELAPSED: &str = "    \
-    const @u64 elapsed_ns = now_ns > level->updated_ns ? now_ns - level->updated_ns : 0u;
-
-";
-
-const AVERAGE_UPDATE: &str = "    \
-    level->average = @prefixaverage(level->average, level->bytes, elapsed_ns);
-    level->updated_ns = now_ns;
-";
-
-const NO_UPDATE: &str = "    (void)now_ns;\n";
-
-const PROJECTION_MEMBERS: &str =
-    "    @u64 heard_ns;\n    @u64 drain_bytes;\n    @u64 projected;\n    @u32 recent;\n";
-
-/// `features/src/projection.rs`, in C.
-const ARRIVALS: &str = "\
-/* The expected bytes in a queue that now has bytes, after this many eighths of a base RTT (1, 2, 4, 8 or
- * 16), if arrivals keep the rate of the last one, in which recent bytes came. */
-@inline @u64 @prefixexpected(@u32 bytes, @u32 recent, @u64 drain_bytes, @u32 eighths)
-{
-    const @u64 coming = bytes + eighths * (@u64)recent;
-    const @u64 drained = drain_bytes / (16u / eighths);
-
-    return bytes > 0 && coming > drained ? coming - drained : 0u;
-}
-
-/* The recent arrivals of a queue, elapsed_ns after its last event: older ones are forgotten, and
- * arrived_bytes are added. */
-@inline @u32 @prefixrecent(@u32 recent, @u32 arrived_bytes, @u64 elapsed_ns)
-{
-    const @u64 window_ns = @window;
-
-    elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
-    recent -= (@u32)(recent * elapsed_ns / window_ns);
-    return arrived_bytes < 0xffffffffu - recent ? recent + arrived_bytes : 0xffffffffu;
-}
-
-";
-
-const PROJECT: &str = "\
-/* Where the queues are heading. For a queue that draws on the shared buffer, tell every arrival once
- * it has been accepted or rejected, with its size, and every departure and push-out once it has been
- * removed, with 0 bytes. drain_bytes is what the queue's port sends in two base RTTs (@tau ns each):
- * bits per second * 2 * @tau / 8000000000. */
-@inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
-    @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
-{
-    const @u64 elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u;
-    @u64 projected;
-
-    queue->heard_ns = now_ns;
-    queue->drain_bytes = drain_bytes;
-    queue->recent = @prefixrecent(queue->recent, arrived_bytes, elapsed_ns);
-    projected = @prefixexpected(queue->bytes, queue->recent, drain_bytes, 16u);
-    buffer->projected += projected - queue->projected;
-    queue->projected = projected;
-}
-
-";
-
-/// The same call for models without projection, so that the surrounding code need not change.
-const NO_PROJECT: &str = "\
-/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
- * every model. */
-@inline void @prefixproject(struct @prefixlevel *queue, struct @prefixlevel *buffer,
-    @u32 arrived_bytes, @u64 drain_bytes, @u64 now_ns)
-{
-    (void)queue;
-    (void)buffer;
-    (void)arrived_bytes;
-    (void)drain_bytes;
-    (void)now_ns;
-}
-
-";
-
-/// The loop over other queues, after a function for a step of it, with only what some feature
-/// needs: compilers warn about the rest.
-fn scan(features: &[Feature], form: &Form<'_>) -> (String, String) {
-    let is_needed = |of: &[&str]| features.iter().any(|feature| of.contains(&feature.name()));
-    let one = |member| (form.member)("one", member);
-    let (bytes, own) = (one("bytes"), (form.member)("queue", "bytes"));
-    let (mut sums, mut terms) = (Vec::new(), String::new());
-    let sum = |name| (form.member)("sum", name);
-    if is_needed(&["longest_queue", "longest_gap"]) {
-        let longest = sum("longest");
-        sums.push(("@u32", "longest"));
-        terms += &format!("        {longest} = {bytes} > {longest} ? {bytes} : {longest};\n");
-    }
-    if is_needed(&["rank"]) {
-        sums.push(("@u32", "rank"));
-        terms += &format!("        {} += {bytes} > {own} ? 1u : 0u;\n", sum("rank"));
-    }
-    for level in FeatureSet::level4().features().iter().filter(|level| features.contains(level)) {
-        sums.push(("@u64", level.name()));
-        let name = sum(level.name());
-        terms += &match level.memory() {
-            Memory::ArrivalRates(horizon) => format!(
-                "        ahead = @prefixexpected({bytes}, {recent}, {drain}, {eighths}u);
-        {name} += ahead < {own} ? ahead : {own};\n",
-                recent = one("recent"),
-                drain = one("drain_bytes"),
-                eighths = horizon.windows()
-            ),
-            _ => format!("        {name} += {bytes} < {own} ? {bytes} : {own};\n"),
-        };
-    }
-    let looks_ahead = |&level: &Feature| is_level(level) && level.has_time_constant();
-    let ahead = if features.iter().any(looks_ahead) { "    @u64 ahead;\n" } else { "" };
-    let declared = |end: &str| -> String {
-        sums.iter().map(|(of, name)| format!("    {of} {name}{end};\n")).collect()
-    };
-    let filled = |text: &str| {
-        text.replace("@members", &declared(""))
-            .replace("@sums", &declared(" = 0"))
-            .replace("@ahead", ahead)
-            .replace("@terms", &terms)
-    };
-    (filled(form.step), format!("{}{}", form.scan_variables, filled(form.scan)))
-}
-
-/// One value of the row.
-fn value(feature: Feature, dialect: &Dialect<'_>, form: &Form<'_>) -> String {
-    let value = expression(feature, form).unwrap_or_default();
-    let name = identifier(feature.name()).to_ascii_uppercase();
-    format!("    {}[{}FEATURE_{name}] = {value};\n", dialect.values, dialect.constant_prefix)
-}
-
-/// A feature as an expression of the state, if there is code that keeps it.
-fn expression(feature: Feature, form: &Form<'_>) -> Option<String> {
-    let saturated = |bytes: &str| format!("{bytes} < 0xffffffffu ? (@u32){bytes} : 0xffffffffu");
-    let member = form.member;
-    let own = member("queue", "bytes");
-    Some(match feature.name() {
-        "queue_length" => own,
-        "avg_queue_length" => member("queue", "average"),
-        "occupancy" => member("buffer", "bytes"),
-        "avg_occupancy" => member("buffer", "average"),
-        "longest_queue" => member("total", "longest"),
-        "rank" => member("total", "rank"),
-        "longest_gap" => {
-            format!(
-                "{longest} > {own} ? {longest} - {own} : 0u",
-                longest = member("total", "longest")
-            )
-        }
-        "projected_occupancy" => saturated(&member("buffer", "projected")),
-        CLASSED => format!("@prefixclassed(state, {own})"),
-        CUT => format!("@prefixnear_cut(state, {own})"),
-        level if is_level(feature) => saturated(&member("total", level)),
-        _ => return None,
-    })
+/// Whether `dropcast_features.h`, or `dropcast_length_classes.h`, has the feature.
+fn is_kept(feature: Feature) -> bool {
+    let others = ["longest_queue", "rank", "longest_gap", "projected_occupancy", CLASSED, CUT];
+    is_level(feature)
+        || FeatureSet::paper4().features().contains(&feature)
+        || others.contains(&feature.name())
 }
 
 /// The feature from the sums of all length classes.
@@ -431,20 +206,4 @@ pub(crate) const CUT: &str = "cut_in_quarter_rtt";
 
 fn is_level(feature: Feature) -> bool {
     FeatureSet::level4().features().contains(&feature)
-}
-
-impl Dialect<'_> {
-    /// Fills in this dialect's words.
-    pub(crate) fn spell(&self, template: &str) -> String {
-        let [u32_type, u64_type, i32_type] = self.types;
-        template
-            .replace("@prefix", self.prefix)
-            .replace("@u32", u32_type)
-            .replace("@u64", u64_type)
-            .replace("@i32", i32_type)
-            .replace("@inline", self.inline)
-            .replace("@outlined", self.outlined)
-            .replace("@window", &format!("({tau} / 8u > 0 ? {tau} / 8u : 1u)", tau = self.tau))
-            .replace("@tau", self.tau)
-    }
 }

@@ -93,11 +93,10 @@ fn the_decision_is_exported_for_one_switch() {
     let room = Room::with_a_run();
     let export = "export runs/small/model.json -o decided --target";
     room.good(&format!("{export} c cpp --switch runs/small/switch.toml"));
-    for (name, function) in
-        [("model_decision.h", "model_arrival("), ("model_decision.hpp", " arrival(")]
-    {
+    for (name, names) in [("model_decision.h", "model_##name"), ("model_decision.hpp", "name")] {
         let text = String::from_utf8(room.read(&format!("decided/{name}"))).unwrap();
-        assert!(text.contains(function), "{name}");
+        assert!(text.contains(&format!("#define DROPCAST_NAME(name) {names}\n")), "{name}");
+        assert!(text.contains(" dropcast_arrival(\n"), "{name}");
     }
     room.write("each.toml", EACH);
     let described = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();

@@ -1,5 +1,6 @@
 //! The whole decision for eBPF, and an XDP program that decides about packets described in frames.
 
+use super::in_kernel_types;
 use crate::ExportError;
 use crate::c::preamble;
 use crate::checked::Checked;
@@ -26,9 +27,8 @@ pub(super) fn header(
     let words = Words {
         target: "ebpf",
         dialect,
-        u16_type: "__u16",
-        row: &format!("struct {name}_row x;"),
-        predicts: &format!("{name}_drop"),
+        row: &format!("struct {name}_row x[1]"),
+        predicts: &format!("{name}_drop(x)"),
         is_bounded: true,
         constant: |name, value| format!("#define {name} {value}\n"),
     };
@@ -37,19 +37,33 @@ pub(super) fn header(
     Ok([
         preamble::about(model, &format!("{name}_decision.bpf.h"), &usage),
         format!("#ifndef {guard}\n#define {guard}\n\n#include \"{name}.bpf.h\"\n"),
-        code.replace("_all(state, at, x)", "_all(state, at, &x)")
-            .replace(&format!("{name}_drop(x)"), &format!("{name}_drop(&x)")),
+        in_kernel_types(&code),
         format!("#endif /* {guard} */\n"),
     ]
     .join("\n"))
 }
 
 /// `NAME_decision.bpf.c`.
-pub(super) fn program(model: &Checked<'_>) -> String {
-    let usage = " * @prefixxdp, an XDP program, decides about packets that frames tell it of: see docs/ebpf.md.
-";
-    let about = preamble::about(model, &format!("{}_decision.bpf.c", model.prefix), usage);
-    let (name, upper) = (&model.prefix, model.prefix.to_ascii_uppercase());
-    let text = format!("{about}\n{}", include_str!("decision.bpf.c"));
-    text.replace("@prefix", &format!("{name}_")).replace("@C", &format!("{upper}_"))
+pub(super) fn program(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
+    let name = &model.prefix;
+    let usage = format!(
+        " * {name}_xdp, an XDP program, decides about packets that frames tell it of: see docs/ebpf.md.
+"
+    );
+    [
+        preamble::about(model, &format!("{name}_decision.bpf.c"), &usage),
+        TYPES.to_owned(),
+        format!("#include \"{name}_decision.bpf.h\"\n"),
+        dialect.names().text(),
+        include_str!("dropcast_decision.bpf.c").to_owned(),
+    ]
+    .join("\n")
 }
+
+/// Of linux/types.h, which the machine that compiles may not have.
+const TYPES: &str = "\
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+";

@@ -109,8 +109,37 @@ static inline int example_drop(const uint32_t x[EXAMPLE_N_FEATURES])
     return example_score(x) > EXAMPLE_VOTE_THRESHOLD;
 }
 
+#define DROPCAST_NAME(name) example_##name
+#define DROPCAST_CONSTANT(name) EXAMPLE_##name
+#define DROPCAST_SEPARATE static inline
+#define DROPCAST_TAU_NS 8000u
+#define DROPCAST_FUNCTION static inline
+#define DROPCAST_ROW uint32_t *
+#define DROPCAST_VALUES(x) (x)
+#define DROPCAST_FEATURE_QUEUE_LENGTH 0
+#define DROPCAST_FEATURE_AVG_QUEUE_LENGTH 1
+#define DROPCAST_FEATURE_OCCUPANCY 2
+#define DROPCAST_FEATURE_AVG_OCCUPANCY 3
+#define DROPCAST_FEATURE_LONGEST_QUEUE 4
+#define DROPCAST_FEATURE_RANK 5
+#define DROPCAST_AVERAGES
+#define DROPCAST_SCANS
+#define DROPCAST_LEVELS
+
+/* The moving average ns3-trunc in integers.
+ *
+ * Defined before: DROPCAST_FUNCTION and DROPCAST_SEPARATE, how definitions of functions begin (of large ones, the second),
+ * DROPCAST_TAU_NS, the time constant, and, for names of a model's own, DROPCAST_NAME(name). */
+#ifdef DROPCAST_NAME
+#define dropcast_bits DROPCAST_NAME(bits)
+#define dropcast_fixed DROPCAST_NAME(fixed)
+#define dropcast_product DROPCAST_NAME(product)
+#define dropcast_average_rounded DROPCAST_NAME(average_rounded)
+#define dropcast_average DROPCAST_NAME(average)
+#endif
+
 /* The bit length of v; 0 for 0. */
-static inline uint32_t example_bits(uint64_t v)
+DROPCAST_SEPARATE uint32_t dropcast_bits(uint64_t v)
 {
     uint32_t bits;
 
@@ -121,24 +150,24 @@ static inline uint32_t example_bits(uint64_t v)
 }
 
 /* A number as its whole part and a fraction in units of 2^-54, truncated. */
-struct example_fixed {
+struct dropcast_fixed {
     uint64_t whole;
     uint64_t fraction;
 };
 
 /* (m * 2^-point) * v as double precision rounds it, for m of up to 54 bits and point >= 53. */
-static inline struct example_fixed example_product(uint64_t m, uint32_t point, uint32_t v)
+DROPCAST_FUNCTION struct dropcast_fixed dropcast_product(uint64_t m, uint32_t point, uint32_t v)
 {
     const uint64_t fraction_mask = (1ull << 54) - 1u;
     const uint64_t below = (m & 0xffffffffu) * v;
     const uint64_t high = (m >> 32) * v + (below >> 32);
     const uint64_t low = below & 0xffffffffu;
-    const uint32_t high_bits = example_bits(high);
+    const uint32_t high_bits = dropcast_bits(high);
     /* A double keeps 53 bits; ties go to the even one. */
     const uint32_t excess = high_bits > 21u ? high_bits - 21u : 0u;
     const uint64_t cut = low & ((1ull << excess) - 1u);
     uint64_t kept = (high << (32u - excess)) | (low >> excess);
-    struct example_fixed product;
+    struct dropcast_fixed product;
 
     kept += 2u * cut + (kept & 1u) > (1ull << excess) ? 1u : 0u;
     point -= excess;
@@ -154,12 +183,12 @@ static inline struct example_fixed example_product(uint64_t m, uint32_t point, u
 
 /* trunc(g * x + (1 - g) * average) with g = elapsed_ns / tau, each step rounded as double precision
  * does; 0 < elapsed_ns < tau. */
-static inline uint32_t example_average_rounded(uint32_t average, uint32_t x, uint32_t elapsed_ns)
+DROPCAST_SEPARATE uint32_t dropcast_average_rounded(uint32_t average, uint32_t x, uint32_t elapsed_ns)
 {
-    const uint64_t tau_ns = EXAMPLE_AVERAGE_NS;
+    const uint64_t tau_ns = DROPCAST_TAU_NS;
     uint64_t scaled = elapsed_ns, gain, keep, cut, whole, fraction;
     uint32_t shift;
-    struct example_fixed of_x, of_average;
+    struct dropcast_fixed of_x, of_average;
 
     /* g = gain * 2^-(52 + shift), gain of 53 bits: long division. */
     for (shift = 0; shift < 32u && scaled < tau_ns; shift++) {
@@ -177,21 +206,21 @@ static inline uint32_t example_average_rounded(uint32_t average, uint32_t x, uin
     keep += 2u * cut + (keep & 1u) > (1ull << (shift - 1u)) ? 1u : 0u;
     keep = (1ull << 53) - keep;
 
-    of_x = example_product(gain, 52u + shift, x);
-    of_average = example_product(keep, 53u, average);
+    of_x = dropcast_product(gain, 52u + shift, x);
+    of_average = dropcast_product(keep, 53u, average);
     fraction = of_x.fraction + of_average.fraction;
     whole = of_x.whole + of_average.whole + (fraction >> 54);
     fraction &= (1ull << 54) - 1u;
     /* The sum is rounded too: up to the next integer from half a unit in the last place below it. */
-    return (uint32_t)(whole + ((fraction + (1ull << example_bits(whole))) >> 54));
+    return (uint32_t)(whole + ((fraction + (1ull << dropcast_bits(whole))) >> 54));
 }
 
 /* The moving average ns3-trunc: trunc(g * x + (1 - g) * average) in double precision, with
  * g = min(elapsed_ns, tau) / tau. Computed in integers, bit for bit the same: the exact quotient
  * decides, unless it is as close to an integer as rounding errors reach, 2^-18. */
-static inline uint32_t example_average(uint32_t average, uint32_t x, uint64_t elapsed_ns)
+DROPCAST_FUNCTION uint32_t dropcast_average(uint32_t average, uint32_t x, uint64_t elapsed_ns)
 {
-    const uint64_t tau_ns = EXAMPLE_AVERAGE_NS;
+    const uint64_t tau_ns = DROPCAST_TAU_NS;
     const uint64_t reach = tau_ns >> 18;
     uint64_t sum, rest;
 
@@ -203,69 +232,297 @@ static inline uint32_t example_average(uint32_t average, uint32_t x, uint64_t el
     if ((rest > reach && tau_ns - rest > reach) || elapsed_ns == 0 || sum == 0) {
         return (uint32_t)(sum / tau_ns);
     }
-    return example_average_rounded(average, x, (uint32_t)elapsed_ns);
+    return dropcast_average_rounded(average, x, (uint32_t)elapsed_ns);
+}
+/* What a model's features need kept, and the features of a packet.
+ *
+ * Defined before: what dropcast_average.h needs, and that file if there are averages;
+ *
+ *     DROPCAST_FEATURE_RANK ...   the place in a row of each feature that the model has, as docs/features.md names it
+ *     DROPCAST_ROW                the type of a parameter that is a row
+ *     DROPCAST_VALUES(x)          the array of its values
+ *     DROPCAST_AVERAGES           if a feature is a moving average
+ *     DROPCAST_ARRIVALS           if a feature needs recent arrivals
+ *     DROPCAST_SCANS              if a feature needs the other queues' lengths
+ *     DROPCAST_LEVELS             if the caller may keep the features
+ */
+#ifdef DROPCAST_NAME
+#define dropcast_expected DROPCAST_NAME(expected)
+#define dropcast_recent DROPCAST_NAME(recent)
+#define dropcast_saturated DROPCAST_NAME(saturated)
+#define dropcast_up_to DROPCAST_NAME(up_to)
+#define dropcast_sums DROPCAST_NAME(sums)
+#define dropcast_sum_up DROPCAST_NAME(sum_up)
+#define dropcast_seen DROPCAST_NAME(seen)
+#define dropcast_fill DROPCAST_NAME(fill)
+#define dropcast_level DROPCAST_NAME(level)
+#define dropcast_add DROPCAST_NAME(add)
+#define dropcast_remove DROPCAST_NAME(remove)
+#define dropcast_project DROPCAST_NAME(project)
+#define dropcast_observe DROPCAST_NAME(observe)
+#endif
+
+DROPCAST_FUNCTION uint32_t dropcast_saturated(uint64_t bytes)
+{
+    return bytes < 0xffffffffu ? (uint32_t)bytes : 0xffffffffu;
 }
 
-/* The bytes in a queue, or in the whole shared buffer, with their moving average. Begins as zeros.
+#ifdef DROPCAST_ARRIVALS
+/* The expected bytes in a queue that now has bytes, after this many eighths of a base RTT (1, 2, 4, 8 or
+ * 16), if arrivals keep the rate of the last one, in which recent bytes came. */
+DROPCAST_FUNCTION uint64_t dropcast_expected(
+    uint32_t bytes, uint32_t recent, uint64_t drain_bytes, uint32_t eighths)
+{
+    const uint64_t coming = bytes + eighths * (uint64_t)recent;
+    const uint64_t drained = drain_bytes / (16u / eighths);
+
+    return bytes > 0 && coming > drained ? coming - drained : 0u;
+}
+
+/* The recent arrivals of a queue, elapsed_ns after its last event: older ones are forgotten, and
+ * arrived_bytes are added. */
+DROPCAST_FUNCTION uint32_t dropcast_recent(uint32_t recent, uint32_t arrived_bytes, uint64_t elapsed_ns)
+{
+    const uint64_t window_ns = (DROPCAST_TAU_NS / 8u > 0 ? DROPCAST_TAU_NS / 8u : 1u);
+
+    elapsed_ns = elapsed_ns < window_ns ? elapsed_ns : window_ns;
+    recent -= (uint32_t)(recent * elapsed_ns / window_ns);
+    return arrived_bytes < 0xffffffffu - recent ? recent + arrived_bytes : 0xffffffffu;
+}
+#endif
+
+DROPCAST_FUNCTION uint64_t dropcast_up_to(const uint32_t *own, uint64_t bytes)
+{
+    return bytes < *own ? bytes : *own;
+}
+
+/* What a scan of the queues for a packet adds up, as far as a feature needs it; the packet's queue, where queues
+ * have numbers. rank is beside it: the verifier of eBPF follows each value of 64 bits that begin as 0. */
+struct dropcast_sums {
+    uint32_t queue;
+    uint32_t rank;
+    uint64_t level;
+    uint64_t level_in_quarter_rtt;
+    uint64_t level_in_one_rtt;
+    uint64_t level_in_two_rtts;
+    uint32_t longest;
+};
+
+#ifdef DROPCAST_SCANS
+/* A queue is scanned for a packet whose own queue has own bytes. Values are pointed to, so that each comparison reads
+ * them anew: the verifier of eBPF would follow what it knows of a value that was compared. */
+DROPCAST_FUNCTION void dropcast_sum_up(
+    struct dropcast_sums *sums, const uint32_t *own, const uint32_t *bytes, const uint32_t *recent, uint64_t drain_bytes)
+{
+    (void)own;
+    (void)recent;
+    (void)drain_bytes;
+#if defined(DROPCAST_FEATURE_LONGEST_QUEUE) || defined(DROPCAST_FEATURE_LONGEST_GAP)
+    sums->longest = *bytes > sums->longest ? *bytes : sums->longest;
+#endif
+#ifdef DROPCAST_FEATURE_RANK
+    sums->rank += *bytes > *own ? 1u : 0u;
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_OCCUPANCY
+    sums->level += *bytes < *own ? *bytes : *own;
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
+    sums->level_in_quarter_rtt += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 2u));
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
+    sums->level_in_one_rtt += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 8u));
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
+    sums->level_in_two_rtts += dropcast_up_to(own, dropcast_expected(*bytes, *recent, drain_bytes, 16u));
+#endif
+}
+#endif
+
+/* What a packet finds: bytes of its queue and of the buffer, their averages, and what all queues are expected to
+ * hold. */
+struct dropcast_seen {
+    uint32_t bytes;
+    uint32_t average;
+    uint32_t buffer_bytes;
+    uint32_t buffer_average;
+    uint64_t projected;
+};
+
+/* Writes the features into a row; those of length classes are not among them. */
+DROPCAST_FUNCTION void dropcast_fill(
+    const struct dropcast_seen *seen, const struct dropcast_sums *sums, DROPCAST_ROW x)
+{
+    (void)seen;
+    (void)sums;
+    (void)x;
+#ifdef DROPCAST_FEATURE_QUEUE_LENGTH
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_QUEUE_LENGTH] = seen->bytes;
+#endif
+#ifdef DROPCAST_FEATURE_AVG_QUEUE_LENGTH
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_AVG_QUEUE_LENGTH] = seen->average;
+#endif
+#ifdef DROPCAST_FEATURE_OCCUPANCY
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_OCCUPANCY] = seen->buffer_bytes;
+#endif
+#ifdef DROPCAST_FEATURE_AVG_OCCUPANCY
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_AVG_OCCUPANCY] = seen->buffer_average;
+#endif
+#ifdef DROPCAST_FEATURE_LONGEST_QUEUE
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_QUEUE] = sums->longest;
+#endif
+#ifdef DROPCAST_FEATURE_LONGEST_GAP
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_GAP] =
+        sums->longest > seen->bytes ? sums->longest - seen->bytes : 0u;
+#endif
+#ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_PROJECTED_OCCUPANCY] = dropcast_saturated(seen->projected);
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_OCCUPANCY
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_OCCUPANCY] = dropcast_saturated(sums->level);
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT] =
+        dropcast_saturated(sums->level_in_quarter_rtt);
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_ONE_RTT] = dropcast_saturated(sums->level_in_one_rtt);
+#endif
+#ifdef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS] = dropcast_saturated(sums->level_in_two_rtts);
+#endif
+#ifdef DROPCAST_FEATURE_RANK
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_RANK] = sums->rank;
+#endif
+}
+
+#ifdef DROPCAST_LEVELS
+/* The bytes in a queue, or in the whole shared buffer, and what the features need beside them. Begins as zeros.
  *
  * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
  * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
- * example_observe its features; if it is accepted, example_add it to its queue and to the
- * buffer. When a packet departs or is pushed out, example_remove it from both. A queue that
- * does not draw on the shared buffer adds 0 bytes to the buffer, and removes 0 bytes from it. */
-struct example_level {
+ * observe its features; if it is accepted, add it to its queue and to the buffer. When a packet departs or is
+ * pushed out, remove it from both. A queue that does not draw on the shared buffer adds 0 bytes to the
+ * buffer, and removes 0 bytes from it. */
+struct dropcast_level {
+#ifdef DROPCAST_AVERAGES
     uint64_t updated_ns;
     uint32_t average;
+#endif
+#ifdef DROPCAST_ARRIVALS
+    uint64_t heard_ns;
+    uint64_t drain_bytes;
+    uint64_t projected;
+    uint32_t recent;
+#endif
     uint32_t bytes;
 };
 
-static inline void example_add(struct example_level *level, uint32_t size_bytes)
+DROPCAST_FUNCTION void dropcast_add(struct dropcast_level *level, uint32_t size_bytes)
 {
     level->bytes += size_bytes;
 }
 
-static inline void example_remove(struct example_level *level, uint32_t size_bytes, uint64_t now_ns)
+DROPCAST_FUNCTION void dropcast_remove(struct dropcast_level *level, uint32_t size_bytes, uint64_t now_ns)
 {
+#ifdef DROPCAST_AVERAGES
     const uint64_t elapsed_ns = now_ns > level->updated_ns ? now_ns - level->updated_ns : 0u;
+#endif
 
+    (void)now_ns;
     level->bytes -= size_bytes < level->bytes ? size_bytes : level->bytes;
-    level->average = example_average(level->average, level->bytes, elapsed_ns);
+#ifdef DROPCAST_AVERAGES
+    level->average = dropcast_average(level->average, level->bytes, elapsed_ns);
     level->updated_ns = now_ns;
+#endif
 }
 
-/* Does nothing: this model needs no projection. The call exists so that surrounding code fits
- * every model. */
-static inline void example_project(struct example_level *queue, struct example_level *buffer,
+/* Where the queues are heading. For a queue that draws on the shared buffer, tell every arrival once
+ * it has been accepted or rejected, with its size, and every departure and push-out once it has been
+ * removed, with 0 bytes. drain_bytes is what the queue's port sends in two base RTTs:
+ * bits per second * 2 * base RTT in ns / 8000000000. Models without recent arrivals need no such calls; they then
+ * do nothing, so that surrounding code fits every model. */
+DROPCAST_FUNCTION void dropcast_project(struct dropcast_level *queue, struct dropcast_level *buffer,
     uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)
 {
+#ifdef DROPCAST_ARRIVALS
+    const uint64_t elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u;
+    uint64_t projected;
+
+    queue->heard_ns = now_ns;
+    queue->drain_bytes = drain_bytes;
+    queue->recent = dropcast_recent(queue->recent, arrived_bytes, elapsed_ns);
+    projected = dropcast_expected(queue->bytes, queue->recent, drain_bytes, 16u);
+    buffer->projected += projected - queue->projected;
+    queue->projected = projected;
+#else
     (void)queue;
     (void)buffer;
     (void)arrived_bytes;
     (void)drain_bytes;
     (void)now_ns;
+#endif
 }
 
 /* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
  * that draw on the shared buffer. */
-static inline void example_observe(
-    const struct example_level *queue, const struct example_level *buffer,
-    const struct example_level *shared, uint32_t n_shared,
-    uint32_t x[EXAMPLE_N_FEATURES])
+DROPCAST_FUNCTION void dropcast_observe(
+    const struct dropcast_level *queue, const struct dropcast_level *buffer,
+    const struct dropcast_level *shared, uint32_t n_shared, DROPCAST_ROW x)
 {
+    struct dropcast_seen seen = {0, 0, 0, 0, 0};
+    struct dropcast_sums sums = {0, 0, 0, 0, 0, 0, 0};
+#ifdef DROPCAST_SCANS
     uint32_t at;
-    uint32_t longest = 0;
-    uint32_t rank = 0;
 
     for (at = 0; at < n_shared; at++) {
-        longest = shared[at].bytes > longest ? shared[at].bytes : longest;
-        rank += shared[at].bytes > queue->bytes ? 1u : 0u;
+#ifdef DROPCAST_ARRIVALS
+        dropcast_sum_up(
+            &sums, &queue->bytes, &shared[at].bytes, &shared[at].recent, shared[at].drain_bytes);
+#else
+        dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].bytes, 0);
+#endif
     }
-    x[EXAMPLE_FEATURE_QUEUE_LENGTH] = queue->bytes;
-    x[EXAMPLE_FEATURE_AVG_QUEUE_LENGTH] = queue->average;
-    x[EXAMPLE_FEATURE_OCCUPANCY] = buffer->bytes;
-    x[EXAMPLE_FEATURE_AVG_OCCUPANCY] = buffer->average;
-    x[EXAMPLE_FEATURE_LONGEST_QUEUE] = longest;
-    x[EXAMPLE_FEATURE_RANK] = rank;
+#endif
+    (void)shared;
+    (void)n_shared;
+    seen.bytes = queue->bytes;
+    seen.buffer_bytes = buffer->bytes;
+#ifdef DROPCAST_AVERAGES
+    seen.average = queue->average;
+    seen.buffer_average = buffer->average;
+#endif
+#ifdef DROPCAST_ARRIVALS
+    seen.projected = buffer->projected;
+#endif
+    dropcast_fill(&seen, &sums, x);
 }
+#endif
+
+/* So that the code of another model may follow. */
+#undef DROPCAST_NAME
+#undef DROPCAST_CONSTANT
+#undef DROPCAST_FUNCTION
+#undef DROPCAST_SEPARATE
+#undef DROPCAST_TAU_NS
+#undef DROPCAST_FEATURE_QUEUE_LENGTH
+#undef DROPCAST_FEATURE_AVG_QUEUE_LENGTH
+#undef DROPCAST_FEATURE_OCCUPANCY
+#undef DROPCAST_FEATURE_AVG_OCCUPANCY
+#undef DROPCAST_FEATURE_LONGEST_QUEUE
+#undef DROPCAST_FEATURE_RANK
+#undef DROPCAST_FEATURE_LONGEST_GAP
+#undef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
+#undef DROPCAST_FEATURE_LEVEL_OCCUPANCY
+#undef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
+#undef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
+#undef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
+#undef DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT
+#undef DROPCAST_FEATURE_CUT_IN_QUARTER_RTT
+#undef DROPCAST_ROW
+#undef DROPCAST_VALUES
+#undef DROPCAST_AVERAGES
+#undef DROPCAST_ARRIVALS
+#undef DROPCAST_SCANS
+#undef DROPCAST_LEVELS
 
 #endif /* DROPCAST_EXAMPLE_H */

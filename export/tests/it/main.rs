@@ -3,6 +3,7 @@
 mod about;
 mod c_header;
 mod dct;
+mod device_code;
 mod documented;
 mod forests;
 mod golden;
