@@ -31,7 +31,7 @@ def header(cells):
 
 
 def counts(maps):
-    header(["policy", *(f"{name}: better | worse" for name in RIVALS)])
+    header(["policy", *(f"{name}: {verdict}" for name in RIVALS for verdict in ("better", "worse"))])
     for policy in [own["policy"] for own in maps[0]["tally"]["policies"]]:
         cells = []
         for rival in RIVALS.values():
@@ -118,8 +118,8 @@ def main():
     parser.add_argument("--measure", help="a table of this measure, in place of the counts")
     parser.add_argument("--scale", type=float, default=1.0, help="what values are multiplied by: 100 for shares in %%")
     parser.add_argument("--policies", nargs="+", default=["lqd"], help="columns beside the best")
-    parser.add_argument("--worse", help="where this policy is worse than the best alpha, and than the best")
-    parser.add_argument("--least-burst", type=float, default=1.0, help="points counted with --worse against LQD")
+    parser.add_argument("--worse", help="where this policy is worse than the best alpha, and than the best plain one")
+    parser.add_argument("--least-burst", type=float, default=1.0, help="with --worse: points that LQD is compared at")
     args = parser.parse_args()
     maps = [json.load(open(path)) for path in args.maps]
     if args.measure:

@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_counter_that_begins_again_jumped() {
         let clocks = MirrorClocks::default();
-        let at = |counts, ms| {
+        let at = |counts, ms: u64| {
             clocks.time_ns(&of(MirrorStamp::Counter(counts)), START_NS + ms * 1_000_000)
         };
         assert_eq!(at(500_000_000, 0), Ok(START_NS));
