@@ -240,7 +240,13 @@ fn decisions_of_two_models_fit_one_program() {
 static struct first_decision one;
 static struct other_decision other;
 int main(void) {
-    return first_arrival(&one, 2, 0, 1500, 1) != FIRST_SAFEGUARDED
+    uint64_t rates[20];
+    for (int port = 0; port < 20; port++) {
+        rates[port] = 10000000000u;
+    }
+    return first_init(&one, 3, 1, 1000000, 8000, rates) != FIRST_READY
+           || other_init(&other, 20, 2, 1000000, 8000, rates) != OTHER_READY
+           || first_arrival(&one, 2, 0, 1500, 1) != FIRST_SAFEGUARDED
            || other_arrival(&other, 19, 1, 1500, 1) != OTHER_SAFEGUARDED || FIRST_SWITCH_PORTS != 3
            || OTHER_SWITCH_PORTS != 20;
 }
@@ -249,7 +255,13 @@ int main(void) {
 static first_oracle::decision one;
 static other_oracle::decision other;
 int main() {
-    return first_oracle::arrival(&one, 2, 0, 1500, 1) != first_oracle::SAFEGUARDED
+    std::uint64_t rates[20];
+    for (std::uint64_t &rate : rates) {
+        rate = 10000000000u;
+    }
+    return first_oracle::init(&one, 3, 1, 1000000, 8000, rates) != first_oracle::READY
+           || other_oracle::init(&other, 20, 2, 1000000, 8000, rates) != other_oracle::READY
+           || first_oracle::arrival(&one, 2, 0, 1500, 1) != first_oracle::SAFEGUARDED
            || other_oracle::arrival(&other, 19, 1, 1500, 1) != other_oracle::SAFEGUARDED;
 }
 ";
