@@ -7,12 +7,14 @@
 //! it is a single step; so each tree is one.
 
 mod deciding;
+mod kernel_types;
 
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
 use crate::target::{EmittedFile, Target};
 use crate::tracker::{self, Dialect};
+use kernel_types::in_kernel_types;
 
 /// C for eBPF.
 pub(crate) const TARGET: Target = Target {
@@ -154,18 +156,6 @@ fn score(model: &Checked<'_>) -> String {
 /// The code that keeps the features.
 fn keeping(model: &Checked<'_>) -> String {
     in_kernel_types(&tracker::code(model, &Prefixes::new(model).dialect()))
-}
-
-/// Code for which the types of <stdint.h> are the kernel's, which vmlinux.h or linux/types.h have.
-fn in_kernel_types(code: &str) -> String {
-    let types = ["16", "32", "64"];
-    let define = |bits| format!("#define uint{bits}_t __u{bits}\n");
-    let undefine = |bits| format!("#undef uint{bits}_t\n");
-    format!(
-        "/* The kernel's types, without <stdint.h>, which contradicts vmlinux.h. */\n{}{code}{}",
-        types.map(define).concat(),
-        types.map(undefine).concat(),
-    )
 }
 
 /// The texts of the dialect, which depend on the model's name.

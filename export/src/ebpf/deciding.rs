@@ -1,6 +1,6 @@
 //! The whole decision for eBPF, and an XDP program that decides about packets described in frames.
 
-use super::in_kernel_types;
+use super::kernel_types::in_kernel_types;
 use crate::ExportError;
 use crate::c::preamble;
 use crate::checked::Checked;

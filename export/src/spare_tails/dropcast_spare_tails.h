@@ -253,10 +253,11 @@ static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint3
     const int makes_room = is_of_burst && flow->telling == DROPCAST_SPARE_TAILS_TELLING && state->may_give != 0
                            && state->queues[number].length_bytes > DROPCAST_SPARE_TAILS_BUFFER_BYTES - state->occupancy_bytes;
     is_accepted = is_accepted && !gives && !makes_room;
-    if (!has_paused && !is_accepted) {
-        flow->dropped += flow->dropped < UINT16_MAX;
-    } else if (!has_paused && flow->dropped > 0) {
-        flow->telling += flow->telling < DROPCAST_SPARE_TAILS_TELLING;
+    if (!has_paused && !is_accepted && flow->dropped < UINT16_MAX) {
+        flow->dropped++;
+    }
+    if (!has_paused && is_accepted && flow->dropped > 0 && flow->telling < DROPCAST_SPARE_TAILS_TELLING) {
+        flow->telling++;
     }
     return is_accepted;
 }

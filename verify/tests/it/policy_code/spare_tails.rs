@@ -143,7 +143,7 @@ const CHANGES: [(&str, &str); 35] = [
     ("> DROPCAST_SPARE_TAILS_SILENCE_NS;", "> 2 * (uint64_t)DROPCAST_SPARE_TAILS_SILENCE_NS;"),
     ("two_lengths * DROPCAST_SPARE_TAILS_PORTS", "two_lengths / 2"),
     ("&& flow->dropped == 0\n", "\n"),
-    ("flow->dropped += flow->dropped < UINT16_MAX;", ""),
+    ("flow->dropped++;", ""),
     ("DROPCAST_SPARE_TAILS_TELLING = 3", "DROPCAST_SPARE_TAILS_TELLING = 4"),
     ("&& !gives && !makes_room", "&& !gives"),
     ("is_of_burst && flow->telling", "flow->telling"),
@@ -152,5 +152,5 @@ const CHANGES: [(&str, &str); 35] = [
         "length_bytes > DROPCAST_SPARE_TAILS_BUFFER_BYTES",
         "length_bytes * 2 > DROPCAST_SPARE_TAILS_BUFFER_BYTES",
     ),
-    ("} else if (!has_paused && flow->dropped > 0)", "} else if (!has_paused)"),
+    ("is_accepted && flow->dropped > 0 && flow->telling", "is_accepted && flow->telling"),
 ];
