@@ -145,7 +145,7 @@ const CHANGES: [(&str, &str); 35] = [
     ("&& flow->dropped == 0\n", "\n"),
     ("flow->dropped++;", ""),
     ("DROPCAST_SPARE_TAILS_TELLING = 3", "DROPCAST_SPARE_TAILS_TELLING = 4"),
-    ("&& !gives && !makes_room", "&& !gives"),
+    ("&& !gives && !makes_room", "&& !gives && makes_room < 2"),
     ("is_of_burst && flow->telling", "flow->telling"),
     ("TELLING && state->may_give != 0", "TELLING"),
     (
