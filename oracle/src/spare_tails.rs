@@ -187,7 +187,7 @@ pub struct Arriving {
 ///   than were dropped of that flight. Where they go on, the buffer is still full when the packet is repeated, and a repeated packet
 ///   that is lost costs a timeout.
 ///
-/// The sender of a flow that lost a packet, and of which [`TELLING`] packets went on after it, repeats what is lost from there on. So
+/// The sender of a flow that lost a packet, and of which three packets went on after it, repeats what is lost from there on. So
 /// the others of its first flight *make room*: while flows of bursts may give packets, these are dropped if their queue holds more than
 /// is free, as Dynamic Thresholds with an alpha of 1 would. The room is for flows that lost nothing yet, and for packets that are
 /// repeated.
