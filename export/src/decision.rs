@@ -72,7 +72,7 @@ pub(crate) fn code(
     defined.define("PREDICTS(x)", words.predicts);
     define_switch(&mut defined, switch, words.is_bounded);
     define_rates(&mut defined, &rates);
-    let upper = words.constants_of(model);
+    let upper = format!("{}_", model.prefix.to_ascii_uppercase());
     defined.define("LQD_PACKETS", format!("{upper}PACKETS"));
     defined.define("LQD_SLACK_BYTES", format!("{upper}SLACK_BYTES"));
     if let Some(limit) = harmless {
@@ -360,12 +360,5 @@ fn define_memory(
     }
     if layout.ring_places > 0 {
         defined.number("LQD_RING_PLACES", layout.ring_places);
-    }
-}
-
-impl Words<'_> {
-    /// The prefix of macros for whoever calls, also where constants have none.
-    fn constants_of(&self, model: &Checked<'_>) -> String {
-        format!("{}_", model.prefix.to_ascii_uppercase())
     }
 }

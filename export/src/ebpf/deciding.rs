@@ -1,6 +1,6 @@
 //! The whole decision for eBPF, and an XDP program that decides about packets described in frames.
 
-use super::kernel_types::in_kernel_types;
+use super::kernel_types::{TYPES, in_kernel_types};
 use crate::ExportError;
 use crate::c::preamble;
 use crate::checked::Checked;
@@ -59,11 +59,3 @@ pub(super) fn program(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     ]
     .join("\n")
 }
-
-/// Of linux/types.h, which the machine that compiles may not have.
-const TYPES: &str = "\
-typedef unsigned char __u8;
-typedef unsigned short __u16;
-typedef unsigned int __u32;
-typedef unsigned long long __u64;
-";
