@@ -73,7 +73,8 @@ def worse_where(maps, policy, rival):
                     if own["policy"] == policy and over and over["verdict"] == "worse":
                         best = finding["best_alpha" if rival == "over_alpha" else "best_plain"]
                         place = (name(point), finding["measure"])
-                        places.setdefault(place, []).append(f"{over['relative'] or 0:+.0%} {best}")
+                        share = "from 0" if over["relative"] is None else f"{over['relative']:+.0%}"
+                        places.setdefault(place, []).append(f"{share} {best}")
     return places
 
 
