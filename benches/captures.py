@@ -7,6 +7,7 @@ The arrivals of 1 s of the default leaf become packets, and are written that oft
 each hour: 1.8 GB by default. Needs numpy and pyarrow.
 """
 import argparse
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -82,7 +83,6 @@ def write(folder, args):
             file.write(out.tobytes())
     bytes_each = os.path.getsize(captures / "hour-00.pcap")
     print(f"{args.windows} captures, {args.windows * len(out):,} packets, {args.windows * bytes_each / 1e9:.2f} GB")
-    return captures, switch
 
 
 def main():
@@ -97,7 +97,12 @@ def main():
         folder.mkdir(exist_ok=True)
         captures, switch = folder / "captures", folder / "leaf.toml"
         if not captures.exists():
-            captures, switch = write(folder, args)
+            # In a process of its own: the memory of a command would not be seen below that of the process that starts it.
+            writer = multiprocessing.get_context("spawn").Process(target=write, args=(folder, args))
+            writer.start()
+            writer.join()
+            if writer.exitcode != 0:
+                raise SystemExit(writer.exitcode)
         files, trace = sorted(captures.iterdir()), pathlib.Path(scratch, "trace.parquet")
         given = ["--events", *files, "--switch", switch]
         run("collect", [args.dropcast, "collect", *given, "-o", trace])
