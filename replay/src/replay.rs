@@ -70,7 +70,9 @@ impl ReplayPolicy {
             ReplayPolicy::DynamicThresholds => PolicySpec::DynamicThresholds(Default::default()),
             ReplayPolicy::Harmonic => PolicySpec::Harmonic(NoParameters {}),
             ReplayPolicy::CompleteSharing => PolicySpec::CompleteSharing(NoParameters {}),
-            ReplayPolicy::CompletePartitioning => PolicySpec::CompletePartitioning(NoParameters {}),
+            ReplayPolicy::CompletePartitioning => {
+                PolicySpec::CompletePartitioning(Default::default())
+            }
         }
     }
 

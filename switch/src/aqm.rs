@@ -3,6 +3,7 @@
 pub mod ecn_threshold;
 pub mod pred;
 pub mod red;
+pub mod sojourn;
 
 use crate::{Buffer, Packet};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub enum Action {
 /// Active queue management of all queues of a switch.
 ///
 /// For each packet a switch asks its AQM first, then its [`crate::Policy`], unless the AQM dropped the
-/// packet. A mark counts only if the packet is then accepted. Times are nanoseconds and come in order.
+/// packet. A mark counts only if the packet is then accepted. It asks again as the packet leaves. Times are nanoseconds and come in order.
 pub trait Aqm {
     /// The action on a packet that arrives at `now_ns`, given the buffer before it is added.
     fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action;
@@ -29,6 +30,19 @@ pub trait Aqm {
     /// A packet of `size_bytes` left `queue` at `time_ns`; `buffer` is what remains.
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time_ns: u64) {
         let _ = (buffer, queue, size_bytes, time_ns);
+    }
+
+    /// Whether a packet that leaves `queue`, in which it was for `sojourn_ns`, is marked if it is capable of ECN;
+    /// `buffer` is what remains. Asked of each packet that is sent, after [`Aqm::departed`].
+    fn marks_leaving(
+        &mut self,
+        buffer: &Buffer,
+        queue: usize,
+        sojourn_ns: u64,
+        now_ns: u64,
+    ) -> bool {
+        let _ = (buffer, queue, sojourn_ns, now_ns);
+        false
     }
 }
 
@@ -39,6 +53,16 @@ impl<A: Aqm + ?Sized> Aqm for Box<A> {
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time_ns: u64) {
         (**self).departed(buffer, queue, size_bytes, time_ns);
+    }
+
+    fn marks_leaving(
+        &mut self,
+        buffer: &Buffer,
+        queue: usize,
+        sojourn_ns: u64,
+        now_ns: u64,
+    ) -> bool {
+        (**self).marks_leaving(buffer, queue, sojourn_ns, now_ns)
     }
 }
 

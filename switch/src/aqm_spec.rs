@@ -3,6 +3,7 @@
 use crate::aqm::ecn_threshold::EcnThreshold;
 use crate::aqm::pred::PredParameters;
 use crate::aqm::red::RedParameters;
+use crate::aqm::sojourn::{CoDelParameters, EcnSharpParameters, Tcn};
 use crate::aqm::{Aqm, NoAqm};
 use crate::registry::registry;
 use dropcast_data::SwitchSpec;
@@ -20,6 +21,12 @@ registry! {
         "red" => Red(RedParameters): own.aqm(site.spec, site.seed)?,
         /// [`crate::aqm::pred::Pred`].
         "pred" => Pred(PredParameters): own.aqm(site.spec, site.seed)?,
+        /// [`Tcn`].
+        "tcn" => Tcn(Tcn): *own,
+        /// [`crate::aqm::sojourn::CoDel`].
+        "codel" => CoDel(CoDelParameters): own.aqm(site.spec)?,
+        /// [`crate::aqm::sojourn::EcnSharp`].
+        "ecn-sharp" => EcnSharp(EcnSharpParameters): own.aqm(site.spec)?,
     }
 }
 

@@ -45,7 +45,7 @@ registry! {
         /// [`CompleteSharing`].
         "complete-sharing" => CompleteSharing(NoParameters): CompleteSharing,
         /// [`CompletePartitioning`].
-        "complete-partitioning" => CompletePartitioning(NoParameters): CompletePartitioning,
+        "complete-partitioning" => CompletePartitioning(CompletePartitioning): *own,
         /// [`crate::DynamicThresholds`].
         "dt" => DynamicThresholds(DynamicThresholdsParameters): own.policy(),
         /// [`Harmonic`].

@@ -2,7 +2,7 @@
 
 use super::metric_words::metric_words;
 use crate::reproduce::fabric::{
-    Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary,
+    Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, pred,
 };
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
 use std::fmt::Write as _;
@@ -105,7 +105,12 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
         ),
         x: match figure.vary {
             Vary::Load | Vary::Burst | Vary::CubicLoad => x.unit(Unit::Percent),
-            Vary::BaseRtt | Vary::BufferPerPort | Vary::Flows | Vary::TimeMs => x,
+            Vary::BaseRtt
+            | Vary::BufferPerPort
+            | Vary::Flows
+            | Vary::TimeMs
+            | Vary::Lambda
+            | Vary::CountingRtts => x,
             // 0 is drawn at the lower end.
             Vary::Flips => x.scale(Scale::Log10),
         },
@@ -149,9 +154,13 @@ fn scale_words(measured: &MeasuredFigure) -> String {
         runs => format!("mean of {runs} runs with 95% intervals"),
     };
     if measured.figure.paper == Paper::Pred {
-        let half = if measured.figure.vary == Vary::Flows { ", the second half" } else { "" };
+        let part = match measured.figure.vary {
+            Vary::Flows | Vary::CountingRtts => ", the second half",
+            Vary::Load | Vary::Lambda => ", without the first fifth",
+            _ => "",
+        };
         let ms = scale.duration_ns as f64 / 1e6;
-        return format!("DCTCP, 10 Gbps, base RTT 80 us; {ms} ms{half}; {runs}.");
+        return format!("{}; {ms} ms{part}; {runs}.", pred::words(measured.figure));
     }
     format!(
         "{} leaves x {} servers, {} spines; {} ms, {} requests per second and server; {runs}.",
@@ -173,7 +182,10 @@ fn number(figure: &FabricFigure) -> String {
         Paper::Credence => figure.name.replace("fig", "Figure "),
         Paper::Abm => figure.name.replace("abm-fig", "ABM, figure "),
         Paper::Smartbuf => figure.name.replace("smartbuf-fig", "Smartbuf, figure "),
-        Paper::Pred => figure.name.replace("pred-settling", "PRED").replace("-time", " over time"),
+        Paper::Pred => {
+            let name = figure.name.replace("pred-fig", "PRED, figure ");
+            name.replace("pred-settling", "PRED").replace("-time", " over time")
+        }
     }
 }
 
@@ -187,6 +199,8 @@ fn shown_point(vary: Vary, point: f64) -> String {
         Vary::BufferPerPort => format!("{point} KB"),
         Vary::Flows => format!("{point} flows"),
         Vary::TimeMs => format!("{point} ms"),
+        Vary::Lambda => format!("{point}"),
+        Vary::CountingRtts => format!("{point} RTTs"),
     }
 }
 

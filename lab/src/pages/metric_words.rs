@@ -8,6 +8,7 @@ pub(crate) fn metric_words(metric: &str) -> String {
         "queue_packets_mean" => return "mean queue, packets".to_owned(),
         "queue_packets_p99" => return "p99 of the queue, packets".to_owned(),
         "bottleneck_gbps" => return "throughput, Gbit/s".to_owned(),
+        "counted_flows_mean" => return "flows as counted, mean".to_owned(),
         "innocent_timeouts" => return "timeouts of innocent short flows".to_owned(),
         _ => {}
     }
@@ -19,6 +20,12 @@ pub(crate) fn metric_words(metric: &str) -> String {
             let class = class.replace('_', " ");
             return format!("{statistic} {before} {class}{after}");
         }
+    }
+    if let Some(flow) = metric.strip_prefix("flow_").and_then(|rest| rest.strip_suffix("_gbps")) {
+        return format!("throughput of long flow {flow}, Gbit/s");
+    }
+    if let Some((class, statistic)) = metric.split_once("_fct_us_") {
+        return format!("{statistic} completion time of {class} flows, us");
     }
     match metric.split_once("_over_") {
         Some((class, time)) => {
@@ -41,6 +48,8 @@ mod tests {
             "innocent_timeouts",
             "drops_full",
             "cubic_short_slowdown_p99",
+            "small_fct_us_p99",
+            "flow_2_gbps",
         ]
         .map(metric_words);
         let expected = [
@@ -50,6 +59,8 @@ mod tests {
             "timeouts of innocent short flows",
             "drops full",
             "p99 slowdown of cubic short flows",
+            "p99 completion time of small flows, us",
+            "throughput of long flow 2, Gbit/s",
         ];
         assert_eq!(words, expected);
     }

@@ -54,8 +54,30 @@ pub enum Figure {
     AbmFig9(FabricFigureSettings),
     /// ABM's figure 11: slowdowns against the buffer, with DCTCP and PowerTCP.
     AbmFig11(FabricFigureSettings),
+    /// The figures of the PRED paper at once.
+    Pred(OneScaleSettings),
     /// PRED's queue against the number of long flows, and over time.
     PredSettling(OneScaleSettings),
+    /// PRED's figure 4: completion times of two mixes of sizes against RED's slope.
+    PredFig4(OneScaleSettings),
+    /// PRED's figure 13: completion times against load, beside ECN, ECN#, CoDel and TCN.
+    PredFig13(OneScaleSettings),
+    /// PRED's figure 14: completion times against load, beside its parts and RED.
+    PredFig14(OneScaleSettings),
+    /// PRED's figure 18: completion times at 100 Gbps, data mining.
+    PredFig18(OneScaleSettings),
+    /// PRED's figure 22: figure 13 with data mining.
+    PredFig22(OneScaleSettings),
+    /// PRED's figure 23: figure 18 with websearch.
+    PredFig23(OneScaleSettings),
+    /// PRED's figure 24: long and small flows in queues with weights.
+    PredFig24(OneScaleSettings),
+    /// PRED's figure 25: flows as counted, against the interval.
+    PredFig25(OneScaleSettings),
+    /// PRED's figure 27: queue and throughput at the ends of what it may set.
+    PredFig27(OneScaleSettings),
+    /// The figures of the Smartbuf paper at once.
+    Smartbuf(OneScaleSettings),
     /// Smartbuf's figure 3: slowdowns against load.
     SmartbufFig3(OneScaleSettings),
     /// Smartbuf's figure 5: slowdowns by the number of known bursts that a limit averages.
@@ -94,7 +116,7 @@ pub struct OneScaleSettings {
     /// Runs of each scheme at each point, with other seeds.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
     pub runs: u32,
-    /// Flows start in this time, PRED's long flows run for it; 50 ms, PRED's 200.
+    /// Flows start in this time, PRED's long flows run for it; each figure has its own unless given.
     #[cfg_attr(feature = "clap", arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..)))]
     pub duration_ms: Option<u64>,
     /// Seed of the first run.
@@ -206,7 +228,18 @@ impl Figure {
             Figure::AbmFig8(_) => "abm-fig8",
             Figure::AbmFig9(_) => "abm-fig9",
             Figure::AbmFig11(_) => "abm-fig11",
+            Figure::Pred(_) => "pred",
             Figure::PredSettling(_) => "pred-settling",
+            Figure::PredFig4(_) => "pred-fig4",
+            Figure::PredFig13(_) => "pred-fig13",
+            Figure::PredFig14(_) => "pred-fig14",
+            Figure::PredFig18(_) => "pred-fig18",
+            Figure::PredFig22(_) => "pred-fig22",
+            Figure::PredFig23(_) => "pred-fig23",
+            Figure::PredFig24(_) => "pred-fig24",
+            Figure::PredFig25(_) => "pred-fig25",
+            Figure::PredFig27(_) => "pred-fig27",
+            Figure::Smartbuf(_) => "smartbuf",
             Figure::SmartbufFig3(_) => "smartbuf-fig3",
             Figure::SmartbufFig5(_) => "smartbuf-fig5",
             Figure::SmartbufFig6(_) => "smartbuf-fig6",
@@ -244,19 +277,25 @@ impl Figure {
             | Figure::AbmFig8(of)
             | Figure::AbmFig9(of)
             | Figure::AbmFig11(of) => Some(of),
-            Figure::Fig14(_)
-            | Figure::Fig15(_)
-            | Figure::PredSettling(_)
-            | Figure::SmartbufFig3(_)
-            | Figure::SmartbufFig5(_)
-            | Figure::SmartbufFig6(_) => None,
+            _ => None,
         }
     }
 
     /// How it is measured, if its fabric has one scale.
     fn of_one_scale(&self) -> Option<&OneScaleSettings> {
         match self {
-            Figure::PredSettling(of)
+            Figure::Pred(of)
+            | Figure::PredSettling(of)
+            | Figure::PredFig4(of)
+            | Figure::PredFig13(of)
+            | Figure::PredFig14(of)
+            | Figure::PredFig18(of)
+            | Figure::PredFig22(of)
+            | Figure::PredFig23(of)
+            | Figure::PredFig24(of)
+            | Figure::PredFig25(of)
+            | Figure::PredFig27(of)
+            | Figure::Smartbuf(of)
             | Figure::SmartbufFig3(of)
             | Figure::SmartbufFig5(of)
             | Figure::SmartbufFig6(of) => Some(of),
@@ -267,11 +306,13 @@ impl Figure {
     /// The figures of policies in the fabric that it is; a figure of panels with other transports is several.
     fn fabric_figures(&self) -> Vec<&'static FabricFigure> {
         let all = fabric::FIGURES.iter().chain(&fabric::abm::FIGURES);
-        let all = all.chain(&fabric::smartbuf::FIGURES).chain(&fabric::pred::FIGURES);
+        let all = all.chain(&fabric::smartbuf::FIGURES).chain(fabric::pred::figures());
         let is_ours = |figure: &&FabricFigure| match self {
             Figure::Fabric(_) => figure.paper == Paper::Credence,
             Figure::Abm(_) => figure.paper == Paper::Abm,
-            Figure::PredSettling(_) => figure.paper == Paper::Pred,
+            Figure::Pred(_) => figure.paper == Paper::Pred,
+            Figure::Smartbuf(_) => figure.paper == Paper::Smartbuf,
+            Figure::PredSettling(_) => figure.name.starts_with(self.name()),
             _ => figure.name.trim_end_matches(|letter: char| letter.is_alphabetic()) == self.name(),
         };
         all.filter(is_ours).collect()
@@ -374,19 +415,17 @@ impl OneScaleSettings {
         figures: &[&'static FabricFigure],
         progress: &dyn Progress,
     ) -> Result<Reproduced, PipelineError> {
-        let is_pred = figures.iter().any(|figure| figure.paper == Paper::Pred);
-        let plain = if is_pred { fabric::pred::scale() } else { fabric::smartbuf::scale() };
-        let duration_ns = self.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
-        let scale = Scale {
-            runs: self.runs,
-            duration_ns: duration_ns.unwrap_or(plain.duration_ns),
-            seed: self.seed,
-            ..plain
-        };
+        let &OneScaleSettings { runs, seed, duration_ms, .. } = self;
+        let duration_ns = duration_ms.map(|ms| ms.saturating_mul(1_000_000));
         let resources = Resources::default();
-        let measured = match is_pred {
-            true => fabric::pred::measure(&scale, &resources, progress)?,
-            false => fabric::measure(figures, &scale, &Oracles::default(), &resources, progress)?,
+        let measured = if figures.iter().any(|figure| figure.paper == Paper::Pred) {
+            let options = fabric::pred::Options { runs, seed, duration_ns };
+            fabric::pred::measure(figures, &options, &resources, progress)?
+        } else {
+            let plain = fabric::smartbuf::scale();
+            let duration_ns = duration_ns.unwrap_or(plain.duration_ns);
+            let scale = Scale { runs, seed, duration_ns, ..plain };
+            fabric::measure(figures, &scale, &Oracles::default(), &resources, progress)?
         };
         Ok(Reproduced::Fabric(measured))
     }

@@ -176,6 +176,7 @@ impl FlowState {
         Packet {
             flow_hash: self.hashes.0,
             sent_ns: now_ns,
+            entered_ns: 0,
             sack: Default::default(),
             flow: place,
             segment: 0,

@@ -238,9 +238,9 @@ impl Network {
             self.drop(id, queue, held.id as u32, FabricDropReason::PushOut, now_ns, sink);
         }
         if is_accepted {
+            self.packets.get_mut(place).entered_ns = now_ns;
             if action == Action::Mark {
-                self.counts.marked += 1;
-                self.packets.get_mut(place).flags |= MARKED;
+                self.mark(place);
             }
             self.serve_port(id, port, now_ns, sink);
         } else {
@@ -284,6 +284,12 @@ impl Network {
     fn take<S: Sink>(&mut self, id: u16, port: u16, now_ns: u64, sink: &mut S) -> Option<u32> {
         let switch = &mut self.switches[usize::from(id)];
         let (place, queue) = switch.take(port, now_ns)?;
+        let &Packet { entered_ns, flags, .. } = self.packets.get(place);
+        let is_marked = switch.marks_leaving(queue, now_ns - entered_ns, now_ns);
+        if is_marked && flags & ECN_CAPABLE != 0 {
+            self.mark(place);
+        }
+        let switch = &self.switches[usize::from(id)];
         let packet = self.packets.get(place);
         if S::WANTS_EVENTS {
             sink.packet_event(&event_of(packet, EventKind::Departure, now_ns, id, port));
@@ -316,6 +322,11 @@ impl Network {
             });
         }
         Some(place)
+    }
+
+    fn mark(&mut self, place: u32) {
+        self.counts.marked += 1;
+        self.packets.get_mut(place).flags |= MARKED;
     }
 
     /// Drops a packet. If the policy did not hold it and it is trimmed, its header is to enter next.

@@ -30,6 +30,8 @@ pub(crate) struct Packet {
     pub(crate) flow_hash: u64,
     /// Data: its send time. Acknowledgement: the send time of the segment it answers.
     pub(crate) sent_ns: u64,
+    /// When it entered the switch that it is in.
+    pub(crate) entered_ns: u64,
     pub(crate) sack: SackBlocks,
     /// Place of its flow's state.
     pub(crate) flow: u32,

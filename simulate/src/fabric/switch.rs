@@ -117,6 +117,11 @@ impl FabricSwitch {
         Some((held.id as u32, queue))
     }
 
+    /// Whether the AQM marks a packet that [`FabricSwitch::take`] has just returned.
+    pub(crate) fn marks_leaving(&mut self, queue: usize, sojourn_ns: u64, now_ns: u64) -> bool {
+        self.aqm.marks_leaving(self.switch.buffer(), queue, sojourn_ns, now_ns)
+    }
+
     /// Whether a queue is shorter than an equal share of the buffer, `B/N`.
     pub(crate) fn is_innocent(&self, queue: usize) -> bool {
         let bytes = u64::from(self.buffer().lengths()[queue]);

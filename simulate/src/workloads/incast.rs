@@ -90,7 +90,7 @@ impl RequestSource {
     /// The answers to the next request, all at one time, by distinct servers as far as possible.
     pub(crate) fn next(&mut self, request: u32, answers: &mut Vec<Flow>) -> bool {
         let Some(start_ns) = self.times.next(&mut self.rng) else { return false };
-        let to = self.rng.random_range(0..self.partners.all_servers());
+        let to = self.partners.receiver(&mut self.rng);
         for answer in 0..usize::from(self.fan_in) {
             let place = answer % self.order.len();
             if answer == place {

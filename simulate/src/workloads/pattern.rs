@@ -15,7 +15,12 @@ pub enum Pattern {
     Permutation,
     /// To a random server of any other leaf; of the same leaf if there is only one.
     Random,
+    /// To server 0, from all others. A load is then a share of its link's rate.
+    OneReceiver,
 }
+
+/// The only receiver of [`Pattern::OneReceiver`].
+const RECEIVER: u16 = 0;
 
 /// Draws servers.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +40,10 @@ impl Partners {
         self.leaves * self.servers
     }
 
-    /// Number of servers that one may send to.
+    /// Number of servers that a receiver may be sent to from, or a sender may send to.
     pub(crate) fn candidates(self) -> u16 {
         match self.pattern {
+            Pattern::OneReceiver => self.all_servers() - 1,
             _ if self.leaves == 1 => self.servers - 1,
             Pattern::Permutation => self.servers,
             Pattern::Random => self.all_servers() - self.servers,
@@ -47,18 +53,31 @@ impl Partners {
     /// Candidate number `nth` of a server, from 0.
     pub(crate) fn candidate(self, server: u16, nth: u16) -> u16 {
         let leaf = server / self.servers;
-        if self.leaves == 1 {
-            return if nth < server { nth } else { nth + 1 };
-        }
         match self.pattern {
+            _ if self.leaves == 1 && nth < server => nth,
+            _ if self.leaves == 1 => nth + 1,
+            Pattern::OneReceiver => RECEIVER + 1 + nth,
             Pattern::Permutation => (leaf + 1) % self.leaves * self.servers + nth,
             Pattern::Random if nth < leaf * self.servers => nth,
             Pattern::Random => nth + self.servers,
         }
     }
 
-    /// A random server to send to.
-    pub(crate) fn draw(self, server: u16, rng: &mut ChaCha8Rng) -> u16 {
-        self.candidate(server, rng.random_range(0..self.candidates()))
+    /// A random sender and receiver.
+    pub(crate) fn pair(self, rng: &mut ChaCha8Rng) -> (u16, u16) {
+        let one = self.receiver(rng);
+        let other = self.candidate(one, rng.random_range(0..self.candidates()));
+        match self.pattern {
+            Pattern::OneReceiver => (other, one),
+            Pattern::Permutation | Pattern::Random => (one, other),
+        }
+    }
+
+    /// A random server that receives.
+    pub(crate) fn receiver(self, rng: &mut ChaCha8Rng) -> u16 {
+        match self.pattern {
+            Pattern::OneReceiver => RECEIVER,
+            Pattern::Permutation | Pattern::Random => rng.random_range(0..self.all_servers()),
+        }
     }
 }

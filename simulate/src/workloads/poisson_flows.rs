@@ -5,7 +5,6 @@ use super::pattern::{Partners, Pattern};
 use crate::fabric::{Fabric, Flow, FlowClass};
 use crate::flow_sizes::{FlowSizeChoice, FlowSizes};
 use crate::transport::Transport;
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonFlows {
     /// Payload offered, as a share of the rate between leaves and spines (of the servers' links if
-    /// there is one leaf).
+    /// there is one leaf, of the one receiver's link if there is one receiver).
     pub load: f64,
     /// Their sizes.
     pub sizes: FlowSizeChoice,
@@ -39,16 +38,17 @@ impl Default for PoissonFlows {
 }
 
 impl PoissonFlows {
-    /// Flows per second in the whole fabric: `load` times the links' rate, divided by the mean
+    /// Flows per second in the whole fabric: `load` times the links' rates, divided by the mean
     /// size.
     pub(crate) fn per_second(&self, fabric: &Fabric, sizes: &FlowSizes) -> f64 {
         let config = fabric.config();
-        let servers = f64::from(fabric.servers());
-        let server_bps = match config.leaves {
-            1 => config.server_rate_bps as f64,
-            _ => config.server_rate_bps as f64 / fabric.oversubscription(),
+        let server_bps = config.server_rate_bps as f64;
+        let (links, link_bps) = match (self.pattern, config.leaves) {
+            (Pattern::OneReceiver, _) => (1.0, server_bps),
+            (_, 1) => (f64::from(fabric.servers()), server_bps),
+            _ => (f64::from(fabric.servers()), server_bps / fabric.oversubscription()),
         };
-        self.load * servers * server_bps / (8.0 * sizes.mean_bytes())
+        self.load * links * link_bps / (8.0 * sizes.mean_bytes())
     }
 }
 
@@ -85,11 +85,11 @@ impl FlowSource {
 
     pub(crate) fn next(&mut self) -> Option<Flow> {
         let start_ns = self.times.next(&mut self.rng)?;
-        let from = self.rng.random_range(0..self.partners.all_servers());
+        let (from, to) = self.partners.pair(&mut self.rng);
         Some(Flow {
             start_ns,
             from,
-            to: self.partners.draw(from, &mut self.rng),
+            to,
             size_bytes: self.sizes.sample(&mut self.rng).max(1),
             class: FlowClass::Single,
             transport: self.transport,

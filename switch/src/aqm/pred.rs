@@ -11,14 +11,14 @@ use crate::{Buffer, BuildError, Packet};
 pub use adjuster::{Adjuster, Setting};
 use dropcast_data::SwitchSpec;
 pub use flow_counter::FlowCounter;
-pub use parameters::PredParameters;
+pub use parameters::{FlowsFunction, PredParameters};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// RED whose slope follows the number of flows and the queue's own performance:
 ///
 /// ```text
-/// p = N * lambda * (q - minK)     if minK < q <= maxK      (sections 2.1 and 4.1, f(N) = N)
+/// p = f(N) * lambda * (q - minK)  if minK < q <= maxK      (sections 2.1 and 4.1, f(N) = N unless given)
 /// p = 1                           if q > maxK                                (section 4.3)
 /// ```
 ///
@@ -29,6 +29,7 @@ use rand_chacha::rand_core::SeedableRng;
 pub struct Pred {
     queues: Vec<Queue>,
     max_bytes: u32,
+    flows_function: FlowsFunction,
     signal: Signal,
     random: ChaCha8Rng,
 }
@@ -56,6 +57,7 @@ impl PredParameters {
         Ok(Pred {
             queues: (0..spec.queues()).map(queue).collect(),
             max_bytes: self.max_bytes,
+            flows_function: self.flows_function,
             signal: self.signal,
             random: ChaCha8Rng::seed_from_u64(seed),
         })
@@ -80,7 +82,7 @@ impl Pred {
             return CERTAIN;
         }
         let above = f64::from(length_bytes.saturating_sub(min_bytes));
-        let slope = lambda * 1e-6 * f64::from(self.flows(queue));
+        let slope = lambda * 1e-6 * self.flows_function.of(self.flows(queue));
         ((slope * above).min(1.0) * CERTAIN as f64) as u64
     }
 }

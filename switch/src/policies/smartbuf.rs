@@ -39,6 +39,8 @@ pub struct Smartbuf {
     parameters: SmartbufParameters,
     queues: Vec<Queue>,
     known: Bursts,
+    /// Bursts that were learned, also those with the gradient of another.
+    learned: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,8 +70,23 @@ pub struct SmartbufParameters {
     pub sigma: f64,
     /// Number of known bursts that a limit averages.
     pub neighbours: usize,
+    /// What the paper leaves open.
+    pub reading: SmartbufReading,
     /// Maximum number of known bursts: twice the number at the paper's switches (figure 7).
     pub known_bursts: usize,
+}
+
+/// Readings of the paper's text (sections III-A and III-B).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SmartbufReading {
+    /// A queue in a burst has its limit from the first known burst on; peaks are learned under limits, too (line 31).
+    #[default]
+    Literal,
+    /// A learning phase comes first: limits hold once as many bursts were seen as are remembered.
+    LearnFirst,
+    /// A limit never is below what Dynamic Thresholds allow.
+    AtLeastDt,
 }
 
 impl Default for SmartbufParameters {
@@ -79,6 +96,7 @@ impl Default for SmartbufParameters {
             beta: 0.5,
             sigma: 5.0,
             neighbours: 3,
+            reading: SmartbufReading::default(),
             known_bursts: 70,
         }
     }
@@ -104,6 +122,7 @@ impl SmartbufParameters {
             parameters: self.clone(),
             queues: vec![Queue::default(); spec.queues()],
             known: Bursts::new(self.known_bursts),
+            learned: 0,
         })
     }
 }
@@ -146,12 +165,12 @@ impl Queue {
 
 impl Policy for Smartbuf {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let threshold = match self.queues[packet.queue].limit_bytes {
-            Some(limit_bytes) => f64::from(limit_bytes),
-            None => {
-                let alpha = self.parameters.alpha.at(packet.queue % buffer.queues_per_port());
-                alpha * free_bytes(buffer)
-            }
+        let alpha = self.parameters.alpha.at(packet.queue % buffer.queues_per_port());
+        let dynamic = alpha * free_bytes(buffer);
+        let threshold = match (self.queues[packet.queue].limit_bytes, self.parameters.reading) {
+            (Some(limit_bytes), SmartbufReading::AtLeastDt) => f64::from(limit_bytes).max(dynamic),
+            (Some(limit_bytes), _) => f64::from(limit_bytes),
+            (None, _) => dynamic,
         };
         decide_below(buffer, packet, threshold)
     }
@@ -160,7 +179,8 @@ impl Policy for Smartbuf {
         if !buffer.shares(queue) {
             return;
         }
-        let SmartbufParameters { beta, sigma, neighbours, .. } = self.parameters;
+        let SmartbufParameters { beta, sigma, neighbours, known_bursts, reading, .. } =
+            self.parameters;
         let length = buffer.lengths()[queue];
         let state = &mut self.queues[queue];
         state.departed(length, time);
@@ -168,11 +188,15 @@ impl Policy for Smartbuf {
         if f64::from(length) < beta * f64::from(state.peak_bytes) {
             if is_burst {
                 self.known.learn(state.peak_gradient, state.peak_bytes);
+                self.learned += 1;
             }
             state.start_anew();
         } else if is_burst && !state.is_in_burst {
             state.is_in_burst = true;
-            state.limit_bytes = self.known.mean_peak_from(state.gradient, neighbours);
+            let learns_only = reading == SmartbufReading::LearnFirst && self.learned < known_bursts;
+            if !learns_only {
+                state.limit_bytes = self.known.mean_peak_from(state.gradient, neighbours);
+            }
         }
     }
 }

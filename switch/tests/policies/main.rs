@@ -19,5 +19,6 @@ mod red;
 mod registry;
 mod reverie;
 mod smartbuf;
+mod sojourn;
 mod spare_tails;
 mod traffic;

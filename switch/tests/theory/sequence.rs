@@ -139,7 +139,10 @@ impl Sequence {
     pub(crate) fn others(&self) -> [(&'static str, usize); 4] {
         [
             ("complete sharing", count(&self.replay(|_| true, CompleteSharing))),
-            ("complete partitioning", count(&self.replay(|_| true, CompletePartitioning))),
+            (
+                "complete partitioning",
+                count(&self.replay(|_| true, CompletePartitioning::default())),
+            ),
             ("dynamic thresholds", count(&self.replay(|_| true, DynamicThresholds::new(0.5)))),
             ("harmonic", count(&self.replay(|_| true, Harmonic::default()))),
         ]

@@ -3,7 +3,9 @@
 use super::{csv, page, panels};
 use crate::closed_loop::{Experiment, Oracles};
 use crate::fabric_oracle::training_experiment;
-use crate::reproduce::fabric::{FIGURES, MeasuredFigure, Panels, Scale, abm, measure, oracles};
+use crate::reproduce::fabric::{
+    FIGURES, MeasuredFigure, Panels, Scale, abm, measure, oracles, pred,
+};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_reports::plot::Page;
@@ -64,6 +66,28 @@ fn every_figure_is_measured_and_drawn() {
                 |metric: &&str| measured.cells.iter().any(|c| c.runs.interval(metric, 1).is_some());
             assert!(metrics.iter().all(known), "{}: a number that no run has", figure.name);
         }
+    }
+}
+
+/// PRED's schemes are AQMs, and no policy is a rival of theirs.
+#[test]
+fn every_figure_of_pred_is_measured_and_drawn() {
+    let figures: Vec<_> = pred::figures().collect();
+    let options = pred::Options { runs: 2, seed: 1, duration_ns: Some(4_000_000) };
+    let all = pred::measure(&figures, &options, &Resources::default(), &Silent).expect("valid");
+    assert_eq!(all.len(), figures.len());
+    for (measured, figure) in all.iter().zip(figures) {
+        assert_eq!(measured.figure, figure);
+        assert_eq!(measured.cells.len(), figure.points.len() * figure.policies.len());
+        let Panels::Metrics(metrics) = figure.panels else { panic!("{}", figure.name) };
+        for metric in metrics {
+            let known = measured.cells.iter().any(|c| c.runs.interval(metric, 1).is_some());
+            // Nothing is as early as the first point over time, and no large flow ends.
+            let is_short = figure.name == "pred-settling-time" || metric.starts_with("large");
+            assert!(known || is_short, "{}: no run has {metric}", figure.name);
+        }
+        assert!(page(measured).contains(figure.says), "{}", figure.name);
+        assert!(panels(measured).iter().all(|(_, panel)| panel.to_svg(Page::Alone).len() > 500));
     }
 }
 

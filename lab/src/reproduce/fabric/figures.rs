@@ -63,6 +63,10 @@ pub enum Vary {
     Flows,
     /// Time since the start, milliseconds.
     TimeMs,
+    /// Slope of the marking probability, 1/MB.
+    Lambda,
+    /// Interval in which flows are counted, base RTTs.
+    CountingRtts,
 }
 
 /// What a figure draws.
@@ -281,6 +285,8 @@ impl Vary {
             Vary::BufferPerPort => "buffer, KB per port per Gbps",
             Vary::Flows => "flows",
             Vary::TimeMs => "time, ms",
+            Vary::Lambda => "lambda, 1/MB",
+            Vary::CountingRtts => "T_FCS, base RTTs",
         }
     }
 
@@ -295,6 +301,8 @@ impl Vary {
             Vary::BufferPerPort => "kb_per_port_gbps",
             Vary::Flows => "flows",
             Vary::TimeMs => "time_ms",
+            Vary::Lambda => "lambda_per_mb",
+            Vary::CountingRtts => "counting_rtts",
         }
     }
 }

@@ -74,7 +74,9 @@ impl Scale {
             | Vary::CubicLoad
             | Vary::BufferPerPort
             | Vary::Flows
-            | Vary::TimeMs => LINK_DELAY_NS,
+            | Vary::TimeMs
+            | Vary::Lambda
+            | Vary::CountingRtts => LINK_DELAY_NS,
         };
         Experiment {
             policies: Vec::new(),

@@ -21,6 +21,8 @@ const SHORT_BYTES: [u64; 2] = [1_000, 32_000];
 const LONG_BYTES: [u64; 2] = [1_000_000, 10_000_000];
 
 const SMARTBUF: &str = "Smartbuf";
+const LEARN_FIRST: &str = "Smartbuf, a learning phase first";
+const AT_LEAST_DT: &str = "Smartbuf, at least DT's threshold";
 /// All flows that are no part of an incast and at most 100 kB, and the answers.
 const INCAST: &str = "incast_slowdown_p99";
 const SHORT: &str = "short_slowdown_p99";
@@ -28,9 +30,13 @@ const LATE: &str = "incast_over_10_ms";
 const LONG: &str = "long_slowdown_p50";
 
 /// The paper's rivals but EDT, of which we have no text, and what it leaves out.
-static POLICIES: [(&str, &str); 7] = [
+static POLICIES: [(&str, &str); 10] = [
     (SMARTBUF, "smartbuf"),
+    (LEARN_FIRST, "smartbuf:reading=learn-first"),
+    (AT_LEAST_DT, "smartbuf:reading=at-least-dt"),
     ("Complete Partitioning", "complete-partitioning"),
+    // RTT C / sqrt(N) for a single flow, the largest that it can be (section IV-B).
+    ("parts of RTT x C", "complete-partitioning:queue_bytes=100000"),
     ("Complete Sharing", "complete-sharing"),
     ("DT, alpha 1", "dt:alpha=1"),
     ("FAB", "fab:alpha=1"),
@@ -86,6 +92,8 @@ pub static FIGURES: [FabricFigure; 3] = [
             beside(INCAST, "Complete Sharing", Some(0.875)),
             beside(INCAST, "DT, alpha 8", None),
             beside(INCAST, "LQD", None),
+            Claim { policy: LEARN_FIRST, ..beside(INCAST, "DT, alpha 1", None) },
+            Claim { policy: AT_LEAST_DT, ..beside(INCAST, "DT, alpha 1", None) },
         ],
         ..PLAIN
     },

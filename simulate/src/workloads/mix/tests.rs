@@ -59,6 +59,28 @@ fn permutation_goes_to_the_next_leaf_and_random_to_any_other() {
 }
 
 #[test]
+fn one_receiver_gets_everything_and_its_link_is_loaded() {
+    for leaves in [1, 3] {
+        let fabric = fabric(leaves, 4);
+        let pattern = Pattern::OneReceiver;
+        let part = PoissonFlows { load: 0.5, pattern, ..PoissonFlows::default() };
+        let traffic = TrafficConfig {
+            duration_ns: 8_000_000_000,
+            flows: vec![part],
+            incasts: vec![Incast { pattern, fan_in: 3, per_server_hz: 5.0, ..Incast::default() }],
+            ..TrafficConfig::default()
+        };
+        let flows = drain(&mut traffic.mix(&fabric).expect("valid"));
+        assert!(flows.iter().all(|flow| flow.to == 0));
+        let senders: std::collections::BTreeSet<u16> = flows.iter().map(|flow| flow.from).collect();
+        assert!(senders.into_iter().eq(1..leaves * 4));
+        let single = flows.iter().filter(|flow| flow.class == FlowClass::Single);
+        let load = single.map(|flow| flow.size_bytes).sum::<u64>() as f64 * 8.0 / 8.0 / 10e9;
+        assert!((load - 0.5).abs() < 0.08, "{load}");
+    }
+}
+
+#[test]
 fn a_seed_is_a_sequence_and_parts_do_not_disturb_each_other() {
     let fabric = fabric(2, 4);
     let flows = vec![PoissonFlows::default()];

@@ -21,6 +21,8 @@ pub struct PredParameters {
     /// Initial `lambda`, 1/MB: 0.1 in the paper's testbed (section 6.2). Rounded to whole steps above
     /// `lambda_min`.
     pub lambda: f64,
+    /// `f(N)`, what the slope is multiplied with.
+    pub flows_function: FlowsFunction,
     /// Weight of throughput against queue length.
     pub beta: f64,
     /// `q_left`, bytes: below it a shorter queue is no better.
@@ -34,6 +36,30 @@ pub struct PredParameters {
     pub signal: Signal,
 }
 
+/// How the slope follows `N` flows (PRED, sections 4.1 and 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowsFunction {
+    /// `N`, the paper's choice.
+    #[default]
+    N,
+    /// Its root, which the fluid model asks for.
+    RootN,
+    /// Its square.
+    NSquared,
+}
+
+impl FlowsFunction {
+    pub(super) fn of(self, flows: u32) -> f64 {
+        let flows = f64::from(flows);
+        match self {
+            FlowsFunction::N => flows,
+            FlowsFunction::RootN => flows.sqrt(),
+            FlowsFunction::NSquared => flows * flows,
+        }
+    }
+}
+
 const PACKET_BYTES: u32 = 1500;
 
 impl Default for PredParameters {
@@ -45,6 +71,7 @@ impl Default for PredParameters {
             lambda_min: 0.05,
             lambda_step: 0.025,
             lambda: 0.1,
+            flows_function: FlowsFunction::default(),
             beta: 0.4,
             left_bytes: 15 * PACKET_BYTES,
             flows_ns: None,

@@ -1,0 +1,254 @@
+//! Flows without end to one receiver, at one switch: the queue settles, and is measured in the second half of a run.
+
+use super::Numbers;
+use crate::reproduce::fabric::scale::Scale;
+use dropcast_data::{Event, EventKind};
+use dropcast_pipeline::PipelineError;
+use dropcast_simulate::{
+    Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Simulation, Sink, Telemetry,
+    Transport,
+};
+use dropcast_switch::aqm::pred::FlowCounter;
+use dropcast_switch::{AqmSpec, NoParameters, PolicySpec};
+
+/// Rate of every link.
+const RATE_BPS: u64 = 10_000_000_000;
+/// Links of a round trip within a leaf have a quarter of the 80 us of the paper's simulations (section 6.3.1).
+const LINK_DELAY_NS: u64 = 20_000;
+/// Time between samples of the queue (section 6.3.2).
+const SAMPLE_NS: u64 = 10_000;
+/// Bytes of a packet in the buffer.
+const PACKET_BYTES: f64 = 1_432.0;
+/// The part of a run whose mean a point of the figure over time is, nanoseconds.
+const BIN_NS: u64 = 10_000_000;
+/// Intervals in which flows are counted, base RTTs.
+pub(super) const COUNTING_RTTS: [f64; 7] = [0.25, 0.5, 1.0, 1.25, 2.0, 5.0, 10.0];
+
+/// What equation 1 says of RED, which nothing runs.
+pub(super) const EQUATION: (&str, &str) = ("Equation 1 for RED", "W = 2/p^2");
+/// The same with the window of a sender that finds a mark in each window.
+pub(super) const EQUATION_2_OVER_P: (&str, &str) =
+    ("Equation 1 for RED, windows of 2/p", "W = 2/p");
+/// RED's lambda, 1/MB, and its minK, bytes.
+const RED: (f64, f64) = (0.2, 15_000.0);
+/// A packet of the paper, bytes.
+const PAPER_PACKET_BYTES: f64 = 1_500.0;
+
+/// What is observed of long flows.
+pub(super) struct LongFlows {
+    /// Whether they are counted as PRED does.
+    pub(super) counts: bool,
+}
+
+impl LongFlows {
+    /// One run: long flows from the first `senders` servers to one more.
+    pub(super) fn observe(
+        &self,
+        aqm: &str,
+        senders: u16,
+        scale: &Scale,
+        run: u32,
+    ) -> Result<Observed, PipelineError> {
+        let end_ns = scale.duration_ns;
+        let mut observed = Observed { port: senders, end_ns, ..Observed::default() };
+        if let Some(equation) = Equation::named(aqm) {
+            let samples = (end_ns / SAMPLE_NS) as usize;
+            observed.packets = vec![equation.packets(senders.into()); samples];
+            observed.sent_bytes = [end_ns / 2, end_ns].map(|ns| RATE_BPS / 8 * ns / 1_000_000_000);
+            return Ok(observed);
+        }
+        let aqm: AqmSpec = aqm.parse().expect("a known AQM");
+        let fabric = Fabric::try_from(FabricConfig {
+            leaves: 1,
+            spines: 0,
+            servers: senders + 1,
+            server_rate_bps: RATE_BPS,
+            server_delay_ns: LINK_DELAY_NS,
+            // Nothing is dropped.
+            leaf_buffer_bytes: 16_000_000,
+            aqm,
+            sample_interval_ns: SAMPLE_NS,
+            end_ns,
+            seed: scale.seed.wrapping_add(run.into()),
+            ..FabricConfig::default()
+        })?;
+        let flow = |from| Flow {
+            // Not all at once, and each run otherwise.
+            start_ns: u64::from(from) * (7_000 + 1_000 * u64::from(run % 8)),
+            from,
+            to: senders,
+            size_bytes: RATE_BPS / 8 * end_ns / 1_000_000_000,
+            class: FlowClass::Single,
+            transport: Transport::Dctcp,
+            queue: 1,
+            spines: None,
+        };
+        let sharing = PolicySpec::CompleteSharing(NoParameters {});
+        let flows = FlowList::new((0..senders).map(flow).collect());
+        let simulation = Simulation::new(&fabric, |_, site| sharing.build(site), flows)
+            .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
+        if self.counts {
+            let base_rtt_ns = fabric.base_rtt_ns() as f64;
+            let counter = |rtts: f64| FlowCounter::new((rtts * base_rtt_ns) as u64);
+            let counts = COUNTING_RTTS.map(|rtts| (counter(rtts), 0.0)).into();
+            let mut counting = Counting { observed, counts };
+            simulation.run(&mut counting)?;
+            Ok(counting.finish())
+        } else {
+            simulation.run(&mut observed)?;
+            Ok(observed)
+        }
+    }
+}
+
+/// The receiver's port over time.
+#[derive(Default)]
+pub(super) struct Observed {
+    port: u16,
+    end_ns: u64,
+    /// Samples, packets.
+    packets: Vec<f64>,
+    /// Bytes that the port has sent at half time, and at the end.
+    sent_bytes: [u64; 2],
+    /// Mean estimates of the flows, by [`COUNTING_RTTS`].
+    counted: Vec<f64>,
+    /// Packets that arrived in the second half.
+    late_packets: u64,
+}
+
+impl Observed {
+    /// Of the second half.
+    pub(super) fn settled(&self) -> Numbers {
+        let mut late = self.packets[self.packets.len() / 2..].to_vec();
+        late.sort_unstable_by(f64::total_cmp);
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        let tail = late[(late.len() * 99 / 100).min(late.len() - 1)];
+        let [half, end] = self.sent_bytes;
+        let gbps = (end - half) as f64 * 8.0 / (self.end_ns - self.end_ns / 2) as f64;
+        [("queue_packets_mean", mean), ("queue_packets_p99", tail), ("bottleneck_gbps", gbps)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
+    }
+
+    /// The mean in the 10 ms before a time; nothing if the run is shorter.
+    pub(super) fn before(&self, ms: f64) -> Numbers {
+        let until = (ms * 1e6) as u64 / SAMPLE_NS;
+        let from = until.saturating_sub(BIN_NS / SAMPLE_NS);
+        let Some(bin) = self.packets.get(from as usize..until as usize) else {
+            return Numbers::new();
+        };
+        let mean = bin.iter().sum::<f64>() / bin.len() as f64;
+        [("queue_packets_mean".to_owned(), mean)].into()
+    }
+
+    /// The mean estimate of the flows, as counted in this many base RTTs, in the second half.
+    pub(super) fn counted(&self, rtts: f64) -> Numbers {
+        let place = COUNTING_RTTS.iter().position(|&each| each == rtts);
+        let mean = place.and_then(|place| self.counted.get(place).copied());
+        mean.map(|mean| ("counted_flows_mean".to_owned(), mean)).into_iter().collect()
+    }
+}
+
+impl Sink for Observed {
+    const WANTS_TELEMETRY: bool = true;
+
+    fn left(&mut self, telemetry: &Telemetry) {
+        if telemetry.port == self.port {
+            let is_late = telemetry.time_ns >= self.end_ns / 2;
+            self.sent_bytes[usize::from(is_late)] = telemetry.sent_bytes;
+        }
+    }
+
+    /// Acknowledgements go to other ports and wait for nothing, so the longest queue is the receiver's.
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        self.packets.push(f64::from(occupancy.longest_queue_bytes) / PACKET_BYTES);
+    }
+}
+
+/// Counts the flows at the receiver's port.
+struct Counting {
+    observed: Observed,
+    /// Each counter, and the sum of its estimates at packets of the second half.
+    counts: Vec<(FlowCounter, f64)>,
+}
+
+impl Counting {
+    fn finish(self) -> Observed {
+        let packets = self.observed.late_packets as f64;
+        let counted = self.counts.iter().map(|(_, sum)| sum / packets).collect();
+        Observed { counted, ..self.observed }
+    }
+}
+
+impl Sink for Counting {
+    const WANTS_EVENTS: bool = true;
+
+    fn packet_event(&mut self, event: &Event) {
+        if event.kind != EventKind::Arrival || event.port != self.observed.port {
+            return;
+        }
+        let is_late = event.time_ns >= self.observed.end_ns / 2;
+        self.observed.late_packets += u64::from(is_late);
+        for (counter, sum) in &mut self.counts {
+            counter.arrives(event.flow_hash, event.time_ns);
+            *sum += f64::from(u8::from(is_late)) * f64::from(counter.estimate());
+        }
+    }
+}
+
+/// The steady queue of RED, by the window that senders have at a marking probability p. The windows of N senders fill the
+/// queue and the pipe: `q + C d = N W(p)`, `p = lambda (q - minK)`.
+#[derive(Clone, Copy)]
+enum Equation {
+    /// Equation 1, `(q - minK)^2 (q + C d) = 2 N / lambda^2`: W = 2 / p^2. DCTCP's fluid model (Alizadeh et al., SIGMETRICS
+    /// 2011, equation 1) has this with p the share of windows that are cut, and p their cut, too.
+    Paper,
+    /// W = 2 / p: each window has a mark, and is cut by half the share of its marks, p / 2.
+    EachWindow,
+}
+
+impl Equation {
+    fn named(aqm: &str) -> Option<Equation> {
+        match aqm {
+            _ if aqm == EQUATION.1 => Some(Equation::Paper),
+            _ if aqm == EQUATION_2_OVER_P.1 => Some(Equation::EachWindow),
+            _ => None,
+        }
+    }
+
+    /// The queue, packets: `q`, `minK` and `C d` in packets, lambda per packet.
+    fn packets(self, flows: f64) -> f64 {
+        let per_packet = RED.0 * PAPER_PACKET_BYTES / 1e6;
+        let least = RED.1 / PAPER_PACKET_BYTES;
+        let pipe = RATE_BPS as f64 / 8e9 * (4 * LINK_DELAY_NS) as f64 / PAPER_PACKET_BYTES;
+        let (mut low, mut high) = (least, 1e6);
+        while high - low > 1e-6 {
+            let middle = (low + high) / 2.0;
+            let marked = per_packet * (middle - least);
+            let window = match self {
+                Equation::Paper => 2.0 / marked.powi(2),
+                Equation::EachWindow => 2.0 / marked,
+            };
+            if middle + pipe < flows * window { low = middle } else { high = middle }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equations_are_solved() {
+        for flows in [2.0, 20.0] {
+            let lambda = 0.2_f64 * 0.0015;
+            let queue = Equation::Paper.packets(flows);
+            let left = (queue - 10.0).powi(2) * (queue + 100_000.0 / 1_500.0);
+            assert!((left / (2.0 * flows / lambda.powi(2)) - 1.0).abs() < 1e-6, "{queue}");
+            let queue = Equation::EachWindow.packets(flows);
+            let left = (queue - 10.0) * (queue + 100_000.0 / 1_500.0);
+            assert!((left / (2.0 * flows / lambda) - 1.0).abs() < 1e-6, "{queue}");
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! PRED's figures: schemes, points, what the paper says, and what runs.
+
+use super::long_flows::{self, EQUATION, EQUATION_2_OVER_P, LongFlows};
+use super::one_receiver::{OneReceiver, Sizes};
+use crate::reproduce::fabric::figures::{Claim, FabricFigure, Panels, Paper, Vary};
+use dropcast_simulate::{FlowSizeName, Transport};
+
+/// Rate of the paper's links, but for section 6.3.4.
+const RATE_BPS: u64 = 10_000_000_000;
+
+/// A figure and how it is measured.
+pub(super) struct Scene {
+    pub(super) figure: FabricFigure,
+    pub(super) setting: Setting,
+    /// What a page says of it.
+    pub(super) words: &'static str,
+    /// Of a run, nanoseconds.
+    pub(super) duration_ns: u64,
+}
+
+/// What runs.
+pub(super) enum Setting {
+    /// Flows without end to one receiver, as many as the point says.
+    LongFlows(LongFlows),
+    /// One run for all points: the queue before each, or flows as counted in each interval.
+    Sampled(LongFlows, f64),
+    /// Flows that come and go.
+    OneReceiver(OneReceiver),
+    /// Queues of one port, as many as the point says.
+    Services,
+}
+
+const ECN: &str = "ECN, 70 packets";
+const PRED: &str = "PRED";
+const PRED_40: &str = "PRED, T_QLA 40 RTTs, T_FCS 5 RTTs";
+const RED: &str = "RED, lambda 0.2";
+const CODEL: &str = "CoDel";
+const ECN_SHARP: &str = "ECN#";
+
+/// RED's slope is PRED's for two flows (section 6.2); ECN's threshold is the paper's 70 packets.
+const RED_AQM: &str = "red:min_bytes=15000,max_bytes=500000,max_probability=0.097";
+const ECN_AQM: &str = "ecn:threshold_bytes=105000";
+/// In a nanosecond there is one flow.
+const ONLY_QLA: (&str, &str) = ("Only QLA", "pred:flows_ns=1");
+
+/// T_QLA is 5 base RTTs where nothing else is said.
+static SETTLING: [(&str, &str); 13] = [
+    (PRED, "pred"),
+    ("PRED, T_QLA 20 RTTs", "pred:trial_ns=1600000"),
+    ("PRED, T_QLA 40 RTTs", "pred:trial_ns=3200000"),
+    (PRED_40, "pred:trial_ns=3200000,flows_ns=400000"),
+    ("Only FCS", "pred:trial_ns=0"),
+    ("Only FCS, T_FCS 5 RTTs", "pred:trial_ns=0,flows_ns=400000"),
+    ("Only FCS, root of N", "pred:trial_ns=0,lambda=0.2,flows_function=root-n"),
+    ("Only FCS, N squared", "pred:trial_ns=0,lambda=0.05,flows_function=n-squared"),
+    ONLY_QLA,
+    (RED, RED_AQM),
+    (ECN, ECN_AQM),
+    EQUATION,
+    EQUATION_2_OVER_P,
+];
+static SETTLING_OVER_TIME: [(&str, &str); 9] = {
+    let [a, b, c, d, e, f, _, _, g, h, i, _, _] = SETTLING;
+    [a, b, c, d, e, f, g, h, i]
+};
+
+/// The extremes of what PRED may set (section D.6); the paper gives no largest lambda.
+static RANGE: [(&str, &str); 4] = [
+    ("lambda 0.05", "pred:trial_ns=0,lambda=0.05"),
+    ("lambda 2", "pred:trial_ns=0,lambda=2.0"),
+    ("PRED, T_QLA 40 RTTs", "pred:trial_ns=3200000"),
+    ("each packet marked", "ecn:threshold_bytes=0"),
+];
+
+static COUNTED: [(&str, &str); 2] = [(PRED, "pred"), (ECN, ECN_AQM)];
+
+/// Rivals with the paper's parameters (section 6.3.1).
+static BY_TIME: [(&str, &str); 6] = [
+    (PRED, "pred"),
+    (PRED_40, "pred:trial_ns=3200000,flows_ns=400000"),
+    (ECN, ECN_AQM),
+    (ECN_SHARP, "ecn-sharp"),
+    (CODEL, "codel"),
+    ("TCN", "tcn"),
+];
+static BY_PARTS: [(&str, &str); 5] =
+    [BY_TIME[0], BY_TIME[1], ("Only FCS", "pred:trial_ns=0"), ONLY_QLA, (RED, RED_AQM)];
+
+/// At 100 Gbps the base RTT is 8 us. The paper says nothing of its rivals' times there: they are as at 10 Gbps, or a
+/// tenth. ECN's 70 packets stay, a tenth of the time.
+static AT_100_GBPS: [(&str, &str); 8] = [
+    (PRED, "pred"),
+    (PRED_40, "pred:trial_ns=320000,flows_ns=40000"),
+    (RED, RED_AQM),
+    (ECN, ECN_AQM),
+    (ECN_SHARP, "ecn-sharp"),
+    ("ECN#, a tenth of the times", "ecn-sharp:instant_ns=8000,target_ns=1000,interval_ns=15000"),
+    (CODEL, "codel"),
+    ("CoDel, a tenth of the times", "codel:target_ns=1000,interval_ns=15000"),
+];
+
+/// TCN's threshold is that of section D.4.
+static IN_QUEUES: [(&str, &str); 5] = [
+    BY_TIME[0],
+    (ECN_SHARP, "ecn-sharp"),
+    ("TCN", "tcn:threshold_ns=150000"),
+    (CODEL, "codel"),
+    (ECN, ECN_AQM),
+];
+
+static MARKING: [(&str, &str); 1] = [("RED", "red:min_bytes=15000,max_bytes=500000")];
+
+const QUEUE: &str = "queue_packets_mean";
+const QUEUE_TAIL: &str = "queue_packets_p99";
+const RATE: &str = "bottleneck_gbps";
+const SMALL_TAIL: &str = "small_fct_us_p99";
+const ALL_TAIL: &str = "all_fct_us_p99";
+const SMALL: &str = "small_fct_us_mean";
+const LARGE: &str = "large_fct_us_mean";
+const COUNT: &str = "counted_flows_mean";
+const FCT: Panels = Panels::Metrics(&[SMALL_TAIL, SMALL, LARGE, QUEUE]);
+
+const PLAIN: FabricFigure = FabricFigure {
+    name: "",
+    title: "",
+    paper: Paper::Pred,
+    policies: &SETTLING,
+    vary: Vary::Flows,
+    points: &[],
+    load: 1.0,
+    burst: 0.0,
+    transport: Transport::Dctcp,
+    panels: Panels::Metrics(&[QUEUE, QUEUE_TAIL, RATE]),
+    says: "",
+    claims: &[],
+};
+
+/// How much less PRED has than a scheme at the highest load, as the paper says or leaves out.
+const fn less(
+    metric: &'static str,
+    policy: &'static str,
+    than: &'static str,
+    at: f64,
+    paper: Option<f64>,
+) -> Claim {
+    Claim { metric, policy, than, at: Some(at), paper }
+}
+
+const LOADS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+
+/// The fabric of section 6.3.1.
+const LEAF_SPINE: OneReceiver = OneReceiver {
+    leaves: 8,
+    servers: 16,
+    spines: 8,
+    rate_bps: RATE_BPS,
+    link_delay_ns: 10_000,
+    sizes: Sizes::Named(FlowSizeName::Websearch),
+    initial_window_segments: 10,
+};
+const LEAF_SPINE_WORDS: &str = "DCTCP that begins with 10 segments, 8 leaves x 16 servers, 8 spines, 10 Gbps, base RTT 80 us; flows \
+     of all other servers to one";
+/// That of section 6.3.4.
+const AT_100: OneReceiver =
+    OneReceiver { rate_bps: 10 * RATE_BPS, link_delay_ns: 1_000, ..LEAF_SPINE };
+const AT_100_WORDS: &str = "DCTCP that begins with 10 segments, 8 leaves x 16 servers, 8 spines, 100 Gbps, base RTT 8 us; flows of \
+     all other servers to one";
+/// Section 3.1: 18 senders, two mixes of sizes. Its load is not given.
+const MIX: OneReceiver = OneReceiver {
+    leaves: 1,
+    servers: 19,
+    spines: 0,
+    rate_bps: RATE_BPS,
+    link_delay_ns: 20_000,
+    sizes: Sizes::Between(3_000, 6_000),
+    initial_window_segments: 2,
+};
+const MIX_WORDS: &str = "DCTCP that begins with 2 segments, 18 senders to one receiver, 10 Gbps, base RTT 80 us, load 80%";
+const LONG_WORDS: &str = "DCTCP, 10 Gbps, base RTT 80 us";
+
+const LONG: LongFlows = LongFlows { counts: false };
+
+pub(super) static SCENES: [Scene; 13] = [
+    Scene {
+        figure: FabricFigure {
+            name: "pred-settling",
+            title: "Queue and throughput of long flows to one receiver",
+            points: &[2.0, 5.0, 10.0, 16.0, 20.0],
+            says: "FCS keeps the queue as long for 20 flows as for 2, RED does not; PRED's is shorter than FCS's, at full \
+                   throughput",
+            ..PLAIN
+        },
+        setting: Setting::LongFlows(LONG),
+        words: LONG_WORDS,
+        duration_ns: 200_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-settling-time",
+            title: "Mean queue in the 10 ms before, 16 long flows to one receiver",
+            policies: &SETTLING_OVER_TIME,
+            vary: Vary::TimeMs,
+            points: &[10.0, 20.0, 50.0, 100.0, 150.0, 200.0],
+            panels: Panels::Metrics(&[QUEUE]),
+            says: "PRED lowers the queue from 25 to 15 packets, FCS alone stays at 23",
+            ..PLAIN
+        },
+        // The paper's 16 to 1 (section 6.3.2).
+        setting: Setting::Sampled(LONG, 16.0),
+        words: LONG_WORDS,
+        duration_ns: 200_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig4a",
+            title: "RED's slope, flows of 3 to 6 KB",
+            policies: &MARKING,
+            vary: Vary::Lambda,
+            points: &[0.05, 0.2, 0.65, 1.65, 2.0],
+            load: 0.8,
+            panels: FCT,
+            says: "with a steeper slope the p99 of completion times grows",
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(MIX),
+        words: MIX_WORDS,
+        duration_ns: 200_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig4b",
+            title: "RED's slope, flows of 30 to 600 KB",
+            policies: &MARKING,
+            vary: Vary::Lambda,
+            points: &[0.05, 0.2, 0.65, 1.65, 2.0],
+            load: 0.8,
+            panels: Panels::Metrics(&[ALL_TAIL, SMALL_TAIL, QUEUE]),
+            says: "with a steeper slope the p99 of completion times falls",
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(OneReceiver {
+            sizes: Sizes::Between(30_000, 600_000),
+            ..MIX
+        }),
+        words: MIX_WORDS,
+        duration_ns: 1_000_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig13",
+            title: "Websearch, marking by time and by length",
+            policies: &BY_TIME,
+            vary: Vary::Load,
+            points: &LOADS,
+            panels: FCT,
+            says: "PRED's p99 of small flows is 68% below ECN#'s and 80% below CoDel's at 90%, large flows take 4.6 to 12.5% \
+                   longer",
+            claims: &[
+                less(SMALL_TAIL, PRED, ECN_SHARP, 0.9, Some(0.677)),
+                less(SMALL_TAIL, PRED, CODEL, 0.9, Some(0.79)),
+                less(SMALL_TAIL, PRED_40, ECN_SHARP, 0.9, None),
+                less(SMALL_TAIL, PRED_40, CODEL, 0.9, None),
+                less(SMALL_TAIL, PRED_40, ECN, 0.9, None),
+                less(LARGE, PRED, ECN_SHARP, 0.9, Some(-0.125)),
+                less(LARGE, PRED, CODEL, 0.9, Some(-0.046)),
+                less(LARGE, PRED_40, ECN_SHARP, 0.9, None),
+            ],
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(LEAF_SPINE),
+        words: LEAF_SPINE_WORDS,
+        duration_ns: 1_000_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig14",
+            title: "Websearch, PRED and its parts",
+            policies: &BY_PARTS,
+            vary: Vary::Load,
+            points: &LOADS,
+            panels: FCT,
+            says: "PRED and FCS are better than RED, QLA alone is not",
+            claims: &[
+                less(SMALL_TAIL, PRED, RED, 0.9, None),
+                less(SMALL_TAIL, PRED_40, RED, 0.9, None),
+                less(SMALL_TAIL, "Only FCS", RED, 0.9, None),
+                less(SMALL_TAIL, "Only QLA", RED, 0.9, None),
+            ],
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(LEAF_SPINE),
+        words: LEAF_SPINE_WORDS,
+        duration_ns: 1_000_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig18",
+            title: "100 Gbps, data mining",
+            policies: &AT_100_GBPS,
+            vary: Vary::Load,
+            points: &[0.5, 0.8],
+            panels: FCT,
+            says: "PRED's p99 of small flows is 48% below RED's and 66% below CoDel's at 80%, its mean 52 and 75%",
+            claims: &[
+                less(SMALL_TAIL, PRED, RED, 0.8, Some(0.48)),
+                less(SMALL_TAIL, PRED, CODEL, 0.8, Some(0.66)),
+                less(SMALL_TAIL, PRED, "CoDel, a tenth of the times", 0.8, None),
+                less(SMALL_TAIL, PRED, ECN, 0.8, None),
+                less(SMALL, PRED, RED, 0.8, Some(0.52)),
+                less(SMALL, PRED, CODEL, 0.8, Some(0.75)),
+            ],
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(OneReceiver {
+            sizes: Sizes::Named(FlowSizeName::Datamining),
+            ..AT_100
+        }),
+        words: AT_100_WORDS,
+        duration_ns: 200_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig22",
+            title: "Data mining, marking by time and by length",
+            policies: &BY_TIME,
+            vary: Vary::Load,
+            points: &LOADS,
+            panels: FCT,
+            says: "PRED's p99 of small flows is 58% below ECN#'s and 86% below CoDel's at 90%, large flows take 6.3 to 8% longer",
+            claims: &[
+                less(SMALL_TAIL, PRED, ECN_SHARP, 0.9, Some(0.585)),
+                less(SMALL_TAIL, PRED, CODEL, 0.9, Some(0.856)),
+                less(SMALL_TAIL, PRED_40, ECN_SHARP, 0.9, None),
+                less(SMALL_TAIL, PRED_40, CODEL, 0.9, None),
+                less(SMALL_TAIL, PRED_40, ECN, 0.9, None),
+                less(LARGE, PRED, ECN_SHARP, 0.9, Some(-0.08)),
+                less(LARGE, PRED, ECN, 0.9, Some(-0.063)),
+            ],
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(OneReceiver {
+            sizes: Sizes::Named(FlowSizeName::Datamining),
+            ..LEAF_SPINE
+        }),
+        words: LEAF_SPINE_WORDS,
+        duration_ns: 1_000_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig23",
+            title: "100 Gbps, websearch",
+            policies: &AT_100_GBPS,
+            vary: Vary::Load,
+            points: &[0.5, 0.8],
+            panels: FCT,
+            says: "PRED's p99 of small flows is 27% below RED's and 59% below CoDel's at 80%, its mean 52 and 75%",
+            claims: &[
+                // 142 us, where RED has 171: 17%, not 27.
+                less(SMALL_TAIL, PRED, RED, 0.8, Some(0.27)),
+                less(SMALL_TAIL, PRED, CODEL, 0.8, Some(0.59)),
+                less(SMALL_TAIL, PRED, "CoDel, a tenth of the times", 0.8, None),
+                less(SMALL_TAIL, PRED, ECN, 0.8, None),
+                less(SMALL, PRED, RED, 0.8, Some(0.52)),
+                less(SMALL, PRED, CODEL, 0.8, Some(0.75)),
+            ],
+            ..PLAIN
+        },
+        setting: Setting::OneReceiver(AT_100),
+        words: AT_100_WORDS,
+        duration_ns: 50_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig24",
+            title: "Long flows in queues with weights of 2 : 1 : 1, and small flows",
+            policies: &IN_QUEUES,
+            points: &[1.0, 2.0, 3.0],
+            panels: Panels::Metrics(&[
+                "flow_1_gbps",
+                "flow_2_gbps",
+                "flow_3_gbps",
+                SMALL_TAIL,
+                SMALL,
+            ]),
+            says: "9.6, then 6.42 and 3.18, then 4.82, 2.40 and 2.40 Gbit/s with PRED, which is like ECN# and better than TCN \
+                   for small flows",
+            ..PLAIN
+        },
+        setting: Setting::Services,
+        words: "DCTCP that begins with 10 segments, 10 Gbps, base RTT 80 us; a long flow in each queue, small flows of 3 to \
+                60 KB, 1% of the link in each",
+        duration_ns: 200_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig25a",
+            title: "Flows as counted, of 18 long flows",
+            policies: &COUNTED,
+            vary: Vary::CountingRtts,
+            points: &long_flows::COUNTING_RTTS,
+            panels: Panels::Metrics(&[COUNT]),
+            says: "18 from 1.25 RTTs on",
+            ..PLAIN
+        },
+        setting: Setting::Sampled(LongFlows { counts: true }, 18.0),
+        words: LONG_WORDS,
+        duration_ns: 50_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig25b",
+            title: "Flows as counted, of 36 long flows",
+            policies: &COUNTED,
+            vary: Vary::CountingRtts,
+            points: &long_flows::COUNTING_RTTS,
+            panels: Panels::Metrics(&[COUNT]),
+            says: "36 from 1.25 RTTs on",
+            ..PLAIN
+        },
+        setting: Setting::Sampled(LongFlows { counts: true }, 36.0),
+        words: LONG_WORDS,
+        duration_ns: 50_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig27",
+            title: "The range of what PRED may set",
+            policies: &RANGE,
+            points: &[2.0, 8.0, 16.0, 32.0, 48.0, 64.0],
+            says: "up to 32 flows the steepest slope loses throughput; beyond, none holds the queue",
+            ..PLAIN
+        },
+        setting: Setting::LongFlows(LONG),
+        words: LONG_WORDS,
+        duration_ns: 200_000_000,
+    },
+];
