@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Measures the figures of the fabric again and puts their tables and pictures into docs/figures-closed-loop.md and
-docs/figures-abm.md.
+"""Measures the figures of the fabric again and puts their tables and pictures into the docs' pages of figures.
 
-Usage: figures.py DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, or abm; all unless given.
+Usage: figures.py DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all unless given.
 DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
 between
 
@@ -20,11 +19,13 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
-PAGES = [DOCS / "figures-closed-loop.md", DOCS / "figures-abm.md"]
+PAGES = [DOCS / f"figures-{page}.md" for page in ["closed-loop", "abm", "pred", "smartbuf"]]
 COMMANDS = {
     "small": ["fabric", "--scale", "small"],
     "paper": ["fabric", "--scale", "paper"],
     "abm": ["abm"],
+    "pred": ["pred"],
+    "smartbuf": ["smartbuf"],
 }
 
 
@@ -60,7 +61,7 @@ def main():
         return f"<!-- {scale} {figure}: {title} -->\n\n{table(text, title)}\n<!-- end -->"
 
     for path in PAGES:
-        block = r"<!-- (\w+) ((?:abm-)?fig\w+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->"
+        block = r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->"
         page = re.sub(block, renew, path.read_text())
         path.write_text(page)
         for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", page):

@@ -113,6 +113,46 @@ fn dctcp_saws_as_its_paper_computes() {
     }
 }
 
+/// A packet that finds K packets before it waits for their time on the wire, and is marked as it leaves where it would
+/// have been marked as it came: TCN at K packets' time is DCTCP's threshold of K (TCN, section 3).
+#[test]
+fn a_threshold_in_time_is_one_in_packets() {
+    let range = |aqm| {
+        let watch = run(&fabric(500.0, aqm), Transport::Dctcp, 2, 30_000);
+        let queue = middle(&watch.queue);
+        let (least, most) =
+            queue.iter().fold((f64::MAX, 0.0f64), |(l, m), &q| (l.min(q), m.max(q)));
+        (least, most, queue.iter().sum::<f64>() / queue.len() as f64)
+    };
+    // 40 packets of 1,172 ns, and half of one: one is on the wire as they come.
+    let by_time = range("tcn:threshold_ns=47466");
+    let by_length = range("ecn:threshold_bytes=57280");
+    for (time, length) in
+        [(by_time.0, by_length.0), (by_time.1, by_length.1), (by_time.2, by_length.2)]
+    {
+        assert!((time - length).abs() <= 2.0, "{by_time:?}, {by_length:?}");
+    }
+}
+
+/// CoDel and ECN# keep a queue that stands to about their target, where TCN lets it grow to its threshold; all use the link.
+#[test]
+fn standing_queues_are_drained() {
+    let mean = |aqm| {
+        let watch = run(&fabric(500.0, aqm), Transport::Dctcp, 2, 30_000);
+        assert!(watch.drops_ns.is_empty() && utilisation(&watch) > 0.9, "{aqm}");
+        let queue = middle(&watch.queue);
+        queue.iter().sum::<f64>() / queue.len() as f64
+    };
+    let tcn = mean("tcn:threshold_ns=100000");
+    for aqm in [
+        "codel:target_ns=10000,interval_ns=100000",
+        "ecn-sharp:instant_ns=100000,target_ns=10000,interval_ns=100000",
+    ] {
+        let stands = mean(aqm);
+        assert!(stands < tcn / 2.0, "{aqm}: {stands}, TCN {tcn}");
+    }
+}
+
 /// NewReno halves the flight size, which is the bandwidth-delay product plus the buffer, and grows
 /// by one packet per round trip: the time between losses is the time to grow back (RFC 5681).
 #[test]

@@ -104,7 +104,9 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             figure.vary.label()
         ),
         x: match figure.vary {
-            Vary::Load | Vary::Burst | Vary::CubicLoad => x.unit(Unit::Percent),
+            Vary::Load | Vary::ReceiverLoad | Vary::Burst | Vary::CubicLoad => {
+                x.unit(Unit::Percent)
+            }
             Vary::BaseRtt
             | Vary::BufferPerPort
             | Vary::Flows
@@ -156,7 +158,7 @@ fn scale_words(measured: &MeasuredFigure) -> String {
     if measured.figure.paper == Paper::Pred {
         let part = match measured.figure.vary {
             Vary::Flows | Vary::CountingRtts => ", the second half",
-            Vary::Load | Vary::Lambda => ", without the first fifth",
+            Vary::ReceiverLoad | Vary::Lambda => ", without the first fifth",
             _ => "",
         };
         let ms = scale.duration_ns as f64 / 1e6;
@@ -191,7 +193,7 @@ fn number(figure: &FabricFigure) -> String {
 
 fn shown_point(vary: Vary, point: f64) -> String {
     match vary {
-        Vary::Load | Vary::Burst | Vary::CubicLoad => {
+        Vary::Load | Vary::ReceiverLoad | Vary::Burst | Vary::CubicLoad => {
             format!("{}%", (point * 1_000.0).round() / 10.0)
         }
         Vary::BaseRtt => format!("{point} us"),

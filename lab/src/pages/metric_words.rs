@@ -25,7 +25,7 @@ pub(crate) fn metric_words(metric: &str) -> String {
         return format!("throughput of long flow {flow}, Gbit/s");
     }
     if let Some((class, statistic)) = metric.split_once("_fct_us_") {
-        return format!("{statistic} completion time of {class} flows, us");
+        return format!("{statistic} FCT of {class} flows, us");
     }
     match metric.split_once("_over_") {
         Some((class, time)) => {
@@ -59,7 +59,7 @@ mod tests {
             "timeouts of innocent short flows",
             "drops full",
             "p99 slowdown of cubic short flows",
-            "p99 completion time of small flows, us",
+            "p99 FCT of small flows, us",
             "throughput of long flow 2, Gbit/s",
         ];
         assert_eq!(words, expected);

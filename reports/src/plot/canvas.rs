@@ -40,7 +40,12 @@ pub(super) struct Canvas {
     pub(super) top: i32,
     /// Last free line at the bottom.
     bottom: i32,
+    /// Height of the whole; a long legend makes it higher, not the plot flatter.
+    height: i32,
 }
+
+/// Lines of a legend that the usual height has room for.
+const LEGEND_LINES: i32 = 2;
 
 /// Draws a figure with `draw` on a canvas with its title, and returns the SVG.
 pub(super) fn paint(
@@ -54,10 +59,11 @@ pub(super) fn paint(
         marks: Marks::default(),
         top: MARGIN,
         bottom: HEIGHT_UNITS - MARGIN,
+        height: HEIGHT_UNITS,
     };
     canvas.heading(title);
     draw(&mut canvas);
-    canvas.drawing.finish(title, description, page, &canvas.marks.svg())
+    canvas.drawing.finish(title, description, page, &canvas.marks.svg(), canvas.height)
 }
 
 impl Canvas {
@@ -97,6 +103,10 @@ impl Canvas {
             self.text(name, (x + SAMPLE + 16, y), Anchor::Start);
             x += needs + 44;
         }
+        let lines = 1 + (y - self.top) / LINE_HEIGHT;
+        let more = LINE_HEIGHT * (lines - LEGEND_LINES).max(0);
+        self.height += more;
+        self.bottom += more;
         self.top = y + LINE_HEIGHT / 2 + 22;
     }
 

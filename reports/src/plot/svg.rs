@@ -153,8 +153,9 @@ impl Drawing {
         description: &str,
         page: Page,
         hit_areas: &str,
+        height_units: i32,
     ) -> String {
-        let (width, height) = (WIDTH_UNITS / 2, HEIGHT_UNITS / 2);
+        let (width, height) = (WIDTH_UNITS / 2, height_units / 2);
         let (name, about) = (escape(title), escape(description));
         let (paper, hit_areas) = match page {
             Page::Alone => ("<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n", ""),
@@ -162,7 +163,7 @@ impl Drawing {
         };
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH_UNITS} {HEIGHT_UNITS}\" font-family=\"sans-serif\" \
+             viewBox=\"0 0 {WIDTH_UNITS} {height_units}\" font-family=\"sans-serif\" \
              font-size=\"{TEXT}\" role=\"img\" aria-label=\"{name}\">\n\
              <title>{name}</title>\n<desc>{about}</desc>\n{paper}{}{hit_areas}</svg>\n",
             self.svg

@@ -63,6 +63,8 @@ pub enum Vary {
     Flows,
     /// Time since the start, milliseconds.
     TimeMs,
+    /// Load of the receiver's link.
+    ReceiverLoad,
     /// Slope of the marking probability, 1/MB.
     Lambda,
     /// Interval in which flows are counted, base RTTs.
@@ -285,6 +287,7 @@ impl Vary {
             Vary::BufferPerPort => "buffer, KB per port per Gbps",
             Vary::Flows => "flows",
             Vary::TimeMs => "time, ms",
+            Vary::ReceiverLoad => "load, % of the receiver's link",
             Vary::Lambda => "lambda, 1/MB",
             Vary::CountingRtts => "T_FCS, base RTTs",
         }
@@ -301,6 +304,7 @@ impl Vary {
             Vary::BufferPerPort => "kb_per_port_gbps",
             Vary::Flows => "flows",
             Vary::TimeMs => "time_ms",
+            Vary::ReceiverLoad => "receiver_load",
             Vary::Lambda => "lambda_per_mb",
             Vary::CountingRtts => "counting_rtts",
         }

@@ -170,7 +170,7 @@ impl Task {
             }
             Setting::OneReceiver(receiver) => {
                 let mut aqm: AqmSpec = aqm.parse().expect("a known AQM");
-                let load = if figure.vary == Vary::Load { point } else { figure.load };
+                let load = if figure.vary == Vary::ReceiverLoad { point } else { figure.load };
                 if let (Vary::Lambda, AqmSpec::Red(red)) = (figure.vary, &mut aqm) {
                     red.max_probability = point * f64::from(red.max_bytes - red.min_bytes) / 1e6;
                 }

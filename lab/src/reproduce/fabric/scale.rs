@@ -75,6 +75,7 @@ impl Scale {
             | Vary::BufferPerPort
             | Vary::Flows
             | Vary::TimeMs
+            | Vary::ReceiverLoad
             | Vary::Lambda
             | Vary::CountingRtts => LINK_DELAY_NS,
         };

@@ -115,9 +115,16 @@ pub static FIGURES: [FabricFigure; 3] = [
     },
 ];
 
-/// 4 of the paper's 20 leaves; the oversubscription stays.
+/// 4 of the paper's 20 leaves; the oversubscription stays. 20 ms hold 32 requests.
 pub fn scale() -> Scale {
-    Scale { leaves: 4, servers: 20, spines: 10, per_server_hz: 20.0, ..Scale::small() }
+    Scale {
+        leaves: 4,
+        servers: 20,
+        spines: 10,
+        per_server_hz: 20.0,
+        duration_ns: 20_000_000,
+        ..Scale::small()
+    }
 }
 
 /// The conditions of a point of a figure, without policies.
