@@ -4,13 +4,15 @@ use dropcast_data::printable_line;
 use dropcast_pipeline::progress::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Tells the current stage: its name, a count of rows, and a share of its work. Notes are always printed.
 #[derive(Default)]
 pub(crate) struct Terminal {
-    stage: Mutex<Option<Stage>>,
+    stage: Arc<Mutex<Option<Stage>>>,
+    /// Whether something tells of long work where there is no terminal.
+    ticks: OnceLock<()>,
 }
 
 struct Stage {
@@ -24,6 +26,8 @@ struct Stage {
 
 /// Lines where there is no terminal are so far apart.
 const LINES: Duration = Duration::from_secs(10);
+/// Whether it is time for a line is looked at so often.
+const TICK: Duration = Duration::from_secs(1);
 
 impl Stage {
     /// Writes a line, if there is no terminal and it is time.
@@ -38,13 +42,33 @@ impl Stage {
         let done: Vec<String> = rows.into_iter().chain(percent).collect();
         let (name, elapsed) = (self.name, self.bar.elapsed().as_secs());
         // Failed progress output is not an error.
-        let _ = writeln!(std::io::stderr(), "  {name:10} {}  ({elapsed} s)", done.join(", "));
+        let done = if done.is_empty() { "at work".to_owned() } else { done.join(", ") };
+        let _ = writeln!(std::io::stderr(), "  {name:10} {done}  ({elapsed} s)");
     }
 }
 
 impl Terminal {
     fn stage(&self) -> MutexGuard<'_, Option<Stage>> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where there is no terminal, a line now and then also of work that counts nothing. Without a thread for it such work is
+    /// silent.
+    fn tick(&self) {
+        let stage = Arc::downgrade(&self.stage);
+        self.ticks.get_or_init(|| {
+            let _ = std::thread::Builder::new().spawn(move || tell_until_dropped(&stage));
+        });
+    }
+}
+
+fn tell_until_dropped(stage: &Weak<Mutex<Option<Stage>>>) {
+    loop {
+        std::thread::sleep(TICK);
+        let Some(stage) = stage.upgrade() else { return };
+        if let Some(stage) = &mut *stage.lock().unwrap_or_else(PoisonError::into_inner) {
+            stage.tell();
+        }
     }
 }
 
@@ -66,6 +90,9 @@ impl Progress for Terminal {
         // It needs a thread; without one the bar moves when something is done.
         if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
             bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        if bar.is_hidden() {
+            self.tick();
         }
         *self.stage() = Some(Stage { bar, name, percent: None, told: Instant::now() });
     }

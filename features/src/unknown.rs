@@ -16,6 +16,9 @@ impl UnknownFeature {
     }
 }
 
+/// From this Jaro-Winkler similarity on a name is taken for a misspelt one.
+const NEAR: f64 = 0.85;
+
 fn problem(name: &str) -> String {
     let bare = name.strip_prefix(PREFIX).unwrap_or(name);
     if is_computed(bare) {
@@ -35,12 +38,23 @@ fn problem(name: &str) -> String {
              letter, and has at most {LONGEST_NAME} characters; rename the column"
         );
     }
+    if let Some(near) = nearest(name) {
+        return format!("unknown feature {name:?}; did you mean {near}?");
+    }
     format!(
         "unknown feature {name:?}; known are {} and the sets {}; a column of your own is {PREFIX}NAME, its \
          name letters, digits and _",
         features(),
         sets()
     )
+}
+
+/// The feature or set that is meant, if one is near.
+fn nearest(name: &str) -> Option<&'static str> {
+    let known = LIST.iter().map(|feature| feature.name).chain(SETS.iter().map(|set| set.name));
+    let near = known.map(|known| (strsim::jaro_winkler(name, known), known));
+    let (likeness, known) = near.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness >= NEAR).then_some(known)
 }
 
 fn features() -> String {

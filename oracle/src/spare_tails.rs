@@ -16,6 +16,8 @@ const COUNTED: usize = 32;
 const BEHIND: usize = 4;
 /// So many packets after one that was dropped tell its sender: that many acknowledgements start a recovery.
 const TELLING: u8 = 3;
+/// A flow that lost so many packets of its first flight makes no more room: what it repeats would be another burst.
+const MOST_LOST: u16 = 8;
 /// The weight of a burst in the counts of packets: an eighth.
 const WEIGHT_BITS: u32 = 3;
 /// A burst that lasts so many windows counts as one, and another begins.
@@ -189,7 +191,7 @@ pub struct Arriving {
 ///
 /// The sender of a flow that lost a packet, and of which three packets went on after it, repeats what is lost from there on. So
 /// the others of its first flight *make room*: while flows of bursts may give packets, these are dropped if their queue holds more than
-/// is free, as Dynamic Thresholds with an alpha of 1 would. The room is for flows that lost nothing yet, and for packets that are
+/// is free, as Dynamic Thresholds with an alpha of 1 would, until eight of its first flight are lost. The room is for flows that lost nothing yet, and for packets that are
 /// repeated.
 ///
 /// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
@@ -282,6 +284,7 @@ where
             && flow.dropped == 0;
         let makes_room = is_of_burst
             && flow.telling == TELLING
+            && flow.dropped < MOST_LOST
             && learned.may_give != 0
             && queue_bytes > buffer_bytes.saturating_sub(occupancy_bytes);
         let is_accepted = base_accepts && !gives && !makes_room;

@@ -33,6 +33,20 @@ impl PyFrame {
         self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Its rows as a DataFrame of pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pandas")?.getattr("DataFrame")?.call_method1("from_arrow", (slf,))
+    }
+
+    /// Its rows as a DataFrame of polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Frame {}: {} rows of {}", self.0.name(), self.0.rows(), self.columns().join(", "))
+    }
+
     fn __len__(&self) -> usize {
         usize::try_from(self.0.rows()).unwrap_or(usize::MAX)
     }

@@ -1,6 +1,7 @@
 //! Settings as the command line has them: the words, defaults and messages are the command's own.
 
 use crate::{errors, work};
+use clap::error::ContextKind;
 use clap::{ArgAction, Command};
 use dropcast_data::{SwitchFile, read_switch_file, read_switches};
 use dropcast_features::FeatureSet;
@@ -45,12 +46,32 @@ fn read<T: clap::FromArgMatches>(
     settings: Vec<String>,
 ) -> PyResult<T> {
     let read = command.try_get_matches_from(settings).and_then(|found| T::from_arg_matches(&found));
-    read.map_err(|error| {
-        let text = error.to_string();
-        let text = text.split("\n\nFor more information").next().unwrap_or_default();
-        let text = text.split("\n\nUsage:").next().unwrap_or_default();
-        errors::exception(py, true, text.trim_start_matches("error: ").trim())
-    })
+    read.map_err(|error| errors::exception(py, true, &in_words(&error)))
+}
+
+/// What is wrong, with the setting's name in Python, `vote: "f2" is unknown, expected f1, credence`, for clap's `invalid value
+/// 'f2' for '--vote <RULE>'`.
+fn in_words(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.split("\n\nFor more information").next().unwrap_or_default();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
+    let text = text.trim_start_matches("error: ").trim();
+    let of = |kind| error.get(kind).map(ToString::to_string);
+    let (Some(argument), Some(value)) =
+        (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue))
+    else {
+        return text.to_owned();
+    };
+    let Some((_, why)) = text.split_once(&format!("for '{argument}'")) else {
+        return text.to_owned();
+    };
+    let flag = argument.split([' ', '=']).next().unwrap_or_default();
+    let name = flag.trim_start_matches('-').replace('-', "_");
+    let why = why.trim_start_matches(':').trim();
+    match why.strip_prefix("[possible values: ").and_then(|known| known.split_once(']')) {
+        Some((known, _)) => format!("{name}: {value:?} is unknown, expected {known}"),
+        None => format!("{name}: {value:?}: {why}"),
+    }
 }
 
 /// Reads one word of an enumeration.

@@ -57,7 +57,8 @@ def test_traces_become_frames(trace, trace_file):
         table = pa.table(of)
         assert table.num_rows == trace.collected["rows"]
         assert pl.DataFrame(of).equals(pl.from_arrow(table))
-        assert pa.table(pd.DataFrame.from_arrow(of)).num_rows == table.num_rows
+        assert pa.table(of.to_pandas()).num_rows == table.num_rows
+        assert of.to_polars().equals(pl.from_arrow(table))
     assert pa.table(trace).equals(pa.table(dropcast.Trace(trace_file)))
 
 

@@ -129,6 +129,8 @@ pub struct Replayed {
     pub ports: u16,
     /// The `alpha` of Dynamic Thresholds ([`dt_alpha`]).
     pub dt_alpha: Alphas,
+    /// Whether that is the paper's, because the description has none.
+    pub alpha_is_assumed: bool,
     /// How much longer than its threshold Credence lets a queue become, bytes ([`SwitchSpec::slack_bytes`]).
     pub slack_bytes: u32,
     /// All that arrived.
@@ -306,6 +308,7 @@ impl SwitchReplay {
         Replayed {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             dt_alpha: dt_alpha(&self.spec),
+            alpha_is_assumed: self.spec.dt_alpha.is_empty(),
             slack_bytes: self.spec.slack_bytes,
             arrived: self.arrived,
             sent: ReplayPolicy::ALL.map(sent),

@@ -52,6 +52,7 @@ pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<Str
     let is_shared = |of: &&RivalSection| of.kind == RivalKind::Alpha && of.alpha.is_none();
     let shared = rivals.policies.iter().find(is_shared).map_or(0, |of| of.sent.bytes);
     let mut sentences = vec![alpha_sentence(alpha, shared, lqd)];
+    sentences.extend(own_alpha_sentence(verdict, alpha));
     if let Some(each) = rivals.class_alphas() {
         sentences.push(format!(
             "With an alpha for each queue of a port, {}, it transmits {} that alpha.",
@@ -107,6 +108,20 @@ fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
         "Set alpha to {number}: Dynamic Thresholds then transmits {} Complete Sharing{gain}. It needs no oracle.",
         compared(alpha.sent.bytes, shared)
     )
+}
+
+/// What the best alpha is worth to a switch whose own is known.
+fn own_alpha_sentence(verdict: &Verdict, alpha: &RivalSection) -> Option<String> {
+    let mut policies = verdict.policies.iter();
+    let sent = policies.find(|of| of.policy == ReplayPolicy::DynamicThresholds)?.sent.bytes;
+    let own = match (verdict.alpha_is_assumed, &verdict.dynamic_thresholds_alpha) {
+        (true, _) => return None,
+        (false, Some(own)) => format!("Your alpha, {own},"),
+        (false, None) => "Your alphas".to_owned(),
+    };
+    let that = if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" };
+    let verb = if verdict.dynamic_thresholds_alpha.is_some() { "transmits" } else { "transmit" };
+    Some(format!("{own} {verb} {} {that}.", compared(sent, alpha.sent.bytes)))
 }
 
 /// How many bytes more or fewer.

@@ -378,6 +378,7 @@ mod tests {
             occupancy: Some(OccupancySection { p50: 0.1, p90: 0.2, p99: 0.3, peak: 0.314 }),
             congestion: CongestionSection { episodes: 1, most_drops: 10, longest_ns: 2_500 },
             dynamic_thresholds_alpha: Alphas::try_from(0.5).ok(),
+            alpha_is_assumed: true,
             slack_bytes: Some(0),
             policies: policies.map(section).to_vec(),
             perfect_oracle: sent(100_000),

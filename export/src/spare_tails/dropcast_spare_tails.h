@@ -24,6 +24,7 @@ enum {
     DROPCAST_SPARE_TAILS_COUNTED = 32,      /* packets of a flow that are counted */
     DROPCAST_SPARE_TAILS_BEHIND = 4,        /* so many must come after the one that is dropped */
     DROPCAST_SPARE_TAILS_TELLING = 3,       /* so many after one that was dropped tell its sender */
+    DROPCAST_SPARE_TAILS_MOST_LOST = 8,     /* a flow that lost so many makes no more room */
     DROPCAST_SPARE_TAILS_WEIGHT_BITS = 3,   /* the weight of a burst: an eighth */
     DROPCAST_SPARE_TAILS_MOST_WINDOWS = 8,  /* a burst that lasts so many windows counts as one */
     DROPCAST_SPARE_TAILS_LEAST_FLOWS = 8,   /* what is known of fewer is not acted upon */
@@ -251,6 +252,7 @@ static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint3
     const int gives = is_on && is_long && state->occupancy_bytes >= DROPCAST_SPARE_TAILS_LEAST_HELD_BYTES && flow->dropped == 0
                       && packet < DROPCAST_SPARE_TAILS_COUNTED && (state->may_give >> packet & 1);
     const int makes_room = is_of_burst && flow->telling == DROPCAST_SPARE_TAILS_TELLING && state->may_give != 0
+                           && flow->dropped < DROPCAST_SPARE_TAILS_MOST_LOST
                            && state->queues[number].length_bytes > DROPCAST_SPARE_TAILS_BUFFER_BYTES - state->occupancy_bytes;
     is_accepted = is_accepted && !gives && !makes_room;
     if (!has_paused && !is_accepted && flow->dropped < UINT16_MAX) {

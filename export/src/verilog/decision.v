@@ -27,7 +27,9 @@ module @MODULE #(
     input  wire        arrival,
     input  wire        departure,
     input  wire [15:0] port,
+    /* verilator lint_off SYMRSVDWORD */
     input  wire [7:0]  queue,
+    /* verilator lint_on SYMRSVDWORD */
     input  wire [31:0] size_bytes,
     input  wire [63:0] now_ns,
     // Ignore predictions while their precision is too low.
@@ -128,6 +130,8 @@ module @MODULE #(
     reg  [31:0]         new_size;
     reg  [@PLACE_TOP:0] new_next, new_previous;
 
+    // A place has a bit more than PACKETS need: NOWHERE.
+    /* verilator lint_off WIDTH */
     always @(posedge clk) begin
         read_size <= sizes[place];
         read_next <= nexts[place];
@@ -139,6 +143,7 @@ module @MODULE #(
         if (writes_previous)
             previouses[previous_place] <= new_previous;
     end
+    /* verilator lint_on WIDTH */
 
     // Scans.
     reg [@PORT_TOP:0]  at_port, first_port;

@@ -153,6 +153,7 @@ fn scale_words(measured: &MeasuredFigure) -> String {
     let scale = &measured.scale;
     let runs = match scale.runs {
         1 => "one run".to_owned(),
+        runs if measured.figure.panels == Panels::Cdf => format!("flows of {runs} runs"),
         runs => format!("mean of {runs} runs with 95% intervals"),
     };
     if measured.figure.paper == Paper::Pred {

@@ -35,6 +35,8 @@ pub struct Collected {
 
 /// Push-outs whose packet is not known are counted under this name.
 const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
+/// Notes that are counted over all inputs; the first has them.
+const OF_ALL_INPUTS: [&str; 4] = [UNMATCHED_PUSH_OUT, "duplicates", "skew", "no-backlog"];
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -300,12 +302,18 @@ pub(crate) fn note_unmatched(inputs: &mut [InputProvenance], unmatched: u64) {
     }
 }
 
-/// Tells what is worth knowing about inputs; messages name them in `folder`, which may be empty.
+/// Tells what is worth knowing about inputs; messages name them in `folder`, which may be empty. What is known of all inputs
+/// together names none.
 pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &dyn Progress) {
     for input in inputs {
         let file = folder.join(&input.name);
         for (note, rows) in &input.notes {
-            progress.note(&format!("{}: {}", file.display(), note_words(note, *rows)));
+            let words = note_words(note, *rows);
+            if inputs.len() > 1 && OF_ALL_INPUTS.contains(&note.as_str()) {
+                progress.note(&words);
+            } else {
+                progress.note(&format!("{}: {words}", file.display()));
+            }
         }
     }
 }

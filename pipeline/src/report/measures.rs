@@ -46,7 +46,8 @@ const MEASURES: [(&str, &str, Value); 15] = [
         Some(facts.verdict?.occupancy?.peak)
     }),
     ("alpha_gain", "bytes that the best alpha transmits more than the switch's own", |facts| {
-        let verdict = facts.verdict?;
+        // Nobody knows what the switch would gain over an alpha that nobody gave.
+        let verdict = facts.verdict.filter(|verdict| !verdict.alpha_is_assumed)?;
         Some(more(
             verdict.rivals.best_alpha()?.sent,
             sent(verdict, ReplayPolicy::DynamicThresholds)?,

@@ -175,6 +175,7 @@ mod tests {
         Replayed {
             ports,
             dt_alpha: Alphas::try_from(f64::from(ports)).expect("positive"),
+            alpha_is_assumed: false,
             slack_bytes: u32::from(ports),
             arrived: sent(confusion.total()),
             sent: [sent(lqd); ReplayPolicy::ALL.len()],

@@ -9,6 +9,12 @@ from typing import Any
 from dropcast.errors import DropcastWarning
 
 
+# A bar is made with the first rows, so that its rate would be of no time.
+_AT_WORK = "{desc}: at work [{elapsed}]"
+_ROWS = "{desc}: {n_fmt} rows [{elapsed}]"
+_STEPS = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}]"
+
+
 class Bar:
     """Is told by the compiled part how far it is. Work that ends at once shows no bar."""
 
@@ -26,13 +32,13 @@ class Bar:
         if self._bar is None or self._stage != stage:
             self._finish()
             self._stage = stage
-            unit = {"unit": " rows", "unit_scale": True}
-            self._bar = self._tqdm(desc=stage, leave=False, delay=0.3, **unit)
+            self._bar = self._tqdm(desc=stage, leave=False, delay=0.3, bar_format=_AT_WORK)
         if steps is not None:
-            self._bar.unit, self._bar.unit_scale = " steps", False
             self._bar.total, self._bar.n = steps[1], steps[0]
-        else:
-            self._bar.n = rows
+            self._bar.bar_format = _STEPS
+        elif rows > 0:
+            self._bar.n, self._bar.bar_format = rows, _ROWS
+            self._bar.unit_scale = True
         self._bar.refresh()
 
     def end(self, done: str) -> None:

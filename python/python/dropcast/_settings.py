@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 import operator
@@ -74,7 +75,8 @@ def takes_settings_of(command: str) -> Callable[[F], F]:
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"{function.__name__}(): {error}") from None
+                near = _nearest(kwargs, signature.parameters)
+                raise TypeError(f"{function.__name__}(): {error}{near}") from None
             refuse_none({name: bound.arguments.get(name, "") for name in defaults}, defaults)
             return function(*bound.args, **bound.kwargs)
 
@@ -86,6 +88,16 @@ def takes_settings_of(command: str) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def _nearest(given: Iterable[str], known: Iterable[str]) -> str:
+    """The name that is meant by the first that is not known, if one is near."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            return f"; did you mean {near[0]}?" if near else ""
+    return ""
 
 
 def refuse_none(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:

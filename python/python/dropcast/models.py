@@ -212,8 +212,10 @@ def _columns(X: Any, features: list[str]) -> list[npt.NDArray[np.uint32]]:
         raise InputError(
             f"X: has shape {array.shape}, expected a column for each of {', '.join(features)}"
         )
-    if not (np.issubdtype(array.dtype, np.integer) or array.dtype == np.bool_):
-        raise InputError(f"X: is of type {array.dtype}, expected integers")
+    if np.issubdtype(array.dtype, np.floating) and not np.all(array == np.floor(array)):
+        raise InputError("X: has values that are no whole numbers; features are whole")
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
+        raise InputError(f"X: is of type {array.dtype}, expected whole numbers")
     if array.size and (int(array.min()) < 0 or int(array.max()) > 0xFFFF_FFFF):
         raise InputError("X: features are integers from 0 to 4294967295")
     return [np.ascontiguousarray(array[:, place], dtype=np.uint32) for place in range(len(features))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from typing import Any
@@ -77,6 +78,14 @@ class Trace:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._trace.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """Its rows as a DataFrame of pandas, 2.2 or newer."""
+        return importlib.import_module("pandas").DataFrame.from_arrow(self)
+
+    def to_polars(self) -> Any:
+        """Its rows as a DataFrame of polars."""
+        return importlib.import_module("polars").DataFrame(self)
 
     def __repr__(self) -> str:
         collected = self.collected

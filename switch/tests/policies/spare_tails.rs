@@ -140,7 +140,9 @@ impl Slow {
         let telling = since_loss.filter(|seen| !seen.is_dropped).count();
         let is_first_flight =
             !last.is_later && last.now - self.seen[last.first].now < self.window_ns;
-        last.is_in_burst && is_first_flight && telling >= 3 && self.may_give().contains(&true)
+        let lost = flight.iter().filter(|seen| seen.is_dropped).count();
+        let tells = telling >= 3 && lost < 8;
+        last.is_in_burst && is_first_flight && tells && self.may_give().contains(&true)
     }
 }
 

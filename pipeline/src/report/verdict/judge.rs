@@ -225,6 +225,7 @@ impl Judge {
             occupancy,
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
+            alpha_is_assumed: self.replayed.values().any(|replayed| replayed.alpha_is_assumed),
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,

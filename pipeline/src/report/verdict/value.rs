@@ -53,6 +53,8 @@ pub struct Verdict {
     /// The `alpha` of Dynamic Thresholds below, one or one for each queue of a port; null if it is not the same
     /// at every switch.
     pub dynamic_thresholds_alpha: Option<Alphas>,
+    /// Whether a switch's description has no `dt_alpha`, so that the Credence paper's 0.5 is assumed.
+    pub alpha_is_assumed: bool,
     /// How much longer than its threshold Credence lets a queue become, bytes, below and in exported
     /// decisions: `slack_bytes` of the switch's description; null if it is not the same at every switch.
     pub slack_bytes: Option<u32>,

@@ -45,6 +45,9 @@ pub(crate) fn decide(
             .expect("text");
     }
     fs::write(path.join("packets.hex"), text).expect("written");
+    if simulator.command == "verilator" {
+        lint(path, files)?;
+    }
     let sources = modules(files).chain(["m_decision_tb.v"]);
     let mut run = built(simulator, path, "m_decision_tb", ("PACKETS", packets), sources)?;
     run.args(["+packets=packets.hex", "+verdicts=verdicts"]);
@@ -57,6 +60,15 @@ pub(crate) fn decide(
     let arrivals = records.iter().filter(|record| record[0] == 0).count();
     assert_eq!(verdicts.len(), arrivals);
     Some(verdicts)
+}
+
+/// Lints the module as it is shipped, without a testbench around it and with its own parameters: no warning of any kind. `None`
+/// without the tool.
+fn lint(path: &Path, files: &[EmittedFile]) -> Option<()> {
+    let mut lint = found(VERILATOR)?.in_folder(path);
+    lint.args(["--lint-only", "-Wall", "--top-module", "m_decision"]).args(modules(files));
+    succeed(&mut lint);
+    Some(())
 }
 
 /// A program that simulates a testbench with a parameter, in the folder of its sources; `None` without the simulator.

@@ -145,6 +145,8 @@ const CHANGES: [(&str, &str); 35] = [
     ("&& flow->dropped == 0\n", "\n"),
     ("flow->dropped++;", ""),
     ("DROPCAST_SPARE_TAILS_TELLING = 3", "DROPCAST_SPARE_TAILS_TELLING = 4"),
+    ("DROPCAST_SPARE_TAILS_MOST_LOST = 8", "DROPCAST_SPARE_TAILS_MOST_LOST = 9"),
+    ("DROPCAST_SPARE_TAILS_MOST_LOST = 8", "DROPCAST_SPARE_TAILS_MOST_LOST = 7"),
     ("&& !gives && !makes_room", "&& !gives && makes_room < 2"),
     ("is_of_burst && flow->telling", "flow->telling"),
     ("TELLING && state->may_give != 0", "TELLING"),
