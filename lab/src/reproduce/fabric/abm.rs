@@ -295,7 +295,7 @@ pub static FIGURES: [FabricFigure; 12] = [
     },
     FabricFigure {
         name: "abm-fig12",
-        title: "Round trips between updates, 8 queues of each port, websearch at 40%, requests of 75% of the buffer, Cubic",
+        title: "Round trips between updates, 8 queues of each port, requests of 75% of the buffer, Cubic",
         policies: &POLICIES_BY_INTERVAL,
         vary: Vary::UpdateRtts,
         points: &[1.0, 10.0, 100.0, 1_000.0, 10_000.0],
