@@ -15,6 +15,8 @@ mod registry;
 mod round_trip;
 mod scoreboard;
 mod sender;
+mod theta_power_tcp;
+mod timely;
 mod tuning;
 
 pub(crate) use congestion_control::Hop;

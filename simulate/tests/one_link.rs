@@ -55,12 +55,12 @@ fn fabric(buffer_packets: f64, aqm: &str) -> Fabric {
 /// acknowledgement on two links of each rate.
 const PIPE: f64 = (40_000.0 + 2.0 * (1172.0 + 293.0) + 2.0 * (52.0 + 13.0)) / 1172.0;
 
-/// Flows of this many packets each, from servers 0, 1, ... to servers 4, 5, ...
+/// Flows of this many packets each, from servers 0, 1, ... to those of the other leaf.
 fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch {
     let flow = |from| Flow {
         start_ns: 0,
         from,
-        to: from + 4,
+        to: from + fabric.config().servers,
         size_bytes: packets * 1400,
         class: FlowClass::Single,
         transport,
@@ -205,6 +205,57 @@ fn power_tcp_keeps_the_line_busy_with_an_empty_queue() {
     let fcts: Vec<u64> = watch.flows.iter().filter_map(|flow| flow.fct_ns).collect();
     let (least, most) = (fcts.iter().min().unwrap(), fcts.iter().max().unwrap());
     assert!(*most as f64 / *least as f64 <= 1.1, "{fcts:?}");
+}
+
+/// Theta-PowerTCP: `n` flows of rate `r` rest where `r = r / power + beta`, with a round-trip time that does not change: a
+/// power of RTT over base RTT. Few flows rest before the line is full, at `beta / (1 - base RTT / RTT)` each; many fill it,
+/// with a queue that makes the RTT `1 / (1 - n beta / b)` base RTTs.
+#[test]
+fn theta_power_tcp_rests_where_power_is_balanced_by_its_increase() {
+    let wide = FabricConfig { servers: 32, ..fabric(4_000.0, "none").config().clone() };
+    let fabric = Fabric::try_from(wide).unwrap();
+    // Propagation, and two segments at 40 Gbps.
+    let (base_ns, packet_ns) = (40_560.0, 1172.0);
+    let few = run(&fabric, Transport::ThetaPowerTcp, 3, 4_000);
+    let rate = 0.01 / (1.0 - base_ns / (PIPE * packet_ns));
+    let share = utilisation(&few) / 3.0;
+    assert!((share / rate - 1.0).abs() < 0.1, "{share} of the line each, expected {rate}");
+    let many = run(&fabric, Transport::ThetaPowerTcp, 24, 2_000);
+    assert!(many.drops_ns.is_empty());
+    assert!(utilisation(&many) > 0.9, "{}", utilisation(&many));
+    let queue = middle(&many.queue);
+    let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+    // One packet is on the wire and one in the ring, outside the counted queue.
+    let expected = base_ns / (1.0 - 0.24) / packet_ns - PIPE - 2.0;
+    assert!((mean - expected).abs() < 1.5, "{mean} packets on average, expected {expected}");
+}
+
+/// TIMELY, section 4.3: round-trip times stay below T_high. Its rates swing with the gradient, so that the line is idle a
+/// fifth of the time; flows that begin together share evenly.
+#[test]
+fn timely_keeps_a_queue_within_its_thresholds() {
+    let slow = FabricConfig {
+        server_rate_bps: 10_000_000_000,
+        server_delay_ns: 10_000,
+        uplink_delay_ns: 10_000,
+        ..fabric(1_000.0, "none").config().clone()
+    };
+    let fabric = Fabric::try_from(slow).unwrap();
+    for flows in [2, 4] {
+        let watch = run(&fabric, Transport::Timely, flows, 20_000);
+        assert!(watch.drops_ns.is_empty());
+        let queue = middle(&watch.queue);
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        let most = queue.iter().fold(0.0, |most: f64, &queue| most.max(queue));
+        // 85 us without a queue, T_high is 500 us, a packet takes 1.172 us.
+        assert!(most < (500.0 - 85.0) / 1.172, "{flows} flows: {most} packets");
+        assert!(mean > 10.0, "{flows} flows: {mean} packets on average");
+        assert!(utilisation(&watch) > 0.75, "{flows} flows: {}", utilisation(&watch));
+        let rates = watch.flows.iter().map(|flow| 1.0 / flow.fct_ns.unwrap() as f64);
+        let (least, most) =
+            rates.fold((f64::MAX, 0.0), |(l, m): (f64, f64), rate| (l.min(rate), m.max(rate)));
+        assert!(most / least < 1.2, "{flows} flows: {least}, {most}");
+    }
 }
 
 /// An unresponsive sender takes its rate, and DCTCP the rest.

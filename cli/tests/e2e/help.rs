@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 40] = [
+const COMMANDS: [&str; 42] = [
     "",
     "run",
     "simulate",
@@ -40,7 +40,9 @@ const COMMANDS: [&str; 40] = [
     "reproduce abm-fig7",
     "reproduce abm-fig8",
     "reproduce abm-fig9",
+    "reproduce abm-fig10",
     "reproduce abm-fig11",
+    "reproduce abm-fig12",
     "reproduce pred-settling",
     "reproduce smartbuf-fig3",
     "reproduce smartbuf-fig5",

@@ -109,10 +109,12 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             }
             Vary::BaseRtt
             | Vary::BufferPerPort
+            | Vary::QueuesPerPort
             | Vary::Flows
             | Vary::TimeMs
             | Vary::Lambda
             | Vary::CountingRtts => x,
+            Vary::UpdateRtts => x.scale(Scale::Log10),
             // 0 is drawn at the lower end.
             Vary::Flips => x.scale(Scale::Log10),
         },
@@ -200,6 +202,8 @@ fn shown_point(vary: Vary, point: f64) -> String {
         Vary::BaseRtt => format!("{point} us"),
         Vary::Flips => format!("{point}"),
         Vary::BufferPerPort => format!("{point} KB"),
+        Vary::QueuesPerPort => format!("{point} queues"),
+        Vary::UpdateRtts => format!("{point} RTTs"),
         Vary::Flows => format!("{point} flows"),
         Vary::TimeMs => format!("{point} ms"),
         Vary::Lambda => format!("{point}"),

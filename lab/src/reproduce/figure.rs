@@ -50,10 +50,14 @@ pub enum Figure {
     AbmFig7(FabricFigureSettings),
     /// ABM's figure 8: three transports in queues of their own, against the load of Cubic.
     AbmFig8(FabricFigureSettings),
-    /// ABM's figure 9: slowdowns against the size of requests, with Cubic, DCTCP and PowerTCP.
+    /// ABM's figure 9: slowdowns against the size of requests, with Cubic, DCTCP, TIMELY and PowerTCP.
     AbmFig9(FabricFigureSettings),
+    /// ABM's figure 10: slowdowns against the queues of each port, with Cubic and DCTCP.
+    AbmFig10(FabricFigureSettings),
     /// ABM's figure 11: slowdowns against the buffer, with DCTCP and PowerTCP.
     AbmFig11(FabricFigureSettings),
+    /// ABM's figure 12: slowdowns by how often ABM measures.
+    AbmFig12(FabricFigureSettings),
     /// The figures of the PRED paper at once.
     Pred(OneScaleSettings),
     /// PRED's queue against the number of long flows, and over time.
@@ -227,7 +231,9 @@ impl Figure {
             Figure::AbmFig7(_) => "abm-fig7",
             Figure::AbmFig8(_) => "abm-fig8",
             Figure::AbmFig9(_) => "abm-fig9",
+            Figure::AbmFig10(_) => "abm-fig10",
             Figure::AbmFig11(_) => "abm-fig11",
+            Figure::AbmFig12(_) => "abm-fig12",
             Figure::Pred(_) => "pred",
             Figure::PredSettling(_) => "pred-settling",
             Figure::PredFig4(_) => "pred-fig4",
@@ -276,7 +282,9 @@ impl Figure {
             | Figure::AbmFig7(of)
             | Figure::AbmFig8(of)
             | Figure::AbmFig9(of)
-            | Figure::AbmFig11(of) => Some(of),
+            | Figure::AbmFig10(of)
+            | Figure::AbmFig11(of)
+            | Figure::AbmFig12(of) => Some(of),
             _ => None,
         }
     }

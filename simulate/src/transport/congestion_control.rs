@@ -27,10 +27,22 @@ impl Window {
     pub(crate) fn segments(&self) -> u64 {
         self.cwnd_bytes / self.segment_bytes
     }
+
+    /// Paces at a rate, with what it carries in `round_trip_ns` as the window, at least a segment.
+    pub(crate) fn follow_rate(&mut self, rate_bps: f64, round_trip_ns: f64) {
+        self.pace_bps = rate_bps as u64;
+        let bytes = (rate_bps * round_trip_ns / 8e9) as u64;
+        self.cwnd_bytes = bytes.max(self.segment_bytes);
+    }
 }
 
 /// A rule for the window. Times are nanoseconds.
 pub(crate) trait CongestionControl {
+    /// The window and pace that a flow begins with, where they are not its sender's.
+    fn begin(&self, window: &mut Window) {
+        let _ = window;
+    }
+
     /// The slow-start threshold after a loss or a mark, bytes.
     fn reduced_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64;
 
@@ -47,10 +59,22 @@ pub(crate) trait CongestionControl {
         let _ = (window, now_ns);
     }
 
-    /// An acknowledgement of `acknowledged` brought the telemetry of the switches it went through.
-    fn told(&mut self, window: &mut Window, acknowledged: u32, hops: &[Hop]) {
-        let _ = (window, acknowledged, hops);
+    /// An acknowledgement arrived, whatever its sender's state. Called last: a window set here overrides recovery's.
+    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
+        let _ = (window, told);
     }
+}
+
+/// What an acknowledgement tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told<'a> {
+    /// Segments below it are acknowledged.
+    pub(crate) acknowledged: u32,
+    /// Since the segment was sent that it answers, exactly, nanoseconds.
+    pub(crate) round_trip_ns: u64,
+    pub(crate) now_ns: u64,
+    /// Telemetry of the switches on the segment's path, from PowerTCP's data.
+    pub(crate) hops: &'a [Hop],
 }
 
 /// What a switch tells of the output queue that a packet left (in-band telemetry).
@@ -61,4 +85,60 @@ pub(crate) struct Hop {
     /// Bytes the port has sent, this packet not included.
     pub(crate) sent_bytes: u64,
     pub(crate) rate_bps: u64,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::transport::tuning::{Recovery, Tuning};
+
+    /// A line of 10 Gbps, segments of 1250 bytes, which take 1 us.
+    pub(crate) fn tuning(base_rtt_ns: u64) -> Tuning {
+        Tuning {
+            line_rate_bps: 10_000_000_000,
+            base_rtt_ns,
+            min_rto_ns: 10_000_000,
+            recovery: Recovery::Ns3,
+            probe_wait_ns: 0,
+            timestamp_ns: 1,
+            segment_bytes: 1250,
+        }
+    }
+
+    pub(crate) fn window() -> Window {
+        Window {
+            segment_bytes: 1250,
+            cwnd_bytes: 0,
+            ssthresh_bytes: 0,
+            acknowledged: 0,
+            next: 0,
+            highest: 0,
+            is_marked: false,
+            round_trip_ns: 0,
+            pace_bps: 0,
+        }
+    }
+
+    /// The pace after each of these round-trip times, told once per round trip; each begins as the one before ends.
+    pub(crate) fn after(
+        rule: &mut dyn CongestionControl,
+        window: &mut Window,
+        round_trips_ns: &[u64],
+    ) -> Vec<u64> {
+        rule.begin(window);
+        let mut now_ns = 0;
+        let mut told = |(nth, &round_trip_ns): (usize, &u64)| {
+            now_ns += round_trip_ns;
+            let acknowledged = 10 * nth as u32 + 1;
+            window.next = acknowledged + 9;
+            let told = |acknowledged| Told { acknowledged, round_trip_ns, now_ns, hops: &[] };
+            rule.told(window, &told(acknowledged));
+            // What follows within the round trip changes nothing.
+            let pace_bps = window.pace_bps;
+            rule.told(window, &Told { round_trip_ns: 3 * round_trip_ns, ..told(acknowledged + 5) });
+            assert_eq!(window.pace_bps, pace_bps);
+            pace_bps
+        };
+        round_trips_ns.iter().enumerate().map(&mut told).collect()
+    }
 }

@@ -1,7 +1,7 @@
 //! PowerTCP (Addanki, Michel, Schmid, NSDI 2022), Algorithm 1, as the Credence artifact's
 //! `TcpAdvanced` does it.
 
-use super::congestion_control::{CongestionControl, Hop, Window};
+use super::congestion_control::{CongestionControl, Hop, Told, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new window, the paper's gamma (section 3.3): 0.9.
@@ -33,27 +33,14 @@ pub(crate) struct PowerTcp {
 
 impl PowerTcp {
     pub(crate) fn new(tuning: &Tuning) -> Self {
-        // Two packets' transmission on top of propagation, as the artifact configures it.
-        let packets_ns = f64::from(tuning.segment_bytes) * 16e9 / tuning.line_rate_bps as f64;
         PowerTcp {
-            base_rtt_ns: tuning.base_rtt_ns as f64 + packets_ns,
+            base_rtt_ns: tuning.packet_rtt_ns(),
             most_bps: tuning.line_rate_bps as f64,
             power: 1.0,
             rate_bps: tuning.line_rate_bps as f64,
             last: Vec::new(),
             updated: None,
         }
-    }
-
-    /// The initial window and pace: a bandwidth-delay product at line rate.
-    pub(crate) fn begin(&self, window: &mut Window) {
-        self.apply(window, self.most_bps);
-    }
-
-    fn apply(&self, window: &mut Window, rate_bps: f64) {
-        window.pace_bps = rate_bps as u64;
-        let bytes = (rate_bps * self.base_rtt_ns / 8e9) as u64;
-        window.cwnd_bytes = bytes.max(window.segment_bytes);
     }
 
     /// Normalised power of a hop between two reports of it (Algorithm 1, NORMPOWER), and the time
@@ -87,6 +74,11 @@ impl PowerTcp {
 }
 
 impl CongestionControl for PowerTcp {
+    /// A bandwidth-delay product at line rate.
+    fn begin(&self, window: &mut Window) {
+        window.follow_rate(self.most_bps, self.base_rtt_ns);
+    }
+
     /// Losses and marks do not change the window.
     fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
         u64::from(u32::MAX)
@@ -96,7 +88,11 @@ impl CongestionControl for PowerTcp {
 
     /// Algorithm 1, UPDATEWINDOW: `w = gamma (w_old / power + beta) + (1 - gamma) w`; `w_old` is
     /// updated once per round trip.
-    fn told(&mut self, window: &mut Window, acknowledged: u32, hops: &[Hop]) {
+    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
+        let hops = told.hops;
+        if hops.is_empty() {
+            return;
+        }
         let Some(updated) = self.updated else {
             self.updated = Some(window.next);
             self.last.extend_from_slice(hops);
@@ -108,8 +104,8 @@ impl CongestionControl for PowerTcp {
         let aimed = self.rate_bps / (self.power / TARGET) + INCREASE_BPS;
         let rate_bps = GAMMA * aimed + (1.0 - GAMMA) * self.rate_bps;
         let rate_bps = rate_bps.clamp(LEAST_BPS.min(self.most_bps), self.most_bps);
-        self.apply(window, rate_bps);
-        if acknowledged > updated {
+        window.follow_rate(rate_bps, self.base_rtt_ns);
+        if told.acknowledged > updated {
             self.rate_bps = rate_bps;
             self.updated = Some(window.next.max(updated));
         }
@@ -119,42 +115,21 @@ impl CongestionControl for PowerTcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion_control::tests::{tuning, window};
 
     const RATE_BPS: u64 = 10_000_000_000;
-
-    fn tuning() -> Tuning {
-        Tuning {
-            line_rate_bps: RATE_BPS,
-            base_rtt_ns: 30_000,
-            min_rto_ns: 10_000_000,
-            recovery: crate::transport::Recovery::Ns3,
-            probe_wait_ns: 0,
-            timestamp_ns: 1,
-            segment_bytes: 1250,
-        }
-    }
 
     /// PowerTCP's fixed point (the paper's Theorem 1 and 2): `n` flows on one link settle at equal
     /// rates whose sum fills the link, with a queue of the sum of their additive increases. Here
     /// the link is a fluid: rates in, queue out.
     #[test]
     fn flows_settle_where_power_is_the_target() {
-        let mut flows = [PowerTcp::new(&tuning()), PowerTcp::new(&tuning())];
-        let mut windows = [(); 2].map(|()| Window {
-            segment_bytes: 1250,
-            cwnd_bytes: 0,
-            ssthresh_bytes: 0,
-            acknowledged: 0,
-            next: 0,
-            highest: 0,
-            is_marked: false,
-            round_trip_ns: 0,
-            pace_bps: 0,
-        });
+        let mut flows = [PowerTcp::new(&tuning(30_000)), PowerTcp::new(&tuning(30_000))];
+        let mut windows = [window(), window()];
         flows[0].begin(&mut windows[0]);
         flows[1].rate_bps = 2e9;
-        let begin = 2e9;
-        flows[1].apply(&mut windows[1], begin);
+        let base_rtt_ns = flows[1].base_rtt_ns;
+        windows[1].follow_rate(2e9, base_rtt_ns);
         let (mut queue, mut sent, step_ns) = (0.0f64, 0.0f64, 1_000u64);
         for step in 1..40_000u64 {
             // The flight is in queue and pipe: windows limit, not pacing.
@@ -170,7 +145,8 @@ mod tests {
             };
             for (flow, window) in flows.iter_mut().zip(&mut windows) {
                 window.next = (step + 30) as u32;
-                flow.told(window, step as u32, &[hop]);
+                let (acknowledged, now_ns) = (step as u32, hop.time_ns);
+                flow.told(window, &Told { acknowledged, round_trip_ns: 0, now_ns, hops: &[hop] });
             }
         }
         let total = flows[0].rate_bps + flows[1].rate_bps;

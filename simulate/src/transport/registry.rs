@@ -2,7 +2,7 @@
 
 use super::congestion_control::CongestionControl;
 use super::tuning::Tuning;
-use super::{cubic, dctcp, new_reno, power_tcp};
+use super::{cubic, dctcp, new_reno, power_tcp, theta_power_tcp, timely};
 use serde::{Deserialize, Serialize};
 
 /// How a flow's sender controls its rate.
@@ -20,17 +20,23 @@ pub enum Transport {
     Cubic,
     /// PowerTCP with in-band telemetry (Addanki et al., NSDI 2022, Algorithm 1).
     PowerTcp,
+    /// PowerTCP from round-trip times alone (Addanki et al., NSDI 2022, Algorithm 2).
+    ThetaPowerTcp,
+    /// TIMELY: a rate from round-trip times and their gradient (Mittal et al., SIGCOMM 2015).
+    Timely,
     /// Sends at a fixed rate, whatever happens, and repeats nothing.
     Unresponsive,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Transport; 5] = [
+    pub const ALL: [Transport; 7] = [
         Transport::Dctcp,
         Transport::NewReno,
         Transport::Cubic,
         Transport::PowerTcp,
+        Transport::ThetaPowerTcp,
+        Transport::Timely,
         Transport::Unresponsive,
     ];
 
@@ -41,6 +47,8 @@ impl Transport {
             Transport::NewReno => "new-reno",
             Transport::Cubic => "cubic",
             Transport::PowerTcp => "power-tcp",
+            Transport::ThetaPowerTcp => "theta-power-tcp",
+            Transport::Timely => "timely",
             Transport::Unresponsive => "unresponsive",
         }
     }
@@ -58,6 +66,8 @@ pub(crate) enum Control {
     NewReno(new_reno::NewReno),
     Cubic(cubic::Cubic),
     PowerTcp(Box<power_tcp::PowerTcp>),
+    ThetaPowerTcp(Box<theta_power_tcp::ThetaPowerTcp>),
+    Timely(Box<timely::Timely>),
 }
 
 impl Control {
@@ -68,6 +78,10 @@ impl Control {
             Transport::NewReno | Transport::Unresponsive => Control::NewReno(new_reno::NewReno),
             Transport::Cubic => Control::Cubic(cubic::Cubic::default()),
             Transport::PowerTcp => Control::PowerTcp(Box::new(power_tcp::PowerTcp::new(tuning))),
+            Transport::ThetaPowerTcp => {
+                Control::ThetaPowerTcp(Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)))
+            }
+            Transport::Timely => Control::Timely(Box::new(timely::Timely::new(tuning))),
         }
     }
 
@@ -77,6 +91,8 @@ impl Control {
             Control::NewReno(rule) => rule,
             Control::Cubic(rule) => rule,
             Control::PowerTcp(rule) => rule.as_mut(),
+            Control::ThetaPowerTcp(rule) => rule.as_mut(),
+            Control::Timely(rule) => rule.as_mut(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
 //! they differ from the RFCs, because results depend on it. [`Recovery`] names the other rules.
 
-use super::congestion_control::{Hop, Window};
+use super::congestion_control::{Hop, Told, Window};
 use super::rack::Rack;
 use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
@@ -120,10 +120,8 @@ impl Sender {
             round_trip_ns: 0,
             pace_bps: 0,
         };
-        let control = Control::new(transport, tuning);
-        if let Control::PowerTcp(rule) = &control {
-            rule.begin(&mut window);
-        }
+        let mut control = Control::new(transport, tuning);
+        control.rule().begin(&mut window);
         Sender {
             board: Scoreboard::new(size_bytes, tuning.segment_bytes),
             window,
@@ -222,10 +220,13 @@ impl Sender {
         {
             self.enter_reduction(0);
         }
-        if !ack.hops.is_empty() {
-            // PowerTCP sets its own window, overriding recovery's.
-            self.control.rule().told(&mut self.window, ack.next, ack.hops);
-        }
+        let told = Told {
+            acknowledged: ack.next,
+            round_trip_ns: now_ns - ack.echo_ns,
+            now_ns,
+            hops: ack.hops,
+        };
+        self.control.rule().told(&mut self.window, &told);
         self.fill_window(now_ns, send);
         if ack.next > first {
             self.schedule_probe(now_ns);

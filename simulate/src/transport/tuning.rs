@@ -32,3 +32,12 @@ pub(crate) struct Tuning {
     pub(crate) timestamp_ns: u64,
     pub(crate) segment_bytes: u32,
 }
+
+impl Tuning {
+    /// The base round-trip time of PowerTCP, theta-PowerTCP and TIMELY: propagation, and two segments' transmission, as the
+    /// Credence and ABM artifacts configure it.
+    pub(crate) fn packet_rtt_ns(&self) -> f64 {
+        let packets_ns = f64::from(self.segment_bytes) * 16e9 / self.line_rate_bps as f64;
+        self.base_rtt_ns as f64 + packets_ns
+    }
+}

@@ -2,6 +2,7 @@
 //! paper's claims (`docs/policies.md`).
 
 mod abm;
+mod abm_bursts;
 mod asking;
 mod credence;
 mod edt;

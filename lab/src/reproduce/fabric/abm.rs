@@ -7,10 +7,10 @@
 use super::figures::{Claim, FabricFigure, Panels, Paper, Vary, claim};
 use super::observed::UPLINK_GBPS;
 use super::scale::Scale;
-use crate::closed_loop::Experiment;
+use crate::closed_loop::{Experiment, NamedPolicy};
 use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Transport};
-use dropcast_switch::AqmSpec;
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
+use dropcast_switch::{AqmSpec, PolicySpec};
 
 /// Buffer per port and Gbps, KB, where it does not vary (section 4.1).
 const KB_PER_PORT_GBPS: f64 = 9.6;
@@ -20,9 +20,11 @@ const LINK_GBPS: f64 = 10.0;
 const LINK_DELAY_NS: u64 = 10_000;
 /// Load of DCTCP beside Cubic, figure 8 (`run-main.sh`).
 const DCTCP_LOAD: f64 = 0.1;
-/// Queues of figure 8: acknowledgements, Cubic, DCTCP, PowerTCP.
+/// Queues of figure 8: acknowledgements, Cubic, DCTCP, theta-PowerTCP.
 const QUEUES: [(Transport, u8); 3] =
-    [(Transport::Cubic, 1), (Transport::Dctcp, 2), (Transport::PowerTcp, 3)];
+    [(Transport::Cubic, 1), (Transport::Dctcp, 2), (Transport::ThetaPowerTcp, 3)];
+/// Queues of each port in figure 12 (`run-interval.sh`).
+const QUEUES_OF_FIGURE_12: u8 = 8;
 
 /// ABM and its rivals. The artifact gives acknowledgements, in queue 0, an alpha of 1.
 const POLICIES: [(&str, &str); 7] = [
@@ -42,7 +44,29 @@ static POLICIES_AND_FAB: [(&str, &str); 8] = {
     [abm, artifact, dt, fab, (FAB_100, "fab:alpha=[1,0.5],first_bytes=100000"), dt_8, sharing, lqd]
 };
 
+/// What transports are compared with.
+static POLICIES_AND_SHARING: [(&str, &str); 5] = {
+    let [abm, artifact, dt, _, dt_8, sharing, _] = POLICIES;
+    [abm, artifact, dt, dt_8, sharing]
+};
+
+/// What numbers of queues are compared with: DT also as the artifact's scripts set it, with less and less for the queues
+/// from the fifth on (`examples/ABM/alphas`). Answers to requests are in the last queue.
+static POLICIES_BY_QUEUES: [(&str, &str); 6] = {
+    let [abm, artifact, dt, _, dt_8, sharing, _] = POLICIES;
+    let falling = "dt:alpha=[1,0.5,0.5,0.5,0.125,0.0625,0.03125,0.015625]";
+    [abm, artifact, dt, (DT_FALLING, falling), dt_8, sharing]
+};
+
+/// What intervals are compared with: DT has no exception for the first round trip.
+static POLICIES_BY_INTERVAL: [(&str, &str); 6] = {
+    let [abm, artifact, dt, _, dt_8, sharing, _] = POLICIES;
+    [abm, artifact, (NO_EXCEPTION, "abm:alpha=[1,0.5],first_rtt_alpha=0.5"), dt, dt_8, sharing]
+};
+
 const ABM: &str = "ABM";
+const DT_FALLING: &str = "DT, alphas of the artifact";
+const NO_EXCEPTION: &str = "ABM, no exception";
 const DT: &str = "DT";
 const DT_8: &str = "DT, alpha 8";
 const SHARING: &str = "Complete Sharing";
@@ -54,7 +78,8 @@ const LATE: &str = "incast_over_10_ms";
 const OCCUPANCY: &str = "leaf_occupancy_p99";
 const CUBIC_SHORT: &str = "cubic_short_slowdown_p99";
 const DCTCP_SHORT: &str = "dctcp_short_slowdown_p99";
-const POWER_INCAST: &str = "power-tcp_incast_slowdown_p99";
+const THETA_INCAST: &str = "theta-power-tcp_incast_slowdown_p99";
+const LONG: &str = "long_slowdown_p50";
 
 /// A comparison with a rival that the paper leaves out, or gives no number for.
 const fn beside(metric: &'static str, than: &'static str) -> Claim {
@@ -79,9 +104,19 @@ const PLAIN: FabricFigure = FabricFigure {
 const BURSTS: [f64; 5] = [0.125, 0.25, 0.375, 0.5, 0.75];
 
 const BY_TRANSPORT: FabricFigure = FabricFigure {
+    policies: &POLICIES_AND_SHARING,
     vary: Vary::Burst,
     points: &BURSTS,
     panels: Panels::Metrics(&[INCAST, LATE]),
+    ..PLAIN
+};
+
+const BY_QUEUES: FabricFigure = FabricFigure {
+    policies: &POLICIES_BY_QUEUES,
+    vary: Vary::QueuesPerPort,
+    points: &[2.0, 4.0, 5.0, 6.0, 8.0],
+    burst: 0.25,
+    panels: Panels::Metrics(&[INCAST, LATE, OCCUPANCY]),
     ..PLAIN
 };
 
@@ -94,7 +129,7 @@ const BY_BUFFER: FabricFigure = FabricFigure {
 };
 
 /// Figures of the paper that are measured.
-pub static FIGURES: [FabricFigure; 8] = [
+pub static FIGURES: [FabricFigure; 12] = [
     FabricFigure {
         name: "abm-fig6",
         title: "Loads of websearch, requests of 30% of the buffer, Cubic",
@@ -142,16 +177,16 @@ pub static FIGURES: [FabricFigure; 8] = [
     },
     FabricFigure {
         name: "abm-fig8",
-        title: "Cubic beside DCTCP (10%) and requests of 30% of the buffer by PowerTCP, each in its own queue",
+        title: "Cubic beside DCTCP (10%) and requests of 30% of the buffer by theta-PowerTCP, each in its own queue",
         vary: Vary::CubicLoad,
         points: &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
-        panels: Panels::Metrics(&[CUBIC_SHORT, DCTCP_SHORT, POWER_INCAST]),
+        panels: Panels::Metrics(&[CUBIC_SHORT, DCTCP_SHORT, THETA_INCAST]),
         says: "under DT the tails of DCTCP and theta-PowerTCP grow with the load of Cubic; under ABM they do not, and \
                are up to 90.92% lower",
         claims: &[
-            claim(POWER_INCAST, ABM, DT, Some(0.6), 0.9092),
-            Claim { at: Some(0.6), ..beside(POWER_INCAST, DT_8) },
-            Claim { at: Some(0.6), ..beside(POWER_INCAST, SHARING) },
+            claim(THETA_INCAST, ABM, DT, Some(0.6), 0.9092),
+            Claim { at: Some(0.6), ..beside(THETA_INCAST, DT_8) },
+            Claim { at: Some(0.6), ..beside(THETA_INCAST, SHARING) },
         ],
         ..PLAIN
     },
@@ -162,6 +197,8 @@ pub static FIGURES: [FabricFigure; 8] = [
         claims: &[
             claim(INCAST, ABM, DT, Some(0.125), 0.391),
             claim(INCAST, ABM, DT, Some(0.375), 0.88),
+            beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
         ],
         ..BY_TRANSPORT
     },
@@ -174,6 +211,20 @@ pub static FIGURES: [FabricFigure; 8] = [
             claim(INCAST, ABM, DT, Some(0.125), 0.103),
             claim(INCAST, ABM, DT, Some(0.375), 0.88),
             beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
+        ],
+        ..BY_TRANSPORT
+    },
+    FabricFigure {
+        name: "abm-fig9c",
+        title: "Sizes of requests, websearch at 40%, TIMELY",
+        transport: Transport::Timely,
+        says: "ABM gains nothing over DT at requests of 12.5% of the buffer, 33.3% at 37.5%",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(0.125), 0.0),
+            claim(INCAST, ABM, DT, Some(0.375), 0.333),
+            beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
         ],
         ..BY_TRANSPORT
     },
@@ -186,8 +237,37 @@ pub static FIGURES: [FabricFigure; 8] = [
             claim(INCAST, ABM, DT, Some(0.375), 0.0),
             claim(INCAST, ABM, DT, Some(0.5), 0.76),
             beside(INCAST, DT_8),
+            beside(INCAST, SHARING),
         ],
         ..BY_TRANSPORT
+    },
+    FabricFigure {
+        name: "abm-fig10a",
+        title: "Queues of each port, websearch at 40%, requests of a quarter of the buffer, Cubic",
+        says: "ABM's p99 of incast flows stays low as the queues increase, 88.9% below DT's with 5 queues and 92.6% with 8",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(5.0), 0.889),
+            claim(INCAST, ABM, DT, Some(8.0), 0.926),
+            Claim { at: Some(8.0), ..beside(INCAST, DT_FALLING) },
+            Claim { at: Some(8.0), ..beside(INCAST, DT_8) },
+            Claim { at: Some(8.0), ..beside(INCAST, SHARING) },
+        ],
+        ..BY_QUEUES
+    },
+    FabricFigure {
+        name: "abm-fig10b",
+        title: "Queues of each port, websearch at 40%, requests of a quarter of the buffer, DCTCP",
+        transport: Transport::Dctcp,
+        says: "ABM and DT are similar up to 4 queues; with 5 ABM's p99 of incast flows is 88.9% below DT's, with 8 92.6%",
+        claims: &[
+            claim(INCAST, ABM, DT, Some(4.0), 0.1),
+            claim(INCAST, ABM, DT, Some(5.0), 0.889),
+            claim(INCAST, ABM, DT, Some(8.0), 0.926),
+            Claim { at: Some(8.0), ..beside(INCAST, DT_FALLING) },
+            Claim { at: Some(8.0), ..beside(INCAST, DT_8) },
+            Claim { at: Some(8.0), ..beside(INCAST, SHARING) },
+        ],
+        ..BY_QUEUES
     },
     FabricFigure {
         name: "abm-fig11a",
@@ -213,7 +293,36 @@ pub static FIGURES: [FabricFigure; 8] = [
         ],
         ..BY_BUFFER
     },
+    FabricFigure {
+        name: "abm-fig12",
+        title: "Round trips between updates, 8 queues of each port, requests of 75% of the buffer, Cubic",
+        policies: &POLICIES_BY_INTERVAL,
+        vary: Vary::UpdateRtts,
+        points: &[1.0, 10.0, 100.0, 1_000.0, 10_000.0],
+        burst: 0.75,
+        panels: Panels::Metrics(&[SHORT, LATE, LONG]),
+        says: "at the p99.9 of short flows ABM is 84.05% below DT if it updates every 10 RTTs, 44.78% at 100, and like DT \
+               from 1,000 on; the median of long flows stays",
+        claims: &[
+            claim(SHORT, ABM, DT, Some(10.0), 0.8405),
+            claim(SHORT, ABM, DT, Some(100.0), 0.4478),
+            claim(SHORT, ABM, DT, Some(1_000.0), 0.0),
+            claim(LONG, ABM, DT, None, 0.0),
+            Claim { policy: NO_EXCEPTION, at: Some(1.0), ..beside(SHORT, DT) },
+            Claim { at: Some(1.0), ..beside(SHORT, DT_8) },
+            Claim { at: Some(1.0), ..beside(SHORT, SHARING) },
+        ],
+        ..PLAIN
+    },
 ];
+
+/// The policy at a point of a figure that varies how often ABM measures.
+pub(super) fn update_every(policy: &mut NamedPolicy, base_rtts: f64) {
+    if let PolicySpec::Abm(own) = &mut policy.spec {
+        own.update_ns = Some((base_rtts * (8 * LINK_DELAY_NS) as f64) as u64);
+        policy.label = format!("{},update_rtts={base_rtts}", policy.label);
+    }
+}
 
 /// The artifact's two leaves; ten times its requests, so that 50 ms hold about 64.
 pub fn small() -> Scale {
@@ -230,40 +339,54 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
     let pick = |vary, fixed| if figure.vary == vary { point } else { fixed };
     let kb_per_port_gbps = pick(Vary::BufferPerPort, KB_PER_PORT_GBPS);
     let is_mixed = figure.vary == Vary::CubicLoad;
+    let queues_per_port = match figure.vary {
+        Vary::CubicLoad => 4,
+        Vary::QueuesPerPort => point as u8,
+        Vary::UpdateRtts => QUEUES_OF_FIGURE_12,
+        _ => 2,
+    };
     let queue_of = |transport| {
         let own = QUEUES.iter().find(|(other, _)| *other == transport);
         own.filter(|_| is_mixed).map_or(1, |(_, queue)| *queue)
     };
-    let flows = |transport, load| {
-        let queue = queue_of(transport);
-        PoissonFlows { load, transport, queue, ..PoissonFlows::default() }
+    let flows =
+        |transport, load, queue| PoissonFlows { load, transport, queue, ..PoissonFlows::default() };
+    let of_incasts = if is_mixed { Transport::ThetaPowerTcp } else { figure.transport };
+    // Each flow has one of the data queues at random; so has each request in figure 12. In figure 10 requests have the
+    // last one (`abm-evaluation-nprio.cc`).
+    let data_queues = 1..queues_per_port;
+    let of_requests = match figure.vary {
+        Vary::UpdateRtts => data_queues.clone(),
+        Vary::QueuesPerPort => queues_per_port - 1..queues_per_port,
+        _ => queue_of(of_incasts)..queue_of(of_incasts) + 1,
     };
-    let of_incasts = if is_mixed { Transport::PowerTcp } else { figure.transport };
-    let incast = Incast {
+    let incast = |queue| Incast {
         // A request has the same bytes whatever the buffer is.
         burst: pick(Vary::Burst, figure.burst) * KB_PER_PORT_GBPS / kb_per_port_gbps,
         fan_in: scale.servers,
-        per_server_hz: scale.per_server_hz,
+        per_server_hz: scale.per_server_hz / of_requests.len() as f64,
         transport: of_incasts,
-        queue: queue_of(of_incasts),
+        queue,
         ..Incast::default()
     };
     let flows = if is_mixed {
-        vec![flows(Transport::Cubic, point), flows(Transport::Dctcp, DCTCP_LOAD)]
+        let of = |transport, load| flows(transport, load, queue_of(transport));
+        vec![of(Transport::Cubic, point), of(Transport::Dctcp, DCTCP_LOAD)]
     } else {
-        vec![flows(figure.transport, pick(Vary::Load, figure.load))]
+        let load = pick(Vary::Load, figure.load) / data_queues.len() as f64;
+        data_queues.map(|queue| flows(figure.transport, load, queue)).collect()
     };
     Experiment {
         policies: Vec::new(),
         runs: scale.runs,
         flow_list: None,
         ns3_seed: None,
-        fabric: fabric(scale, kb_per_port_gbps, if is_mixed { 4 } else { 2 }),
+        fabric: fabric(scale, kb_per_port_gbps, queues_per_port),
         traffic: TrafficConfig {
             duration_ns: scale.duration_ns,
             seed: scale.seed,
             flows,
-            incasts: vec![incast],
+            incasts: of_requests.clone().map(incast).collect(),
             collectives: Vec::new(),
         },
     }
@@ -335,7 +458,34 @@ mod tests {
         let single: Vec<_> = single.collect();
         assert_eq!(single, [(Transport::Cubic, 1, 0.6), (Transport::Dctcp, 2, 0.1)]);
         let incast = &traffic.incasts[0];
-        assert_eq!((incast.transport, incast.queue), (Transport::PowerTcp, 3));
+        assert_eq!((incast.transport, incast.queue), (Transport::ThetaPowerTcp, 3));
         assert_eq!(fabric.queues_per_port, 4);
+    }
+
+    /// Figures 10 and 12 spread the same load over all queues but that of acknowledgements. Requests have the last queue, or
+    /// each.
+    #[test]
+    fn queues_share_the_load() {
+        for (name, point, requests) in [("abm-fig10a", 8.0, 7..=7), ("abm-fig12", 10.0, 1..=7)] {
+            let figure = FIGURES.iter().find(|figure| figure.name == name).expect("a figure");
+            let Experiment { fabric, traffic, .. } = experiment(&small(), figure, point);
+            assert_eq!(fabric.queues_per_port, 8);
+            let load: f64 = traffic.flows.iter().map(|flows| flows.load).sum();
+            let hz: f64 = traffic.incasts.iter().map(|incast| incast.per_server_hz).sum();
+            assert!((load - 0.4).abs() < 1e-9 && (hz - 20.0).abs() < 1e-9, "{load}, {hz}");
+            let queues: Vec<u8> = traffic.flows.iter().map(|flows| flows.queue).collect();
+            assert_eq!(queues, [1, 2, 3, 4, 5, 6, 7]);
+            let queues: Vec<u8> = traffic.incasts.iter().map(|incast| incast.queue).collect();
+            assert_eq!(queues, requests.collect::<Vec<u8>>());
+        }
+    }
+
+    /// 1 to 10,000 round trips of 80 us; DT has no interval.
+    #[test]
+    fn figure_12_varies_how_often_abm_measures() {
+        let mut policies = ["abm", "dt"].map(|name| name.parse::<NamedPolicy>().expect("known"));
+        policies.iter_mut().for_each(|policy| update_every(policy, 10.0));
+        assert_eq!(policies[0].spec, "abm:update_ns=800000".parse().expect("known"));
+        assert_eq!(policies[1], "dt".parse().expect("known"));
     }
 }

@@ -59,6 +59,10 @@ pub enum Vary {
     CubicLoad,
     /// Buffer per port and Gbps, KB.
     BufferPerPort,
+    /// Queues of each port.
+    QueuesPerPort,
+    /// Base round-trip times between two measurements of ABM.
+    UpdateRtts,
     /// Flows to one receiver.
     Flows,
     /// Time since the start, milliseconds.
@@ -285,6 +289,8 @@ impl Vary {
             Vary::Flips => "probability that a prediction is flipped",
             Vary::CubicLoad => "load of Cubic, % of the uplinks",
             Vary::BufferPerPort => "buffer, KB per port per Gbps",
+            Vary::QueuesPerPort => "queues of each port",
+            Vary::UpdateRtts => "base RTTs between updates",
             Vary::Flows => "flows",
             Vary::TimeMs => "time, ms",
             Vary::ReceiverLoad => "load, % of the receiver's link",
@@ -302,6 +308,8 @@ impl Vary {
             Vary::Flips => "flip_probability",
             Vary::CubicLoad => "cubic_load",
             Vary::BufferPerPort => "kb_per_port_gbps",
+            Vary::QueuesPerPort => "queues_per_port",
+            Vary::UpdateRtts => "update_rtts",
             Vary::Flows => "flows",
             Vary::TimeMs => "time_ms",
             Vary::ReceiverLoad => "receiver_load",

@@ -164,6 +164,9 @@ impl Plan {
                         own.flip_probability = point;
                         named.label = format!("{spec},flip_probability={point:?}");
                     }
+                    if figure.vary == Vary::UpdateRtts {
+                        abm::update_every(&mut named, point);
+                    }
                     let job = place(&mut plan.jobs, Job { experiment, policy: named });
                     cells.push(Planned { point, policy, job });
                 }

@@ -73,6 +73,8 @@ impl Scale {
             | Vary::Flips
             | Vary::CubicLoad
             | Vary::BufferPerPort
+            | Vary::QueuesPerPort
+            | Vary::UpdateRtts
             | Vary::Flows
             | Vary::TimeMs
             | Vary::ReceiverLoad
