@@ -58,8 +58,11 @@ fn credence_absorbs_incasts_as_does_a_tuned_alpha() {
 /// 5 RTTs PRED's queue is longer than FCS's alone; at 40 RTTs it is shorter.
 #[test]
 fn pred_settles_only_with_longer_trials() {
-    let scale = Scale { duration_ns: 120_000_000, runs: 1, ..pred::scale() };
-    let measured = pred::measure(&scale, &Resources::default(), &Silent).expect("a valid scale");
+    let figures: Vec<_> = pred::figures().filter(|figure| figure.name == "pred-settling").collect();
+    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(120_000_000) };
+    let resources = Resources::default();
+    let measured =
+        pred::measure(&figures, &options, &resources, &Silent).expect("a valid duration");
     let queue = |flows, scheme| mean(&measured[0], flows, scheme, "queue_packets_mean");
     let growth = |scheme| queue(20.0, scheme) / queue(2.0, scheme);
     assert!(growth("RED, lambda 0.2") > 2.0, "{}", growth("RED, lambda 0.2"));
@@ -72,6 +75,11 @@ fn pred_settles_only_with_longer_trials() {
     assert!(rate > 9.7, "{rate} Gbit/s");
     let equation = queue(2.0, "Equation 1 for RED");
     assert!(equation > 2.0 * queue(2.0, "RED, lambda 0.2"), "equation 1 holds: {equation}");
+    for flows in [2.0, 20.0] {
+        let ratio =
+            queue(flows, "Equation 1 for RED, windows of 2/p") / queue(flows, "RED, lambda 0.2");
+        assert!((0.8..1.4).contains(&ratio), "{flows} flows: {ratio}");
+    }
 }
 
 /// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs.

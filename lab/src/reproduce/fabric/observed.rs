@@ -9,11 +9,14 @@ use std::collections::BTreeMap;
 /// What a leaf's uplinks send while flows start, Gbit/s, the bytes of headers included.
 pub(super) const UPLINK_GBPS: &str = "uplink_gbps";
 
+/// Numbers of a run, by name.
+pub(super) type Numbers = BTreeMap<String, f64>;
+
 /// Numbers of runs with different seeds, by name: all of [`dropcast_simulate::RunSummary::metrics`], the same of
 /// the flows of each transport (`cubic_short_slowdown_p99`), and `uplink_gbps`, what a leaf's uplinks send while
 /// flows start. What is undefined in a run is left out.
 #[derive(Clone, Debug, Default)]
-pub struct RunNumbers(pub(super) Vec<BTreeMap<String, f64>>);
+pub struct RunNumbers(pub(super) Vec<Numbers>);
 
 impl RunNumbers {
     /// A number, by run; null where it is undefined.
@@ -30,7 +33,7 @@ impl RunNumbers {
 
 /// One run.
 pub(super) struct Observed {
-    pub(super) numbers: BTreeMap<String, f64>,
+    pub(super) numbers: Numbers,
     /// Flows that started.
     pub(super) flows: u64,
     /// Slowdowns of those that completed, in their order.

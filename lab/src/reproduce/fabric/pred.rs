@@ -9,7 +9,7 @@ mod services;
 
 use super::figures::{FabricFigure, Vary};
 use super::measured::{Cell, MeasuredFigure};
-use super::observed::RunNumbers;
+use super::observed::{Numbers, RunNumbers};
 use super::scale::Scale;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
@@ -17,10 +17,6 @@ use dropcast_pipeline::resources::Resources;
 use dropcast_switch::AqmSpec;
 use dropcast_train::Threads;
 use scenes::{SCENES, Scene, Setting};
-use std::collections::BTreeMap;
-
-/// Numbers of a run, by name.
-type Numbers = BTreeMap<String, f64>;
 
 /// The figures that are measured.
 pub fn figures() -> impl Iterator<Item = &'static FabricFigure> {

@@ -1,6 +1,6 @@
 //! Flows without end to one receiver, at one switch: the queue settles, and is measured in the second half of a run.
 
-use super::Numbers;
+use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
 use dropcast_pipeline::PipelineError;

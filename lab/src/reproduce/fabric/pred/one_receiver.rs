@@ -1,6 +1,6 @@
 //! Flows that come and go, from all servers to one.
 
-use super::Numbers;
+use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{

@@ -1,8 +1,8 @@
 //! Three queues of one port, served by deficit weighted round robin 2 : 1 : 1 (section D.4): a long flow in each, and small
 //! flows that tell how long the queues are.
 
-use super::Numbers;
 use super::one_receiver::Times;
+use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::Scheduler;
 use dropcast_pipeline::PipelineError;
