@@ -70,6 +70,17 @@ def beside_the_mean(embeddings):
     return jnp.concatenate([embeddings, jnp.broadcast_to(mean, embeddings.shape)], axis=-1)
 
 
+@jax.jit
+def squashed(mean, log_std, seen, key):
+    """Draws tanh of a normal distribution, with the log of its density (Haarnoja et al., 2018, appendix C)."""
+    seen = jax.lax.bitcast_convert_type(jnp.sum(seen).astype(jnp.float32), jnp.uint32)
+    noise = jax.random.normal(jax.random.fold_in(key, seen), mean.shape)
+    raw = mean + jnp.exp(log_std) * noise
+    log_prob = -0.5 * noise**2 - log_std - 0.5 * np.log(2 * np.pi)
+    log_prob -= 2 * (np.log(2) - raw - jax.nn.softplus(-2 * raw))
+    return jnp.tanh(raw), log_prob.sum(axis=-1, keepdims=True)
+
+
 class Actor(Model):
     """NDT's policy: an action for each port, tanh of a normal distribution.
 
@@ -95,17 +106,10 @@ class Actor(Model):
         self._calls += 1
         mean, outputs = self.apply(self.state_dict.params if params is None else params, inputs, role)
         # Compiled functions keep the number of calls: what is observed makes their noise differ.
-        seen = jnp.sum(inputs["observations"]).astype(jnp.float32)
-        seen = jax.lax.bitcast_convert_type(seen, jnp.uint32)
-        key = jax.random.fold_in(jax.random.fold_in(self._key, self._calls), seen)
-        noise = jax.random.normal(key, mean.shape)
-        raw = mean + jnp.exp(outputs["log_std"]) * noise
-        # log of the density of tanh(raw) (Haarnoja et al., 2018, appendix C).
-        log_prob = -0.5 * noise**2 - outputs["log_std"] - 0.5 * np.log(2 * np.pi)
-        log_prob -= 2 * (np.log(2) - raw - jax.nn.softplus(-2 * raw))
-        outputs["log_prob"] = log_prob.sum(axis=-1, keepdims=True)
+        key = jax.random.fold_in(self._key, self._calls)
+        actions, outputs["log_prob"] = squashed(mean, outputs["log_std"], inputs["observations"], key)
         outputs["mean_actions"] = jnp.tanh(mean)
-        return jnp.tanh(raw), outputs
+        return actions, outputs
 
 
 class Critic(DeterministicMixin, Model):
@@ -125,6 +129,23 @@ class Critic(DeterministicMixin, Model):
         return nn.Dense(1)(nn.relu(nn.Dense(64)(ports.mean(axis=1)))), {}
 
 
+class HostMemory(RandomMemory):
+    """Transitions in NumPy's arrays: JAX copies a whole array to change a row of it."""
+
+    def create_tensor(self, name, *, size, dtype=None, keep_dimensions=False):
+        made = super().create_tensor(name, size=size, dtype=dtype, keep_dimensions=keep_dimensions)
+        if made:
+            self.tensors[name] = np.zeros(self.tensors[name].shape, self.tensors[name].dtype)
+        return made
+
+    def add_samples(self, **tensors):
+        for name in self.tensors:
+            self.tensors[name][self.memory_index] = np.asarray(tensors[name])
+        self.memory_index += 1
+        self.filled |= self.memory_index == self.memory_size
+        self.memory_index %= self.memory_size
+
+
 def count(params):
     return sum(leaf.size for leaf in jax.tree_util.tree_leaves(params))
 
@@ -132,6 +153,7 @@ def count(params):
 def learner(env, seed, arguments):
     """skrl's SAC, with our networks."""
     config.jax.key = jax.random.PRNGKey(seed)
+    np.random.seed(seed)
     spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     models = {"policy": Actor(**spaces)}
     for name in ("critic_1", "critic_2", "target_critic_1", "target_critic_2"):
@@ -142,13 +164,13 @@ def learner(env, seed, arguments):
         "batch_size": arguments.batch,
         "discount_factor": arguments.discount,
         "learning_rate": 3e-4,
-        "learning_starts": 500,
-        "random_timesteps": 500,
+        "learning_starts": max(arguments.warm_up, arguments.batch),
+        "random_timesteps": arguments.warm_up,
         # Flow-seconds of an interval are small; SAC's entropy is counted in nats.
         "rewards_shaper": lambda rewards, *_: rewards * arguments.reward_scale,
         "experiment": {"write_interval": 0, "checkpoint_interval": 0, "directory": "/tmp/ndt-sac"},
     }
-    memory = RandomMemory(memory_size=100_000, num_envs=1)
+    memory = HostMemory(memory_size=50_000, num_envs=1)
     return SAC(models=models, memory=memory, cfg=settings, **spaces)
 
 
@@ -365,6 +387,7 @@ def main():
             command.add_argument("--batch", type=int, default=64)
             command.add_argument("--discount", type=float, default=0.99)
             command.add_argument("--reward-scale", type=float, default=20)
+            command.add_argument("--warm-up", type=int, default=500, help="random decisions before it learns")
             command.add_argument("--validation", type=int, default=16, help="traces that choose the network")
         else:
             command.add_argument("network", nargs="?", help="what train wrote")

@@ -102,8 +102,13 @@ def test_rewards_add_up_to_completion_times():
 def test_an_episode_is_a_run_of_the_experiment():
     env = BufferEnv(FABRIC)
     compared = dropcast.simulate(experiment={**FABRIC, "runs": 1}, progress=False)
+    run = compared.summary["policies"][0]["runs"][0]
     played(env, 0, lambda _: np.full(6, 3.0))
-    assert len(env.flows()) == compared.summary["policies"][0]["metrics"]["flows"]["mean"]
+    flows = env.flows()
+    single = flows[flows["is_single"] == 1]
+    assert (run["single"]["flows"], run["incast"]["flows"]) == (len(single), len(flows) - len(single))
+    slowdowns = single["fct_ns"] / single["ideal_fct_ns"]
+    assert run["single"]["slowdown"]["mean"] == pytest.approx(slowdowns.mean())
 
 
 def test_the_alpha_of_one_port_is_observed_and_counts():

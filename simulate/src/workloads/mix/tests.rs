@@ -201,7 +201,7 @@ fn mistakes_are_named() {
         "duration_ns: is 10000000001, after the simulation's end",
     );
     check(
-        |t| t.collectives[0].start_ns = 8_000_000_000,
+        |t| t.collectives[0].start_ns = 20_000_000_000,
         "start_ns: is 20000000000, after the simulation",
     );
     let parse = |text: &str| toml::from_str::<TrafficConfig>(text);
