@@ -5,7 +5,7 @@ soft actor-critic in dropcast's environment, and compared with constant alphas o
     python ndt_sac.py train --minutes 15 --output ndt-sac.msgpack
     python ndt_sac.py compare ndt-sac.msgpack --traces 105
 
-The learner is skrl's SAC in JAX, which installs without CUDA. docs/environment.md says what came of it.
+The learner is skrl's SAC in JAX, which installs without CUDA. docs/environment.md describes both.
 """
 
 from __future__ import annotations
