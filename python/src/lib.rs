@@ -1,6 +1,7 @@
 //! The compiled part of the Python package `dropcast`: `dropcast-pipeline` for Python. The package
 //! (`python/dropcast`) gives it names, defaults and docs.
 
+mod environment;
 mod errors;
 mod fabric;
 mod frame;
@@ -18,6 +19,8 @@ mod work;
 mod _dropcast {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::environment::Environment;
     #[pymodule_export]
     use crate::fabric::{experiment, generate, map, refine, reproduce};
     #[pymodule_export]

@@ -6,6 +6,7 @@
 //! thread, integer nanoseconds, one seed: the same input gives the same bytes.
 
 mod config;
+mod episode;
 mod event_queue;
 mod flow;
 mod flow_state;
@@ -18,6 +19,7 @@ mod switch;
 mod topology;
 
 pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
+pub use episode::{DecisionInterval, Decisions, EndedFlows, Episode, EpisodeError, Next};
 pub use event_queue::EventQueue;
 pub use flow::{Flow, FlowClass, FlowRecord};
 pub use simulation::{FlowError, Simulation, SimulationOutcome};

@@ -29,9 +29,10 @@ mod transport;
 mod workloads;
 
 pub use fabric::{
-    DroppedPacket, EventQueue, Fabric, FabricConfig, FabricDropReason, FabricError, Flow,
-    FlowClass, FlowError, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Simulation,
-    SimulationOutcome, Sink, Telemetry, Unwatched,
+    DecisionInterval, Decisions, DroppedPacket, EndedFlows, Episode, EpisodeError, EventQueue,
+    Fabric, FabricConfig, FabricDropReason, FabricError, Flow, FlowClass, FlowError, FlowRecord,
+    Next, Occupancy, OnFull, PacketEvents, Paths, Simulation, SimulationOutcome, Sink, Telemetry,
+    Unwatched,
 };
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use open_loop::{

@@ -7,8 +7,8 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
-    Fabric, Flow, FlowList, RunSummary, Simulation, SimulationOutcome, Sink, Summarizer, Transport,
-    Workload,
+    Decisions, Episode, EpisodeError, Fabric, Flow, FlowList, RunSummary, Simulation,
+    SimulationOutcome, Sink, Summarizer, Transport, Workload,
 };
 use dropcast_train::Threads;
 use std::fs::File;
@@ -53,7 +53,7 @@ impl Experiment {
 pub const MOST_RUNS: u32 = 10_000;
 
 /// The flows of one run.
-pub type Traffic = Box<dyn Workload>;
+pub type Traffic = Box<dyn Workload + Send>;
 
 impl Prepared {
     pub(super) fn new(experiment: Experiment, oracles: Oracles) -> Result<Self, PipelineError> {
@@ -143,6 +143,28 @@ impl Prepared {
         outcome.map_err(|error| match &self.experiment.flow_list {
             Some(path) => PipelineError::from(error).in_file(path.display()),
             None => error.into(),
+        })
+    }
+
+    /// Run `run` as an episode: one switch is decided about from outside, the others have the experiment's first policy.
+    ///
+    /// # Errors
+    /// A field of `decisions` is out of its range.
+    pub fn episode(
+        &self,
+        decisions: Decisions,
+        run: u32,
+    ) -> Result<Episode<Traffic>, PipelineError> {
+        let fabric = self.fabric(run)?;
+        let traffic = self.traffic(&fabric, run)?;
+        let policy = &self.experiment.policies[0];
+        let others = |switch_id, mut site: dropcast_switch::PolicySite<'_>| {
+            site.model = self.oracles.at_switch(&policy.spec, &fabric, switch_id);
+            policy.spec.build(site)
+        };
+        Episode::new(&fabric, decisions, others, traffic).map_err(|error| match error {
+            EpisodeError::Decisions { field, problem } => PipelineError::setting(field, problem),
+            other => PipelineError::setting(&policy.label, other.to_string()),
         })
     }
 

@@ -115,6 +115,14 @@ impl<E: Copy> EventQueue<E> {
         Some((entry.time_ns, entry.event))
     }
 
+    /// Time of the next event, nanoseconds.
+    pub fn next_ns(&mut self) -> Option<u64> {
+        while self.left.is_empty() {
+            self.begin_next_day()?;
+        }
+        self.left.last().map(|entry| entry.time_ns)
+    }
+
     /// Events that are scheduled.
     pub fn len(&self) -> usize {
         self.len

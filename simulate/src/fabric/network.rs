@@ -12,7 +12,7 @@ use crate::transport::Hop;
 use dropcast_data::{Event, EventKind};
 use dropcast_features::BufferView;
 use dropcast_switch::aqm::Action;
-use dropcast_switch::{AqmSite, BuildError, Policy, PolicySite};
+use dropcast_switch::{AqmSite, Buffer, BuildError, Policy, PolicySite};
 use std::collections::VecDeque;
 
 /// An event.
@@ -162,6 +162,11 @@ impl Network {
                 false
             }
         }
+    }
+
+    /// The buffer of a switch.
+    pub(crate) fn buffer(&self, switch_id: u16) -> &Buffer {
+        self.switches[usize::from(switch_id)].buffer()
     }
 
     /// Samples every switch.

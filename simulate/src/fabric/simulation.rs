@@ -10,7 +10,7 @@ use super::topology::hash;
 use crate::open_loop::path_of;
 use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
 use crate::workloads::Workload;
-use dropcast_switch::{BuildError, Policy, PolicySite};
+use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
 
 /// The totals of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,8 @@ impl<W: Workload> Simulation<W> {
         Ok(self.outcome(now_ns))
     }
 
-    fn begin(&mut self) {
+    /// Schedules the first flow and the first sample.
+    pub(super) fn begin(&mut self) {
         self.fetch();
         if self.rules.fabric.config().sample_interval_ns > 0 {
             self.network.events.schedule(0, Happening::Sample);
@@ -164,7 +165,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Processes the next event; returns its time, or `None` at the end.
-    fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
+    pub(super) fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
         let Some((now_ns, happening)) = self.network.events.pop() else { return Ok(None) };
         if now_ns > self.rules.fabric.config().end_ns {
             return Ok(None);
@@ -193,6 +194,21 @@ impl<W: Workload> Simulation<W> {
             self.release_if_over(flow, now_ns, sink);
         }
         Ok(Some(now_ns))
+    }
+
+    /// Time of the next event, nanoseconds.
+    pub(super) fn next_ns(&mut self) -> Option<u64> {
+        self.network.events.next_ns()
+    }
+
+    /// Flows that have started.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// The buffer of a switch.
+    pub(super) fn buffer(&self, switch_id: u16) -> &Buffer {
+        self.network.buffer(switch_id)
     }
 
     /// Schedules the workload's next flow.
@@ -436,7 +452,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Flows that have not completed, in order of start.
-    fn report_rest<S: Sink>(&mut self, sink: &mut S) {
+    pub(super) fn report_rest<S: Sink>(&mut self, sink: &mut S) {
         let mut rest: Vec<_> = self
             .flows
             .all()
@@ -450,7 +466,7 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    fn outcome(&self, end_ns: u64) -> SimulationOutcome {
+    pub(super) fn outcome(&self, end_ns: u64) -> SimulationOutcome {
         let Counts { sent, delivered, hops, marked, dropped } = self.network.counts;
         SimulationOutcome {
             end_ns,

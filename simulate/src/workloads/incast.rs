@@ -18,7 +18,7 @@ pub struct Incast {
     pub fan_in: u16,
     /// Requests per second of each server.
     pub per_server_hz: f64,
-    /// The answering servers: of the next leaf, or of any other.
+    /// The answering servers: of the next leaf, or of any other; `fan-in` is for flows.
     pub pattern: Pattern,
     /// How answers are sent.
     pub transport: Transport,

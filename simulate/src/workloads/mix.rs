@@ -3,6 +3,7 @@
 use super::Workload;
 use super::collective::{Collective, CollectiveSource};
 use super::incast::{Incast, RequestSource};
+use super::pattern::Pattern;
 use super::poisson_flows::{FlowSource, PoissonFlows};
 use crate::fabric::{Fabric, Flow, FlowRecord};
 use crate::flow_sizes::FlowSizesError;
@@ -159,6 +160,10 @@ impl TrafficConfig {
             check_number(&wrong, "per_server_hz", part.per_server_hz, MOST_HZ)?;
             check_queue(&wrong, part.queue, fabric)?;
             check_partners(&wrong, fabric)?;
+            if part.pattern == Pattern::FanIn {
+                let problem = "is fan-in, which is for flows; expected permutation or random";
+                return Err(wrong("pattern", problem.into()));
+            }
             if part.fan_in == 0 {
                 return Err(wrong("fan_in", "is 0, expected at least 1".into()));
             }

@@ -2,6 +2,7 @@
 
 use crate::fabric::Fabric;
 use rand::Rng;
+use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ pub enum Pattern {
     Random,
     /// To server 0, from all others. A load is then a share of its link's rate.
     OneReceiver,
+    /// From servers that were drawn for each receiver, to receivers that were drawn: of both any number, of a receiver's
+    /// senders all but itself at most (the fan-in of each port; NDT, INFOCOM 2022, section VI-A). For `[[flows]]` only.
+    FanIn,
 }
 
 /// The only receiver of [`Pattern::OneReceiver`].
@@ -45,6 +49,7 @@ impl Partners {
         match self.pattern {
             Pattern::OneReceiver => self.all_servers() - 1,
             _ if self.leaves == 1 => self.servers - 1,
+            Pattern::FanIn => self.all_servers() - 1,
             Pattern::Permutation => self.servers,
             Pattern::Random => self.all_servers() - self.servers,
         }
@@ -54,6 +59,9 @@ impl Partners {
     pub(crate) fn candidate(self, server: u16, nth: u16) -> u16 {
         let leaf = server / self.servers;
         match self.pattern {
+            // All but the server itself.
+            Pattern::FanIn if nth < server => nth,
+            Pattern::FanIn => nth + 1,
             _ if self.leaves == 1 && nth < server => nth,
             _ if self.leaves == 1 => nth + 1,
             Pattern::OneReceiver => RECEIVER + 1 + nth,
@@ -69,7 +77,7 @@ impl Partners {
         let other = self.candidate(one, rng.random_range(0..self.candidates()));
         match self.pattern {
             Pattern::OneReceiver => (other, one),
-            Pattern::Permutation | Pattern::Random => (one, other),
+            Pattern::Permutation | Pattern::Random | Pattern::FanIn => (one, other),
         }
     }
 
@@ -77,7 +85,49 @@ impl Partners {
     pub(crate) fn receiver(self, rng: &mut ChaCha8Rng) -> u16 {
         match self.pattern {
             Pattern::OneReceiver => RECEIVER,
-            Pattern::Permutation | Pattern::Random => rng.random_range(0..self.all_servers()),
+            Pattern::Permutation | Pattern::Random | Pattern::FanIn => {
+                rng.random_range(0..self.all_servers())
+            }
+        }
+    }
+}
+
+/// Draws the two ends of flows.
+#[derive(Clone, Debug)]
+pub(crate) enum Ends {
+    /// Any server sends.
+    Partners(Partners),
+    /// Receivers, each with its senders.
+    FanIns(Vec<(u16, Vec<u16>)>),
+}
+
+impl Ends {
+    pub(crate) fn new(pattern: Pattern, fabric: &Fabric, rng: &mut ChaCha8Rng) -> Self {
+        let partners = Partners::new(pattern, fabric);
+        if pattern != Pattern::FanIn {
+            return Ends::Partners(partners);
+        }
+        let servers = usize::from(partners.all_servers());
+        let receivers = rng.random_range(1..=servers);
+        let fan_in = |receiver: usize, rng: &mut ChaCha8Rng| {
+            let senders = rng.random_range(1..servers);
+            // All but the receiver, fewer than 65536.
+            let senders = sample(rng, servers - 1, senders).into_iter();
+            let senders = senders.map(|nth| partners.candidate(receiver as u16, nth as u16));
+            (receiver as u16, senders.collect())
+        };
+        let receivers = sample(rng, servers, receivers);
+        Ends::FanIns(receivers.into_iter().map(|receiver| fan_in(receiver, rng)).collect())
+    }
+
+    /// A sender and a receiver.
+    pub(crate) fn draw(&self, rng: &mut ChaCha8Rng) -> (u16, u16) {
+        match self {
+            Ends::Partners(partners) => partners.pair(rng),
+            Ends::FanIns(receivers) => {
+                let (to, senders) = &receivers[rng.random_range(0..receivers.len())];
+                (senders[rng.random_range(0..senders.len())], *to)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Independent flows with sizes from a distribution.
 
 use super::arrival_times::ArrivalTimes;
-use super::pattern::{Partners, Pattern};
+use super::pattern::{Ends, Pattern};
 use crate::fabric::{Fabric, Flow, FlowClass};
 use crate::flow_sizes::{FlowSizeChoice, FlowSizes};
 use crate::transport::Transport;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonFlows {
     /// Payload offered, as a share of the rate between leaves and spines (of the servers' links if
-    /// there is one leaf, of the one receiver's link if there is one receiver).
+    /// there is one leaf, of the receivers' links if receivers are named or drawn).
     pub load: f64,
     /// Their sizes.
     pub sizes: FlowSizeChoice,
@@ -40,11 +40,12 @@ impl Default for PoissonFlows {
 impl PoissonFlows {
     /// Flows per second in the whole fabric: `load` times the links' rates, divided by the mean
     /// size.
-    pub(crate) fn per_second(&self, fabric: &Fabric, sizes: &FlowSizes) -> f64 {
+    fn per_second(&self, fabric: &Fabric, sizes: &FlowSizes, ends: &Ends) -> f64 {
         let config = fabric.config();
         let server_bps = config.server_rate_bps as f64;
-        let (links, link_bps) = match (self.pattern, config.leaves) {
-            (Pattern::OneReceiver, _) => (1.0, server_bps),
+        let (links, link_bps) = match (ends, config.leaves) {
+            (Ends::FanIns(receivers), _) => (receivers.len() as f64, server_bps),
+            _ if self.pattern == Pattern::OneReceiver => (1.0, server_bps),
             (_, 1) => (f64::from(fabric.servers()), server_bps),
             _ => (f64::from(fabric.servers()), server_bps / fabric.oversubscription()),
         };
@@ -57,7 +58,7 @@ impl PoissonFlows {
 pub(crate) struct FlowSource {
     times: ArrivalTimes,
     sizes: FlowSizes,
-    partners: Partners,
+    ends: Ends,
     transport: Transport,
     queue: u8,
     rng: ChaCha8Rng,
@@ -72,11 +73,12 @@ impl FlowSource {
         end_ns: u64,
         mut rng: ChaCha8Rng,
     ) -> Option<Self> {
-        let per_second = flows.per_second(fabric, &sizes);
+        let ends = Ends::new(flows.pattern, fabric, &mut rng);
+        let per_second = flows.per_second(fabric, &sizes, &ends);
         Some(FlowSource {
             times: ArrivalTimes::new(per_second, end_ns, &mut rng)?,
             sizes,
-            partners: Partners::new(flows.pattern, fabric),
+            ends,
             transport: flows.transport,
             queue: flows.queue,
             rng,
@@ -85,7 +87,7 @@ impl FlowSource {
 
     pub(crate) fn next(&mut self) -> Option<Flow> {
         let start_ns = self.times.next(&mut self.rng)?;
-        let (from, to) = self.partners.pair(&mut self.rng);
+        let (from, to) = self.ends.draw(&mut self.rng);
         Some(Flow {
             start_ns,
             from,

@@ -119,7 +119,8 @@ fn alphas(spec: &SwitchSpec, network: &Network, moment: &Moment<'_>) -> Vec<f64>
     let port = |queue: usize| queue / usize::from(spec.queues_per_port);
     let unit = |part: f64| (part.min(8.0) * f64::from(ONE)).floor() as i32;
     let mut alphas = vec![1.0; ports];
-    let mut actions = vec![0_u8; ports];
+    // alpha 1.
+    let mut actions = vec![2_u8; ports];
     let mut history = vec![vec![0; inputs]; ports];
     let (mut added, mut dropped, mut excess) = (vec![0; ports], vec![0; ports], vec![0; ports]);
     let (mut decided, mut safeguard_used) = (0, false);

@@ -209,3 +209,39 @@ fn mistakes_are_named() {
     assert!(parse("[[flows]]\nloads = 0.8").is_err());
     assert_eq!(parse("").expect("all defaults"), TrafficConfig::default());
 }
+
+#[test]
+fn fan_in_draws_receivers_and_the_senders_of_each() {
+    let fabric = fabric(1, 16);
+    let mut counts = Vec::new();
+    for seed in 0..40 {
+        let part = PoissonFlows { load: 0.5, pattern: Pattern::FanIn, ..PoissonFlows::default() };
+        let traffic = TrafficConfig {
+            duration_ns: 8_000_000_000,
+            seed,
+            flows: vec![part],
+            ..TrafficConfig::default()
+        };
+        let mut senders = std::collections::BTreeMap::new();
+        let mut bytes = 0;
+        for flow in drain(&mut traffic.mix(&fabric).expect("valid")) {
+            assert_ne!(flow.from, flow.to);
+            bytes += flow.size_bytes;
+            let of: &mut std::collections::BTreeSet<_> = senders.entry(flow.to).or_default();
+            of.insert(flow.from);
+        }
+        // Half of the receivers' links of 10 Gbps, for 8 s.
+        let load = bytes as f64 / (senders.len() as f64 * 10e9);
+        assert!((load - 0.5).abs() < 0.06, "{load}");
+        counts.push((senders.len(), senders.values().map(|of| of.len()).collect::<Vec<_>>()));
+    }
+    let receivers = || counts.iter().map(|(receivers, _)| *receivers);
+    assert!(receivers().min() <= Some(3) && receivers().max() >= Some(14), "{counts:?}");
+    let fan_ins = || counts.iter().flat_map(|(_, fan_ins)| fan_ins.iter().copied());
+    assert_eq!((fan_ins().min(), fan_ins().max()), (Some(1), Some(15)));
+    let mean = fan_ins().sum::<usize>() as f64 / fan_ins().count() as f64;
+    assert!((mean - 8.0).abs() < 1.0, "{mean}");
+    let incasts = vec![Incast { pattern: Pattern::FanIn, ..Incast::default() }];
+    let error = TrafficConfig { incasts, ..TrafficConfig::default() }.mix(&fabric);
+    assert!(error.expect_err("for flows").to_string().contains("incasts[0]: pattern: is fan-in"));
+}
