@@ -111,7 +111,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 35] = [
+const CHANGES: [(&str, &str); 37] = [
     ("DROPCAST_SPARE_TAILS_LEAST_BYTES = 512", "DROPCAST_SPARE_TAILS_LEAST_BYTES = 64"),
     ("DROPCAST_SPARE_TAILS_MOST_LATER = 16", "DROPCAST_SPARE_TAILS_MOST_LATER = 40"),
     ("DROPCAST_SPARE_TAILS_BEHIND = 4", "DROPCAST_SPARE_TAILS_BEHIND = 5"),
