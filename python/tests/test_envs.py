@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from dropcast.envs import ATTRIBUTES, BufferEnv, ndt_experiment  # noqa: E402
 
-SHORT = ndt_experiment(duration_ms=40)
+SHORT = ndt_experiment(duration_ms=200)
 FABRIC = {
     "policies": ["dt:alpha=8"],
     "fabric": {"leaves": 2, "spines": 2, "servers": 4, "leaf_buffer_bytes": 100_000},
@@ -95,7 +95,7 @@ def test_rewards_add_up_to_completion_times():
     steps = played(env, 6, lambda _: np.zeros(16, dtype=np.float32))
     fct_ns = env.flows()["fct_ns"]
     assert (fct_ns > 0).all()
-    assert sum(step[1] for step in steps[1:]) == pytest.approx(-fct_ns.sum() / 1e9)
+    assert sum(step[1] for step in steps[1:]) == pytest.approx(-int(fct_ns.sum()) / 1e9)
     assert sum(step[4]["completed"] for step in steps[1:]) == len(fct_ns)
     assert steps[-1][2] and not steps[-1][3]
     assert not steps[0][0].any()
@@ -127,7 +127,7 @@ def test_the_alpha_of_one_port_is_observed_and_counts():
 
 
 def test_a_cut_off_episode_is_truncated():
-    experiment = {**SHORT, "fabric": {**SHORT["fabric"], "end_ns": 40_000_000}}
+    experiment = {**SHORT, "fabric": {**SHORT["fabric"], "end_ns": 200_000_000}}
     steps = played(BufferEnv(experiment), 1, lambda _: np.zeros(16))
     assert steps[-1][3] and not steps[-1][2]
 
@@ -145,7 +145,7 @@ def test_mistakes_are_input_errors():
     with pytest.raises(dropcast.InputError, match="call reset first"):
         env.step(np.zeros(16))
     env.reset(seed=1)
-    with pytest.raises(dropcast.InputError, match="has 3 numbers, the switch has 16 ports"):
+    with pytest.raises(dropcast.InputError, match=r"has shape \(3,\), expected \(16,\)"):
         env.step(np.zeros(3))
     with pytest.raises(dropcast.InputError, match="alpha: is NaN for port 0"):
         env.step(np.full(16, np.nan))
@@ -158,4 +158,4 @@ def test_without_gymnasium_it_says_what_to_install():
     code = "import sys; sys.modules['gymnasium'] = None; import dropcast.envs"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.returncode == 1
-    assert "dropcast.envs needs Gymnasium; pip install 'dropcast[gym]'" in said.stderr
+    assert "dropcast.envs needs Gymnasium; pip install gymnasium" in said.stderr

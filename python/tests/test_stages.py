@@ -36,7 +36,7 @@ def test_labelling_gives_the_rows_of_the_command(command, tmp_path):
     assert (tmp_path / "ours.parquet").read_bytes() == (tmp_path / "theirs.parquet").read_bytes()
 
 
-def test_errors_have_the_words_of_the_command(command, trace_file, tmp_path):
+def test_errors_have_the_reasons_of_the_command_and_names_of_python(command, trace_file, tmp_path):
     output = tmp_path / "m.json"
     for settings in [
         {"vote": "best"},
@@ -51,7 +51,13 @@ def test_errors_have_the_words_of_the_command(command, trace_file, tmp_path):
         with pytest.raises(InputError) as caught:
             dropcast.train(trace_file, **settings)
         first = said.stderr.removeprefix("error: ").split("\n\n")[0].strip()
-        assert str(caught.value).split("\n\n")[0] == first
+        found = str(caught.value).split("\n\n")[0]
+        if first.startswith("invalid value"):
+            # "invalid value 'best' for '--vote <RULE>': why"
+            assert found.startswith(f"{next(iter(settings))}: ") and "--" not in found
+            assert found.endswith(first.split(">': ", 1)[1])
+        else:
+            assert found == first
         assert isinstance(caught.value, ValueError)
     with pytest.raises(InputError, match="nowhere.parquet: cannot be opened"):
         dropcast.train("nowhere.parquet")
@@ -87,10 +93,20 @@ def test_predictions_are_those_of_the_trees(model, trace):
     assert (model.predict(rows) == (scores > model.vote_threshold)).all()
 
 
+def test_whole_numbers_may_be_floats(model):
+    rows = np.array([[5, 6, 7, 8], [900_000, 1_000_000, 1_000_000, 1_000_000]])
+    assert (model.scores(rows) == model.scores(rows.astype(float))).all()
+
+
+def test_a_misspelt_setting_is_told_what_is_meant(trace_file):
+    with pytest.raises(TypeError, match="did you mean n_estimators?"):
+        dropcast.train(trace_file, n_estimator=3)
+
+
 def test_columns_that_do_not_fit_are_refused(model):
     for rows, says in [
         (np.zeros((2, 3), dtype=int), "expected a column for each of level_occupancy"),
-        (np.zeros((2, 4)), "is of type float64, expected integers"),
+        (np.full((2, 4), 0.5), "has values that are no whole numbers"),
         (np.full((2, 4), -1), "integers from 0 to 4294967295"),
     ]:
         with pytest.raises(InputError, match=says):

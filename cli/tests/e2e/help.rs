@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 42] = [
+const COMMANDS: [&str; 53] = [
     "",
     "run",
     "simulate",
@@ -43,7 +43,18 @@ const COMMANDS: [&str; 42] = [
     "reproduce abm-fig10",
     "reproduce abm-fig11",
     "reproduce abm-fig12",
+    "reproduce pred",
     "reproduce pred-settling",
+    "reproduce pred-fig4",
+    "reproduce pred-fig13",
+    "reproduce pred-fig14",
+    "reproduce pred-fig18",
+    "reproduce pred-fig22",
+    "reproduce pred-fig23",
+    "reproduce pred-fig24",
+    "reproduce pred-fig25",
+    "reproduce pred-fig27",
+    "reproduce smartbuf",
     "reproduce smartbuf-fig3",
     "reproduce smartbuf-fig5",
     "reproduce smartbuf-fig6",

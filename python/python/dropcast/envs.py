@@ -1,6 +1,6 @@
 """The fabric as an environment of Gymnasium, for whoever learns a buffer policy (docs/environment.md).
 
-Needs the extra ``dropcast[gym]``. ``gymnasium.make("dropcast.envs:dropcast/Buffer-v0")`` makes one by name.
+Needs Gymnasium, the extra ``gym`` of the wheel. ``gymnasium.make("dropcast.envs:dropcast/Buffer-v0")`` makes one by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dropcast.errors import InputError
 try:
     import gymnasium
 except ImportError as error:
-    raise ImportError("dropcast.envs needs Gymnasium; pip install 'dropcast[gym]'") from error
+    raise ImportError("dropcast.envs needs Gymnasium; pip install gymnasium") from error
 
 Path = str | os.PathLike[str]
 Observation = npt.NDArray[np.float32]
@@ -131,7 +131,10 @@ class BufferEnv(gymnasium.Env[Observation, Action]):
         """
         bounds = self.action_space
         assert isinstance(bounds, gymnasium.spaces.Box)
-        clipped = np.clip(np.asarray(action, dtype=np.float64), bounds.low, bounds.high)
+        given = np.asarray(action, dtype=np.float64)
+        if given.shape != bounds.shape:
+            raise InputError(f"action: has shape {given.shape}, expected {bounds.shape}")
+        clipped = np.clip(given, bounds.low, bounds.high)
         observed, counts = self._environment.step(np.exp2(clipped).reshape(-1))
         *numbers, is_over, is_cut = counts
         info = dict(zip(_COUNTS, numbers, strict=True))
