@@ -42,7 +42,9 @@ module example_decision #(
     input  wire        arrival,
     input  wire        departure,
     input  wire [15:0] port,
+    /* verilator lint_off SYMRSVDWORD */
     input  wire [7:0]  queue,
+    /* verilator lint_on SYMRSVDWORD */
     input  wire [31:0] size_bytes,
     input  wire [63:0] now_ns,
     // Ignore predictions while their precision is too low.
@@ -141,6 +143,8 @@ module example_decision #(
     reg  [31:0]         new_size;
     reg  [14:0] new_next, new_previous;
 
+    // A place has a bit more than PACKETS need: NOWHERE.
+    /* verilator lint_off WIDTH */
     always @(posedge clk) begin
         read_size <= sizes[place];
         read_next <= nexts[place];
@@ -152,6 +156,7 @@ module example_decision #(
         if (writes_previous)
             previouses[previous_place] <= new_previous;
     end
+    /* verilator lint_on WIDTH */
 
     // Scans.
     reg [1:0]  at_port, first_port;

@@ -42,9 +42,7 @@ fn every_figure_is_measured_and_drawn() {
         assert_eq!(measured.figure, figure);
         let policies = measured.policies();
         assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
-        assert!(
-            ["LQD", "Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one))
-        );
+        assert!(["Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one)));
         let table = csv(&measured);
         let rows_of_a_cell = match figure.panels {
             Panels::Metrics(metrics) => metrics.len(),
@@ -73,7 +71,7 @@ fn every_figure_is_measured_and_drawn() {
 #[test]
 fn every_figure_of_pred_is_measured_and_drawn() {
     let figures: Vec<_> = pred::figures().collect();
-    let options = pred::Options { runs: 2, seed: 1, duration_ns: Some(4_000_000) };
+    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(12_000_000) };
     let all = pred::measure(&figures, &options, &Resources::default(), &Silent).expect("valid");
     assert_eq!(all.len(), figures.len());
     for (measured, figure) in all.iter().zip(figures) {
