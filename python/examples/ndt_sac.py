@@ -1,7 +1,7 @@
 """NDT by its own method (Wang et al., INFOCOM 2022): a permutation-equivariant network of 47,650 parameters, trained with
 soft actor-critic in dropcast's environment, and compared with constant alphas on traces that training did not see.
 
-    pip install 'dropcast[gym]' 'skrl[jax]==2.1.1'
+    pip install 'skrl[jax]==2.1.1' and dropcast's wheel with its extra gym (docs/environment.md)
     python ndt_sac.py train --minutes 15 --output ndt-sac.msgpack
     python ndt_sac.py compare ndt-sac.msgpack --traces 105
 
@@ -194,6 +194,17 @@ def played(env, params, apply, seed):
     return env.flows(), decisions
 
 
+def drawn(env, draw, seed):
+    """Flows of an episode in which each decision is drawn."""
+    env.reset(seed=seed)
+    is_over = False
+    while not is_over:
+        action = quantized(draw.uniform(-1, 1, env.action_space.shape))
+        _, _, terminated, truncated, _ = env.step(action)
+        is_over = terminated or truncated
+    return env.flows()
+
+
 def mean_and_p99(flows):
     fct_ns = np.sort(flows["fct_ns"][flows["fct_ns"] > 0])
     if not len(fct_ns):
@@ -330,6 +341,9 @@ def compare(arguments):
         policies.append(f"ndt:model={arguments.cma}")
     seeds = range(UNSEEN, UNSEEN + arguments.traces)
     found = {name: [mean_and_p99(env.flows_under(name, seed)) for seed in seeds] for name in policies}
+    # Alphas that are drawn anew at each decision: what deciding often is worth without looking.
+    draw = np.random.default_rng(1)
+    found["drawn alphas"] = [mean_and_p99(drawn(env, draw, seed)) for seed in seeds]
     if arguments.network:
         actor = Actor(env.observation_space, env.action_space)
         actor.init_state_dict(role="policy", key=jax.random.PRNGKey(0))
@@ -356,10 +370,11 @@ def compare(arguments):
     print(f"traces on which each is best: {json.dumps(which)}")
     if arguments.cma is None and arguments.network is None:
         return
-    for name in list(found)[-2:] if arguments.cma else list(found)[-1:]:
+    for name in [name for name in found if name.startswith("ndt")] + ["drawn alphas"]:
         own = np.asarray([mean for mean, _ in found[name]])
-        against = own / means[CONSTANTS.index("32")] - 1
-        print("{} beyond alpha 32: {:+.2%} ({:+.2%} to {:+.2%})".format(name, *interval(against)))
+        for alpha, constant in zip(CONSTANTS, means, strict=True):
+            words = "{} beyond alpha {}: {:+.2%} ({:+.2%} to {:+.2%})"
+            print(words.format(name, alpha, *interval(own / constant - 1)))
 
 
 def about_decisions(decisions, spent):
