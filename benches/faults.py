@@ -136,6 +136,8 @@ JOBS = [
     Job("kept", "map map-{v}.toml -o out --keep kept.jsonl"),
     Job("fig14", "reproduce fig14 --slots {slots} --repetitions 1 -o out"),
     Job("fig15", "reproduce fig15 --data trace-{v}.parquet -o out"),
+    # Two figures at once.
+    Job("figures", "reproduce pred-fig4 --runs 1 --duration-ms 1 --seed {slots} -o out"),
     Job("refine", "refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out"),
 ]
 

@@ -25,7 +25,10 @@ pub enum Action {
 /// packet. A mark counts only if the packet is then accepted. It asks again as the packet leaves. Times are nanoseconds and come in order.
 pub trait Aqm {
     /// The action on a packet that arrives at `now_ns`, given the buffer before it is added.
-    fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action;
+    fn arrives(&mut self, buffer: &Buffer, packet: &Packet, now_ns: u64) -> Action {
+        let _ = (buffer, packet, now_ns);
+        Action::Pass
+    }
 
     /// A packet of `size_bytes` left `queue` at `time_ns`; `buffer` is what remains.
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time_ns: u64) {
@@ -71,11 +74,7 @@ impl<A: Aqm + ?Sized> Aqm for Box<A> {
 #[serde(deny_unknown_fields)]
 pub struct NoAqm {}
 
-impl Aqm for NoAqm {
-    fn arrives(&mut self, _: &Buffer, _: &Packet, _: u64) -> Action {
-        Action::Pass
-    }
-}
+impl Aqm for NoAqm {}
 
 /// How senders learn of congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -161,7 +161,8 @@ impl TrafficConfig {
             check_queue(&wrong, part.queue, fabric)?;
             check_partners(&wrong, fabric)?;
             if part.pattern == Pattern::FanIn {
-                let problem = "is fan-in, which is for flows; expected permutation or random";
+                let problem =
+                    "is fan-in, which is for flows; expected permutation, random or one-receiver";
                 return Err(wrong("pattern", problem.into()));
             }
             if part.fan_in == 0 {

@@ -2,8 +2,8 @@
 //!
 //! They mark packets that are capable of ECN and let others pass. CoDel that drops is not here.
 
-use super::{Action, Aqm};
-use crate::{Buffer, BuildError, Packet};
+use super::Aqm;
+use crate::{Buffer, BuildError};
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +23,6 @@ impl Default for Tcn {
 }
 
 impl Aqm for Tcn {
-    fn arrives(&mut self, _: &Buffer, _: &Packet, _: u64) -> Action {
-        Action::Pass
-    }
-
     fn marks_leaving(&mut self, _: &Buffer, _: usize, sojourn_ns: u64, _: u64) -> bool {
         sojourn_ns > self.threshold_ns
     }
@@ -70,10 +66,6 @@ pub struct CoDel {
 const LARGEST_PACKET_BYTES: u32 = 1_500;
 
 impl Aqm for CoDel {
-    fn arrives(&mut self, _: &Buffer, _: &Packet, _: u64) -> Action {
-        Action::Pass
-    }
-
     /// RFC 8289, section 5.5, with a mark for a drop: at most one for each packet, as in Linux's `codel_dequeue`.
     fn marks_leaving(
         &mut self,
@@ -151,10 +143,6 @@ pub struct EcnSharp {
 }
 
 impl Aqm for EcnSharp {
-    fn arrives(&mut self, _: &Buffer, _: &Packet, _: u64) -> Action {
-        Action::Pass
-    }
-
     fn marks_leaving(
         &mut self,
         buffer: &Buffer,

@@ -6,6 +6,7 @@ mod long_flows;
 mod one_receiver;
 mod scenes;
 mod services;
+mod simulated;
 
 use super::figures::{FabricFigure, Vary};
 use super::measured::{Cell, MeasuredFigure};

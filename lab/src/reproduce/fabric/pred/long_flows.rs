@@ -1,22 +1,16 @@
 //! Flows without end to one receiver, at one switch: the queue settles, and is measured in the second half of a run.
 
+use super::simulated::{LINK_DELAY_NS, RATE_BPS, SAMPLE_NS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Simulation, Sink, Telemetry,
-    Transport,
+    Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry, Transport,
 };
+use dropcast_switch::AqmSpec;
 use dropcast_switch::aqm::pred::FlowCounter;
-use dropcast_switch::{AqmSpec, NoParameters, PolicySpec};
 
-/// Rate of every link.
-const RATE_BPS: u64 = 10_000_000_000;
-/// Links of a round trip within a leaf have a quarter of the 80 us of the paper's simulations (section 6.3.1).
-const LINK_DELAY_NS: u64 = 20_000;
-/// Time between samples of the queue (section 6.3.2).
-const SAMPLE_NS: u64 = 10_000;
 /// Bytes of a packet in the buffer.
 const PACKET_BYTES: f64 = 1_432.0;
 /// The part of a run whose mean a point of the figure over time is, nanoseconds.
@@ -83,19 +77,16 @@ impl LongFlows {
             queue: 1,
             spines: None,
         };
-        let sharing = PolicySpec::CompleteSharing(NoParameters {});
         let flows = FlowList::new((0..senders).map(flow).collect());
-        let simulation = Simulation::new(&fabric, |_, site| sharing.build(site), flows)
-            .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
         if self.counts {
             let base_rtt_ns = fabric.base_rtt_ns() as f64;
             let counter = |rtts: f64| FlowCounter::new((rtts * base_rtt_ns) as u64);
             let counts = COUNTING_RTTS.map(|rtts| (counter(rtts), 0.0)).into();
             let mut counting = Counting { observed, counts };
-            simulation.run(&mut counting)?;
+            simulate(&fabric, flows, &mut counting)?;
             Ok(counting.finish())
         } else {
-            simulation.run(&mut observed)?;
+            simulate(&fabric, flows, &mut observed)?;
             Ok(observed)
         }
     }

@@ -1,16 +1,15 @@
 //! Flows that come and go, from all servers to one.
 
+use super::simulated::{SAMPLE_NS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{
     Fabric, FabricConfig, FlowRecord, FlowSizeChoice, FlowSizeName, Occupancy, Pattern,
-    PoissonFlows, Simulation, Sink, TrafficConfig, Transport,
+    PoissonFlows, Sink, TrafficConfig, Transport,
 };
-use dropcast_switch::{AqmSpec, NoParameters, PolicySpec};
+use dropcast_switch::AqmSpec;
 
-/// Time between samples of the queue (section 6.3.2).
-const SAMPLE_NS: u64 = 10_000;
 /// Flows that start in this share of a run are not measured: PRED begins with its first setting.
 const WARM_UP: f64 = 0.2;
 /// Small flows are smaller, large ones larger, bytes (section 6.1).
@@ -89,12 +88,9 @@ impl OneReceiver {
         let flows = traffic
             .mix(&fabric)
             .map_err(|error| PipelineError::setting("duration-ms", error.to_string()))?;
-        let sharing = PolicySpec::CompleteSharing(NoParameters {});
-        let simulation = Simulation::new(&fabric, |_, site| sharing.build(site), flows)
-            .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
         let from_ns = (scale.duration_ns as f64 * WARM_UP) as u64;
         let mut times = Times::of_flows_from(from_ns, scale.duration_ns);
-        simulation.run(&mut times)?;
+        simulate(&fabric, flows, &mut times)?;
         Ok(times.numbers(packet_bytes))
     }
 }

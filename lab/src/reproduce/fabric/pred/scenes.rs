@@ -2,11 +2,9 @@
 
 use super::long_flows::{self, EQUATION, EQUATION_2_OVER_P, LongFlows};
 use super::one_receiver::{OneReceiver, Sizes};
+use super::simulated::{LINK_DELAY_NS, RATE_BPS};
 use crate::reproduce::fabric::figures::{Claim, FabricFigure, Panels, Paper, Vary};
 use dropcast_simulate::{FlowSizeName, Transport};
-
-/// Rate of the paper's links, but for section 6.3.4.
-const RATE_BPS: u64 = 10_000_000_000;
 
 /// A figure and how it is measured.
 pub(super) struct Scene {
@@ -171,7 +169,7 @@ const MIX: OneReceiver = OneReceiver {
     servers: 19,
     spines: 0,
     rate_bps: RATE_BPS,
-    link_delay_ns: 20_000,
+    link_delay_ns: LINK_DELAY_NS,
     sizes: Sizes::Between(3_000, 6_000),
     initial_window_segments: 2,
 };
@@ -179,6 +177,63 @@ const MIX_WORDS: &str = "DCTCP that begins with 2 segments, 18 senders to one re
 const LONG_WORDS: &str = "DCTCP, 10 Gbps, base RTT 80 us";
 
 const LONG: LongFlows = LongFlows { counts: false };
+const COUNTED_FLOWS: LongFlows = LongFlows { counts: true };
+
+/// Long flows at each point.
+const OF_LONG_FLOWS: Scene = Scene {
+    figure: PLAIN,
+    setting: Setting::LongFlows(LONG),
+    words: LONG_WORDS,
+    duration_ns: 200_000_000,
+};
+/// Loads of the receiver's link.
+const OF_LOADS: Scene = Scene {
+    figure: FabricFigure {
+        vary: Vary::ReceiverLoad,
+        points: &LOADS,
+        panels: FCT,
+        policies: &BY_TIME,
+        ..PLAIN
+    },
+    setting: Setting::OneReceiver(LEAF_SPINE),
+    words: LEAF_SPINE_WORDS,
+    duration_ns: 1_000_000_000,
+};
+/// The same at 100 Gbps.
+const OF_LOADS_AT_100: Scene = Scene {
+    figure: FabricFigure { policies: &AT_100_GBPS, points: &[0.5, 0.8], ..OF_LOADS.figure },
+    setting: Setting::OneReceiver(AT_100),
+    words: AT_100_WORDS,
+    duration_ns: 50_000_000,
+};
+/// Slopes of RED.
+const OF_SLOPES: Scene = Scene {
+    figure: FabricFigure {
+        policies: &MARKING,
+        vary: Vary::Lambda,
+        points: &[0.05, 0.2, 0.65, 1.65, 2.0],
+        load: 0.8,
+        panels: FCT,
+        ..PLAIN
+    },
+    setting: Setting::OneReceiver(MIX),
+    words: MIX_WORDS,
+    duration_ns: 200_000_000,
+};
+/// How many flows are counted.
+const OF_COUNTS: Scene = Scene {
+    figure: FabricFigure {
+        policies: &COUNTED,
+        vary: Vary::CountingRtts,
+        points: &long_flows::COUNTING_RTTS,
+        panels: Panels::Metrics(&[COUNT]),
+        ..PLAIN
+    },
+    duration_ns: 50_000_000,
+    ..OF_LONG_FLOWS
+};
+const DATAMINING: OneReceiver =
+    OneReceiver { sizes: Sizes::Named(FlowSizeName::Datamining), ..LEAF_SPINE };
 
 pub(super) static SCENES: [Scene; 13] = [
     Scene {
@@ -188,11 +243,9 @@ pub(super) static SCENES: [Scene; 13] = [
             points: &[2.0, 5.0, 10.0, 16.0, 20.0],
             says: "FCS keeps the queue as long for 20 flows as for 2, RED does not; PRED's is shorter than FCS's, at full \
                    throughput",
-            ..PLAIN
+            ..OF_LONG_FLOWS.figure
         },
-        setting: Setting::LongFlows(LONG),
-        words: LONG_WORDS,
-        duration_ns: 200_000_000,
+        ..OF_LONG_FLOWS
     },
     Scene {
         figure: FabricFigure {
@@ -203,56 +256,41 @@ pub(super) static SCENES: [Scene; 13] = [
             points: &[10.0, 20.0, 50.0, 100.0, 150.0, 200.0],
             panels: Panels::Metrics(&[QUEUE]),
             says: "PRED lowers the queue from 25 to 15 packets, FCS alone stays at 23",
-            ..PLAIN
+            ..OF_LONG_FLOWS.figure
         },
         // The paper's 16 to 1 (section 6.3.2).
+        // The paper's 16 to 1 (section 6.3.2).
         setting: Setting::Sampled(LONG, 16.0),
-        words: LONG_WORDS,
-        duration_ns: 200_000_000,
+        ..OF_LONG_FLOWS
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig4a",
             title: "RED's slope, flows of 3 to 6 KB",
-            policies: &MARKING,
-            vary: Vary::Lambda,
-            points: &[0.05, 0.2, 0.65, 1.65, 2.0],
-            load: 0.8,
-            panels: FCT,
             says: "with a steeper slope the p99 of completion times grows",
-            ..PLAIN
+            ..OF_SLOPES.figure
         },
-        setting: Setting::OneReceiver(MIX),
-        words: MIX_WORDS,
-        duration_ns: 200_000_000,
+        ..OF_SLOPES
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig4b",
             title: "RED's slope, flows of 30 to 600 KB",
-            policies: &MARKING,
-            vary: Vary::Lambda,
-            points: &[0.05, 0.2, 0.65, 1.65, 2.0],
-            load: 0.8,
             panels: Panels::Metrics(&[ALL_TAIL, SMALL_TAIL, QUEUE]),
             says: "with a steeper slope the p99 of completion times falls",
-            ..PLAIN
+            ..OF_SLOPES.figure
         },
         setting: Setting::OneReceiver(OneReceiver {
             sizes: Sizes::Between(30_000, 600_000),
             ..MIX
         }),
-        words: MIX_WORDS,
         duration_ns: 1_000_000_000,
+        ..OF_SLOPES
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig13",
             title: "Websearch, marking by time and by length",
-            policies: &BY_TIME,
-            vary: Vary::ReceiverLoad,
-            points: &LOADS,
-            panels: FCT,
             says: "PRED's p99 of small flows is 68% below ECN#'s and 80% below CoDel's at 90%, large flows take 4.6 to 12.5% \
                    longer",
             claims: &[
@@ -265,20 +303,15 @@ pub(super) static SCENES: [Scene; 13] = [
                 less(LARGE, PRED, CODEL, 0.9, Some(-0.046)),
                 less(LARGE, PRED_40, ECN_SHARP, 0.9, None),
             ],
-            ..PLAIN
+            ..OF_LOADS.figure
         },
-        setting: Setting::OneReceiver(LEAF_SPINE),
-        words: LEAF_SPINE_WORDS,
-        duration_ns: 1_000_000_000,
+        ..OF_LOADS
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig14",
             title: "Websearch, PRED and its parts",
             policies: &BY_PARTS,
-            vary: Vary::ReceiverLoad,
-            points: &LOADS,
-            panels: FCT,
             says: "PRED and FCS are better than RED, QLA alone is not",
             claims: &[
                 less(SMALL_TAIL, PRED, RED, 0.9, None),
@@ -286,20 +319,14 @@ pub(super) static SCENES: [Scene; 13] = [
                 less(SMALL_TAIL, "Only FCS", RED, 0.9, None),
                 less(SMALL_TAIL, "Only QLA", RED, 0.9, None),
             ],
-            ..PLAIN
+            ..OF_LOADS.figure
         },
-        setting: Setting::OneReceiver(LEAF_SPINE),
-        words: LEAF_SPINE_WORDS,
-        duration_ns: 1_000_000_000,
+        ..OF_LOADS
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig18",
             title: "100 Gbps, data mining",
-            policies: &AT_100_GBPS,
-            vary: Vary::ReceiverLoad,
-            points: &[0.5, 0.8],
-            panels: FCT,
             says: "PRED's p99 of small flows is 48% below RED's and 66% below CoDel's at 80%, its mean 52 and 75%",
             claims: &[
                 less(SMALL_TAIL, PRED, RED, 0.8, Some(0.48)),
@@ -309,23 +336,19 @@ pub(super) static SCENES: [Scene; 13] = [
                 less(SMALL, PRED, RED, 0.8, Some(0.52)),
                 less(SMALL, PRED, CODEL, 0.8, Some(0.75)),
             ],
-            ..PLAIN
+            ..OF_LOADS_AT_100.figure
         },
         setting: Setting::OneReceiver(OneReceiver {
             sizes: Sizes::Named(FlowSizeName::Datamining),
             ..AT_100
         }),
-        words: AT_100_WORDS,
         duration_ns: 200_000_000,
+        ..OF_LOADS_AT_100
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig22",
             title: "Data mining, marking by time and by length",
-            policies: &BY_TIME,
-            vary: Vary::ReceiverLoad,
-            points: &LOADS,
-            panels: FCT,
             says: "PRED's p99 of small flows is 58% below ECN#'s and 86% below CoDel's at 90%, large flows take 6.3 to 8% longer",
             claims: &[
                 less(SMALL_TAIL, PRED, ECN_SHARP, 0.9, Some(0.585)),
@@ -336,23 +359,15 @@ pub(super) static SCENES: [Scene; 13] = [
                 less(LARGE, PRED, ECN_SHARP, 0.9, Some(-0.08)),
                 less(LARGE, PRED, ECN, 0.9, Some(-0.063)),
             ],
-            ..PLAIN
+            ..OF_LOADS.figure
         },
-        setting: Setting::OneReceiver(OneReceiver {
-            sizes: Sizes::Named(FlowSizeName::Datamining),
-            ..LEAF_SPINE
-        }),
-        words: LEAF_SPINE_WORDS,
-        duration_ns: 1_000_000_000,
+        setting: Setting::OneReceiver(DATAMINING),
+        ..OF_LOADS
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig23",
             title: "100 Gbps, websearch",
-            policies: &AT_100_GBPS,
-            vary: Vary::ReceiverLoad,
-            points: &[0.5, 0.8],
-            panels: FCT,
             says: "PRED's p99 of small flows is 27% below RED's and 59% below CoDel's at 80%, its mean 52 and 75%",
             claims: &[
                 // 142 us, where RED has 171: 17%, not 27.
@@ -363,11 +378,9 @@ pub(super) static SCENES: [Scene; 13] = [
                 less(SMALL, PRED, RED, 0.8, Some(0.52)),
                 less(SMALL, PRED, CODEL, 0.8, Some(0.75)),
             ],
-            ..PLAIN
+            ..OF_LOADS_AT_100.figure
         },
-        setting: Setting::OneReceiver(AT_100),
-        words: AT_100_WORDS,
-        duration_ns: 50_000_000,
+        ..OF_LOADS_AT_100
     },
     Scene {
         figure: FabricFigure {
@@ -395,31 +408,21 @@ pub(super) static SCENES: [Scene; 13] = [
         figure: FabricFigure {
             name: "pred-fig25a",
             title: "Flows as counted, of 18 long flows",
-            policies: &COUNTED,
-            vary: Vary::CountingRtts,
-            points: &long_flows::COUNTING_RTTS,
-            panels: Panels::Metrics(&[COUNT]),
             says: "18 from 1.25 RTTs on",
-            ..PLAIN
+            ..OF_COUNTS.figure
         },
-        setting: Setting::Sampled(LongFlows { counts: true }, 18.0),
-        words: LONG_WORDS,
-        duration_ns: 50_000_000,
+        setting: Setting::Sampled(COUNTED_FLOWS, 18.0),
+        ..OF_COUNTS
     },
     Scene {
         figure: FabricFigure {
             name: "pred-fig25b",
             title: "Flows as counted, of 36 long flows",
-            policies: &COUNTED,
-            vary: Vary::CountingRtts,
-            points: &long_flows::COUNTING_RTTS,
-            panels: Panels::Metrics(&[COUNT]),
             says: "36 from 1.25 RTTs on",
-            ..PLAIN
+            ..OF_COUNTS.figure
         },
-        setting: Setting::Sampled(LongFlows { counts: true }, 36.0),
-        words: LONG_WORDS,
-        duration_ns: 50_000_000,
+        setting: Setting::Sampled(COUNTED_FLOWS, 36.0),
+        ..OF_COUNTS
     },
     Scene {
         figure: FabricFigure {
@@ -428,10 +431,8 @@ pub(super) static SCENES: [Scene; 13] = [
             policies: &RANGE,
             points: &[2.0, 8.0, 16.0, 32.0, 48.0, 64.0],
             says: "up to 32 flows the steepest slope loses throughput; beyond, none holds the queue",
-            ..PLAIN
+            ..OF_LONG_FLOWS.figure
         },
-        setting: Setting::LongFlows(LONG),
-        words: LONG_WORDS,
-        duration_ns: 200_000_000,
+        ..OF_LONG_FLOWS
     },
 ];

@@ -2,22 +2,21 @@
 //! flows that tell how long the queues are.
 
 use super::one_receiver::Times;
+use super::simulated::{LINK_DELAY_NS, RATE_BPS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::Scheduler;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{
     Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, FlowSizeChoice, Pattern,
-    PoissonFlows, Simulation, Sink, Telemetry, TrafficConfig, Transport, Workload as _,
+    PoissonFlows, Sink, Telemetry, TrafficConfig, Transport, Workload as _,
 };
-use dropcast_switch::{AqmSpec, NoParameters, PolicySpec};
+use dropcast_switch::AqmSpec;
 
 /// Queues of a port: of acknowledgements, and of the services.
 const QUANTA_BYTES: [u32; 4] = [1_500, 3_000, 1_500, 1_500];
 /// Servers: the receiver, the senders of long flows, and those of small ones.
 const SERVERS: u16 = 20;
-const RATE_BPS: u64 = 10_000_000_000;
-const LINK_DELAY_NS: u64 = 20_000;
 /// Sizes of small flows, bytes.
 const SMALL_BYTES: [u64; 2] = [3_000, 60_000];
 /// Load of the small flows of a service, of which the paper says nothing.
@@ -81,16 +80,13 @@ pub(super) fn observe(
     };
     let small = std::iter::from_fn(|| mix.next_flow());
     let flows = FlowList::new((1..=services).map(long).chain(small).collect());
-    let sharing = PolicySpec::CompleteSharing(NoParameters {});
-    let simulation = Simulation::new(&fabric, |_, site| sharing.build(site), flows)
-        .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
     let from_ns = end_ns / 2;
     let mut rates = Rates {
         from_ns,
         packets: vec![0; usize::from(services)],
         times: Times::of_flows_from(from_ns, end_ns),
     };
-    simulation.run(&mut rates)?;
+    simulate(&fabric, flows, &mut rates)?;
     let gbps =
         |packets: u64| (packets * u64::from(payload_bytes) * 8) as f64 / (end_ns - from_ns) as f64;
     let of_flow =

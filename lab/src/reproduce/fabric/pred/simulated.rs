@@ -1,0 +1,28 @@
+//! A run of a fabric whose buffers are so large that nothing is dropped.
+
+use dropcast_pipeline::PipelineError;
+use dropcast_simulate::{Fabric, Simulation, Sink, Workload};
+use dropcast_switch::{NoParameters, PolicySpec};
+
+/// Of links, bits per second, and what a link of a round trip within a leaf adds to the 80 us of the paper's simulations
+/// (section 6.3.1), nanoseconds.
+pub(super) const RATE_BPS: u64 = 10_000_000_000;
+pub(super) const LINK_DELAY_NS: u64 = 20_000;
+/// Time between samples of queues (section 6.3.2).
+pub(super) const SAMPLE_NS: u64 = 10_000;
+
+/// Carries flows, and tells `sink` of them.
+///
+/// # Errors
+/// If a scheme does not fit the fabric's switches, or a flow the fabric.
+pub(super) fn simulate(
+    fabric: &Fabric,
+    flows: impl Workload,
+    sink: &mut impl Sink,
+) -> Result<(), PipelineError> {
+    let sharing = PolicySpec::CompleteSharing(NoParameters {});
+    let simulation = Simulation::new(fabric, |_, site| sharing.build(site), flows)
+        .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
+    simulation.run(sink)?;
+    Ok(())
+}
