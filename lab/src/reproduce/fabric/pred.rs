@@ -18,6 +18,7 @@ use dropcast_pipeline::resources::Resources;
 use dropcast_switch::AqmSpec;
 use dropcast_train::Threads;
 use scenes::{SCENES, Scene, Setting};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The figures that are measured.
 pub fn figures() -> impl Iterator<Item = &'static FabricFigure> {
@@ -67,10 +68,12 @@ pub fn measure(
     progress.begin("figures");
     let scenes: Vec<_> = figures.iter().map(|figure| scene_of(figure)).collect();
     let tasks: Vec<Task> = scenes.iter().flat_map(|scene| scene.tasks(options)).collect();
-    let all = tasks.len();
+    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
     let numbers = Threads::new(resources.threads()).map(tasks, |task| {
         check(progress)?;
-        task.numbers()
+        let numbers = task.numbers()?;
+        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        Ok(numbers)
     });
     let numbers = numbers.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
     progress.end(&format!("{all} runs"));
